@@ -278,7 +278,7 @@ func TestDamaged(t *testing.T) {
 			"not an archive", func([]byte) []byte { return []byte("PK\x03\x04" + strings.Repeat("x", 2000)) },
 			"not a tar archive",
 		},
-		{"empty", func([]byte) []byte { return nil }, "it does not contain index.json"},
+		{"empty", func([]byte) []byte { return nil }, "the archive does not contain file index.json"},
 		{"cut off", func(content []byte) []byte { return content[:len(content)*2/3] }, ""},
 		{"a blob is another one", func(content []byte) []byte {
 			at := bytes.Index(content, []byte("blobs/sha256/"))

@@ -173,7 +173,7 @@ func TestBundleLoadRefuses(t *testing.T) {
 			2,
 			"--ca-file: open",
 		},
-		{"no archive", []string{folder + "/bundle.tar", "--registry", "registry.corp"}, 1, "it is not a tar archive"},
+		{"no archive", []string{folder + "/bundle.tar", "--registry", "registry.corp"}, 1, "the file is not a tar archive"},
 		{"plain HTTP", []string{file, "--registry", server.host}, 1, "for this command, set --insecure"},
 		{
 			"the time is over",

@@ -122,7 +122,7 @@ var refusalCases = map[string]struct {
 	},
 	"version": {
 		strings.Replace(stack(simple), "v1alpha2", "v1beta1", 1),
-		`apiVersion: this command does not read the version "llamastack.io/v1beta1"; use llamastack.io/v1alpha2, or llamastack.io/v1alpha1`,
+		`apiVersion: this command cannot read the version "llamastack.io/v1beta1"; use llamastack.io/v1alpha2, or llamastack.io/v1alpha1`,
 	},
 	"group of an older document": {
 		strings.Replace(stack(simple), "llamastack.io", "llama.meta.com", 1),
@@ -216,7 +216,7 @@ func TestUsageErrors(t *testing.T) {
 	}{
 		"no file":         {[]string{"render"}, `at least one of the flags in the group [filename kustomize] is required`},
 		"missing file":    {[]string{"render", "-f", "nowhere.yaml"}, "nowhere.yaml"},
-		"unknown output":  {[]string{"render", "-f", samples, "-o", "json"}, `--output: "json" is not a valid format; use one of objects, config, env`},
+		"unknown output":  {[]string{"render", "-f", samples, "-o", "json"}, `--output: "json" is not a valid value; use one of objects, config, env`},
 		"unknown command": {[]string{"rendr"}, "rendr"},
 	} {
 		t.Run(name, func(t *testing.T) {

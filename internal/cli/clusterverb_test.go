@@ -154,7 +154,7 @@ func TestStatusOfOne(t *testing.T) {
       └─ vllm/embed (embedding)
 Not shown: you may not list pods in namespace "team-a".
 
-✓ All is well: the server answers at http://my-service.team-a.svc:8321
+✓ The stack is ready: the server answers at http://my-service.team-a.svc:8321
 `
 	s.check(t, 0, tree, "status", "my")
 	if len(s.requests) != 5 {
@@ -171,13 +171,13 @@ Not shown: you may not list pods in namespace "team-a".
 	s.check(
 		t,
 		2,
-		"error: --selector selects stacks of a list; remove it, or remove the name\n",
+		"error: --selector selects the stacks of a list; remove --selector, or remove the name\n",
 		"status",
 		"my",
 		"-l",
 		"a=b",
 	)
-	s.check(t, 2, "error: --watch prints for people; remove --output json\n", "status", "my", "--watch", "-o", "json")
+	s.check(t, 2, "error: --watch cannot be used with --output json; remove one of the flags\n", "status", "my", "--watch", "-o", "json")
 	var report struct {
 		Name    string
 		Verdict struct{ Level, Sentence string }
@@ -217,7 +217,7 @@ func TestStatusOfAll(t *testing.T) {
 
 func TestStatusOfNone(t *testing.T) {
 	s := stub(t, map[string]string{stacksPath: listOf("LlamaStackDistribution", "llamastack.io/v1alpha2")})
-	s.check(t, 0, "Namespace \"team-a\" has no stacks. Write one with: kubectl llamastack init\n", "status")
+	s.check(t, 0, "Namespace \"team-a\" has no stacks. To write a manifest, run: kubectl llamastack init\n", "status")
 	s = stub(t, map[string]string{stacksPath: "403"})
 	s.check(
 		t,
@@ -237,13 +237,12 @@ func TestModels(t *testing.T) {
 MODEL       TYPE       PROVIDER  PROVIDER MODEL
 vllm/llama  llm        vllm      llama
 vllm/embed  embedding  vllm      embed
-note: these are the models of the configuration; the server may serve more, see --live
+note: these models are in the configuration; the server may serve more models, see --live
 `, "models", "my")
 	bodies["/api/v1/namespaces/team-a/configmaps/my-config-1"] = configMap("version: 2\n")
 	s.check(t, 0, `
-The configuration of stack "my" registers no models. Add one to
-spec.resources.models, or ask the server with --live whether its providers list
-some:
+The configuration of stack "my" registers no models. Add a model to
+spec.resources.models, or set --live to list the models of the server:
 
   spec:
     resources:
@@ -287,7 +286,7 @@ LAST SEEN  COUNT  TYPE     REASON   OBJECT                  MESSAGE
 	s.check(
 		t,
 		1,
-		"error: there is no stack \"their\" in namespace \"team-a\"; list all with kubectl get llsd -A\n",
+		"error: there is no stack \"their\" in namespace \"team-a\"; to list all stacks, run kubectl get llsd -A\n",
 		"events",
 		"their",
 	)
@@ -319,7 +318,7 @@ func TestLogs(t *testing.T) {
 	s.check(
 		t,
 		0,
-		"three\nnote: container \"llama-stack\" of pod \"my-22\" (one of 2 pods; --all-pods prints all)\n",
+		"three\nnote: container \"llama-stack\" of pod \"my-22\" (one of 2 pods; for all pods, set --all-pods)\n",
 		"logs",
 		"my",
 		"--tail",
@@ -338,7 +337,7 @@ func TestLogs(t *testing.T) {
 	s.check(
 		t,
 		1,
-		"error: no container has restarted, so no previous logs exist; remove --previous\n",
+		"error: no container has restarted, so there are no previous logs; remove --previous\n",
 		"logs",
 		"my",
 		"--previous",
@@ -346,7 +345,7 @@ func TestLogs(t *testing.T) {
 	s.check(
 		t,
 		2,
-		"error: --tail \"-2\": must not be negative; use a number of lines, or -1 for all\n",
+		"error: --tail \"-2\": must not be negative; use a number of lines, or -1 for all lines\n",
 		"logs",
 		"my",
 		"--tail",

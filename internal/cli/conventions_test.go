@@ -63,8 +63,8 @@ func TestExitCodes(t *testing.T) {
 	}
 	help := run(t, "", "--help").out
 	for _, line := range []string{
-		"success", "the command found a problem: a manifest, an image or a stack is rejected, or the work is not done",
-		"the command line is wrong: an unknown command, flag or value, or a file that does not exist",
+		"success", "there is a problem: a manifest, an image or a stack is rejected, or the work is not complete",
+		"the command line is invalid: an unknown command, flag or value, or a file that does not exist",
 	} {
 		contains(t, help, line)
 		contains(t, string(page), line)
@@ -126,7 +126,7 @@ func TestColorChoice(t *testing.T) {
 	if wrong.code != 2 {
 		t.Errorf("exit code %d", wrong.code)
 	}
-	contains(t, wrong.err, `"allways" is none of auto, always, never; did you mean "always"?`)
+	contains(t, wrong.err, `"allways" is not a valid value; use one of auto, always, never; did you mean "always"?`)
 }
 
 // Shells ask for completions with the hidden verb __complete.

@@ -71,7 +71,7 @@ func TestConvertOGXServerOfEachRelease(t *testing.T) {
 // The other commands point to convert.
 func TestOGXServerIsConvertedFirst(t *testing.T) {
 	got := run(t, "apiVersion: ogx.io/v1beta1\nkind: OGXServer\nmetadata: {name: demo}\n", "validate", "-f", "-")
-	if want := "found only OGXServer; use kubectl llamastack convert to convert an OGXServer to a stack"; got.code != 1 || !strings.Contains(got.err, want) {
+	if want := "found only OGXServer; to convert an OGXServer to a stack, use kubectl llamastack convert"; got.code != 1 || !strings.Contains(got.err, want) {
 		t.Errorf("exit code %d\n%s\nwant %s", got.code, got.err, want)
 	}
 }

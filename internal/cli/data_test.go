@@ -41,7 +41,7 @@ func TestValidatePrevious(t *testing.T) {
 		},
 		"another stack": {
 			strings.Replace(stack(on03), "demo", "other", 1), stack(on07), nil, 0,
-			[]string{`note: -: demo: --previous does not contain stack "demo" of namespace "default"; its data is not checked`},
+			[]string{`note: -: demo: --previous does not contain stack "demo" of namespace "default", so the data of the stack is not checked`},
 			"error",
 		},
 		"only the declared providers": {
@@ -92,7 +92,7 @@ func TestUpgradeCheckTellsOfData(t *testing.T) {
 		t.Errorf("exit code %d, want 1", waiting.code)
 	}
 	path, message, _ := strings.Cut(waits, ": ")
-	contains(t, waiting.out, "demo: 0.3 to 0.7: would not start\n\nneeds action: 1\n  1. "+path+" (stops the upgrade)\n     "+message, "data: see what needs action")
+	contains(t, waiting.out, "demo: 0.3 to 0.7: would not start\n\nneeds action: 1\n  1. "+path+" (prevents the upgrade)\n     "+message, "data: see the actions")
 	accepted := run(t, accepting(on03, "vector_io/faiss"), "upgrade-check", "-f", "-", "--to", "0.7")
 	if accepted.code != 0 {
 		t.Errorf("accepted: exit code %d, want 0", accepted.code)

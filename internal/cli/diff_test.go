@@ -104,7 +104,7 @@ func TestDiffErrors(t *testing.T) {
 		},
 		"no file":       {"", []string{"-f", "nowhere.yaml", "--previous", valid}, "nowhere.yaml"},
 		"no previous":   {"", []string{"-f", valid, "--previous", "nowhere.yaml"}, "nowhere.yaml"},
-		"unknown form":  {"", []string{"-f", valid, "--previous", valid, "-o", "xml"}, `--output: "xml" must be text, diff, json or yaml`},
+		"unknown form":  {"", []string{"-f", valid, "--previous", valid, "-o", "xml"}, `--output: "xml" is not a valid value; use one of text, diff, json, yaml`},
 		"two sides":     {"", []string{"-f", valid, "--previous", valid, "--context", "a"}, "none of the others can be"},
 		"no kubeconfig": {"", []string{"-f", valid, "--kubeconfig", "nowhere"}, "read the kubeconfig"},
 	} {

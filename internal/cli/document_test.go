@@ -184,7 +184,7 @@ func TestSecretsAmongTheFiles(t *testing.T) {
 		"right":      {`{name: s}, stringData: {token: canary}`, ""},
 		"no such":    {`{name: other}, stringData: {}`, ""},
 		"elsewhere":  {`{name: s, namespace: elsewhere}, stringData: {}`, ""},
-		"no key":     {`{name: s}, stringData: {tokn: canary, other: canary}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no key "token"; it only has other, tokn`},
+		"no key":     {`{name: s}, stringData: {tokn: canary, other: canary}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no key "token"; its keys are other, tokn`},
 		"no keys":    {`{name: s}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no keys; add the key "token"`},
 		"empty":      {`{name: s}, data: {token: ""}`, `spec.providers.inference.apiKey.secretKeyRef: key "token" of Secret "s" is empty; set a value`},
 		"a number":   {`{name: s}, stringData: {token: "98765"}`, `key "token" of Secret "s" looks like a number, and the server would convert it to one and reject it; use another value`},

@@ -109,7 +109,7 @@ func TestInitRefuses(t *testing.T) {
 		want []string
 	}{
 		{[]string{"Demo", "--provider", "ollama"}, []string{`NAME: "Demo" is not a valid name`}},
-		{[]string{"--provider", "vlm"}, []string{`--provider: "vlm" is none of `, ` vllm, `, `did you mean "vllm"?`}},
+		{[]string{"--provider", "vlm"}, []string{`--provider: "vlm" is not a valid value; use one of `, ` vllm, `, `did you mean "vllm"?`}},
 		{[]string{"--store", "none"}, []string{`--provider: required`, "vllm"}},
 		{[]string{"--provider", "tgi"}, []string{`--provider: "tgi"`, "releases 0.2"}},
 		{[]string{"--provider", "vllm"}, []string{`--endpoint: required for provider "vllm"`}},
@@ -119,18 +119,18 @@ func TestInitRefuses(t *testing.T) {
 		{[]string{"--provider", "openai"}, []string{`--secret: required for provider "openai"`, "openai-creds/api-key"}},
 		{append(vllm, "--secret", "sk-secret-value"), []string{"--secret: the value is not NAME/KEY of a Secret"}},
 		{append(vllm, "--setting", "max_tokns=1"), []string{
-			`--setting: "max_tokns" is none of `,
+			`--setting: "max_tokns" is not a valid value; use one of `,
 			`did you mean "max_tokens"?`,
 		}},
-		{append(vllm, "--setting", "api_token=secret-value"), []string{`--setting: "api_token" is a credential; name a Secret with --secret`}},
+		{append(vllm, "--setting", "api_token=secret-value"), []string{`--setting: "api_token" is a credential; set --secret to a Secret`}},
 		{append(vllm, "--setting", "max_tokens=many"), []string{"--setting: spec.providers.inference.settings.max_tokens: must be a whole number"}},
 		{[]string{"--provider", "vertexai"}, []string{`--setting: provider "vertexai" does not start without the key "project"`}},
-		{append(vllm, "--store", "postgresql"), []string{`--store: "postgresql" is none of none, sqlite, postgres, redis; did you mean "postgres"?`}},
+		{append(vllm, "--store", "postgresql"), []string{`--store: "postgresql" is not a valid value; use one of none, sqlite, postgres, redis; did you mean "postgres"?`}},
 		{append(vllm, "--store", "none", "--volume-size", "1Gi"), []string{"--volume-size: the value has no effect with --store none; use it with sqlite or redis"}},
 		{append(vllm, "--volume-size", "big"), []string{`--volume-size: "big" is not a size`}},
-		{append(vllm, "--release", "0.77"), []string{`--release: "0.77" is none of `, `did you mean "0.7"?`}},
+		{append(vllm, "--release", "0.77"), []string{`--release: "0.77" is not a valid value; use one of `, `did you mean "0.7"?`}},
 		{append(vllm, "--distribution", "startr"), []string{
-			`--distribution: "startr" is none of `,
+			`--distribution: "startr" is not a valid value; use one of `,
 			`did you mean "starter"?`,
 		}},
 		{append(vllm, "--distribution", "remote-vllm", "--release", "1.5"), []string{`--release: "1.5" is not a release of distribution "remote-vllm"; use one of 0.2`}},
@@ -208,7 +208,7 @@ func TestInitFile(t *testing.T) {
 		want string
 	}{
 		{nil, 0, "ok: " + file},
-		{nil, 2, fmt.Sprintf("--output: %q exists already; name another file, or overwrite it with --force", file)},
+		{nil, 2, fmt.Sprintf("--output: %q already exists; set another file, or set --force to overwrite it", file)},
 		{[]string{"--force"}, 0, "ok: " + file},
 		{[]string{"--force", "-o", filepath.Join(file, "x")}, 2, "--output: "},
 	} {

@@ -73,7 +73,7 @@ func TestSurvey(t *testing.T) {
 	contains(t, one.NextRollOut, "keep their earlier rendering")
 	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the last applied manifest contains it`)
 	contains(t, strings.Join(before.Stacks[1].Refused, "\n"), `spec.server.distribution.name: unknown distribution "unheard-of"`)
-	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `the stack may not use ConfigMap "mine" of namespace "team-a": add to its annotation llamastack.io/allow-namespaces`)
+	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `the stack may not use ConfigMap "mine" of namespace "team-a"; add the namespace `)
 	contains(t, strings.Join(before.Stacks[3].ByHand, "\n"), `Deployment/taken is controlled by LlamaStackDistribution "taken": delete it`)
 
 	c.Install(t, upgrade.Today(t, upgrade.StartWebhook(t)))
@@ -134,7 +134,7 @@ func TestSurveyOfFiles(t *testing.T) {
 	}
 	contains(t, run(t, older(`{server: {distribution: {image: "quay.io/team/llama:latest"}}}`), "migrate", "--dry-run", "-f", "-").out,
 		`by hand  spec.server.distribution.image: "quay.io/team/llama:latest": this command cannot determine the release of the server in this image`)
-	contains(t, run(t, stack(simple), "migrate", "--dry-run", "-f", "-", "-o", "xml").err, `--output: "xml" is not a valid format; use one of table, json, yaml`)
+	contains(t, run(t, stack(simple), "migrate", "--dry-run", "-f", "-", "-o", "xml").err, `--output: "xml" is not a valid value; use one of table, json, yaml`)
 	contains(t, run(t, "", "migrate", "--storage", "v1alpha1", "-n", "a").err, "none of the others can be")
 }
 

@@ -86,7 +86,7 @@ func TestMigrateCommandLine(t *testing.T) {
 		want string
 	}{
 		"no version":      {nil, `required flag(s) "storage" not set`},
-		"no such version": {[]string{"--storage", "v1"}, `--storage: unknown version "v1"; use v1alpha1 or v1alpha2`},
+		"no such version": {[]string{"--storage", "v1"}, `--storage: "v1" is not a valid value; use one of v1alpha1, v1alpha2`},
 		"no file": {
 			[]string{"--storage", "v1alpha1", "--kubeconfig", "/nowhere"},
 			"read the kubeconfig: stat /nowhere",

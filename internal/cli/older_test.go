@@ -104,7 +104,7 @@ var validateOlderCases = map[string]struct {
 	"ConfigMap of another namespace": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
 			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: shared}\ndata: {config.yaml: a}\n", 1,
-		[]string{`spec.server.userConfig: the stack may not use ConfigMap "mine" of namespace "shared": add to its annotation llamastack.io/allow-namespaces the namespace "default"`},
+		[]string{`spec.server.userConfig: the stack may not use ConfigMap "mine" of namespace "shared"; add the namespace "default" to the annotation llamastack.io/allow-namespaces of the ConfigMap`},
 	},
 	"ConfigMap of another namespace, and of the stack's own": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +

@@ -136,7 +136,7 @@ func TestSupportBundle(t *testing.T) {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	contains(t, files["namespaces/team-a/events.yaml"], "message: used <redacted>")
-	contains(t, files["left-out.txt"], "the logs of servers: add them with --server-logs")
+	contains(t, files["left-out.txt"], "the logs of servers: to add them, set --server-logs")
 	if strings.Contains(files["namespaces/team-a/events.yaml"], "unrelated") {
 		t.Error("the events of another stack are in the archive")
 	}
@@ -168,7 +168,7 @@ func TestSupportBundleDenied(t *testing.T) {
 	if got.code != 0 {
 		t.Fatalf("exit code %d, messages:\n%s", got.code, got.err)
 	}
-	contains(t, got.err, "left out; the file left-out.txt in the archive lists the reasons")
+	contains(t, got.err, "the archive is not complete; its file left-out.txt lists the reasons")
 	left := untar(t, []byte(got.out))["left-out.txt"]
 	for _, want := range []string{
 		`Pod in namespace "team-a": you may not list pods in namespace "team-a"`,
@@ -187,7 +187,7 @@ func TestSupportBundleCommandLine(t *testing.T) {
 		want string
 	}{
 		"no file":        {[]string{"my"}, 2, `required flag(s) "output" not set`},
-		"names and all":  {[]string{"my", "-A", "-o", "-"}, 2, "name stacks, or select them with --all-namespaces or --selector, but not both"},
+		"names and all":  {[]string{"my", "-A", "-o", "-"}, 2, "names of stacks cannot be used with --all-namespaces or --selector; remove the names, or remove the flags"},
 		"no such stack":  {[]string{"my", "-o", "-"}, 1, `there is no stack "my" in namespace "team-a"`},
 		"no such folder": {[]string{"-o", "/nowhere/x.tar.gz"}, 1, "error: write the archive: open /nowhere/"},
 	} {

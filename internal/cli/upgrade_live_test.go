@@ -52,7 +52,7 @@ func TestUpgradeCheckOfCluster(t *testing.T) {
 			t.Errorf("%s is shown as %q", name, words)
 		}
 	}
-	contains(t, got.out, "\nteam-a/refused: 0.7 to 1.5: would not start\n", "  1. spec.resources.shields[0] (stops the upgrade)\n", "need no action; see their details")
+	contains(t, got.out, "\nteam-a/refused: 0.7 to 1.5: would not start\n", "  1. spec.resources.shields[0] (prevents the upgrade)\n", "stacks need no action; to see their reports")
 	lists := 0
 	for _, request := range c.requests {
 		if request == "GET "+allStacks {
@@ -128,7 +128,7 @@ func TestUpgradeCheckOfClusterFromStatus(t *testing.T) {
 func TestUpgradeCheckOfClusterBadCases(t *testing.T) {
 	c := newLiveCluster(t)
 	c.objects[stacksOfA] = stackList()
-	contains(t, c.run(t, "", "upgrade-check", "--to", "1.5").err, "note: no stack is found")
+	contains(t, c.run(t, "", "upgrade-check", "--to", "1.5").err, "note: there are no such stacks")
 	c.forbidden = []string{"llamastackdistributions"}
 	got := c.run(t, "", "upgrade-check", "--to", "1.5", "-A")
 	if got.code != 1 {

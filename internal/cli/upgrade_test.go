@@ -40,9 +40,9 @@ func TestUpgradeCheckSelection(t *testing.T) {
 		args []string
 		want string
 	}{
-		"file and name":     {[]string{"-f", "a.yaml", "demo"}, `"demo": names select stacks of a cluster`},
-		"name and all":      {[]string{"-A", "demo"}, `"demo": a name selects a stack of one namespace`},
-		"name and selector": {[]string{"-l", "a=b", "demo"}, `"demo": select stacks by name or by --selector`},
+		"file and name":     {[]string{"-f", "a.yaml", "demo"}, `"demo": names select stacks in a cluster`},
+		"name and all":      {[]string{"-A", "demo"}, `"demo": a name selects a stack in one namespace`},
+		"name and selector": {[]string{"-l", "a=b", "demo"}, `"demo": a name cannot be used with --selector`},
 		"file and all":      {[]string{"-f", "a.yaml", "-A"}, "none of the others can be"},
 		"folder and all":    {[]string{"-k", "a", "-A"}, "none of the others can be"},
 	} {

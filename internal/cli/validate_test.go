@@ -140,7 +140,7 @@ func TestValidateNothing(t *testing.T) {
 	if got.code != 2 {
 		t.Errorf("exit code %d", got.code)
 	}
-	contains(t, got.err, `--output: "sarf" is none of text, json, sarif, github; did you mean "sarif"?`)
+	contains(t, got.err, `--output: "sarf" is not a valid value; use one of text, json, sarif, github; did you mean "sarif"?`)
 }
 
 func TestSelector(t *testing.T) {
@@ -152,7 +152,7 @@ func TestSelector(t *testing.T) {
 		{"team=b", "ok: -: other", 0},
 		{"team!=b", "1 of 1 stacks are invalid", 1},
 		{"team", "1 of 2 stacks are invalid", 1},
-		{"team=c", `--selector "team=c": no stack of the files has these labels`, 1},
+		{"team=c", `--selector "team=c": no stack in the files has these labels`, 1},
 		{"a in (", `--selector "a in (": `, 2},
 	} {
 		got := run(t, two, "validate", "-f", "-", "-l", tc.selector)
@@ -200,7 +200,7 @@ func TestKustomizeRefuses(t *testing.T) {
 	if missing.code != 2 {
 		t.Errorf("a folder that does not exist: exit code %d", missing.code)
 	}
-	contains(t, missing.err, "--kustomize: ", "is not a folder; name the folder of a kustomization.yaml")
+	contains(t, missing.err, "--kustomize: ", "is not a folder; use a folder that contains a kustomization.yaml")
 
 	fakeKubectl(t, "echo 'error: unable to find one of kustomization.yaml' >&2; exit 1")
 	failed := run(t, "", "validate", "-k", folder)

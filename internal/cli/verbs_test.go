@@ -77,13 +77,13 @@ func TestProvidersRefuses(t *testing.T) {
 		{[]string{"--api", "safety", "--release", "1.5"}, `server release 1.5 has no API "safety" with providers; release 0.8 was the last that had it; check text`},
 		{[]string{"--api", "inferense"}, `did you mean "inference"?`},
 		{[]string{"vlm"}, `has no provider type "vlm", did you mean "remote::vllm"?`},
-		{[]string{"tgi"}, `has no provider type "tgi"; releases 0.2, 0.3, 0.4, 0.5, 0.6 have it`},
-		{[]string{"torchtune-cpu"}, `has no provider type "torchtune-cpu"; releases 0.2, 0.3, 0.4, 0.5, 0.6 have it`},
+		{[]string{"tgi"}, `has no provider type "tgi"; releases that have it: 0.2, 0.3, 0.4, 0.5, 0.6`},
+		{[]string{"torchtune-cpu"}, `has no provider type "torchtune-cpu"; releases that have it: 0.2, 0.3, 0.4, 0.5, 0.6`},
 		{[]string{"neo4"}, `has no provider type "neo4"; releases 1.3, 1.4, 1.5 have "remote::neo4j"`},
 		{[]string{"vllm", "--api", "safety"}, `has no provider type "vllm"; see kubectl llamastack providers --release 0.7`},
 		{[]string{"--api", "messages"}, `has no API "messages" with providers; release 0.8 is the first that has it`},
 		{[]string{"--release", "9.9"}, `--release: unknown server release "9.9"; known release lines: 0.2`},
-		{[]string{"-o", "xml"}, `--output: "xml" is not a valid format; use one of table, json, yaml`},
+		{[]string{"-o", "xml"}, `--output: "xml" is not a valid value; use one of table, json, yaml`},
 	} {
 		got := run(t, "", append([]string{"providers"}, tc.args...)...)
 		if got.code != 2 || got.out != "" {
@@ -161,7 +161,7 @@ func TestPublicModels(t *testing.T) {
 // A note reports what only the image of an external provider contains, and when it is read.
 func TestExternalProviders(t *testing.T) {
 	const note = `externalProviders.inference[0]: this command does not read image "r/a:1"; in a cluster, the operator reads its label ` +
-		`io.llamastack.provider, or the pod reads the image when it starts; this determines the type and the module of "openai", ` +
+		`io.llamastack.provider, or the pod reads the image when it starts; only then are the type and the module of provider "openai" known, ` +
 		`and whether it serves the API that it is listed under; the pod then checks whether its package fits the server`
 	const external = `externalProviders: {inference: [{providerId: openai, image: "r/a:1", config: {a: 1}}]}`
 	for _, verb := range []string{"render", "validate"} {
@@ -207,7 +207,7 @@ func TestUpgradeCheck(t *testing.T) {
 	if unknown.code != 1 {
 		t.Errorf("exit code %d, want 1", unknown.code)
 	}
-	contains(t, unknown.out, "would not start", "(stops the upgrade)", `"9.9"`)
+	contains(t, unknown.out, "would not start", "(prevents the upgrade)", `"9.9"`)
 	contains(t, unknown.err, "1 of 1 stacks would not start on release 9.9")
 }
 

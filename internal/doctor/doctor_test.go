@@ -343,8 +343,8 @@ func TestStacks(t *testing.T) {
 			},
 			`warning stacks: team-a/deleted: is being deleted
 warning stacks: team-a/paused: is paused; DeploymentPaused: The stack is paused
-warning stacks: team-a/outdated: the operator has not reconciled it yet
-warning stacks: team-a/new: the operator has not reconciled it yet
+warning stacks: team-a/outdated: the operator has not reconciled the stack yet
+warning stacks: team-a/new: the operator has not reconciled the stack yet
 warning stacks: team-a/rolls: RolloutInProgress: 1 of 2
 error stacks: team-a/fails: SecretNotFound: Secret s is missing`,
 		},

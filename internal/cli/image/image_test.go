@@ -229,9 +229,9 @@ func TestVerify(t *testing.T) {
 		"in order":                  {s.image(one, layerEntry(foreign)), large, ""},
 		"many layers, in a label":   {many, small, ""},
 		"too many layers":           {many, large, "the image has more than 10000 manifests, layers or labels"},
-		"labels in two spellings":   {twice, small, "it would read another configuration"},
-		"release in two spellings":  {s.image(`{"config":{"labels":{"io.llamastack.server.version":"0.8"}}}`), &registry.Labels{Release: "0.7"}, `it would read the release "0.8"`},
-		"provider in two spellings": {s.image(`{"config":{"labels":{"io.llamastack.provider":"eA=="}}}`), &registry.Labels{Provider: []byte("y")}, "it would read other provider metadata"},
+		"labels in two spellings":   {twice, small, "the operator would read another configuration"},
+		"release in two spellings":  {s.image(`{"config":{"labels":{"io.llamastack.server.version":"0.8"}}}`), &registry.Labels{Release: "0.7"}, `the operator would read the release "0.8"`},
+		"provider in two spellings": {s.image(`{"config":{"labels":{"io.llamastack.provider":"eA=="}}}`), &registry.Labels{Provider: []byte("y")}, "the operator would read other metadata of the provider"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed, err := Label(t.Context(), s, tc.image, tc.wanted)

@@ -175,7 +175,7 @@ func TestFailures(t *testing.T) {
 	}{
 		"no such stack": {
 			map[string]answer{hub + at: status(404, "NotFound", "not found")},
-			`there is no stack "my" in namespace "team-a"; list all with kubectl get llsd -A`,
+			`there is no stack "my" in namespace "team-a"; to list all stacks, run kubectl get llsd -A`,
 		},
 		"no right": {
 			map[string]answer{hub + at: status(403, "Forbidden", "forbidden: User t")},

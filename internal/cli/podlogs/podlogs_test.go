@@ -75,7 +75,7 @@ func TestChoose(t *testing.T) {
 			[]corev1.Pod{pod("a", 9, ready, restarts), pod("b", 1)}, podlogs.Options{Previous: true}, server("a"), "",
 		},
 		"no previous": {
-			[]corev1.Pod{pod("a", 9)}, podlogs.Options{Previous: true}, nil, "no container has restarted, so no previous logs exist; remove --previous",
+			[]corev1.Pod{pod("a", 9)}, podlogs.Options{Previous: true}, nil, "no container has restarted, so there are no previous logs; remove --previous",
 		},
 		"a failing init container": {
 			[]corev1.Pod{pod("a", 9, blocked)}, podlogs.Options{Previous: true}, []podlogs.Target{{Pod: "a", Container: "reconcile-registry"}}, "",
@@ -89,7 +89,7 @@ func TestChoose(t *testing.T) {
 			nil,
 			`pod "a" has no container "x"; use one of llama-stack, make-directories, reconcile-registry`,
 		},
-		"no pods": {nil, podlogs.Options{}, nil, "the stack has no pods; look at it with kubectl llamastack status"},
+		"no pods": {nil, podlogs.Options{}, nil, "the stack has no pods; to find the reason, run kubectl llamastack status"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.options.Server = "llama-stack"

@@ -73,8 +73,8 @@ func TestModels(t *testing.T) {
 			"",
 		},
 		"none":          {`{"data": []}`, []server.Model{}, ""},
-		"not JSON":      {canary, nil, "the answer with the models is not JSON, or of another shape"},
-		"another shape": {`{"detail": "` + canary + `"}`, nil, "the answer with the models is not JSON, or of another shape"},
+		"not JSON":      {canary, nil, "the answer of the server is not a list of models"},
+		"another shape": {`{"detail": "` + canary + `"}`, nil, "the answer of the server is not a list of models"},
 		"too large":     {`{"data": ["` + strings.Repeat("x", 5<<20), nil, "the answer to /v1/models has more than 4194304 bytes"},
 		"too many":      {`{"data": [` + strings.Repeat(`{"id":"a"},`, 5000) + `{"id":"b"}]}`, nil, "the answer has more than 5000 models"},
 	} {
@@ -127,9 +127,9 @@ func TestRefusals(t *testing.T) {
 		want   string
 	}{
 		"no token":    {401, "", nil, "the server requires a token; use --token-file FILE (status 401)"},
-		"wrong token": {401, canary, []func(*server.Options){token}, "the server does not accept the token; check it, or log in again (status 401)"},
+		"wrong token": {401, canary, []func(*server.Options){token}, "the server does not accept the token; check the token, or log in again (status 401)"},
 		"forbidden":   {403, "", nil, "the server does not allow /v1/models; ask its administrator for access (status 403)"},
-		"too often":   {429, "", nil, "the server is asked too often; try again later (status 429)"},
+		"too often":   {429, "", nil, "the server has too many requests; try again later (status 429)"},
 		"a message": {
 			400, `{"error": {"message": "no \u0007such thing as ` + canary + `, api_key=` + canary + `"}}`,
 			[]func(*server.Options){token},
@@ -219,13 +219,13 @@ func TestChoose(t *testing.T) {
 		"first wanted":      {[]server.Model{c, b, embed, a}, "", []server.Wanted{{Name: "embed"}, {Name: "llama-a"}, {Name: "gpt"}}, a.ID, ""},
 		"wanted, provider":  {[]server.Model{c, b, a}, "", []server.Wanted{{Name: "gpt", Provider: "openai"}}, b.ID, ""},
 		"none wanted":       {[]server.Model{b, a}, "", []server.Wanted{{Name: "x"}}, "", "the server has several models; select one with --model: openai/gpt, vllm/llama-a"},
-		"no LLM":            {[]server.Model{embed}, "", nil, "", "the server has no model that answers questions; add one to spec.resources.models, or check its inference providers"},
+		"no LLM":            {[]server.Model{embed}, "", nil, "", "the server has no model that answers questions; add a model to spec.resources.models, or check the inference providers of the server"},
 		"by id":             {[]server.Model{b, a}, "openai/gpt", nil, b.ID, ""},
 		"by provider's":     {[]server.Model{b, a}, "gpt", nil, b.ID, ""},
 		"ambiguous":         {[]server.Model{b, c}, "gpt", nil, "", `several providers have a model "gpt"; use one of: openai/gpt, azure/gpt`},
 		"misspelt":          {[]server.Model{b, a}, "lama-a", nil, "", `the server has no model "lama-a", did you mean "llama-a"?`},
-		"unknown":           {[]server.Model{b, a}, "zzzzzz", nil, "", `the server has no model "zzzzzz"; it has: openai/gpt, vllm/llama-a`},
-		"unknown, and none": {nil, "zzzzzz", nil, "", `the server has no model "zzzzzz"; it has: none`},
+		"unknown":           {[]server.Model{b, a}, "zzzzzz", nil, "", `the server has no model "zzzzzz"; its models are: openai/gpt, vllm/llama-a`},
+		"unknown, and none": {nil, "zzzzzz", nil, "", `the server has no model "zzzzzz"; its models are: none`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := server.Choose(tc.models, tc.name, tc.wanted)
@@ -271,7 +271,7 @@ func TestChat(t *testing.T) {
 		},
 		"without DONE": {streamed(event(token("a"), stop)), "a", "stop", ""},
 		"whole":        {says(200, `{"choices":[{"message":{"content":"Hello"},"finish_reason":"length"}]}`), "Hello", "length", ""},
-		"cut off":      {streamed(event(token("a"))), "a", "", "the answer ends early: the server closed the connection; look at its log"},
+		"cut off":      {streamed(event(token("a"))), "a", "", "the answer is incomplete because the server closed the connection; look at the log of the server"},
 		"error in it": {
 			streamed(event(token("a"), `{"error":{"message":"500: Error code: 401 - Incorrect API key sk-`+canary+`"}}`)), "a", "",
 			`the model server of "m" fails (in the middle of an answer): The provider's service rejects the credentials; the server's log has the details`,
