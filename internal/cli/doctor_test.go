@@ -77,7 +77,7 @@ func TestDoctor(t *testing.T) {
 		"ok       operator         Deployment llama-stack-k8s-operator-system/llama-stack-k8s-operator-controller-manager has 2 ready pods\n",
 		"error    webhook          the conversion webhook has no CA bundle, so the API server does not trust it; remedy: restart the operator",
 		`warning  certificate      Secret "llama-stack-k8s-operator-webhook-cert" in namespace "llama-stack-k8s-operator-system" does not contain a webhook certificate`,
-		"ok       policy           the admission policy is in force\n",
+		"ok       policy           the admission policy is active\n",
 		"ok       operator-rights  the operator has the rights that it needs\n",
 		`ok       operator-config  ConfigMap "llama-stack-operator-config" is valid` + "\n",
 		"ok       your-rights      you may use every command\n",

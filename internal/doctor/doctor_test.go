@@ -208,7 +208,7 @@ func TestClusterProblems(t *testing.T) {
 				f.Definition.Value.Status.StoredVersions = []string{"v1alpha1"}
 				f.Definition.Value.Spec.Conversion = nil
 			},
-			"error definition: the definition serves only v1alpha1, as the previous operator installs it",
+			"error definition: the definition is that of the previous operator, which serves only v1alpha1",
 		},
 		"stored versions": {
 			func(f *doctor.Facts) { f.Definition.Value.Status.StoredVersions = []string{"v1alpha1", "v1alpha2"} },
@@ -223,12 +223,12 @@ func TestClusterProblems(t *testing.T) {
 			},
 			"error definition: condition llamastack.io/ConversionUntrusted: Argo CD reverts it\nerror definition: condition NamesAccepted is False: llsd is taken",
 		},
-		"no policy":        {func(f *doctor.Facts) { f.Policy.Value = nil }, `warning policy: ValidatingAdmissionPolicy "llamastackdistributions.llamastack.io" does not exist; only the operator finds mistakes in a stack`},
+		"no policy":        {func(f *doctor.Facts) { f.Policy.Value = nil }, `warning policy: ValidatingAdmissionPolicy "llamastackdistributions.llamastack.io" does not exist, so the API server does not reject invalid stacks`},
 		"no binding":       {func(f *doctor.Facts) { f.Binding.Value = nil }, `warning policy: ValidatingAdmissionPolicyBinding "llamastackdistributions.llamastack.io" does not exist, so the policy has no effect`},
-		"binding warns":    {func(f *doctor.Facts) { f.Binding.Value.Spec.ValidationActions = nil }, `warning policy: ValidatingAdmissionPolicyBinding "llamastackdistributions.llamastack.io" does not deny, so the policy has no effect`},
+		"binding warns":    {func(f *doctor.Facts) { f.Binding.Value.Spec.ValidationActions = nil }, `warning policy: ValidatingAdmissionPolicyBinding "llamastackdistributions.llamastack.io" does not contain the action Deny, so the policy has no effect`},
 		"no ConfigMap":     {func(f *doctor.Facts) { f.Config.Value = nil }, `warning operator-config: ConfigMap "llama-stack-operator-config" does not exist in namespace "operator"`},
 		"wrong ConfigMap":  {func(f *doctor.Facts) { f.Config.Value.Data = map[string]string{"ingres": ""} }, `error operator-config: ConfigMap "llama-stack-operator-config": ingres: unknown key, did you mean "ingress"?`},
-		"rights of a user": {func(f *doctor.Facts) { f.Rights.Value[8].Allowed = false }, `warning your-rights: you may not create pods/portforward in namespace "team-a", which is needed to open a stack, ask it for its models and chat with it`},
+		"rights of a user": {func(f *doctor.Facts) { f.Rights.Value[8].Allowed = false }, `warning your-rights: you may not create pods/portforward in namespace "team-a", a right that you need to open a stack, list the models of its server and chat with them`},
 	})
 }
 
@@ -245,7 +245,7 @@ func TestOperatorProblems(t *testing.T) {
 		}
 	}
 	check(t, map[string]change{
-		"none":         {func(f *doctor.Facts) { f.Operators.Value = nil }, "error operator: the Deployment of the operator does not exist\nwarning version: the version of the operator is unknown; this command is 1.2.3"},
+		"none":         {func(f *doctor.Facts) { f.Operators.Value = nil }, "error operator: the Deployment of the operator does not exist\nwarning version: the version of the operator is not known; this command has version 1.2.3"},
 		"none ready":   {func(f *doctor.Facts) { f.Operators.Value[0].Status.ReadyReplicas = 0 }, "error operator: Deployment operator/manager has no ready pods, but should have 2"},
 		"one ready":    {func(f *doctor.Facts) { f.Operators.Value[0].Status.ReadyReplicas = 1 }, "warning operator: Deployment operator/manager has 1 of 2 ready pods"},
 		"scaled to 0":  {func(f *doctor.Facts) { *f.Operators.Value[0].Spec.Replicas = 0 }, "error operator: Deployment operator/manager has 0 replicas"},
@@ -256,7 +256,7 @@ func TestOperatorProblems(t *testing.T) {
 			func(f *doctor.Facts) {
 				f.Stacks.Value = []v1alpha2.LlamaStackDistribution{status("1.2.3", now.Add(-time.Hour)), status("1.3.0", now)}
 			},
-			"warning version: the operator is 1.3.0, and this command is 1.2.3",
+			"warning version: the operator has version 1.3.0, and this command has version 1.2.3",
 		},
 		"rights": {
 			func(f *doctor.Facts) { f.Rules.Value[""] = f.Rules.Value[""][2:] },
@@ -294,18 +294,18 @@ func TestWebhookProblems(t *testing.T) {
 	}
 	check(t, map[string]change{
 		"no bundle": {func(f *doctor.Facts) { f.Definition.Value.Spec.Conversion.Webhook.ClientConfig.CABundle = nil }, "error webhook: the conversion webhook has no CA bundle, so the API server does not trust it"},
-		"not PEM":   {func(f *doctor.Facts) { f.Webhook.Value.Webhooks[0].ClientConfig.CABundle = []byte("Cg==") }, `error webhook: the CA bundle of the webhook "validate" is invalid: it has no certificate in PEM form`},
+		"not PEM":   {func(f *doctor.Facts) { f.Webhook.Value.Webhooks[0].ClientConfig.CABundle = []byte("Cg==") }, `error webhook: the CA bundle of the webhook "validate" is invalid: it contains no certificates in PEM format`},
 		"no webhooks": {func(f *doctor.Facts) {
 			f.Webhook.Value, f.Definition.Value.Spec.Conversion = nil, nil
 			f.Definition.Value.Spec.Versions = f.Definition.Value.Spec.Versions[1:]
 		}, ""},
 		"no conversion": {
 			func(f *doctor.Facts) { f.Definition.Value.Spec.Conversion = nil },
-			"error webhook: the definition has several versions and no conversion webhook; stacks lose fields",
+			"error webhook: the definition has several versions and no conversion webhook, so stacks lose fields",
 		},
 		"no validating webhook": {
 			func(f *doctor.Facts) { f.Webhook.Value = nil },
-			`warning webhook: ValidatingWebhookConfiguration "llama-stack-k8s-operator-validating-webhook-configuration" does not exist; mistakes in a stack are found only after it is stored`,
+			`warning webhook: ValidatingWebhookConfiguration "llama-stack-k8s-operator-validating-webhook-configuration" does not exist, so the API server accepts invalid stacks, and only the operator reports their errors`,
 		},
 		"expired": {
 			func(f *doctor.Facts) { set(f, expired) },
