@@ -23,7 +23,7 @@ const (
 	notServed  = "404 page not found"
 )
 
-// stubServer answers paths with a body each, as JSON or YAML, or with a status of the API server.
+// stubServer is an API server that answers each path with a fixed body or status.
 type stubServer struct {
 	kubeconfig string
 
@@ -31,8 +31,8 @@ type stubServer struct {
 	requests []string
 }
 
-// stub starts an API server that answers these paths. Any other path of an object does not exist. A body that begins
-// with "403" is the answer to a caller without the right.
+// stub starts an API server with the bodies of paths in YAML. For a body that begins with "403", it answers that the caller
+// lacks the right. Objects with other paths do not exist.
 func stub(t *testing.T, bodies map[string]string) *stubServer {
 	t.Helper()
 	s := &stubServer{}
@@ -98,7 +98,7 @@ func (s *stubServer) check(t *testing.T, wantCode int, want string, args ...stri
 	}
 }
 
-// liveStack is a stack of the namespace team-a that is ready.
+// liveStack returns a stack in the namespace team-a that is ready.
 func liveStack(name string) string {
 	return fmt.Sprintf(`{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution,
 	metadata: {name: %s, namespace: team-a, generation: 1, creationTimestamp: %q}, spec: {distribution: {name: starter}},
@@ -165,7 +165,7 @@ Not shown: you may not list pods in namespace "team-a".
 		s.requests,
 		func(r string) bool { return strings.Contains(r, "fieldSelector=metadata.name%3Dmy") },
 	) {
-		t.Errorf("the API server does not select by name: %q", s.requests)
+		t.Errorf("the request does not select the stack by its name: %q", s.requests)
 	}
 	s.check(t, 1, "error: there is no stack \"your\" in namespace \"team-a\"; use -n team-a\n", "status", "your")
 	s.check(
@@ -189,7 +189,7 @@ Not shown: you may not list pods in namespace "team-a".
 	}
 }
 
-// A list takes one request for 500 stacks, and none for each stack.
+// A list of 500 stacks takes one request.
 func TestStatusOfAll(t *testing.T) {
 	rows := make([]string, 0, 500)
 	for i := range 500 {
@@ -217,7 +217,7 @@ func TestStatusOfAll(t *testing.T) {
 
 func TestStatusOfNone(t *testing.T) {
 	s := stub(t, map[string]string{stacksPath: listOf("LlamaStackDistribution", "llamastack.io/v1alpha2")})
-	s.check(t, 0, "Namespace \"team-a\" has no stacks. To write a manifest, run: kubectl llamastack init\n", "status")
+	s.check(t, 0, "Namespace \"team-a\" has no stacks. To write a manifest, run: kubectl llamastack\ninit\n", "status")
 	s = stub(t, map[string]string{stacksPath: "403"})
 	s.check(
 		t,
@@ -377,10 +377,10 @@ func TestVersion(t *testing.T) {
 		"Stacks:        1 with a status of operator version v1.0.0\n", "API versions:  v1alpha2, v1alpha1\n", "Kubernetes:    v1.34.0\n",
 	} {
 		if !strings.Contains(got.out, want) {
-			t.Errorf("%q is missing in\n%s%s", want, got.out, got.err)
+			t.Errorf("no %q in\n%s%s", want, got.out, got.err)
 		}
 	}
-	// The manifest of this operator labels its Deployment with its name only.
+	// The Deployment in the manifests of this operator has only the label with its name.
 	if want := "labelSelector=app.kubernetes.io%2Fname%3Dllama-stack-k8s-operator"; !slices.ContainsFunc(s.requests,
 		func(request string) bool { return strings.Contains(request, want) }) {
 		t.Errorf("no request with %s: %q", want, s.requests)

@@ -92,7 +92,7 @@ func authorities(file string) (*x509.CertPool, error) {
 func withRemedy(err error) string {
 	switch {
 	case registry.NeedsInsecure(err):
-		return fmt.Sprintf("%v; to allow this for the command, set --%s", err, flagInsecure)
+		return fmt.Sprintf("%v; for this command, set --%s instead", err, flagInsecure)
 	case registry.UnknownAuthority(err):
 		return fmt.Sprintf("%v; set --%s to a file with the certificate of the authority", err, flagCAFile)
 	case registry.NeedsLogin(err):

@@ -110,7 +110,7 @@ func TestImageInspectRefuses(t *testing.T) {
 			"--operator-config",
 			operator(fmt.Sprintf("{%s, allow: [quay.io]}", insecure)),
 		}, 1, "is not in registries.allow"},
-		"not read":                 {fits, []string{"--operator-config", operator(fmt.Sprintf("{%s, readLabels: false}", insecure))}, 1, "the operator does not read images: registries.readLabels"},
+		"not read":                 {fits, []string{"--operator-config", operator(fmt.Sprintf("{%s, readLabels: false}", insecure))}, 1, "the operator does not read images, because registries.readLabels"},
 		"not insecure":             {fits, nil, 1, "; for this command, set --insecure"},
 		"no such platform":         {index, []string{"--insecure", "--platform", "linux/s390x"}, 1, "the image has no manifest for linux/s390x"},
 		"not a platform":           {index, []string{"--insecure", "--platform", "linux"}, 2, `--platform: "linux" is not a valid platform`},

@@ -222,7 +222,7 @@ func TestImageLabelKeepsAttestations(t *testing.T) {
 	if got.code != 0 {
 		t.Fatal(got.err)
 	}
-	contains(t, got.err, "1 index entry that is not a runnable image, such as an attestation, is kept", "ok: "+server.host+"/team/server:labelled is sha256:")
+	contains(t, got.err, "1 index entry that is not a runnable image, such as an attestation, does not change", "ok: "+server.host+"/team/server:labelled is sha256:")
 	after, untouched := indexOf("labelled"), indexOf("prod")
 	for i := range before.Manifests {
 		if before.Manifests[i].Digest != untouched.Manifests[i].Digest {
@@ -371,7 +371,7 @@ func TestImageLabelRefuses(t *testing.T) {
 		"no such tag, layout": {
 			"oci:" + makeLayout(t, map[string]v1.Image{"a": serverImage(t, false, "amd64")}, nil) + ":b",
 			[]string{"--release", "0.7"},
-			1, `has no image "b"; it has a`,
+			1, `has no image "b"; its images are a`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -111,7 +111,7 @@ func TestInitRefuses(t *testing.T) {
 		{[]string{"Demo", "--provider", "ollama"}, []string{`NAME: "Demo" is not a valid name`}},
 		{[]string{"--provider", "vlm"}, []string{`--provider: "vlm" is not a valid value; use one of `, ` vllm, `, `did you mean "vllm"?`}},
 		{[]string{"--store", "none"}, []string{`--provider: required`, "vllm"}},
-		{[]string{"--provider", "tgi"}, []string{`--provider: "tgi"`, "releases 0.2"}},
+		{[]string{"--provider", "tgi"}, []string{`--provider: "tgi"`, "releases that have it: 0.2"}},
 		{[]string{"--provider", "vllm"}, []string{`--endpoint: required for provider "vllm"`}},
 		{[]string{"--provider", "vllm", "--endpoint", "vllm:8000"}, []string{"--endpoint: the value is not a URL"}},
 		{[]string{"--provider", "vllm", "--endpoint", "http://me:secret-value@vllm"}, []string{"--endpoint: the URL contains credentials"}},
@@ -126,7 +126,7 @@ func TestInitRefuses(t *testing.T) {
 		{append(vllm, "--setting", "max_tokens=many"), []string{"--setting: spec.providers.inference.settings.max_tokens: must be a whole number"}},
 		{[]string{"--provider", "vertexai"}, []string{`--setting: provider "vertexai" does not start without the key "project"`}},
 		{append(vllm, "--store", "postgresql"), []string{`--store: "postgresql" is not a valid value; use one of none, sqlite, postgres, redis; did you mean "postgres"?`}},
-		{append(vllm, "--store", "none", "--volume-size", "1Gi"), []string{"--volume-size: the value has no effect with --store none; use it with sqlite or redis"}},
+		{append(vllm, "--store", "none", "--volume-size", "1Gi"), []string{"--volume-size: has no effect with --store none; remove --volume-size, or set --store sqlite or redis"}},
 		{append(vllm, "--volume-size", "big"), []string{`--volume-size: "big" is not a size`}},
 		{append(vllm, "--release", "0.77"), []string{`--release: "0.77" is not a valid value; use one of `, `did you mean "0.7"?`}},
 		{append(vllm, "--distribution", "startr"), []string{

@@ -64,17 +64,17 @@ func TestSurvey(t *testing.T) {
 	if got.code != 1 {
 		t.Errorf("exit code %d, want 1: stacks are refused\n%s", got.code, got.err)
 	}
-	contains(t, got.err, "2 of 4 stacks are rejected in their present form")
+	contains(t, got.err, "the operator rejects 2 of 4 stacks in their present form")
 	before := readSurvey(t, got)
 	one := before.Stacks[0]
 	if one.Version != "v1alpha1" || one.Name != "plain" || len(one.Adopted) > 0 || !cmp.Equal(one.NotAdopted, []string{"Deployment/plain"}) {
 		t.Errorf("told of what the operator before runs: %+v", one)
 	}
 	contains(t, one.NextRollOut, "keep their earlier rendering")
-	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the last applied manifest contains it`)
+	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the manifest applied last contains this field`)
 	contains(t, strings.Join(before.Stacks[1].Refused, "\n"), `spec.server.distribution.name: unknown distribution "unheard-of"`)
 	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `the stack may not use ConfigMap "mine" of namespace "team-a"; add the namespace `)
-	contains(t, strings.Join(before.Stacks[3].ByHand, "\n"), `Deployment/taken is controlled by LlamaStackDistribution "taken": delete it`)
+	contains(t, strings.Join(before.Stacks[3].ByHand, "\n"), `the controller of Deployment/taken is LlamaStackDistribution "taken"; delete Deployment/taken`)
 
 	c.Install(t, upgrade.Today(t, upgrade.StartWebhook(t)))
 	must(t, c.Delete(t.Context(), deployment))
@@ -104,9 +104,9 @@ func TestSurveyWithoutRights(t *testing.T) {
 	if got.code != 0 {
 		t.Errorf("exit code %d\n%s", got.code, got.err)
 	}
-	contains(t, got.err, "warning: not read: the operator's ConfigMap: stacks are checked as if it did not exist")
+	contains(t, got.err, "warning: not read: the operator's ConfigMap: stacks are checked without it")
 	contains(t, got.err, `warning: not read: ConfigMaps of namespace "default"`)
-	contains(t, got.err, `warning: not read: Deployment objects of namespace "default": their adoption state is not known`)
+	contains(t, got.err, `warning: not read: Deployment objects of namespace "default": it is not known whether this operator has adopted them`)
 	if found := readSurvey(t, got); len(found.Stacks) != count+1 || len(found.Unseen) < 3 {
 		t.Errorf("%d stacks, not read: %q", len(found.Stacks), found.Unseen)
 	}
@@ -116,7 +116,7 @@ func TestSurveyWithoutRights(t *testing.T) {
 		t.Errorf("without any right: exit code %d, want 1", got.code)
 	}
 	contains(t, got.err, "is forbidden")
-	contains(t, got.err, "set --namespace to a namespace that you may read")
+	contains(t, got.err, "set --namespace to a namespace whose stacks you may list")
 }
 
 func TestSurveyOfFiles(t *testing.T) {

@@ -238,7 +238,7 @@ func TestDiffLiveBadCases(t *testing.T) {
 		"being deleted": {
 			func(_ *liveCluster, live map[string]any) {
 				live["metadata"].(map[string]any)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-			}, 1, "! the stack is being deleted",
+			}, 1, "! the stack and its objects are being deleted",
 		},
 		"made by another operator": {
 			func(c *liveCluster, _ map[string]any) {

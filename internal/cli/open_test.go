@@ -219,7 +219,7 @@ func TestChatTLS(t *testing.T) {
 		}},
 		"unknown": {
 			prepare: func(api *fakeapi.Server) { api.Deny("/api/v1/namespaces/team-a/secrets/tls") },
-			err:     `warning: the certificate of the server is not verified, because Secret "tls" cannot be read`,
+			err:     `warning: the certificate of the server is not verified, because Secret "tls" cannot be used`,
 		},
 		"nothing in it": {
 			prepare: func(api *fakeapi.Server) {

@@ -162,7 +162,8 @@ func TestPublicModels(t *testing.T) {
 func TestExternalProviders(t *testing.T) {
 	const note = `externalProviders.inference[0]: this command does not read image "r/a:1"; in a cluster, the operator reads its label ` +
 		`io.llamastack.provider, or the pod reads the image when it starts; only then are the type and the module of provider "openai" known, ` +
-		`and whether it serves the API that it is listed under; the pod then checks whether its package fits the server`
+		`and whether the provider serves the API in its field path; the pod also checks whether the package of the provider is ` +
+		`compatible with the server`
 	const external = `externalProviders: {inference: [{providerId: openai, image: "r/a:1", config: {a: 1}}]}`
 	for _, verb := range []string{"render", "validate"} {
 		got := run(t, stack("{distribution: {name: starter}, "+external+"}"), verb, "-f", "-")

@@ -46,7 +46,7 @@ type Pods struct {
 }
 
 // pods decides as package rollout does: the operator replaces pods if the inputs of their template change, and this
-// changes the template. Both sides come from the same pipeline, so facts that only the operator has are no difference.
+// changes the template. Both sides come from the same pipeline, so facts that only the operator has do not differ.
 func pods(in Input, objects []Object) (Pods, error) {
 	if in.Before == nil {
 		return firstPods(in), nil

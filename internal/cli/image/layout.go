@@ -68,7 +68,7 @@ func openLayout(image string) (*ociLayout, error) {
 	case wanted == "":
 		return nil, fmt.Errorf("the OCI layout %q has %d images; add the tag or digest of one: %s", directory, len(tags), listed)
 	default:
-		return nil, fmt.Errorf("the OCI layout %q has no image %q; use one of %s", directory, wanted, listed)
+		return nil, fmt.Errorf("the OCI layout %q has no image %q; its images are %s", directory, wanted, listed)
 	}
 }
 
