@@ -57,8 +57,8 @@ func (i *Image) annotated() v1.Descriptor {
 	return result
 }
 
-// containerdName returns the name of an image as containerd writes it: with the registry, and with the path library/ for
-// official images of Docker Hub.
+// containerdName returns the name of an image as containerd writes it: with the registry, and with the path library/
+// for official images of Docker Hub.
 func containerdName(reference string) string {
 	repository, err := imagename.Repository(reference)
 	if err != nil {
@@ -78,8 +78,8 @@ func suffix(reference string) string {
 }
 
 // Destination returns the name of an image below a prefix. The prefix is a registry (host[:port]) or a path in a
-// registry. It replaces the registry of the image: docker.io/ogxai/server:1 becomes prefix/ogxai/server:1, as in a mirror
-// of docker.io.
+// registry. It replaces the registry of the image: docker.io/ogxai/server:1 becomes prefix/ogxai/server:1, as in a
+// mirror of docker.io.
 func Destination(reference, prefix string, options ...name.Option) (name.Reference, error) {
 	repository, err := imagename.Repository(reference)
 	if err != nil {

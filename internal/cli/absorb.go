@@ -30,8 +30,8 @@ func newAbsorber(documents []document.Document, from sources, stdin io.Reader, p
 	return &absorber{found, from.namespace}, err
 }
 
-// absorb replaces the overrideConfig of a stack by fields of the spec, and warns about each part that cannot be replaced.
-// It reports whether the stack can be written.
+// absorb replaces the overrideConfig of a stack by fields of the spec, and warns about each part that cannot be
+// replaced. It reports whether the stack can be written.
 func (c *converter) absorb(doc document.Document, title string, source *manifest.Source) bool {
 	stack := dryrun.DecodeStack(doc, c.absorber.namespace)
 	override := stack.Object.Spec.OverrideConfig

@@ -21,7 +21,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// makeBundle writes a bundle that contains one image under several names. The first name is that of the operator's image.
+// makeBundle writes a bundle that contains one image under several names. The first name is that of the operator's
+// image.
 func makeBundle(t *testing.T, references ...string) (file, digest string) {
 	t.Helper()
 	folder := t.TempDir()

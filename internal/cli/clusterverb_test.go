@@ -31,8 +31,8 @@ type stubServer struct {
 	requests []string
 }
 
-// stub starts an API server with the bodies of paths in YAML. For a body that begins with "403", it answers that the caller
-// lacks the right. Objects with other paths do not exist.
+// stub starts an API server with the bodies of paths in YAML. For a body that begins with "403", it answers that the
+// caller lacks the right. Objects with other paths do not exist.
 func stub(t *testing.T, bodies map[string]string) *stubServer {
 	t.Helper()
 	s := &stubServer{}

@@ -238,8 +238,8 @@ func (c *converter) stack(doc document.Document) error {
 	return nil
 }
 
-// begin counts a stack and records its problems. It returns the title for messages, and reports whether the stack has no
-// problems.
+// begin counts a stack and records its problems. It returns the title for messages, and reports whether the stack has
+// no problems.
 func (c *converter) begin(doc document.Document, name string, problems []string) (string, bool) {
 	c.stacks++
 	title := doc.Title()

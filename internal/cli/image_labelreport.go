@@ -78,8 +78,8 @@ func newLabelledReport(one *image.Changed) labelledReport {
 	return labelledReport{platform, one.Before.String(), one.After.String()}
 }
 
-// verdict prints the problems and the notes about the labelled image. It returns an error if the operator would not accept
-// the image.
+// verdict prints the problems and the notes about the labelled image. It returns an error if the operator would not
+// accept the image.
 func (r *labelReport) verdict(p printer) error {
 	if r.checked.verdict(p) != nil {
 		return &rejection{summary: "the operator would not accept the labelled image; the image is unchanged"}

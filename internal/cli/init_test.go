@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// initArguments returns the flags that a provider type needs in a release.
+// initArguments returns the flags that a provider type requires in a release.
 func initArguments(t *testing.T, line, name string) []string {
 	t.Helper()
 	kind, ok := starter.Answers{Release: line, Provider: name}.KindOf()
@@ -46,7 +46,7 @@ var storeArguments = [][]string{
 	},
 }
 
-// initValid checks that init writes a manifest that validate accepts.
+// initValid checks that validate accepts the manifest of init.
 func initValid(t *testing.T, args []string) string {
 	t.Helper()
 	got := run(t, "", append([]string{"init", "demo"}, args...)...)
@@ -59,7 +59,7 @@ func initValid(t *testing.T, args []string) string {
 	return got.out
 }
 
-// Every provider of every release gives a valid manifest, with each kind of storage in turn.
+// For every provider of every release, init writes a valid manifest. The kinds of storage alternate.
 func TestInitProviders(t *testing.T) {
 	count := 0
 	for _, line := range release.Offered() {
@@ -74,7 +74,7 @@ func TestInitProviders(t *testing.T) {
 	}
 }
 
-// Every kind of storage of every release gives a valid manifest, with and without the optional flags.
+// For every kind of storage of every release, init writes a valid manifest, with and without the optional flags.
 func TestInitStores(t *testing.T) {
 	for i, line := range release.Offered() {
 		for j, store := range storeArguments {
@@ -87,7 +87,7 @@ func TestInitStores(t *testing.T) {
 	}
 }
 
-// The Secrets are comments without values, and the settings keep their types.
+// The manifest contains the Secrets as comments without values, and the settings with their types.
 func TestInitManifest(t *testing.T) {
 	out := initValid(t, []string{
 		"--provider", "remote::vllm", "--endpoint", "https://vllm", "--secret", "shared/token", "--setting", "max_tokens=100",
@@ -97,11 +97,11 @@ func TestInitManifest(t *testing.T) {
 		"#   kubectl create secret generic shared --from-file=token=FILE --from-file=url=FILE\n",
 		"# kind: Secret\n# metadata:\n#   name: shared\n# stringData:\n#   token: # the API key of vllm\n#   url: # postgresql://")
 	if strings.Contains(out, "\nkind: Secret") {
-		t.Errorf("a Secret that is not a comment:\n%s", out)
+		t.Errorf("the manifest contains a Secret that is not a comment:\n%s", out)
 	}
 }
 
-// A wrong answer names the flag, the value and the allowed values or the remedy.
+// The message about an invalid flag contains the flag, the value, and the valid values or the remedy.
 func TestInitRefuses(t *testing.T) {
 	vllm := []string{"--provider", "vllm", "--endpoint", "http://vllm"}
 	for _, tc := range []struct {
@@ -143,12 +143,13 @@ func TestInitRefuses(t *testing.T) {
 		}
 		contains(t, got.err, tc.want...)
 		if strings.Contains(got.err, "secret-value") {
-			t.Errorf("%q: a credential is printed: %s", tc.args, got.err)
+			t.Errorf("%q: a message contains a credential: %s", tc.args, got.err)
 		}
 	}
 }
 
-// The command asks on the lines of a pipe, asks again after a wrong answer, and takes defaults for empty ones.
+// The command reads the answers from the lines of standard input. It repeats a question after an invalid answer, and
+// uses the default for an empty answer.
 func TestInitAsks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, tc := range map[string]struct {
@@ -190,15 +191,15 @@ func TestInitAsks(t *testing.T) {
 			}
 		})
 	}
-	// The input ends where the provider needs an answer that has no default.
+	// The input ends before an answer that has no default.
 	got := run(t, "x\n\nvertexai\n", "init")
 	if got.code != 2 {
-		t.Errorf("an input that ends: exit code %d\n%s", got.code, got.err)
+		t.Errorf("incomplete input: exit code %d\n%s", got.code, got.err)
 	}
 	contains(t, got.err, `--setting: provider "vertexai" does not start without the key "project"`)
 }
 
-// A file is overwritten only with --force.
+// The command overwrites a file only with --force.
 func TestInitFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "stack.yaml")
 	args := []string{"init", "--provider", "ollama", "--endpoint", "http://ollama:11434", "-o", file}

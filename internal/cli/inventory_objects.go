@@ -39,8 +39,8 @@ func (v *surveyor) objects(ctx context.Context, t *takeover, stack *unstructured
 	return nil
 }
 
-// object reads a whole Deployment, or the metadata of any other object. It returns nil if the object does not exist, or if
-// the caller may not read it.
+// object reads a whole Deployment, or the metadata of any other object. It returns nil if the object does not exist, or
+// if the caller may not read it.
 func (v *surveyor) object(
 	ctx context.Context, namespace string, object render.Object,
 ) (*unstructured.Unstructured, error) {

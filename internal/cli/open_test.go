@@ -28,7 +28,7 @@ const (
 
 type object = map[string]any
 
-// servedStack puts a stack with one ready pod into the server, whose port leads to a backend.
+// servedStack adds a stack with one ready pod to the API server. The port of the pod is forwarded to a backend.
 func servedStack(t *testing.T, api *fakeapi.Server, spec, status object, backend *httptest.Server) {
 	t.Helper()
 	stack := object{
@@ -46,7 +46,7 @@ func servedStack(t *testing.T, api *fakeapi.Server, spec, status object, backend
 
 func starterSpec() object { return object{"distribution": object{"name": "starter"}} }
 
-// modelServer answers as a server of a stack.
+// modelServer is a stand-in for the server of a stack.
 func modelServer(t *testing.T, models string, chat http.HandlerFunc, tls bool) *httptest.Server {
 	t.Helper()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -115,11 +115,11 @@ func TestChat(t *testing.T) {
 			models: oneModel, args: []string{"q", "--max-tokens", "-1"}, code: 2,
 			err: "--max-tokens -1: must be at least 1",
 		},
-		"no time": {
+		"timeout of 0": {
 			models: oneModel, args: []string{"q", "--timeout", "0s"}, code: 2,
 			err: "--timeout 0s: must be more than 0",
 		},
-		"no file of a token": {
+		"missing file of a token": {
 			models: oneModel, args: []string{"q", "--token-file", "/nowhere"}, code: 2,
 			err: "--token-file: open /nowhere",
 		},
@@ -139,7 +139,7 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// models --live asks the server through a forwarded port, as chat does.
+// models --live sends requests to the server through a forwarded port, like chat.
 func TestModelsLive(t *testing.T) {
 	api := fakeapi.Start(t)
 	servedStack(t, api, starterSpec(), nil, modelServer(t, oneModel, nil, false))
@@ -169,7 +169,7 @@ func TestModelsLive(t *testing.T) {
 	}
 }
 
-// The token reaches only the server, and no message.
+// The command sends the token to the server, and does not print it.
 func TestChatToken(t *testing.T) {
 	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+canary {
@@ -195,11 +195,11 @@ func TestChatToken(t *testing.T) {
 	got := chat("--token", "x"+canary)
 	contains(t, got.err, "error: the server does not accept the token; check the token, or log in again (status 401)")
 	if strings.Contains(got.out+got.err, canary) {
-		t.Errorf("the token is shown:\n%s", got.err)
+		t.Errorf("a message contains the token:\n%s", got.err)
 	}
 }
 
-// An HTTPS server is verified by what the operator or the Secret has, or by a file.
+// The command verifies an HTTPS server with the certificates of the operator, of the Secret, or of a file.
 func TestChatTLS(t *testing.T) {
 	backend := modelServer(t, oneModel, nil, true)
 	certificate := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: backend.Certificate().Raw}))
@@ -221,7 +221,7 @@ func TestChatTLS(t *testing.T) {
 			prepare: func(api *fakeapi.Server) { api.Deny("/api/v1/namespaces/team-a/secrets/tls") },
 			err:     `warning: the certificate of the server is not verified, because Secret "tls" cannot be used`,
 		},
-		"nothing in it": {
+		"empty Secret": {
 			prepare: func(api *fakeapi.Server) {
 				api.Put(t, "/api/v1/namespaces/team-a/secrets/tls", object{"data": object{"tls.crt": []byte(foreign)}})
 			},
@@ -240,19 +240,19 @@ func TestChatTLS(t *testing.T) {
 	}
 }
 
-// Each state in which nothing can be opened names the reason.
+// The message about a stack that cannot be opened contains the reason.
 func TestNotOpen(t *testing.T) {
 	backend := modelServer(t, oneModel, nil, false)
 	for name, tc := range map[string]struct {
 		prepare func(api *fakeapi.Server)
 		want    string
 	}{
-		"no such stack": {func(api *fakeapi.Server) { api.Put(t, pathOfStacks+"/other", starterSpec()) }, `there is no stack "my" in namespace "team-a"`},
-		"pods may not be listed": {func(api *fakeapi.Server) {
+		"missing stack": {func(api *fakeapi.Server) { api.Put(t, pathOfStacks+"/other", starterSpec()) }, `there is no stack "my" in namespace "team-a"`},
+		"no right to list pods": {func(api *fakeapi.Server) {
 			servedStack(t, api, starterSpec(), nil, backend)
 			api.Deny(pathOfPods)
 		}, `error: you may not list pods in namespace "team-a"`},
-		"no port may be forwarded": {func(api *fakeapi.Server) {
+		"no right to forward ports": {func(api *fakeapi.Server) {
 			servedStack(t, api, starterSpec(), nil, backend)
 			api.Deny(pathOfPods + "/my-1/portforward")
 		}, `error: you may not create pods/portforward in namespace "team-a"`},

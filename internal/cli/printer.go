@@ -8,8 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 )
 
-// rejection is an error for which the exit code is 1, such as an invalid manifest. Commands may have printed its problems
-// before.
+// rejection is an error for which the exit code is 1, such as an invalid manifest. Commands may have printed its
+// problems before.
 type rejection struct {
 	// problems are messages, each of which is printed on a line.
 	problems []string

@@ -22,8 +22,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// reader reads the objects that stacks refer to from a cluster, each object once. It never reads Secrets. It records the
-// objects that the caller may not read.
+// reader reads the objects that stacks refer to from a cluster, each object once. It never reads Secrets. It records
+// the objects that the caller may not read.
 type reader struct {
 	cluster *kube.Cluster
 	// version is the version of the command.

@@ -87,8 +87,8 @@ kubectl llamastack render -f stack.yaml
 
 ` + exitCodes
 
-// NewCommand returns the command kubectl-llamastack with all its subcommands. Version is the output of --version. An empty
-// version means the version that Go recorded at build time.
+// NewCommand returns the command kubectl-llamastack with all its subcommands. Version is the output of --version. An
+// empty version means the version that Go recorded at build time.
 func NewCommand(streams Streams, version string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "kubectl-llamastack",

@@ -236,8 +236,8 @@ func (c *collector) children(ctx context.Context, stack *v1alpha2.LlamaStackDist
 	}
 }
 
-// pods adds the ReplicaSets and pods of a stack, and with --server-logs the logs. It returns the names of the Secrets that
-// they refer to.
+// pods adds the ReplicaSets and pods of a stack, and with --server-logs the logs. It returns the names of the Secrets
+// that they refer to.
 func (c *collector) pods(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) []string {
 	var secrets []string
 	for _, kind := range []schema.GroupVersionKind{replicaSetKind, podKind} {
@@ -286,8 +286,8 @@ func secretsIn(value any) []string {
 	return found
 }
 
-// events adds the events of a stack and of its objects, whose names begin with the name of the stack. For an empty name, it
-// adds all events of the namespace.
+// events adds the events of a stack and of its objects, whose names begin with the name of the stack. For an empty
+// name, it adds all events of the namespace.
 func (c *collector) events(ctx context.Context, namespace, name string) {
 	all := c.once(ctx, eventKind, namespace, nil)
 	for i := range all {

@@ -138,7 +138,8 @@ func runUpgradeCheck(
 	return err
 }
 
-// write writes the reports of stacks in files. For a cluster, it writes a table, and the reports of stacks that need action.
+// write writes the reports of stacks in files. For a cluster, it writes a table, and the reports of stacks that need
+// action.
 func (o *upgradeOptions) write(page *bytes.Buffer, reports []upgrade.Report, names []string) {
 	if len(o.files) == 0 {
 		writeTable(page, upgrade.Rows(reports))

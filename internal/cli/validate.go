@@ -119,8 +119,8 @@ func (o *validateOptions) planner(found *dryrun.Manifests, stdin io.Reader) (fun
 	return func(s dryrun.Stack) dryrun.Outcome { return offlineChange(found, s, previous) }, nil
 }
 
-// check returns the findings for all stacks. With --output text, it also prints them. If a stack is invalid, the error is
-// a rejection. If no stack can be read, the error is a rejection and the report is nil.
+// check returns the findings for all stacks. With --output text, it also prints them. If a stack is invalid, the error
+// is a rejection. If no stack can be read, the error is a rejection and the report is nil.
 func (o *validateOptions) check(stdin io.Reader, p printer) (*findings.Report, error) {
 	found, err := o.read(stdin, p)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Answer is the result of a request to the API server. A nil Value without a Problem means that the object does not exist.
+// Answer is the result of a request to the API server. A nil Value without a Problem means that the object does not
+// exist.
 type Answer[T any] struct {
 	Value T
 	// Problem is the reason why the value is not known, with the missing right. Empty means that the value is known.

@@ -94,7 +94,8 @@ func checkVersions(r *report, facts *Facts) {
 	}
 }
 
-// operatorVersions returns the versions of the operator: the version in the status of stacks, else the tags of its images.
+// operatorVersions returns the versions of the operator: the version in the status of stacks, else the tags of its
+// images.
 func operatorVersions(facts *Facts) []string {
 	var found []string
 	add := func(version string) {

@@ -118,7 +118,8 @@ func has(list []string, item string) bool {
 	return slices.Contains(list, item) || slices.Contains(list, "*")
 }
 
-// hasResource reports whether a list contains a resource. The entry "*/status" contains that subresource of every resource.
+// hasResource reports whether a list contains a resource. The entry "*/status" contains that subresource of every
+// resource.
 func hasResource(list []string, resource string) bool {
 	_, subresource, found := strings.Cut(resource, "/")
 	return has(list, resource) || found && slices.Contains(list, "*/"+subresource)

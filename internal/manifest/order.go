@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// shapes maps Go types that contain raw JSON to the type of that JSON. The JSON is one object of the type, or a list of such
-// objects.
+// shapes maps Go types that contain raw JSON to the type of that JSON. The JSON is one object of the type, or a list of
+// such objects.
 var shapes = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[v1alpha2.Providers]():   reflect.TypeFor[v1alpha2.Provider](),
 	reflect.TypeFor[v1alpha2.ModelEntry]():  reflect.TypeFor[v1alpha2.Model](),
@@ -64,8 +64,8 @@ func field(typ reflect.Type, name string) reflect.Type {
 	}
 }
 
-// keys returns the keys of an object: first the fields of its type in the order of the type, then other keys in the order
-// of the source, and then the rest.
+// keys returns the keys of an object: first the fields of its type in the order of the type, then other keys in the
+// order of the source, and then the rest.
 func keys(object map[string]any, typ reflect.Type, written []string) []string {
 	left := maps.Clone(object)
 	var found []string

@@ -218,8 +218,8 @@ func withoutHeader(comment string) string {
 	return comment
 }
 
-// compatComment returns the comment on the compatibility annotation: the behavior that the annotation preserves for this
-// stack, and the effect of its removal.
+// compatComment returns the comment on the compatibility annotation: the behavior that the annotation preserves for
+// this stack, and the effect of its removal.
 func compatComment(hub map[string]any) string {
 	lines := []string{"The stack was created as v1alpha1. This annotation keeps the following behavior of v1alpha1:"}
 	for _, habit := range habits {

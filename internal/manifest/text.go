@@ -75,7 +75,8 @@ func readForeign(source []byte, placed func([]string) []string) text {
 	return t
 }
 
-// parse parses a document, and reads the comments above and below it. The root is nil if the source is empty or invalid.
+// parse parses a document, and reads the comments above and below it. The root is nil if the source is empty or
+// invalid.
 func parse(source []byte) (*yaml.Node, text) {
 	t := text{pairs: make(map[string]*pair)}
 	var document yaml.Node

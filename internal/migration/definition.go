@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ErrChanged is the error of a run during which the definition changed. Other clients may have stored objects in another
-// version during the run.
+// ErrChanged is the error of a run during which the definition changed. Other clients may have stored objects in
+// another version during the run.
 var ErrChanged = errors.New("the definition changed during the migration")
 
 // kind is a kind with its version.
@@ -39,9 +39,10 @@ type definition struct {
 	versions []apiextensionsv1.CustomResourceDefinitionVersion
 }
 
-// storageKind returns the kind in the storage version, in which objects are listed and written. With the admission policy,
-// a write of an object takes the same number of conversions in both versions (nine on Kubernetes 1.36: reads, writes,
-// watches, and managed fields of the other version). In the storage version, a list of migrated objects takes none.
+// storageKind returns the kind in the storage version, in which objects are listed and written. With the admission
+// policy, a write of an object takes the same number of conversions in both versions (nine on Kubernetes 1.36: reads,
+// writes, watches, and managed fields of the other version). In the storage version, a list of migrated objects takes
+// none.
 func (d *definition) storageKind() kind { return d.kind.WithVersion(d.storage) }
 
 // migrated reports whether all objects are stored in the storage version.
@@ -96,8 +97,8 @@ func (m *Migrator) readAgain(ctx context.Context, before *definition) (*definiti
 	return now, nil
 }
 
-// trim removes the versions other than the storage version from the list of stored versions. It returns ErrChanged if the
-// definition changed.
+// trim removes the versions other than the storage version from the list of stored versions. It returns ErrChanged if
+// the definition changed.
 func (m *Migrator) trim(ctx context.Context, before *definition) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		now, err := m.readAgain(ctx, before)
@@ -121,8 +122,8 @@ func (m *Migrator) trim(ctx context.Context, before *definition) error {
 	})
 }
 
-// SetStorageVersion makes version the storage version, and reports whether the storage version changed. Stored objects do
-// not change until Run is called.
+// SetStorageVersion makes version the storage version, and reports whether the storage version changed. Stored objects
+// do not change until Run is called.
 func (m *Migrator) SetStorageVersion(ctx context.Context, version string) (bool, error) {
 	now, err := m.read(ctx)
 	if err != nil {

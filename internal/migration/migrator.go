@@ -24,8 +24,8 @@ type Options struct {
 	// Rate is the maximum number of objects that are written per second. Zero means 20. Objects that are already in the
 	// storage version do not count, because the API server does not write them.
 	Rate float64
-	// Settle is the time that a run waits before it lists objects. Zero means 5 seconds, which is also the time after which
-	// the API server reports a new definition as established. Before that, another API server may still write the
+	// Settle is the time that a run waits before it lists objects. Zero means 5 seconds, which is also the time after
+	// which the API server reports a new definition as established. Before that, another API server may still write the
 	// previous storage version.
 	Settle time.Duration
 	// Observe is called with the progress of a run after the objects are listed, and after each object. It may be nil.
@@ -39,8 +39,8 @@ type Migrator struct {
 	options    Options
 }
 
-// New returns a Migrator of the CustomResourceDefinition with the name definition. The client must not read from a cache,
-// and its scheme must contain CustomResourceDefinitions.
+// New returns a Migrator of the CustomResourceDefinition with the name definition. The client must not read from a
+// cache, and its scheme must contain CustomResourceDefinitions.
 func New(c client.Client, definition string, options Options) *Migrator {
 	options.Rate = cmp.Or(options.Rate, defaultRate)
 	options.Settle = cmp.Or(options.Settle, defaultSettle)
@@ -50,12 +50,12 @@ func New(c client.Client, definition string, options Options) *Migrator {
 	return &Migrator{client: c, definition: definition, options: options}
 }
 
-// Run stores every object in the storage version of the definition, and then removes the other versions from the list of
-// stored versions. If the list contains only the storage version, Run only reads the definition.
+// Run stores every object in the storage version of the definition, and then removes the other versions from the list
+// of stored versions. If the list contains only the storage version, Run only reads the definition.
 //
 // If ctx ends or an error occurs, the list of stored versions does not change. The next run examines all objects again,
-// and writes the objects that are not yet in the storage version. If an object cannot be written, the result contains the
-// object, and the list does not change either.
+// and writes the objects that are not yet in the storage version. If an object cannot be written, the result contains
+// the object, and the list does not change either.
 //
 // Run returns ErrChanged if the definition changed during the run. The caller should then call Run again.
 func (m *Migrator) Run(ctx context.Context) (Result, error) {
@@ -79,8 +79,8 @@ func (m *Migrator) Run(ctx context.Context) (Result, error) {
 
 // migrate stores every object in the storage version, and trims the list of stored versions.
 func (m *Migrator) migrate(ctx context.Context, before *definition, result *Result) error {
-	// After an upgrade, the operator writes the CA bundle of the webhooks into the definition at about this time. A run that
-	// began earlier would have to start again.
+	// After an upgrade, the operator writes the CA bundle of the webhooks into the definition at about this time. A run
+	// that began earlier would have to start again.
 	if _, err := m.readAgain(ctx, before); err != nil {
 		return err
 	}

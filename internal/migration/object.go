@@ -24,9 +24,9 @@ type object struct {
 	resourceVersion string
 }
 
-// list lists all objects. Run lists all objects before it writes the first, because the token for the next page of a list
-// expires after five minutes, and the writes may take longer. The list is read from the storage, because the API server's
-// cache may be outdated.
+// list lists all objects. Run lists all objects before it writes the first, because the token for the next page of a
+// list expires after five minutes, and the writes may take longer. The list is read from the storage, because the API
+// server's cache may be outdated.
 func (m *Migrator) list(ctx context.Context, of kind) ([]object, error) {
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		page := &metav1.PartialObjectMetadataList{}
@@ -52,8 +52,8 @@ func (m *Migrator) list(ctx context.Context, of kind) ([]object, error) {
 	return objects, nil
 }
 
-// rewrite sends an empty patch, and reports whether it changed the stored object. The API server writes the object if the
-// bytes to store, which include the version, differ from the stored bytes.
+// rewrite sends an empty patch, and reports whether it changed the stored object. The API server writes the object if
+// the bytes to store, which include the version, differ from the stored bytes.
 func (m *Migrator) rewrite(ctx context.Context, of kind, which object, options ...client.PatchOption) (bool, error) {
 	target := &metav1.PartialObjectMetadata{}
 	target.SetGroupVersionKind(of)

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Write writes files as a compressed archive. Equal files give identical archives, because the archive contains no times,
-// users or groups.
+// Write writes files as a compressed archive. Equal files give identical archives, because the archive contains no
+// times, users or groups.
 func Write(w io.Writer, files []File) error {
 	compressed := gzip.NewWriter(w)
 	archive := tar.NewWriter(compressed)

@@ -61,8 +61,8 @@ type File struct {
 	Data []byte
 }
 
-// Files returns the files of the archive without secrets, sorted by name. The file left-out.txt lists omissions, including
-// those because of the limits.
+// Files returns the files of the archive without secrets, sorted by name. The file left-out.txt lists omissions,
+// including those because of the limits.
 func (m *Material) Files() ([]File, error) {
 	b := &builder{left: slices.Clone(m.LeftOut), files: map[string][]byte{}}
 	for _, object := range m.Objects {

@@ -11,7 +11,8 @@ import (
 // Input contains both sides of a comparison, and facts about the running stack.
 type Input struct {
 	Namespace, Name string
-	// Before is the plan of the running stack. Nil means that the stack does not exist, or that its spec cannot be planned.
+	// Before is the plan of the running stack. Nil means that the stack does not exist, or that its spec cannot be
+	// planned.
 	Before *plan.Plan
 	// After is the plan of the edited stack.
 	After *plan.Plan

@@ -103,8 +103,8 @@ func summary(text string) string {
 	return fmt.Sprintf("%d bytes, sha256:%s", len(text), hex.EncodeToString(sum[:])[:12])
 }
 
-// redactTree returns a copy of a value with redacted credentials. The mark is added to each credential that differs from
-// the credential of the other side.
+// redactTree returns a copy of a value with redacted credentials. The mark is added to each credential that differs
+// from the credential of the other side.
 func redactTree(path string, value, other any, mark string) any {
 	switch value := value.(type) {
 	case map[string]any:

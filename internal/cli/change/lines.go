@@ -108,8 +108,8 @@ func edits(a, b []string) []edit {
 	return found
 }
 
-// commonLengths returns a table of the lengths of the longest common subsequences: the entry i*(len(b)+1)+j is for a[i:]
-// and b[j:]. It returns nil if the table would have more than maxCells entries.
+// commonLengths returns a table of the lengths of the longest common subsequences: the entry i*(len(b)+1)+j is for
+// a[i:] and b[j:]. It returns nil if the table would have more than maxCells entries.
 func commonLengths(a, b []string) []int32 {
 	width := len(b) + 1
 	if (len(a)+1)*width > maxCells {

@@ -2,12 +2,12 @@ package document
 
 import "fmt"
 
-// MaxBytes is the maximum size of one input. etcd rejects much smaller objects, so a larger file is a mistake, for example
-// a model or an archive.
+// MaxBytes is the maximum size of one input. etcd rejects much smaller objects, so a larger file is a mistake, for
+// example a model or an archive.
 const MaxBytes = 16 << 20
 
-// Parse returns the documents of a text. File is the path of the text, or "-" for standard input. Listed reports whether
-// the user named a folder that contains the file. A text that is not a document is returned with its problem.
+// Parse returns the documents of a text. File is the path of the text, or "-" for standard input. Listed reports
+// whether the user named a folder that contains the file. A text that is not a document is returned with its problem.
 func Parse(file string, data []byte, listed bool) []Document {
 	if len(data) > MaxBytes {
 		problem := fmt.Sprintf("is larger than %d MiB, the limit for a manifest", MaxBytes>>20)

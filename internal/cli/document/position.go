@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Position is a position in a file. The first line and the first column are 1. The zero value means that the position is
-// not known.
+// Position is a position in a file. The first line and the first column are 1. The zero value means that the position
+// is not known.
 type Position struct{ Line, Column int }
 
 // Position returns the position of a field path such as spec.providers.inference[0].endpoint. If the field does not
@@ -83,8 +83,8 @@ func find(node *yaml.Node, path string) (key, value *yaml.Node) {
 	return key, value
 }
 
-// step follows the first part of a path, and returns the rest of the path. The value is nil if the node does not contain
-// that part.
+// step follows the first part of a path, and returns the rest of the path. The value is nil if the node does not
+// contain that part.
 func step(node *yaml.Node, path string) (key, value *yaml.Node, rest string) {
 	if node == nil {
 		return nil, nil, ""
@@ -157,8 +157,8 @@ func entry(node *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value *
 	return nil, nil
 }
 
-// ownEntry returns the key and the value of an entry in a mapping. A key with the same spelling takes precedence over one
-// with another spelling.
+// ownEntry returns the key and the value of an entry in a mapping. A key with the same spelling takes precedence over
+// one with another spelling.
 func ownEntry(node *yaml.Node, name string) (key, value *yaml.Node) {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		switch written := node.Content[i].Value; {

@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// trust returns the certificate authorities that the server of a stack trusts. A ConfigMap that the files do not contain
-// is not an error, because only the content of the CA bundle depends on it.
+// trust returns the certificate authorities that the server of a stack trusts. A ConfigMap that the files do not
+// contain is not an error, because only the content of the CA bundle depends on it.
 func (m *Manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, error) {
 	trust, unusable := plan.ReadTrust(object, m.contents(object))
 	if len(unusable) > 0 {
@@ -39,8 +39,8 @@ func (m *Manifests) contents(object *v1alpha2.LlamaStackDistribution) map[string
 	return contents
 }
 
-// serving returns the certificate of a stack's server. It returns nil if the spec names no certificate, or if the files do
-// not contain the Secret.
+// serving returns the certificate of a stack's server. It returns nil if the spec names no certificate, or if the files
+// do not contain the Secret.
 func (m *Manifests) serving(object *v1alpha2.LlamaStackDistribution) *cabundle.Serving {
 	key := Key{Namespace: object.Namespace, Name: render.TLSSecret(&object.Spec)}
 	secret, ok := m.Secrets[key]

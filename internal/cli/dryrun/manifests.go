@@ -21,7 +21,8 @@ import (
 // DefaultNamespace is the namespace of objects without metadata.namespace.
 const DefaultNamespace = "default"
 
-// Manifests contains the objects in files that the pipeline uses. Other kinds are skipped, so a folder may contain them.
+// Manifests contains the objects in files that the pipeline uses. Other kinds are skipped, so a folder may contain
+// them.
 type Manifests struct {
 	Stacks     []Stack
 	ConfigMaps map[Key]*corev1.ConfigMap

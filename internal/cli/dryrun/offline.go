@@ -92,8 +92,8 @@ func (m *Manifests) notes(s Stack, built *plan.Plan) []string {
 	return notes
 }
 
-// externalNotes returns a note for each external provider about facts that are known only after the operator or a pod has
-// read the image.
+// externalNotes returns a note for each external provider about facts that are known only after the operator or a pod
+// has read the image.
 func externalNotes(providers []render.ExternalProvider) []string {
 	var notes []string
 	for i := range providers {
@@ -106,8 +106,8 @@ func externalNotes(providers []render.ExternalProvider) []string {
 	return notes
 }
 
-// leftOut reports whether a path is a value that does not fit its field, or contains or is part of such a value. The value
-// already has an error.
+// leftOut reports whether a path is a value that does not fit its field, or contains or is part of such a value. The
+// value already has an error.
 func (s *Stack) leftOut(path string) bool {
 	return slices.ContainsFunc(s.unfit, func(unfit string) bool { return within(path, unfit) || within(unfit, path) })
 }

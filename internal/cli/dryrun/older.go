@@ -17,8 +17,8 @@ import (
 // DroppedField is the end of the message about a field that no version has.
 const DroppedField = "; the API server drops it"
 
-// decodeOlder decodes a v1alpha1 document, and converts it to v1alpha2 as the API server does. An unknown field is only a
-// warning, because users have always applied such manifests without an error.
+// decodeOlder decodes a v1alpha1 document, and converts it to v1alpha2 as the API server does. An unknown field is only
+// a warning, because users have always applied such manifests without an error.
 func decodeOlder(data []byte, found *Stack) {
 	found.Older = true
 	older := &v1alpha1.LlamaStackDistribution{}
@@ -80,8 +80,8 @@ func missingOlder(data []byte) []string {
 
 var distributionPath = []string{"spec", "server", "distribution"}
 
-// toldByIntent lists the fields that are the same in v1alpha2. Package intent reports required fields that are missing in
-// them.
+// toldByIntent lists the fields that are the same in v1alpha2. Package intent reports required fields that are missing
+// in them.
 var toldByIntent = []string{
 	"spec.server.externalProviders", "spec.server.providers", "spec.server.resources",
 	"spec.server.storage.",

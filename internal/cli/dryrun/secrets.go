@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 )
 
-// secretProblems checks the Secrets in the files as the operator checks the Secrets in a cluster. A missing Secret is not
-// a problem, because users rarely keep Secrets with manifests. No message contains a value.
+// secretProblems checks the Secrets in the files as the operator checks the Secrets in a cluster. A missing Secret is
+// not a problem, because users rarely keep Secrets with manifests. No message contains a value.
 func (m *Manifests) secretProblems(in *intent.Intent, rel *release.Release) []string {
 	wantsText := stackconfig.WantsText(in, rel)
 	var problems []string

@@ -47,8 +47,8 @@ func (s *Session) Close() {
 // Err returns the reason why the session ended. It is valid after Done is closed.
 func (s *Session) Err() error { return s.err }
 
-// Open forwards a local port to a port of a pod until ctx ends. The local port 0 means any free port. An error of the API
-// server keeps its type.
+// Open forwards a local port to a port of a pod until ctx ends. The local port 0 means any free port. An error of the
+// API server keeps its type.
 func Open(ctx context.Context, config *rest.Config, pod *corev1.Pod, local uint16, remote int32) (*Session, error) {
 	dialer, err := dialerTo(config, pod)
 	if err != nil {
@@ -108,8 +108,8 @@ func (s *Session) failure(dialer *dialer, problems string) error {
 	}
 }
 
-// dialer opens a connection with a WebSocket, or with SPDY if the API server does not upgrade the request to a WebSocket.
-// It records the error, because a PortForwarder returns errors only as text.
+// dialer opens a connection with a WebSocket, or with SPDY if the API server does not upgrade the request to a
+// WebSocket. It records the error, because a PortForwarder returns errors only as text.
 type dialer struct {
 	webSocket, spdy httpstream.Dialer
 	answer          *answer

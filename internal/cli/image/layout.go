@@ -154,8 +154,8 @@ func (l *ociLayout) Write(_ context.Context, changed *Labelled, tag string) erro
 	return writeFile(filepath.Join(string(l.path), indexFile), content)
 }
 
-// withEntry returns the index of the layout with the changed image. The image replaces the entry with the tag. Without a
-// tag, it replaces the entry that was read. If the index contains no such entry, an entry is added.
+// withEntry returns the index of the layout with the changed image. The image replaces the entry with the tag. Without
+// a tag, it replaces the entry that was read. If the index contains no such entry, an entry is added.
 func (l *ociLayout) withEntry(content []byte, top *Manifest, tag string) ([]byte, error) {
 	index, err := decodeObject(content)
 	if err != nil {

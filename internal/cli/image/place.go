@@ -27,8 +27,8 @@ type Place interface {
 }
 
 const (
-	// layoutPrefix and registryPrefix are the prefixes that other tools use for the path of an OCI layout, and for the name
-	// of an image in a registry.
+	// layoutPrefix and registryPrefix are the prefixes that other tools use for the path of an OCI layout, and for the
+	// name of an image in a registry.
 	layoutPrefix   = "oci:"
 	registryPrefix = "docker://"
 )

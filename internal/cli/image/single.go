@@ -65,8 +65,8 @@ func labelsOf(config object) (map[string]string, error) {
 	return labels, nil
 }
 
-// replaceLayer removes the layer of the earlier configuration, and adds a layer for a configuration that is too large for
-// a label.
+// replaceLayer removes the layer of the earlier configuration, and adds a layer for a configuration that is too large
+// for a label.
 func (s *single) replaceLayer(ctx context.Context, from registry.Source, digest v1.Hash, wanted *registry.Labels) error {
 	if err := s.removeLayer(ctx, from, digest); err != nil {
 		return err
@@ -96,8 +96,8 @@ func (s *single) addLayer(config []byte) error {
 	return s.setIDs(append(ids, encode(digestOf(content.plain).String())))
 }
 
-// removeLayer removes the layer of the image's current configuration if this command created the layer. That is the case
-// if layerOf returns an equal layer for the configuration.
+// removeLayer removes the layer of the image's current configuration if this command created the layer. That is the
+// case if layerOf returns an equal layer for the configuration.
 func (s *single) removeLayer(ctx context.Context, from registry.Source, digest v1.Hash) error {
 	read, err := registry.Inspect(ctx, from, digest.String(), v1.Platform{})
 	if err != nil {

@@ -34,8 +34,8 @@ func (s *changedSource) Blob(ctx context.Context, digest v1.Hash) (io.ReadCloser
 	return s.Source.Blob(ctx, digest)
 }
 
-// Verify reads the labelled images as the operator would read them, before they are written, and compares the result with
-// the labels. It returns the data that the operator would read from each image.
+// Verify reads the labelled images as the operator would read them, before they are written, and compares the result
+// with the labels. It returns the data that the operator would read from each image.
 func Verify(
 	ctx context.Context, from registry.Source, changed *Labelled, wanted *registry.Labels,
 ) ([]*registry.Details, error) {

@@ -39,8 +39,8 @@ type reader struct {
 	failed error
 }
 
-// Read returns the facts about a stack without the time, which the caller sets. The facts list the objects that the caller
-// may not read. Any other failure is returned as an error.
+// Read returns the facts about a stack without the time, which the caller sets. The facts list the objects that the
+// caller may not read. Any other failure is returned as an error.
 func Read(
 	ctx context.Context,
 	cluster *kube.Cluster,

@@ -60,8 +60,8 @@ func (f *Flags) Connect(version string) (*Cluster, error) {
 	return &Cluster{Client: found, Config: config, Namespace: namespace, flags: f}, nil
 }
 
-// Clientset returns a client for requests that a client.Client does not support: logs, forwarded ports and the version of
-// the API server.
+// Clientset returns a client for requests that a client.Client does not support: logs, forwarded ports and the version
+// of the API server.
 func (c *Cluster) Clientset() (kubernetes.Interface, error) {
 	set, err := kubernetes.NewForConfig(c.Config)
 	if err != nil {

@@ -97,8 +97,8 @@ func (c *Cluster) Named(ctx context.Context, name string) ([]v1alpha2.LlamaStack
 	return c.list(ctx, append(options, client.MatchingFields{metadataName: name})...)
 }
 
-// Everywhere returns the stacks of all namespaces. If the caller may not list them, it returns the stacks of the command's
-// namespace, and false.
+// Everywhere returns the stacks of all namespaces. If the caller may not list them, it returns the stacks of the
+// command's namespace, and false.
 func (c *Cluster) Everywhere(ctx context.Context) (found []v1alpha2.LlamaStackDistribution, all bool, err error) {
 	found, err = c.list(ctx)
 	if _, denied := errors.AsType[*Denied](err); !denied {
@@ -184,8 +184,8 @@ func decode(live *unstructured.Unstructured) (*v1alpha2.LlamaStackDistribution, 
 	return stack, nil
 }
 
-// notServed reports whether the API server does not serve a kind. Unlike the answer about a missing object, its answer is
-// then not a Status.
+// notServed reports whether the API server does not serve a kind. Unlike the answer about a missing object, its answer
+// is then not a Status.
 func notServed(err error) bool {
 	return meta.IsNoMatchError(err) ||
 		apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)

@@ -28,8 +28,8 @@ type Target struct {
 	Pod, Container string
 }
 
-// Choose returns a container of each pod whose logs to show. Without All, it selects one pod: the newest pod that is not
-// ready, otherwise the newest pod.
+// Choose returns a container of each pod whose logs to show. Without All, it selects one pod: the newest pod that is
+// not ready, otherwise the newest pod.
 func Choose(pods []corev1.Pod, options Options) ([]Target, error) {
 	pods = slices.Clone(pods)
 	if len(pods) == 0 {
@@ -112,8 +112,8 @@ func containers(pod *corev1.Pod) []string {
 	return names
 }
 
-// blockingInit returns the init container that runs or fails, and so prevents the server from starting. It returns "" if
-// there is none.
+// blockingInit returns the init container that runs or fails, and so prevents the server from starting. It returns ""
+// if there is none.
 func blockingInit(pod *corev1.Pod) string {
 	for i := range pod.Status.InitContainerStatuses {
 		container := &pod.Status.InitContainerStatuses[i]

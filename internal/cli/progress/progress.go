@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// columns is the maximum length of the line in characters. A terminal of 60 columns would wrap a longer line, which then
-// could not be replaced.
+// columns is the maximum length of the line in characters. A terminal of 60 columns would wrap a longer line, which
+// then could not be replaced.
 const columns = 59
 
-// Line is a line that shows the progress of a command. Without a terminal, it shows nothing. Several goroutines may call
-// its methods.
+// Line is a line that shows the progress of a command. Without a terminal, it shows nothing. Several goroutines may
+// call its methods.
 type Line struct {
 	w     io.Writer
 	mu    sync.Mutex

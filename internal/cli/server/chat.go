@@ -52,8 +52,8 @@ type conversation struct {
 	Content string `json:"content"`
 }
 
-// Chat sends a question, and writes each part of the answer when it arrives. It returns the reason why the answer ended,
-// such as stop or length. The deadline of ctx applies to the whole answer.
+// Chat sends a question, and writes each part of the answer when it arrives. It returns the reason why the answer
+// ended, such as stop or length. The deadline of ctx applies to the whole answer.
 func (c *Client) Chat(ctx context.Context, question Question, out io.Writer) (string, error) {
 	messages := []conversation{{"user", question.Text}}
 	if question.System != "" {
@@ -82,8 +82,8 @@ func (c *Client) Chat(ctx context.Context, question Question, out io.Writer) (st
 	return reader.reason, err
 }
 
-// ask sends the question to the chat path of the server's release. It sends the question again after status 500, because
-// servers of releases 1.0 and 1.1 answer the first question after their start with that status.
+// ask sends the question to the chat path of the server's release. It sends the question again after status 500,
+// because servers of releases 1.0 and 1.1 answer the first question after their start with that status.
 func (c *Client) ask(ctx context.Context, model string, body []byte) (*http.Response, error) {
 	path, again := chatPath, true
 	for {
@@ -109,8 +109,8 @@ func (c *Client) ask(ctx context.Context, model string, body []byte) (*http.Resp
 	}
 }
 
-// ofProvider matches messages of the libraries with which servers send requests to providers. Servers forward the status
-// of a provider, so status 401 may concern the credentials of the provider.
+// ofProvider matches messages of the libraries with which servers send requests to providers. Servers forward the
+// status of a provider, so status 401 may concern the credentials of the provider.
 var ofProvider = regexp.MustCompile(`\bError code: [45]\d\d\b`)
 
 // isNoPath reports whether the server does not serve a path, from the body of its answer.

@@ -48,8 +48,8 @@ type RefusedError struct {
 // Error returns a text that explains the status.
 func (e *RefusedError) Error() string { return e.text }
 
-// refusal returns the error for an answer with a status other than 200. Token is the token of the request, which is removed
-// from the text.
+// refusal returns the error for an answer with a status other than 200. Token is the token of the request, which is
+// removed from the text.
 func refusal(path string, code int, body []byte, token string) *RefusedError {
 	text := fmt.Sprintf("the server answers %s with status %d", path, code)
 	switch {
@@ -69,8 +69,8 @@ func refusal(path string, code int, body []byte, token string) *RefusedError {
 	return &RefusedError{Path: path, Code: code, text: text}
 }
 
-// ModelError is the error for a model whose provider fails. Its text contains no part of the provider's message, which may
-// contain credentials.
+// ModelError is the error for a model whose provider fails. Its text contains no part of the provider's message, which
+// may contain credentials.
 type ModelError struct {
 	// Model is the id of the model.
 	Model string
@@ -112,8 +112,8 @@ func message(body []byte, token string) string {
 	return string(shown)
 }
 
-// rawMessage returns the message in an answer of one of these forms: {"error": {"message"}}, {"error": {"detail": {"errors": [{"msg"}]}}}, {"error": ""}, {"detail": ""}
-// and {"message": ""}.
+// rawMessage returns the message in an answer of one of these forms: {"error": {"message"}}, {"error": {"detail":
+// {"errors": [{"msg"}]}}}, {"error": ""}, {"detail": ""} and {"message": ""}.
 func rawMessage(body []byte) string {
 	var answer struct {
 		Error   json.RawMessage `json:"error"`

@@ -101,8 +101,8 @@ type Wanted struct {
 	Provider string
 }
 
-// Choose returns the model with a name. For an empty name, it returns the only LLM, or the first wanted model that is an
-// LLM. A name is an id, or a name that the provider uses, if only one model has that name.
+// Choose returns the model with a name. For an empty name, it returns the only LLM, or the first wanted model that is
+// an LLM. A name is an id, or a name that the provider uses, if only one model has that name.
 func Choose(models []Model, name string, wanted []Wanted) (Model, error) {
 	if name != "" {
 		return byName(models, name)

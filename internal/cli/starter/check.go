@@ -97,8 +97,8 @@ func (p *Plan) rel() *release.Release {
 	return release.Default()
 }
 
-// Providers returns the types of providers of models that start in a release. It returns the short name of a type if that
-// name is not ambiguous. An unknown release means the default release.
+// Providers returns the types of providers of models that start in a release. It returns the short name of a type if
+// that name is not ambiguous. An unknown release means the default release.
 func Providers(asked string) []string {
 	p := Plan{Answers: Answers{Release: asked}}
 	rel := p.rel()

@@ -8,8 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Manifest returns the manifest of the stack with comments. Templates of its Secrets are comments without values, because
-// many people may be able to read a manifest.
+// Manifest returns the manifest of the stack with comments. Templates of its Secrets are comments without values,
+// because many people may be able to read a manifest.
 func (p *Plan) Manifest() []byte {
 	w := &page{}
 	w.line("# A stack of Llama Stack, written by kubectl llamastack init.")
@@ -46,8 +46,8 @@ func (p *Plan) inNamespace() string {
 	return " -n " + p.Namespace
 }
 
-// Commands returns the commands that create the Secrets of the stack. They read the values from files, so that the history
-// of a shell does not contain the values.
+// Commands returns the commands that create the Secrets of the stack. They read the values from files, so that the
+// history of a shell does not contain the values.
 func (p *Plan) Commands() []string {
 	var commands []string
 	keys := p.secretKeys()

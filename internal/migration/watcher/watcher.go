@@ -20,12 +20,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migration"
 )
 
-// retries are the pauses after a run that could not process all objects, for example because the conversion webhook has not
-// started yet. They range from one second to one minute.
+// retries are the pauses after a run that could not process all objects, for example because the conversion webhook has
+// not started yet. They range from one second to one minute.
 var retries = wait.Backoff{Duration: time.Second, Factor: 2, Cap: time.Minute, Steps: math.MaxInt32}
 
-// revisits are the pauses after a run in which single objects could not be written, which a user has to examine. They range
-// from one minute to one hour.
+// revisits are the pauses after a run in which single objects could not be written, which a user has to examine. They
+// range from one minute to one hour.
 var revisits = wait.Backoff{Duration: time.Minute, Factor: 2, Cap: time.Hour, Steps: math.MaxInt32}
 
 // Options are the options of a Watcher.
@@ -140,8 +140,8 @@ func (w *Watcher) follow(ctx context.Context, changes <-chan struct{}) {
 	}
 }
 
-// run runs the migration once, and returns the pause until the next run. Zero means that the next run follows a change of
-// the definition.
+// run runs the migration once, and returns the pause until the next run. Zero means that the next run follows a change
+// of the definition.
 func (w *Watcher) run(ctx context.Context) time.Duration {
 	logger := log.FromContext(ctx)
 	result, err := w.migrator.Run(ctx)

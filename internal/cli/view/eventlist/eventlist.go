@@ -52,8 +52,8 @@ func children(stack string) map[string]string {
 	}
 }
 
-// Concerns reports whether an object is a stack, or was created for the stack. It compares only names, because the object
-// may no longer exist.
+// Concerns reports whether an object is a stack, or was created for the stack. It compares only names, because the
+// object may no longer exist.
 func Concerns(stack string, object *corev1.ObjectReference) bool {
 	if name, fixed := children(stack)[object.Kind]; fixed {
 		return object.Name == name
@@ -66,7 +66,8 @@ func Concerns(stack string, object *corev1.ObjectReference) bool {
 	return known && ours && form.MatchString(rest)
 }
 
-// Selector excludes kinds that have many events and do not belong to stacks. A field selector cannot name several objects.
+// Selector excludes kinds that have many events and do not belong to stacks. A field selector cannot name several
+// objects.
 const Selector = "involvedObject.kind!=Node," +
 	"involvedObject.kind!=Job,involvedObject.kind!=CronJob,involvedObject.kind!=StatefulSet"
 
@@ -113,8 +114,8 @@ func (c *Collector) add(event *corev1.Event) {
 	}
 }
 
-// timesOf returns the times of the first and the last occurrence of an event, and the number of occurrences. Components use
-// different fields for them.
+// timesOf returns the times of the first and the last occurrence of an event, and the number of occurrences. Components
+// use different fields for them.
 func timesOf(event *corev1.Event) (first, last metav1.Time, count int) {
 	first, last, count = event.FirstTimestamp, event.LastTimestamp, max(1, int(event.Count))
 	if first.IsZero() {

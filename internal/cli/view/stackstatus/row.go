@@ -128,8 +128,8 @@ func levelOf(stack *v1alpha2.LlamaStackDistribution, ready *metav1.Condition) Le
 	}
 }
 
-// awaits reports whether the status of the condition that Ready depends on is not known yet, for example while the operator
-// reads the labels of an image.
+// awaits reports whether the status of the condition that Ready depends on is not known yet, for example while the
+// operator reads the labels of an image.
 func awaits(conditions []metav1.Condition) bool {
 	cause := status.Cause(conditions)
 	return cause != nil && cause.Status == metav1.ConditionUnknown

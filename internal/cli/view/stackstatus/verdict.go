@@ -251,7 +251,8 @@ func still(number int32) string {
 	return fmt.Sprintf("%d pods of the earlier configuration still serve", number)
 }
 
-// split splits the message of Available into the number of pods that serve, and the problem of a pod that does not serve.
+// split splits the message of Available into the number of pods that serve, and the problem of a pod that does not
+// serve.
 func split(message string) (counted, problem string) {
 	counted, problem, _ = strings.Cut(firstLine(message), ": ")
 	return counted, problem
