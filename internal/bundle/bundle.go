@@ -32,7 +32,7 @@ type Bundle struct {
 // member is the position of a file in the archive.
 type member struct{ offset, size int64 }
 
-// Open reads the contents of an archive. Blobs are read when they are needed.
+// Open opens an archive and reads its list of images. It does not read blobs.
 func Open(path string) (*Bundle, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -51,7 +51,7 @@ func Open(path string) (*Bundle, error) {
 // Close closes the file.
 func (b *Bundle) Close() error { return b.file.Close() }
 
-// scan finds the files of an archive without reading them.
+// scan returns the positions of the files in an archive. It does not read their content.
 func scan(file io.ReadSeeker) (map[string]member, error) {
 	members := map[string]member{}
 	for archive := tar.NewReader(file); ; {
@@ -60,13 +60,13 @@ func scan(file io.ReadSeeker) (map[string]member, error) {
 		case errors.Is(err, io.EOF):
 			return members, nil
 		case err != nil && len(members) == 0:
-			return nil, errors.New("it is not a tar archive; if it is compressed, decompress it first")
+			return nil, errors.New("the file is not a tar archive; decompress a compressed archive first")
 		case err != nil:
 			return nil, errors.New("the archive is truncated or damaged")
 		case header.Typeflag != tar.TypeReg:
 			continue
 		case len(members) == maxMembers:
-			return nil, fmt.Errorf("it has more than %d files", maxMembers)
+			return nil, fmt.Errorf("the archive has more than %d files", maxMembers)
 		}
 		offset, err := file.Seek(0, io.SeekCurrent)
 		if err != nil {
@@ -84,17 +84,17 @@ func (b *Bundle) images() ([]Image, error) {
 	}
 	var index v1.IndexManifest
 	if err := json.Unmarshal(content, &index); err != nil || len(index.Manifests) == 0 {
-		return nil, fmt.Errorf("its %s lists no images", indexFile)
+		return nil, fmt.Errorf("file %s of the archive lists no images", indexFile)
 	}
 	if len(index.Manifests) > maxImages {
-		return nil, fmt.Errorf("it has more than %d images", maxImages)
+		return nil, fmt.Errorf("the archive has more than %d images", maxImages)
 	}
 	var images []Image
 	for i := range index.Manifests {
 		entry := index.Manifests[i]
 		reference := entry.Annotations[annotationName]
 		if _, err := name.ParseReference(reference); err != nil {
-			return nil, fmt.Errorf("image %s has no valid name", entry.Digest)
+			return nil, fmt.Errorf("image %s has the invalid name %q in annotation %s", entry.Digest, reference, annotationName)
 		}
 		images = append(images, Image{
 			Reference: reference, Operator: entry.Annotations[annotationOperator] == "true",
@@ -104,14 +104,14 @@ func (b *Bundle) images() ([]Image, error) {
 	return images, nil
 }
 
-// Read returns a file of the archive with at most limit bytes.
+// Read returns the content of a file in the archive. It returns an error if the content is longer than limit bytes.
 func (b *Bundle) Read(file string, limit int64) ([]byte, error) {
 	found, ok := b.members[file]
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("it does not contain %s", file)
+		return nil, fmt.Errorf("the archive does not contain file %s", file)
 	case found.size > limit:
-		return nil, fmt.Errorf("its %s is larger than %d bytes", file, limit)
+		return nil, fmt.Errorf("file %s of the archive is larger than %d bytes", file, limit)
 	}
 	return io.ReadAll(io.NewSectionReader(b.file, found.offset, found.size))
 }
@@ -127,7 +127,7 @@ func (b *Bundle) open(digest v1.Hash) (io.ReadCloser, int64, error) {
 
 func blobPath(digest v1.Hash) string { return blobFolder + digest.Algorithm + "/" + digest.Hex }
 
-// Size returns the size of an image in bytes, with all of its platforms.
+// Size returns the size in bytes of an image with all its platforms.
 func (b *Bundle) Size(ctx context.Context, image *Image) (int64, error) {
 	all, err := parts(ctx, b, image.Descriptor)
 	if err != nil {

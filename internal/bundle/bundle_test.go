@@ -94,7 +94,7 @@ func open(t *testing.T, content []byte) (*bundle.Bundle, error) {
 	return opened, err
 }
 
-// target returns a registry. before may answer a request in its place.
+// target returns a registry. If before handles a request, it returns true.
 func target(t *testing.T, before func(http.ResponseWriter, *http.Request) bool) *bundle.Target {
 	t.Helper()
 	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
@@ -110,7 +110,7 @@ func target(t *testing.T, before func(http.ResponseWriter, *http.Request) bool) 
 	}
 }
 
-// load loads every image.
+// load loads every image of a bundle.
 func load(ctx context.Context, t *testing.T, from *bundle.Bundle, into *bundle.Target) ([]*bundle.Loaded, error) {
 	t.Helper()
 	places, err := from.Destinations(into)
@@ -128,12 +128,12 @@ func load(ctx context.Context, t *testing.T, from *bundle.Bundle, into *bundle.T
 	return all, nil
 }
 
-// The same content gives the same bytes. Every file has its checksum, and no owner or time.
+// Equal content gives identical archives, in which every file has a checksum, no owner and no time.
 func TestWriteIsDeterministic(t *testing.T) {
 	from, images := source(t)
 	content := archive(t, from, images)
 	if !bytes.Equal(content, archive(t, from, []bundle.Image{images[2], images[0], images[1]})) {
-		t.Error("another order of the images gives other bytes")
+		t.Error("the order of the images changes the archive")
 	}
 	var sums, said strings.Builder
 	last := ""
@@ -167,7 +167,7 @@ func TestWriteIsDeterministic(t *testing.T) {
 	}
 }
 
-// A loaded image keeps its digest, also an index with its images. Existing content is not sent again.
+// The digest of a loaded image or index does not change. A second load sends nothing.
 func TestLoad(t *testing.T) {
 	from, images := source(t)
 	opened, err := open(t, archive(t, from, images))
@@ -225,8 +225,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// An interrupted load leaves no tag, and the next load sends only what is missing.
-func TestLoadGoesOn(t *testing.T) {
+// An interrupted load writes no tag, and the next load sends only the missing content.
+func TestLoadContinues(t *testing.T) {
 	from, images := source(t)
 	opened, err := open(t, archive(t, from, images[:1]))
 	if err != nil {
@@ -246,14 +246,14 @@ func TestLoadGoesOn(t *testing.T) {
 		return refused
 	})
 	if _, err := load(t.Context(), t, opened, into); err == nil {
-		t.Fatal("no error of a registry that takes three blobs")
+		t.Fatal("no error from a registry that accepts only three blobs")
 	}
 	places, err := opened.Destinations(into)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := remote.Head(places[0]); err == nil {
-		t.Error("the tag is there, and not all that it stands for")
+		t.Error("the tag exists, but not all of its content")
 	}
 	left.Store(1000)
 	all, err := load(t.Context(), t, opened, into)
@@ -261,11 +261,11 @@ func TestLoadGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if sent := all[0].Sent; sent == 0 || sent > size-2000 {
-		t.Errorf("%d of %d bytes were sent after three blobs were there", sent, size)
+		t.Errorf("%d of %d bytes were sent, although the registry already had three blobs", sent, size)
 	}
 }
 
-// A damaged archive gives an error, and no tag is written to the registry.
+// Loading a damaged archive returns an error, and writes no tag to the registry.
 func TestDamaged(t *testing.T) {
 	from, images := source(t)
 	content := archive(t, from, images[:1])
@@ -275,17 +275,17 @@ func TestDamaged(t *testing.T) {
 		want   string
 	}{
 		{
-			"not an archive", func([]byte) []byte { return []byte("PK\x03\x04" + strings.Repeat("x", 2000)) },
+			"not a tar archive", func([]byte) []byte { return []byte("PK\x03\x04" + strings.Repeat("x", 2000)) },
 			"not a tar archive",
 		},
-		{"empty", func([]byte) []byte { return nil }, "it does not contain index.json"},
-		{"cut off", func(content []byte) []byte { return content[:len(content)*2/3] }, ""},
-		{"a blob is another one", func(content []byte) []byte {
+		{"empty", func([]byte) []byte { return nil }, "the archive does not contain file index.json"},
+		{"truncated", func(content []byte) []byte { return content[:len(content)*2/3] }, ""},
+		{"a changed blob", func(content []byte) []byte {
 			at := bytes.Index(content, []byte("blobs/sha256/"))
 			content[at+512+100] ^= 1
 			return content
 		}, "does not match its digest"},
-		{"a blob is missing", func(content []byte) []byte {
+		{"a missing blob", func(content []byte) []byte {
 			return bytes.ReplaceAll(content, []byte("blobs/sha256/"), []byte("blobs/sha257/"))
 		}, ""},
 	} {
@@ -296,7 +296,7 @@ func TestDamaged(t *testing.T) {
 				_, err = load(t.Context(), t, opened, into)
 			}
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Fatalf("error %v, want %q in it", err, tc.want)
+				t.Fatalf("error %v does not contain %q", err, tc.want)
 			}
 			to, parseErr := name.ParseReference(into.Prefix+"/ogxai/distribution-starter:0.7.1", name.Insecure)
 			if parseErr != nil {
@@ -344,8 +344,8 @@ func TestCheckPrefix(t *testing.T) {
 	}
 }
 
-// Two images that would have the same name in the mirror are rejected.
-func TestOnePlaceForTwo(t *testing.T) {
+// Write rejects two images with the same destination, and two files with the same name.
+func TestDuplicateNames(t *testing.T) {
 	from, images := source(t)
 	images[1].Reference = "quay.io/ogxai/distribution-starter:0.7.1"
 	err := bundle.Write(t.Context(), io.Discard, from, images, nil)

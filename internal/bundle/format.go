@@ -11,9 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// The places of other files in an archive.
+// The paths of the other files in an archive.
 const (
-	// Readme explains what the archive is for.
+	// Readme explains the purpose of the archive.
 	Readme = "README.md"
 	// Checksums holds the checksums of all other files in the format of sha256sum.
 	Checksums = "SHA256SUMS"
@@ -23,24 +23,28 @@ const (
 	indexFile  = "index.json"
 	layoutFile = "oci-layout"
 	blobFolder = "blobs/"
+
+	// layoutVersion is the content of layoutFile.
+	layoutVersion = `{"imageLayoutVersion":"1.0.0"}` + "\n"
 )
 
 // Annotations of the images in the index of the layout.
 const (
-	// annotationName holds the image's name for tools that read OCI layouts. annotationContainerd holds it for ctr.
+	// annotationName contains the name of the image for tools that read OCI layouts. annotationContainerd contains the
+	// name for ctr, the command of containerd.
 	annotationName       = "org.opencontainers.image.ref.name"
 	annotationContainerd = "io.containerd.image.name"
-	// annotationOperator marks the operator's image.
+	// annotationOperator is set on the image of the operator.
 	annotationOperator = "io.llamastack.operator"
 )
 
-// Image is an image of an archive.
+// Image is an image in an archive.
 type Image struct {
-	// Reference is its name in manifests, in the catalogue and in stacks.
+	// Reference is the name of the image in manifests, in the catalogue and in stacks.
 	Reference string
-	// Operator reports whether it is the operator's image.
+	// Operator reports whether the image is that of the operator.
 	Operator bool
-	// Descriptor is the descriptor of the image. It refers to an index if there is one.
+	// Descriptor is the descriptor of the image. For an image with several platforms, it refers to the index.
 	Descriptor v1.Descriptor
 }
 
@@ -53,8 +57,8 @@ func (i *Image) annotated() v1.Descriptor {
 	return result
 }
 
-// containerdName returns a name in the form of containerd: with its registry, and with library for official images of
-// Docker Hub.
+// containerdName returns the name of an image as containerd writes it: with the registry, and with the path library/
+// for official images of Docker Hub.
 func containerdName(reference string) string {
 	repository, err := imagename.Repository(reference)
 	if err != nil {
@@ -63,7 +67,8 @@ func containerdName(reference string) string {
 	return imagename.Familiar(repository) + suffix(reference)
 }
 
-// suffix returns the tag or digest of an image as it is written, with its colon or at sign.
+// suffix returns the tag or the digest in the name of an image with the colon or at sign before it, or ":latest" if the
+// name has neither.
 func suffix(reference string) string {
 	begin := strings.LastIndexByte(reference, '/') + 1
 	if at := strings.IndexAny(reference[begin:], ":@"); at >= 0 {
@@ -72,9 +77,9 @@ func suffix(reference string) string {
 	return ":latest"
 }
 
-// Destination returns the name of an image below a prefix, which is a registry, host[:port], or a prefix of
-// repositories in one. The image's own registry is left out: docker.io/ogxai/server:1 becomes prefix/ogxai/server:1, as
-// in a mirror of docker.io.
+// Destination returns the name of an image below a prefix. The prefix is a registry (host[:port]) or a path in a
+// registry. It replaces the registry of the image: docker.io/ogxai/server:1 becomes prefix/ogxai/server:1, as in a
+// mirror of docker.io.
 func Destination(reference, prefix string, options ...name.Option) (name.Reference, error) {
 	repository, err := imagename.Repository(reference)
 	if err != nil {

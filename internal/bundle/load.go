@@ -16,12 +16,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// transfers is the number of blobs that are written concurrently.
+// transfers is the number of concurrent uploads.
 const transfers = 4
 
 // Target is the registry that receives the images.
 type Target struct {
-	// Prefix is host[:port], or a prefix of repositories there.
+	// Prefix is the registry (host[:port]) or a path in the registry.
 	Prefix string
 	// Insecure allows plain HTTP.
 	Insecure bool
@@ -43,8 +43,8 @@ type Loaded struct {
 	Complete bool
 }
 
-// Destinations returns the destination of each image, in their order. It returns an error if two images have the same
-// destination.
+// Destinations returns the destination of each image, in the order of the images. It returns an error if two images
+// have the same destination.
 func (b *Bundle) Destinations(target *Target) ([]name.Reference, error) {
 	var options []name.Option
 	if target.Insecure {
@@ -59,8 +59,8 @@ func (b *Bundle) Destinations(target *Target) ([]name.Reference, error) {
 			return nil, err
 		}
 		if other := taken[to.Name()]; other != nil && other.Descriptor.Digest != image.Descriptor.Digest {
-			return nil, fmt.Errorf("%q and %q have the same destination %q: load them from separate bundles, with different "+
-				"prefixes", other.Reference, image.Reference, to.Name())
+			return nil, fmt.Errorf("%q and %q have the same destination %q: load these images from separate bundles "+
+				"to different prefixes", other.Reference, image.Reference, to.Name())
 		}
 		taken[to.Name()] = image
 		all = append(all, to)
@@ -68,8 +68,8 @@ func (b *Bundle) Destinations(target *Target) ([]name.Reference, error) {
 	return all, nil
 }
 
-// Load writes an image to a destination. It does not send blobs and manifests that the registry has, so an interrupted
-// load continues where it ended. The tag is written last, when everything that it refers to is there. Errors may
+// Load writes an image to a destination. It does not send blobs and manifests that the registry already has, so an
+// interrupted load continues where it stopped. The tag is written after all content that it refers to. Errors may
 // contain text from the registry.
 func (b *Bundle) Load(ctx context.Context, image *Image, to name.Reference, target *Target) (*Loaded, error) {
 	options := []remote.Option{
@@ -89,7 +89,18 @@ func (b *Bundle) Load(ctx context.Context, image *Image, to name.Reference, targ
 	if err != nil {
 		return nil, err
 	}
-	repository := to.Context()
+	if result.Sent, err = b.upload(ctx, pusher, to.Context(), all); err != nil {
+		return nil, err
+	}
+	top := len(all) - 1
+	if err := pushManifests(ctx, pusher, to.Context(), all[:top]); err != nil {
+		return nil, err
+	}
+	return result, pusher.Push(ctx, to, &all[top])
+}
+
+// upload sends the blobs among the parts of an image concurrently, and returns the number of bytes that it sent.
+func (b *Bundle) upload(ctx context.Context, pusher *remote.Pusher, to name.Repository, all []part) (int64, error) {
 	var sent atomic.Int64
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(transfers)
@@ -99,23 +110,25 @@ func (b *Bundle) Load(ctx context.Context, image *Image, to name.Reference, targ
 		}
 		blob, err := partial.CompressedToLayer(&layer{from: b, of: all[i].Descriptor, sent: &sent})
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
-		group.Go(func() error { return pusher.Upload(within, repository, blob) })
+		group.Go(func() error { return pusher.Upload(within, to, blob) })
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
+	err := group.Wait()
+	return sent.Load(), err
+}
+
+// pushManifests writes the manifests among the parts of an image under their digests.
+func pushManifests(ctx context.Context, pusher *remote.Pusher, to name.Repository, all []part) error {
 	for i := range all {
-		if all[i].content == nil || all[i].Digest == image.Descriptor.Digest {
+		if all[i].content == nil {
 			continue
 		}
-		if err := pusher.Push(ctx, repository.Digest(all[i].Digest.String()), &all[i]); err != nil {
-			return nil, err
+		if err := pusher.Push(ctx, to.Digest(all[i].Digest.String()), &all[i]); err != nil {
+			return err
 		}
 	}
-	result.Sent = sent.Load()
-	return result, pusher.Push(ctx, to, &all[len(all)-1])
+	return nil
 }
 
 // RawManifest returns the content of a manifest.
@@ -124,7 +137,7 @@ func (p *part) RawManifest() ([]byte, error) { return p.content, nil }
 // MediaType returns the media type of a manifest.
 func (p *part) MediaType() (types.MediaType, error) { return p.Descriptor.MediaType, nil }
 
-// layer is a blob that is sent to a registry.
+// layer is a blob to send to a registry. It implements partial.CompressedLayer.
 type layer struct {
 	from blobs
 	of   v1.Descriptor
@@ -137,15 +150,15 @@ func (l *layer) Digest() (v1.Hash, error) { return l.of.Digest, nil }
 // Size returns the size of the unchanged blob.
 func (l *layer) Size() (int64, error) { return l.of.Size, nil }
 
-// MediaType returns the media type in the manifest. A configuration is sent like any other blob.
+// MediaType returns the media type of the blob in the manifest. The blob may also be a configuration.
 func (l *layer) MediaType() (types.MediaType, error) {
 	if l.of.MediaType.IsDistributable() {
 		return l.of.MediaType, nil
 	}
-	return types.OCILayer, nil // the archive contains it, so the registry has to as well
+	return types.OCILayer, nil // the archive contains the layer, so the registry must contain it too
 }
 
-// Compressed returns the content. Reading its end returns an error if the content is damaged.
+// Compressed returns the content. The last read returns an error if the content is damaged.
 func (l *layer) Compressed() (io.ReadCloser, error) {
 	body, err := openVerified(l.from, l.of)
 	if err != nil {
@@ -154,14 +167,14 @@ func (l *layer) Compressed() (io.ReadCloser, error) {
 	return &counter{ReadCloser: body, sum: l.sent}, nil
 }
 
-// counter counts the bytes that are read.
+// counter adds the number of bytes that it reads to a sum.
 type counter struct {
 	io.ReadCloser
 
 	sum *atomic.Int64
 }
 
-// Read reads and counts.
+// Read implements io.Reader.
 func (c *counter) Read(into []byte) (int, error) {
 	n, err := c.ReadCloser.Read(into)
 	c.sum.Add(int64(n))

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// maxManifest bounds a manifest and the index of a layout.
+	// maxManifest bounds the size in bytes of a manifest, and of the index of a layout.
 	maxManifest = 4 << 20
 	// maxDepth bounds the nesting of indexes.
 	maxDepth = 3
-	// maxParts bounds the manifests and blobs of one image.
+	// maxParts bounds the number of manifests and blobs of one image.
 	maxParts = 5000
 )
 
@@ -33,15 +33,15 @@ type part struct {
 	content []byte
 }
 
-// manifest holds the parts that an index or the manifest of an image names.
+// manifest contains the descriptors in an index or in the manifest of an image.
 type manifest struct {
 	Manifests []v1.Descriptor `json:"manifests"`
 	Config    *v1.Descriptor  `json:"config"`
 	Layers    []v1.Descriptor `json:"layers"`
 }
 
-// parts returns all parts of an image, each once, in the order in which a registry accepts them: the parts that a
-// manifest names come before it.
+// parts returns each part of an image once, in the order in which a registry accepts them: a manifest follows the parts
+// that it refers to.
 func parts(ctx context.Context, from blobs, image v1.Descriptor) ([]part, error) {
 	w := walk{from: from, known: map[v1.Hash]bool{}}
 	if err := w.manifest(ctx, image, 0); err != nil {
@@ -50,12 +50,14 @@ func parts(ctx context.Context, from blobs, image v1.Descriptor) ([]part, error)
 	return w.found, nil
 }
 
+// walk collects the parts of an image.
 type walk struct {
 	from  blobs
 	known map[v1.Hash]bool
 	found []part
 }
 
+// manifest adds the parts that a manifest refers to, and then the manifest.
 func (w *walk) manifest(ctx context.Context, of v1.Descriptor, depth int) error {
 	if w.known[of.Digest] {
 		return nil
@@ -63,27 +65,20 @@ func (w *walk) manifest(ctx context.Context, of v1.Descriptor, depth int) error 
 	if depth > maxDepth {
 		return damaged("index %s is nested too deeply in other indexes", of.Digest)
 	}
-	content, err := readManifest(w.from, of)
+	content, found, err := readManifest(w.from, of)
 	if err != nil {
 		return err
 	}
-	var says manifest
-	if err := json.Unmarshal(content, &says); err != nil {
-		return damaged("manifest %s is not JSON", of.Digest)
-	}
-	if says.Config == nil && says.Manifests == nil {
-		return damaged("manifest %s is neither an image manifest nor an index", of.Digest)
-	}
-	for i := range says.Manifests {
-		if err := w.manifest(ctx, says.Manifests[i], depth+1); err != nil {
+	for i := range found.Manifests {
+		if err := w.manifest(ctx, found.Manifests[i], depth+1); err != nil {
 			return err
 		}
 	}
-	if says.Config != nil {
-		says.Layers = append(says.Layers, *says.Config)
+	if found.Config != nil {
+		found.Layers = append(found.Layers, *found.Config)
 	}
-	for i := range says.Layers {
-		if err := w.add(ctx, part{Descriptor: says.Layers[i]}); err != nil {
+	for i := range found.Layers {
+		if err := w.add(ctx, part{Descriptor: found.Layers[i]}); err != nil {
 			return err
 		}
 	}
@@ -102,20 +97,29 @@ func (w *walk) add(ctx context.Context, one part) error {
 	return ctx.Err()
 }
 
-// readManifest reads a manifest and verifies its size and digest.
-func readManifest(from blobs, of v1.Descriptor) ([]byte, error) {
+// readManifest reads and decodes a manifest, and verifies its size and digest.
+func readManifest(from blobs, of v1.Descriptor) (content []byte, found manifest, err error) {
 	if of.Size > maxManifest {
-		return nil, damaged("manifest %s is larger than %d bytes", of.Digest, maxManifest)
+		return nil, found, damaged("manifest %s is larger than %d bytes", of.Digest, maxManifest)
 	}
 	body, err := openVerified(from, of)
 	if err != nil {
-		return nil, err
+		return nil, found, err
 	}
 	defer body.Close()
-	return io.ReadAll(body)
+	if content, err = io.ReadAll(body); err != nil {
+		return nil, found, err
+	}
+	if err := json.Unmarshal(content, &found); err != nil {
+		return nil, found, damaged("manifest %s is not JSON", of.Digest)
+	}
+	if found.Config == nil && found.Manifests == nil {
+		return nil, found, damaged("manifest %s is neither an image manifest nor an index", of.Digest)
+	}
+	return content, found, nil
 }
 
-// Damage returns the part of an error that describes a damaged archive, or nil for any other error.
+// Damage returns the damageError in the chain of err, or nil if the chain contains none.
 func Damage(err error) error {
 	if found, ok := errors.AsType[*damageError](err); ok {
 		return found
@@ -123,7 +127,7 @@ func Damage(err error) error {
 	return nil
 }
 
-// damageError describes the damage of an archive.
+// damageError is the error for a damaged archive.
 type damageError struct{ text string }
 
 // Error returns the description.
@@ -131,7 +135,7 @@ func (e *damageError) Error() string { return e.text }
 
 func damaged(format string, args ...any) error { return &damageError{fmt.Sprintf(format, args...)} }
 
-// openVerified opens a blob. If the content does not match the digest, the last bytes are returned with an error.
+// openVerified opens a blob. If the content does not match the digest, the last read returns an error.
 func openVerified(from blobs, of v1.Descriptor) (io.ReadCloser, error) {
 	body, size, err := from.open(of.Digest)
 	if err != nil {
@@ -139,16 +143,16 @@ func openVerified(from blobs, of v1.Descriptor) (io.ReadCloser, error) {
 	}
 	hasher, err := v1.Hasher(of.Digest.Algorithm)
 	if err != nil {
-		return nil, errors.Join(damaged("blob %s has a digest of an unknown kind", of.Digest), body.Close())
+		return nil, errors.Join(damaged("blob %s has a digest with an unknown algorithm", of.Digest), body.Close())
 	}
 	if size != of.Size {
-		return nil, errors.Join(damaged("blob %s has %d bytes, but its manifest specifies "+
-			"%d", of.Digest, size, of.Size), body.Close())
+		return nil, errors.Join(damaged("blob %s has %d bytes, but its manifest specifies %d", of.Digest, size, of.Size),
+			body.Close())
 	}
 	return &verifier{ReadCloser: body, hasher: hasher, of: of, left: size}, nil
 }
 
-// verifier returns an error at the end of content that does not match its digest.
+// verifier compares content with a digest, and returns an error at the end of content that differs.
 type verifier struct {
 	io.ReadCloser
 
@@ -157,7 +161,8 @@ type verifier struct {
 	left   int64
 }
 
-// Read reads and verifies. It verifies with the last byte, because a reader with a known size may not read any further.
+// Read implements io.Reader. It compares the digest as soon as it has read the last byte, because a caller that knows
+// the size may not read until io.EOF.
 func (v *verifier) Read(into []byte) (int, error) {
 	n, err := v.ReadCloser.Read(into)
 	_, _ = v.hasher.Write(into[:n]) // a hash accepts every write

@@ -21,18 +21,18 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// File is a file of an archive that is not part of an image.
+// File is a file in an archive that does not belong to an image.
 type File struct {
-	// Name is its path in the archive.
+	// Name is the path of the file in the archive.
 	Name string
-	// Source is a file on this machine. Empty means that Content is used.
+	// Source is the file on this machine that contains the content. Empty means that Content is used.
 	Source  string
 	Content []byte
-	// Executable sets the executable bits.
+	// Executable reports whether the file is a program.
 	Executable bool
 }
 
-// Layout is a directory with the blobs of an OCI layout.
+// Layout is the path of a directory that contains the blobs of an OCI layout.
 type Layout string
 
 func (l Layout) file(digest v1.Hash) string {
@@ -40,10 +40,16 @@ func (l Layout) file(digest v1.Hash) string {
 }
 
 func (l Layout) open(digest v1.Hash) (io.ReadCloser, int64, error) {
-	file, err := os.Open(l.file(digest))
+	body, size, err := openFile(l.file(digest))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, fmt.Errorf("the layout %q does not contain blob %s", string(l), digest)
 	}
+	return body, size, err
+}
+
+// openFile opens a file, and returns its size.
+func openFile(path string) (io.ReadCloser, int64, error) {
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -54,8 +60,8 @@ func (l Layout) open(digest v1.Hash) (io.ReadCloser, int64, error) {
 	return file, info.Size(), nil
 }
 
-// Write writes an archive with images, whose blobs are in a layout, and files. The same content gives the same bytes:
-// files are sorted, and have no owner and no time. Every blob is compared with its digest.
+// Write writes an archive that contains images and files. The blobs of the images are in a layout, and are compared
+// with their digests. Equal content gives identical archives: files are sorted, and have no owner and no time.
 func Write(ctx context.Context, into io.Writer, from Layout, images []Image, files []File) error {
 	members, err := collect(ctx, from, images)
 	if err != nil {
@@ -81,7 +87,7 @@ func Write(ctx context.Context, into io.Writer, from Layout, images []Image, fil
 	return w.tar.Close()
 }
 
-// collect returns all content of the images.
+// collect returns the files of the OCI layout of the images: the index, the version of the layout, and each blob once.
 func collect(ctx context.Context, from Layout, images []Image) ([]content, error) {
 	index := v1.IndexManifest{SchemaVersion: 2, MediaType: types.OCIImageIndex}
 	blobs := map[string]v1.Descriptor{}
@@ -101,18 +107,21 @@ func collect(ctx context.Context, from Layout, images []Image) ([]content, error
 	}
 	encoded, err := json.MarshalIndent(index, "", "  ")
 	if err != nil {
-		return nil, fmt.Errorf("write index of layout: %w", err)
+		return nil, fmt.Errorf("encode the index of the layout: %w", err)
 	}
-	members := []content{
-		*contentOf(indexFile, append(encoded, '\n')), *contentOf(layoutFile, []byte("{\"imageLayoutVersion\":\"1.0.0\"}\n")),
-	}
+	members := []content{*contentOf(indexFile, append(encoded, '\n')), *contentOf(layoutFile, []byte(layoutVersion))}
 	for name, of := range blobs {
-		members = append(members, content{name: name, open: func() (io.ReadCloser, int64, error) {
-			body, err := openVerified(from, of)
-			return body, of.Size, err
-		}})
+		members = append(members, content{name: name, open: from.verified(of)})
 	}
 	return members, nil
+}
+
+// verified returns a function that opens a blob and compares its content with its digest.
+func (l Layout) verified(of v1.Descriptor) func() (io.ReadCloser, int64, error) {
+	return func() (io.ReadCloser, int64, error) {
+		body, err := openVerified(l, of)
+		return body, of.Size, err
+	}
 }
 
 // content is a file to write into an archive.
@@ -132,18 +141,10 @@ func (f *File) open() (io.ReadCloser, int64, error) {
 	if f.Source == "" {
 		return contentOf(f.Name, f.Content).open()
 	}
-	file, err := os.Open(f.Source)
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return nil, 0, errors.Join(err, file.Close())
-	}
-	return file, info.Size(), nil
+	return openFile(f.Source)
 }
 
-// writer writes a tar archive and records the files.
+// writer writes a tar archive, and collects the checksums of its files.
 type writer struct {
 	tar  *tar.Writer
 	sums strings.Builder

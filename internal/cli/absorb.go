@@ -5,8 +5,6 @@ import (
 	"io"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/absorb"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
@@ -16,20 +14,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// absorber holds the objects of all documents that stacks may refer to.
+// absorber replaces overrideConfig by fields of the spec. It contains the objects that stacks may refer to.
 type absorber struct {
 	manifests *dryrun.Manifests
 	namespace string
 }
 
 func newAbsorber(documents []document.Document, from sources, stdin io.Reader, p printer) (*absorber, error) {
-	found := &dryrun.Manifests{
-		ConfigMaps: make(map[dryrun.Key]*corev1.ConfigMap),
-		Secrets:    make(map[dryrun.Key]*corev1.Secret), SecretsTwice: make(map[dryrun.Key]bool),
-	}
-	for _, doc := range documents {
-		found.Add(doc, from.namespace)
-	}
+	found := dryrun.Gather(documents, from.namespace)
 	if from.operatorConfig == "" {
 		return &absorber{found, from.namespace}, nil
 	}
@@ -38,8 +30,8 @@ func newAbsorber(documents []document.Document, from sources, stdin io.Reader, p
 	return &absorber{found, from.namespace}, err
 }
 
-// absorb replaces a stack's overrideConfig by fields of the spec, and warns about each part that stays. It reports
-// whether the stack can be written.
+// absorb replaces the overrideConfig of a stack by fields of the spec, and warns about each part that cannot be
+// replaced. It reports whether the stack can be written.
 func (c *converter) absorb(doc document.Document, title string, source *manifest.Source) bool {
 	stack := dryrun.DecodeStack(doc, c.absorber.namespace)
 	override := stack.Object.Spec.OverrideConfig
@@ -69,7 +61,7 @@ func (c *converter) absorb(doc document.Document, title string, source *manifest
 }
 
 // search returns the fields that replace overrideConfig. A missing ConfigMap is an error. If the stack cannot be
-// planned for any other reason, the configuration stays in the ConfigMap.
+// planned for another reason, no field replaces overrideConfig, and the result contains the reason.
 func (a *absorber) search(object *v1alpha2.LlamaStackDistribution) (absorb.Result, error) {
 	if _, err := a.manifests.Override(object); err != nil {
 		return absorb.Result{}, err
@@ -90,7 +82,7 @@ func (a *absorber) search(object *v1alpha2.LlamaStackDistribution) (absorb.Resul
 	return absorb.Config(input), nil
 }
 
-// absorbed returns the result in the form in which a manifest is written.
+// absorbed returns the result as input for package manifest.
 func absorbed(result absorb.Result, object *v1alpha2.LlamaStackDistribution) *manifest.Absorbed {
 	written := &manifest.Absorbed{Spec: result.Spec, Env: result.Env}
 	for _, reason := range result.Stays {
@@ -107,9 +99,8 @@ func absorbed(result absorb.Result, object *v1alpha2.LlamaStackDistribution) *ma
 	}
 	override := object.Spec.OverrideConfig
 	written.Remarks = append([]string{fmt.Sprintf("The configuration of ConfigMap %q is now in spec.%s. The operator "+
-		"generates the same configuration "+
-		"from these fields and the distribution's own "+
-		"configuration.", override.ConfigMapName, strings.Join(fields, ", "))}, result.Remarks...)
+		"generates the same configuration from these fields and the distribution's own configuration.",
+		override.ConfigMapName, strings.Join(fields, ", "))}, result.Remarks...)
 	for _, comment := range result.Comments {
 		written.Comments = append(written.Comments, manifest.FieldComment{At: comment.At, Text: comment.Text})
 	}

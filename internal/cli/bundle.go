@@ -6,9 +6,9 @@ func newBundleCommand(streams Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "bundle",
 		Short: "Load the images of a bundle into a registry without internet access",
-		Long: `Work with a bundle. A bundle is an archive for clusters without internet access. It
-contains images, manifests, the chart, samples and the command line. You make it with
-make airgap-bundle.`,
+		Long: `Load the images of a bundle. A bundle is an archive for clusters without internet
+access. It contains images, manifests, the chart, samples and the command line. To
+create a bundle, run make airgap-bundle.`,
 	}
 	command.AddCommand(newBundleLoadCommand(streams))
 	return command

@@ -25,24 +25,26 @@ type bundleLoadOptions struct {
 	timeout          time.Duration
 }
 
+const bundleLoadHelp = `Write every image of a bundle to a registry with its digest unchanged, and print the
+settings that the operator needs to use the registry. Blobs that the registry already
+has are not sent again, so an interrupted load continues where it stopped. The command
+connects only to the registry. It uses the credentials of docker login.
+
+docker.io/ogxai/server:1 becomes REGISTRY/ogxai/server:1. A Docker Hub image without
+an organization becomes REGISTRY/library/..., as in a mirror of docker.io.
+
+The flag --output selects the settings to print on standard output:
+  values     values of the chart
+  configmap  the operator's ConfigMap
+  variables  RELATED_IMAGE_... variables for the operator's container
+  images     each image with its new location and its digest`
+
 func newBundleLoadCommand(streams Streams) *cobra.Command {
 	options := bundleLoadOptions{}
 	command := &cobra.Command{
 		Use:   "load BUNDLE --registry REGISTRY",
 		Short: "Write the images of a bundle to a registry",
-		Long: `Write every image of a bundle to a registry with its digest unchanged, and print the
-settings that the operator needs to use the registry. Blobs that the registry already
-has are not sent again, so an interrupted load continues where it ended. The command
-connects to no other host than the registry. It uses the credentials of docker login.
-
-docker.io/ogxai/server:1 becomes REGISTRY/ogxai/server:1. A Docker Hub image without
-an organization becomes REGISTRY/library/..., as in a mirror of docker.io.
-
-The flag --output selects what is printed on standard output:
-  values     values of the chart
-  configmap  the operator's ConfigMap
-  variables  RELATED_IMAGE_... variables for the operator's container
-  images     each image with its new location and its digest`,
+		Long:  bundleLoadHelp,
 		Example: `  kubectl llamastack bundle load llama-stack-bundle.tar --registry registry.corp:5000/mirror --ca-file ca.pem > values.yaml
   helm install llama-stack-k8s-operator chart/llama-stack-k8s-operator --values values.yaml`,
 		Args: cobra.ExactArgs(1),
@@ -52,53 +54,34 @@ The flag --output selects what is printed on standard output:
 	}
 	flags := command.Flags()
 	flags.StringVar(&options.registry, "registry", "", "registry to write the images to: host[:port], or "+
-		"host[:port]/path to write below a path")
+		"host[:port]/path for a path in the registry")
 	options.access.addFlags(command)
 	flags.BoolVar(&options.dryRun, "dry-run", false, "write nothing, and do not connect to the registry")
 	flags.StringVarP(&options.output, "output", "o", formValues, strings.Join(bundleForms, ", "))
 	flags.DurationVar(&options.timeout, "timeout", time.Hour, "time limit for the whole command")
 	must(command.MarkFlagRequired("registry"))
-	must(command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(bundleForms,
-		cobra.ShellCompDirectiveNoFileComp)))
+	completeFixed(command, "output", bundleForms)
 	return command
 }
 
 func runBundleLoad(ctx context.Context, streams Streams, options bundleLoadOptions, file string) error {
-	if !slices.Contains(bundleForms, options.output) {
-		return fmt.Errorf("--output: %q is not a valid format; use one of "+
-			"%s", options.output, strings.Join(bundleForms, ", "))
-	}
-	if err := bundle.CheckPrefix(options.registry); err != nil {
-		return fmt.Errorf("--registry: %w", err)
+	if err := options.check(); err != nil {
+		return err
 	}
 	host, _, _ := strings.Cut(options.registry, "/")
-	allowed, err := options.access.options(registry.Options{}, host)
+	reader, err := options.access.reader(registry.Options{}, host)
 	if err != nil {
 		return err
 	}
+	defer reader.Close()
 	opened, err := bundle.Open(file)
 	if err != nil {
 		return notLoaded(err.Error())
 	}
 	defer opened.Close()
-	reader := registry.New(allowed)
-	defer reader.Close()
 	p := newPrinter(streams)
-	load := newLoader(p, streams.progress(), opened)
-	target := &bundle.Target{
-		Prefix: options.registry, Insecure: options.access.insecure, Transport: load.through(reader.Transport()),
-		Credentials: authn.DefaultKeychain,
-		UserAgent:   "kubectl-llamastack",
-	}
-	places, err := opened.Destinations(target)
+	places, err := options.load(ctx, newLoader(p, streams.progress(), opened), reader.Transport())
 	if err != nil {
-		return notLoaded(err.Error())
-	}
-	ctx, cancel := context.WithTimeout(ctx, options.timeout)
-	defer cancel()
-	if options.dryRun {
-		p.note("--dry-run: nothing is written")
-	} else if err := load.all(ctx, places, target); err != nil {
 		return err
 	}
 	var page bytes.Buffer
@@ -109,13 +92,43 @@ func runBundleLoad(ctx context.Context, streams Streams, options bundleLoadOptio
 	return err
 }
 
-// loader loads images, and shows how far the current one is.
+// check returns an error for an invalid value of a flag.
+func (o *bundleLoadOptions) check() error {
+	if !slices.Contains(bundleForms, o.output) {
+		return unknownValue("--output", o.output, bundleForms)
+	}
+	if err := bundle.CheckPrefix(o.registry); err != nil {
+		return fmt.Errorf("--registry: %w", err)
+	}
+	return nil
+}
+
+// load writes the images of the bundle unless --dry-run is set, and returns their destinations.
+func (o *bundleLoadOptions) load(ctx context.Context, l *loader, transport http.RoundTripper) ([]name.Reference, error) {
+	target := &bundle.Target{
+		Prefix: o.registry, Insecure: o.access.insecure, Transport: l.through(transport),
+		Credentials: authn.DefaultKeychain, UserAgent: "kubectl-llamastack",
+	}
+	places, err := l.from.Destinations(target)
+	if err != nil {
+		return nil, notLoaded(err.Error())
+	}
+	if o.dryRun {
+		l.p.note("--dry-run: nothing is written")
+		return places, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	return places, l.all(ctx, places, target)
+}
+
+// loader loads images, and shows the progress of the current image.
 type loader struct {
 	p    printer
 	line *progress.Line
 	from *bundle.Bundle
 	sent *progress.Sent
-	// size is the size of the current image.
+	// size is the size of the current image in bytes.
 	size int64
 }
 
@@ -123,16 +136,15 @@ func newLoader(p printer, line *progress.Line, from *bundle.Bundle) *loader {
 	return &loader{p: p, line: line, from: from}
 }
 
-// through returns a transport that counts what it sends.
+// through returns a transport that counts the bytes that it sends, and shows them.
 func (l *loader) through(transport http.RoundTripper) http.RoundTripper {
 	l.sent = progress.NewSent(transport, func(sent int64) {
-		l.line.Show("%s of %s sent", megabytes(sent),
-			megabytes(l.size))
+		l.line.Show("%s of %s sent", megabytes(sent), megabytes(l.size))
 	})
 	return l.sent
 }
 
-// all loads the images one after the other, and reports each of them.
+// all loads the images one after the other, and prints a line for each.
 func (l *loader) all(ctx context.Context, places []name.Reference, target *bundle.Target) error {
 	defer l.line.Clear()
 	for i := range l.from.Images {
@@ -140,7 +152,7 @@ func (l *loader) all(ctx context.Context, places []name.Reference, target *bundl
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return notLoaded(fmt.Sprintf("%s: the time limit of --timeout has expired; run the command again to "+
-				"continue", places[i]))
+				"continue, or set a longer --timeout", places[i]))
 		case err != nil:
 			return notLoaded(fmt.Sprintf("%s: %s", places[i], loadRemedy(err)))
 		}
@@ -163,7 +175,7 @@ func (l *loader) one(ctx context.Context, image *bundle.Image, place name.Refere
 		return err
 	}
 	if loaded.Complete {
-		l.p.ok("the registry already has it: " + image.Descriptor.Digest.String())
+		l.p.ok("the registry already has the image: " + image.Descriptor.Digest.String())
 	} else {
 		l.p.ok(fmt.Sprintf("%s, %s sent in %.1f s", image.Descriptor.Digest, megabytes(loaded.Sent),
 			time.Since(started).Seconds()))
@@ -171,7 +183,7 @@ func (l *loader) one(ctx context.Context, image *bundle.Image, place name.Refere
 	return nil
 }
 
-// loadRemedy returns the text of an error from the registry or the archive, with a remedy.
+// loadRemedy returns the text of an error of the registry or the archive with its remedy.
 func loadRemedy(err error) string {
 	if damage := bundle.Damage(err); damage != nil {
 		return damage.Error()
@@ -179,10 +191,10 @@ func loadRemedy(err error) string {
 	return withRemedy(registry.Sanitize(err))
 }
 
-// notLoaded is the error for a bundle that cannot be loaded.
+// notLoaded returns the error for a bundle that was not loaded completely.
 func notLoaded(problem string) error {
 	return &rejection{problems: []string{problem}, summary: "not all images are in the registry; run the command " +
-		"again: images that are already there are not sent again"}
+		"again: images that are already in the registry are not sent again"}
 }
 
 func megabytes(size int64) string { return fmt.Sprintf("%.1f MB", float64(size)/1e6) }

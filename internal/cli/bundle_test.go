@@ -21,7 +21,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// makeBundle writes a bundle with one image under several names. The first name is the operator's image.
+// makeBundle writes a bundle that contains one image under several names. The first name is that of the operator's
+// image.
 func makeBundle(t *testing.T, references ...string) (file, digest string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -53,7 +54,7 @@ var bundled = []string{
 	"quay.io/team/provider:1.2",
 }
 
-// The printed settings are those that the operator reads.
+// The operator can read the printed settings.
 func TestBundleLoadOutput(t *testing.T) {
 	file, digest := makeBundle(t, bundled...)
 	load := func(t *testing.T, form string) string {
@@ -105,11 +106,11 @@ quay.io/team/provider:1.2                   registry.corp:5000/mirror/team/provi
 	found, problems := operatorconfig.Read(object, operatorconfig.Config{})
 	if len(problems) > 0 || len(found.Images) != 4 ||
 		found.Registries.Rewrite["docker.io"] != "registry.corp:5000/mirror" {
-		t.Errorf("the operator reads %+v with the errors %v", found, problems)
+		t.Errorf("the operator reads the configuration %+v with the errors %v", found, problems)
 	}
 }
 
-// The images are pushed once each, to a registry that requires a name and a password.
+// Each image is written once to a registry that requires a user name and a password.
 func TestBundleLoad(t *testing.T) {
 	server := serveImages(t)
 	file, digest := makeBundle(t, bundled...)
@@ -129,9 +130,9 @@ func TestBundleLoad(t *testing.T) {
 	server.logIn(t, "s3cret")
 	load(0, "sent in")
 	writes := server.writes.Load()
-	load(0, "the registry already has it: "+digest)
+	load(0, "the registry already has the image: "+digest)
 	if now := server.writes.Load(); now != writes {
-		t.Errorf("the second load wrote %d times", now-writes)
+		t.Errorf("the second load sent %d write requests", now-writes)
 	}
 	ref, err := name.ParseReference(server.host+"/mirror/ogxai/distribution-starter:0.7.3", name.Insecure)
 	if err != nil {
@@ -173,10 +174,10 @@ func TestBundleLoadRefuses(t *testing.T) {
 			2,
 			"--ca-file: open",
 		},
-		{"no archive", []string{folder + "/bundle.tar", "--registry", "registry.corp"}, 1, "it is not a tar archive"},
+		{"not an archive", []string{folder + "/bundle.tar", "--registry", "registry.corp"}, 1, "the file is not a tar archive"},
 		{"plain HTTP", []string{file, "--registry", server.host}, 1, "for this command, set --insecure"},
 		{
-			"the time is over",
+			"an expired time limit",
 			[]string{file, "--registry", server.host, "--insecure", "--timeout", "1ns"},
 			1,
 			"run the command again to continue",
@@ -200,7 +201,7 @@ func TestBundleLoadRefuses(t *testing.T) {
 	}
 }
 
-// The image commands accept the same file of certificate authorities.
+// The image commands report an invalid file of certificate authorities.
 func TestAuthoritiesOfImages(t *testing.T) {
 	folder := write(t, map[string]string{"empty.pem": "no certificate", "config.yaml": ownConfig})
 	for _, args := range [][]string{

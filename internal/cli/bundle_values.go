@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -27,14 +26,14 @@ var bundleForms = []string{formValues, formConfigMap, formVariables, formImages}
 
 // mirrored is the configuration that the operator needs for images in another registry.
 type mirrored struct {
-	// operator is the place of the operator's image. Nil means the bundle does not contain it. digest is the image's
-	// digest.
+	// operator is the new name of the operator's image, and digest is its digest. A nil operator means that the bundle
+	// does not contain the image.
 	operator name.Reference
 	digest   string
 	// overrides replaces images of the catalogue. rewrite maps the registry hosts of images to another registry.
 	overrides distribution.Overrides
 	rewrite   map[string]string
-	// images lists the images with their places and digests.
+	// images is the table of all images with their new names and digests.
 	images [][]string
 }
 
@@ -43,7 +42,6 @@ func newMirrored(images []bundle.Image, places []name.Reference, registry string
 		overrides: distribution.Overrides{}, rewrite: map[string]string{},
 		images: [][]string{{"IMAGE", "PLACE", "DIGEST"}},
 	}
-	catalogue := distribution.Images()
 	for i := range images {
 		digest, place := images[i].Descriptor.Digest.String(), places[i]
 		m.images = append(m.images, []string{images[i].Reference, place.String(), digest})
@@ -55,24 +53,29 @@ func newMirrored(images []bundle.Image, places []name.Reference, registry string
 			host, _, _ := strings.Cut(imagename.Familiar(repository), "/")
 			m.rewrite[host] = registry
 		}
-		at := slices.IndexFunc(catalogue,
-			func(one distribution.CatalogueImage) bool { return one.Image == images[i].Reference })
-		if at < 0 {
-			continue
-		}
-		for _, key := range distribution.OverrideKeys(catalogue[at].Name, catalogue[at].Version) {
-			m.overrides[key] = place.Context().Name() + ":" + place.Identifier() + "@" + digest
-		}
+		m.override(images[i].Reference, place.Context().Name()+":"+place.Identifier()+"@"+digest)
 	}
 	return m
+}
+
+// override replaces an image of the catalogue. Other images need no override.
+func (m *mirrored) override(image, by string) {
+	for _, one := range distribution.Images() {
+		if one.Image != image {
+			continue
+		}
+		for _, key := range distribution.OverrideKeys(one.Name, one.Version) {
+			m.overrides[key] = by
+		}
+		return
+	}
 }
 
 func (m *mirrored) write(page *bytes.Buffer, p printer, form string) error {
 	for _, server := range distribution.Known(nil) {
 		if m.has(server+"@") && m.overrides[server] == "" {
 			p.note(fmt.Sprintf("the bundle does not contain the default release of %q: set spec.distribution.version in "+
-				"stacks of this distribution",
-				server))
+				"stacks of this distribution", server))
 		}
 	}
 	switch form {
@@ -98,7 +101,7 @@ func (m *mirrored) has(prefix string) bool {
 	return false
 }
 
-// data returns the data of the operator's ConfigMap. Empty keys are left out.
+// data returns the data of the operator's ConfigMap, without keys that have no value.
 func (m *mirrored) data() map[string]any {
 	data := map[string]any{}
 	if len(m.overrides) > 0 {
@@ -133,8 +136,8 @@ func (m *mirrored) configMap(page *bytes.Buffer) error {
 	})
 }
 
-// variables prints environment variables for an installer that cannot set the ConfigMap. They name one image per
-// distribution.
+// variables prints environment variables for an installer that cannot set the ConfigMap. There is one variable for each
+// distribution, for the image of its default release.
 func (m *mirrored) variables(page *bytes.Buffer, p printer) error {
 	env := []map[string]string{}
 	for _, server := range distribution.Known(nil) {

@@ -10,8 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// The BackendTLSPolicy is made from the Secret in the files. Without the Secret, a note names the objects that are left
-// out.
+// The BackendTLSPolicy is created from the Secret in the files. Without the Secret, a note names the missing objects.
 func TestRenderBackendTLSPolicy(t *testing.T) {
 	file := operatorConfig(t, "  gateway: '{name: public, namespace: gateways}'\n")
 	exposed := stack("{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}, expose: {hostname: llama.example.com}}}")
@@ -21,27 +20,27 @@ func TestRenderBackendTLSPolicy(t *testing.T) {
 		return fmt.Sprintf("---\napiVersion: v1\nkind: Secret\ntype: kubernetes.io/tls\nmetadata: {name: cert}\ndata: {tls.crt: %s, tls.key: %s, ca.crt: %q}\n",
 			encode(certificate), encode(key), encode(authority))
 	}
-	const note = `note: -: demo: this command does not read the certificate in Secret "cert"; in a cluster, the operator creates from it and its key ca.crt ` +
-		`BackendTLSPolicy "demo-backendtlspolicy" and ConfigMap "demo-server-ca"`
+	const note = `note: -: demo: this command does not read the certificate in Secret "cert"; in a cluster, the operator creates BackendTLSPolicy ` +
+		`"demo-backendtlspolicy" and ConfigMap "demo-server-ca" from the certificate and the key ca.crt of the Secret`
 	authority := testutil.CertificateFor(t, "ca")
 	for name, tc := range map[string]struct {
-		secret, told string
-		made         bool
+		secret, message string
+		rendered        bool
 	}{
-		"no Secret":             {told: note},
-		"an authority, no name": {secret: secret(authority), told: `the certificate in Secret "cert" is not valid for any name of the server`},
-		"nobody's":              {secret: secret(nil), told: `add key "ca.crt" of Secret "cert"`},
-		"both":                  {secret: secret(authority, "demo-service.default.svc"), made: true},
+		"no Secret":             {message: note},
+		"an authority, no name": {secret: secret(authority), message: `the certificate in Secret "cert" is not valid for any name of the server`},
+		"no authority":          {secret: secret(nil), message: `add key "ca.crt" of Secret "cert"`},
+		"both":                  {secret: secret(authority, "demo-service.default.svc"), rendered: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, exposed+tc.secret, "render", "-f", "-", "--operator-config", file)
 			if got.code != 0 {
 				t.Fatalf("exit code %d\n%s", got.code, got.err)
 			}
-			contains(t, got.err, tc.told)
+			contains(t, got.err, tc.message)
 			for _, want := range []string{"kind: BackendTLSPolicy\n", "name: demo-server-ca\n"} {
-				if strings.Contains(got.out, want) != tc.made {
-					t.Errorf("%q is rendered: %v, want %v", want, !tc.made, tc.made)
+				if strings.Contains(got.out, want) != tc.rendered {
+					t.Errorf("output contains %q: %v, want %v", want, !tc.rendered, tc.rendered)
 				}
 			}
 		})

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// maxQuestion bounds a question on standard input, in bytes.
+// maxQuestion is the maximum size in bytes of a question on standard input.
 const maxQuestion = 1 << 20
 
 type chatOptions struct {
@@ -27,22 +27,24 @@ type chatOptions struct {
 	timeout       time.Duration
 }
 
+const chatHelp = `Send a question to a model of a stack, and print the answer while it arrives. The
+command forwards a local port to a pod of the stack. The arguments after the name
+of the stack are the question. Use - to read the question from standard input.
+Without a question, the command lists the models.
+
+If the server has several models that answer questions, the command uses the first
+of spec.resources.models. To select another model, set --model to its id or to the
+name that the provider gives it.
+
+You need the rights to get the stack, to list pods, and to create pods/portforward.
+The exit code is 1 if the server or the model does not answer.`
+
 func newChatCommand(streams Streams, version string) *cobra.Command {
 	options := chatOptions{}
 	command := &cobra.Command{
 		Use:   "chat NAME [QUESTION…]",
 		Short: "Ask a model of a stack, or list its models",
-		Long: `Send a question to a model of a stack, and print the answer while it arrives.
-The command forwards a port to a pod of the stack for that. The question is
-everything after the name of the stack; - reads it from standard input. Without a
-question, list the models.
-
-The model is the only one that answers questions, else the first of
-spec.resources.models. --model selects another, by its id or by the provider's own
-name.
-
-You need the rights to get the stack, to list pods, and to create pods/portforward.
-The exit code is 1 when the server or the model does not answer.`,
+		Long:  chatHelp,
 		Example: `  kubectl llamastack chat my-stack
   kubectl llamastack chat my-stack What is a llama?
   kubectl llamastack chat my-stack --model vllm/llama3.2-8b --system "Answer in one word." - < question.txt`,
@@ -57,23 +59,19 @@ The exit code is 1 when the server or the model does not answer.`,
 	options.AddNamespace(command)
 	options.add(command)
 	flags := command.Flags()
-	flags.StringVar(
-		&options.model, "model", "", "id of the model; unset: the only one, else the first of spec.resources.models",
-	)
+	flags.StringVar(&options.model, "model", "",
+		"id of the model; unset: the only model that answers questions, else the first of spec.resources.models")
 	flags.StringVar(&options.system, "system", "", "instructions for the model, sent before the question")
-	flags.IntVar(&options.maxTokens, "max-tokens", 0, "most tokens of the answer; unset: the server's default")
-	flags.DurationVar(&options.timeout, "timeout", 5*time.Minute, "longest time for the whole answer")
+	flags.IntVar(&options.maxTokens, "max-tokens", 0, "maximum number of tokens of the answer; unset: the server's default")
+	flags.DurationVar(&options.timeout, "timeout", 5*time.Minute, "time limit for the whole answer")
 	return command
 }
 
 func runChat(
 	ctx context.Context, stdin io.Reader, streams Streams, version string, args []string, options *chatOptions,
 ) error {
-	switch {
-	case options.maxTokens < 0:
-		return fmt.Errorf("--max-tokens %d: must be at least 1", options.maxTokens)
-	case options.timeout <= 0:
-		return fmt.Errorf("--timeout %v: must be more than 0", options.timeout)
+	if err := options.check(); err != nil {
+		return err
 	}
 	question, err := readQuestion(args[1:], stdin)
 	if err != nil {
@@ -83,8 +81,7 @@ func runChat(
 	if err != nil {
 		return err
 	}
-	p := newPrinter(streams)
-	c, closeAll, err := t.server(ctx, stdin, p, &options.serverFlags, options.timeout)
+	c, closeAll, err := t.server(ctx, stdin, newPrinter(streams), &options.serverFlags, options.timeout)
 	if err != nil {
 		return err
 	}
@@ -98,33 +95,54 @@ func runChat(
 	if question == "" {
 		return listModels(streams, models)
 	}
-	model, err := server.Choose(models, options.model, wanted(t))
+	return options.ask(ctx, t, c, models, question, streams)
+}
+
+// ask sends a question to the chosen model, and prints the answer.
+func (o *chatOptions) ask(
+	ctx context.Context, t *target, c *server.Client, models []server.Model, question string, streams Streams,
+) error {
+	model, err := server.Choose(models, o.model, wanted(t))
 	if err != nil {
 		return rejected(err)
 	}
+	p := newPrinter(streams)
 	p.note("model " + model.ID)
 	reason, err := c.Chat(ctx, server.Question{
-		Model: model.ID, System: options.system, Text: question, MaxTokens: options.maxTokens,
+		Model: model.ID, System: o.system, Text: question, MaxTokens: o.maxTokens,
 	}, streams.Out)
 	fmt.Fprintln(streams.Out)
 	if err != nil {
 		return t.failed(err)
 	}
 	if reason == "length" {
-		p.note("the answer ends at the most tokens; set more with --max-tokens")
+		p.note("the answer is cut off at the maximum number of tokens; set a larger --max-tokens")
 	}
 	return nil
 }
 
-// failed adds to an error of the server where to look.
+// check returns an error for an invalid value of a flag.
+func (o *chatOptions) check() error {
+	switch {
+	case o.maxTokens < 0:
+		return fmt.Errorf("--max-tokens %d: must be at least 1", o.maxTokens)
+	case o.timeout <= 0:
+		return fmt.Errorf("--timeout %v: must be more than 0", o.timeout)
+	default:
+		return nil
+	}
+}
+
+// failed adds the command that shows the log to an error of the server. A refused request needs no log.
 func (t *target) failed(err error) error {
 	if _, is := errors.AsType[*server.RefusedError](err); is {
 		return rejected(err)
 	}
-	return rejected(fmt.Errorf("%w; its log: kubectl llamastack logs %s -n %s", err, t.stack.Name, t.stack.Namespace))
+	return rejected(fmt.Errorf("%w; to see the log of the server, run: kubectl llamastack logs %s -n %s", err,
+		t.stack.Name, t.stack.Namespace))
 }
 
-// readQuestion returns the question of the arguments, or that of standard input for "-".
+// readQuestion returns the question in the arguments, or the question on standard input for "-".
 func readQuestion(words []string, stdin io.Reader) (string, error) {
 	question := strings.Join(words, " ")
 	if len(words) != 1 || words[0] != "-" {
@@ -133,9 +151,9 @@ func readQuestion(words []string, stdin io.Reader) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(stdin, maxQuestion+1))
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("read the question: %w", err)
+		return "", fmt.Errorf("read the question from standard input: %w", err)
 	case len(data) > maxQuestion:
-		return "", fmt.Errorf("the question has more than %d bytes", maxQuestion)
+		return "", fmt.Errorf("the question on standard input has more than %d bytes", maxQuestion)
 	}
 	if question = strings.TrimSpace(string(data)); question == "" {
 		return "", errors.New("the question on standard input is empty")
@@ -143,10 +161,10 @@ func readQuestion(words []string, stdin io.Reader) (string, error) {
 	return question, nil
 }
 
-// wanted returns the models of the spec.
+// wanted returns the models in the spec of the stack.
 func wanted(t *target) []server.Wanted {
 	var found []server.Wanted
-	in, _ := intent.FromObject(t.stack) // models that cannot be decoded are left out
+	in, _ := intent.FromObject(t.stack) // models that cannot be decoded are omitted
 	for _, model := range in.Models {
 		found = append(found, server.Wanted{Name: model.Name, Provider: model.Provider})
 	}

@@ -17,7 +17,7 @@ import (
 
 const samples = "../../config/samples"
 
-// result is the outcome of one command line.
+// result is the result of a command line.
 type result struct {
 	code     int
 	out, err string
@@ -36,7 +36,7 @@ func runStreams(t *testing.T, streams cli.Streams, stdin string, args ...string)
 	return result{code: code, out: out.String(), err: err.String()}
 }
 
-// write writes the files into a new folder.
+// write writes files into a new folder, and returns the folder.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -65,13 +65,13 @@ func TestValidateSamples(t *testing.T) {
 	}
 	for _, entry := range entries {
 		if !strings.Contains(got.err, "ok: "+entry) {
-			t.Errorf("no word of %s in\n%s", entry, got.err)
+			t.Errorf("no line for %s in\n%s", entry, got.err)
 		}
 	}
 }
 
-// The complete example of the requirements contains three mistakes. One run reports them all.
-func TestValidateExampleAsItStands(t *testing.T) {
+// The complete example in the requirements contains three mistakes. One run reports all of them.
+func TestValidateExample(t *testing.T) {
 	got := run(t, "", "validate", "-f", "testdata/spec-example-as-it-stands.yaml")
 	if got.code != 1 {
 		t.Errorf("exit code %d, want 1", got.code)
@@ -82,7 +82,7 @@ func TestValidateExampleAsItStands(t *testing.T) {
 		`spec.disabled[0]`,
 	} {
 		if !strings.Contains(got.err, want) {
-			t.Errorf("no sentence %q in\n%s", want, got.err)
+			t.Errorf("no message %q in\n%s", want, got.err)
 		}
 	}
 }
@@ -122,7 +122,7 @@ var refusalCases = map[string]struct {
 	},
 	"version": {
 		strings.Replace(stack(simple), "v1alpha2", "v1beta1", 1),
-		`apiVersion: this command does not read the version "llamastack.io/v1beta1"; use llamastack.io/v1alpha2, or llamastack.io/v1alpha1`,
+		`apiVersion: this command cannot read the version "llamastack.io/v1beta1"; use llamastack.io/v1alpha2, or llamastack.io/v1alpha1`,
 	},
 	"group of an older document": {
 		strings.Replace(stack(simple), "llamastack.io", "llama.meta.com", 1),
@@ -181,7 +181,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Aliases are counted before they are expanded, so that a few lines cannot expand to gigabytes.
+// The size of the expanded aliases is checked before the expansion, so that a few lines cannot expand to gigabytes.
 func TestAliases(t *testing.T) {
 	long := "&a " + strings.Repeat("x", 150_000)
 	laughs := "[&a0 [x, x, x, x, x, x, x, x]"
@@ -205,7 +205,7 @@ func TestAliases(t *testing.T) {
 	}
 	few := stack(`{distribution: &a {name: starter}, networking: {allowedFrom: {namespaces: [&b team, *b]}}}`)
 	if got := run(t, few, "validate", "-f", "-"); strings.Contains(got.err, "aliases") {
-		t.Errorf("an alias of a word: exit code %d\n%s", got.code, got.err)
+		t.Errorf("an alias of a short text: exit code %d\n%s", got.code, got.err)
 	}
 }
 
@@ -216,7 +216,7 @@ func TestUsageErrors(t *testing.T) {
 	}{
 		"no file":         {[]string{"render"}, `at least one of the flags in the group [filename kustomize] is required`},
 		"missing file":    {[]string{"render", "-f", "nowhere.yaml"}, "nowhere.yaml"},
-		"unknown output":  {[]string{"render", "-f", samples, "-o", "json"}, `--output: "json" is not a valid format; use one of objects, config, env`},
+		"unknown output":  {[]string{"render", "-f", samples, "-o", "json"}, `--output: "json" is not a valid value; use one of objects, config, env`},
 		"unknown command": {[]string{"rendr"}, "rendr"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -253,8 +253,8 @@ func TestRenderObjects(t *testing.T) {
 	}
 }
 
-// Only the operator reads values derived from Secrets. The output shows the Secret with its keys and the source of
-// each.
+// Only the operator reads the values of Secrets. The output contains the derived Secret with empty values, and the
+// source of each value.
 func TestRenderDerivedSecret(t *testing.T) {
 	got := run(t, stack(`{distribution: {name: starter}, storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}}`), "render", "-f", "-")
 	if got.code != 0 {
@@ -318,7 +318,7 @@ func TestRenderBaseFromFile(t *testing.T) {
 	}
 }
 
-// No partial output is printed, because a pipe would apply it.
+// If one stack is invalid, nothing is printed, because a pipe would apply the other stacks.
 func TestRenderAllOrNothing(t *testing.T) {
 	got := run(t, stack(simple)+"---\n"+stack(`{distribution: {name: nowhere}}`), "render", "-f", "-")
 	if got.code != 1 || got.out != "" {
@@ -358,7 +358,7 @@ func TestColor(t *testing.T) {
 		t.Errorf("color without a terminal:\n%q", got.err)
 	}
 	if got := runStreams(t, cli.Streams{Color: true}, wrong, "validate", "-f", "-"); !strings.Contains(got.err, escape) {
-		t.Errorf("no color:\n%q", got.err)
+		t.Errorf("no color on a terminal:\n%q", got.err)
 	}
 }
 
@@ -380,11 +380,11 @@ func TestHelpShowsExamples(t *testing.T) {
 	}
 }
 
-// A finding of both the spec rules and the engine is reported once.
-func TestDisabledAndConfiguredIsToldOnce(t *testing.T) {
+// A problem that both the rules of the spec and the engine find is reported once.
+func TestDisabledAndConfiguredIsReportedOnce(t *testing.T) {
 	object := stack(`{distribution: {name: starter}, providers: {inference: [{id: a, provider: openai}, {id: b, provider: openai}]}, disabled: [inference/b]}`)
 	got := run(t, object, "validate", "-f", "-")
 	if n := strings.Count(got.out+got.err, "spec.providers.inference[1]"); n != 1 {
-		t.Errorf("told %d times:\n%s%s", n, got.out, got.err)
+		t.Errorf("reported %d times:\n%s%s", n, got.out, got.err)
 	}
 }

@@ -9,21 +9,27 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 )
 
 // clusterRun is the work of a command on a cluster. It writes its result to the page.
-type clusterRun func(ctx context.Context, page *bytes.Buffer) error
+type clusterRun func(ctx context.Context, cluster *kube.Cluster, page *bytes.Buffer) error
 
-// onCluster runs the work until it ends or the user interrupts it, and writes its result to standard output. An error
-// is one about the cluster.
-func onCluster(command *cobra.Command, streams Streams, run clusterRun) error {
+// onCluster connects to the cluster, runs the work until it ends or the user interrupts it, and writes the result to
+// standard output. An error of the work is returned as a rejection.
+func onCluster(command *cobra.Command, streams Streams, flags *kube.Flags, version string, run clusterRun) error {
+	cluster, err := flags.Connect(version)
+	if err != nil {
+		return err
+	}
 	ctx, stop := interruptible(command)
 	defer stop()
 	var page bytes.Buffer
-	if err := run(ctx, &page); err != nil {
+	if err := run(ctx, cluster, &page); err != nil {
 		return clusterProblem(err)
 	}
-	_, err := page.WriteTo(streams.Out)
+	_, err = page.WriteTo(streams.Out)
 	return err
 }
 
@@ -32,7 +38,7 @@ func interruptible(command *cobra.Command) (context.Context, context.CancelFunc)
 	return signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
 }
 
-// clusterProblem returns the error for a cluster that does not answer as the command needs it.
+// clusterProblem returns an error of a request to the cluster as a rejection, for which the exit code is 1.
 func clusterProblem(err error) error {
 	if rejected, is := errors.AsType[*rejection](err); is {
 		return rejected

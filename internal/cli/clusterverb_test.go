@@ -23,7 +23,7 @@ const (
 	notServed  = "404 page not found"
 )
 
-// stubServer answers paths with a body each, as JSON or YAML, or with a status of the API server.
+// stubServer is an API server that answers each path with a fixed body or status.
 type stubServer struct {
 	kubeconfig string
 
@@ -31,8 +31,8 @@ type stubServer struct {
 	requests []string
 }
 
-// stub starts an API server that answers these paths. Any other path of an object does not exist. A body that begins
-// with "403" is the answer to a caller without the right.
+// stub starts an API server with the bodies of paths in YAML. For a body that begins with "403", it answers that the
+// caller lacks the right. Objects with other paths do not exist.
 func stub(t *testing.T, bodies map[string]string) *stubServer {
 	t.Helper()
 	s := &stubServer{}
@@ -98,7 +98,7 @@ func (s *stubServer) check(t *testing.T, wantCode int, want string, args ...stri
 	}
 }
 
-// liveStack is a stack of the namespace team-a that is ready.
+// liveStack returns a stack in the namespace team-a that is ready.
 func liveStack(name string) string {
 	return fmt.Sprintf(`{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution,
 	metadata: {name: %s, namespace: team-a, generation: 1, creationTimestamp: %q}, spec: {distribution: {name: starter}},
@@ -154,7 +154,7 @@ func TestStatusOfOne(t *testing.T) {
       └─ vllm/embed (embedding)
 Not shown: you may not list pods in namespace "team-a".
 
-✓ All is well: the server answers at http://my-service.team-a.svc:8321
+✓ The stack is ready: the server answers at http://my-service.team-a.svc:8321
 `
 	s.check(t, 0, tree, "status", "my")
 	if len(s.requests) != 5 {
@@ -165,19 +165,19 @@ Not shown: you may not list pods in namespace "team-a".
 		s.requests,
 		func(r string) bool { return strings.Contains(r, "fieldSelector=metadata.name%3Dmy") },
 	) {
-		t.Errorf("the API server does not select by name: %q", s.requests)
+		t.Errorf("the request does not select the stack by its name: %q", s.requests)
 	}
 	s.check(t, 1, "error: there is no stack \"your\" in namespace \"team-a\"; use -n team-a\n", "status", "your")
 	s.check(
 		t,
 		2,
-		"error: --selector selects stacks of a list; remove it, or remove the name\n",
+		"error: --selector selects the stacks of a list; remove --selector, or remove the name\n",
 		"status",
 		"my",
 		"-l",
 		"a=b",
 	)
-	s.check(t, 2, "error: --watch prints for people; remove --output json\n", "status", "my", "--watch", "-o", "json")
+	s.check(t, 2, "error: --watch cannot be used with --output json; remove one of the flags\n", "status", "my", "--watch", "-o", "json")
 	var report struct {
 		Name    string
 		Verdict struct{ Level, Sentence string }
@@ -189,7 +189,7 @@ Not shown: you may not list pods in namespace "team-a".
 	}
 }
 
-// A list takes one request for 500 stacks, and none for each stack.
+// A list of 500 stacks takes one request.
 func TestStatusOfAll(t *testing.T) {
 	rows := make([]string, 0, 500)
 	for i := range 500 {
@@ -217,7 +217,7 @@ func TestStatusOfAll(t *testing.T) {
 
 func TestStatusOfNone(t *testing.T) {
 	s := stub(t, map[string]string{stacksPath: listOf("LlamaStackDistribution", "llamastack.io/v1alpha2")})
-	s.check(t, 0, "Namespace \"team-a\" has no stacks. Write one with: kubectl llamastack init\n", "status")
+	s.check(t, 0, "Namespace \"team-a\" has no stacks. To write a manifest, run: kubectl llamastack\ninit\n", "status")
 	s = stub(t, map[string]string{stacksPath: "403"})
 	s.check(
 		t,
@@ -237,13 +237,12 @@ func TestModels(t *testing.T) {
 MODEL       TYPE       PROVIDER  PROVIDER MODEL
 vllm/llama  llm        vllm      llama
 vllm/embed  embedding  vllm      embed
-note: these are the models of the configuration; the server may serve more, see --live
+note: these models are in the configuration; the server may serve more models, see --live
 `, "models", "my")
 	bodies["/api/v1/namespaces/team-a/configmaps/my-config-1"] = configMap("version: 2\n")
 	s.check(t, 0, `
-The configuration of stack "my" registers no models. Add one to
-spec.resources.models, or ask the server with --live whether its providers list
-some:
+The configuration of stack "my" registers no models. Add a model to
+spec.resources.models, or set --live to list the models of the server:
 
   spec:
     resources:
@@ -287,7 +286,7 @@ LAST SEEN  COUNT  TYPE     REASON   OBJECT                  MESSAGE
 	s.check(
 		t,
 		1,
-		"error: there is no stack \"their\" in namespace \"team-a\"; list all with kubectl get llsd -A\n",
+		"error: there is no stack \"their\" in namespace \"team-a\"; to list all stacks, run kubectl get llsd -A\n",
 		"events",
 		"their",
 	)
@@ -319,7 +318,7 @@ func TestLogs(t *testing.T) {
 	s.check(
 		t,
 		0,
-		"three\nnote: container \"llama-stack\" of pod \"my-22\" (one of 2 pods; --all-pods prints all)\n",
+		"three\nnote: container \"llama-stack\" of pod \"my-22\" (one of 2 pods; for all pods, set --all-pods)\n",
 		"logs",
 		"my",
 		"--tail",
@@ -338,7 +337,7 @@ func TestLogs(t *testing.T) {
 	s.check(
 		t,
 		1,
-		"error: no container has restarted, so no previous logs exist; remove --previous\n",
+		"error: no container has restarted, so there are no previous logs; remove --previous\n",
 		"logs",
 		"my",
 		"--previous",
@@ -346,7 +345,7 @@ func TestLogs(t *testing.T) {
 	s.check(
 		t,
 		2,
-		"error: --tail \"-2\": must not be negative; use a number of lines, or -1 for all\n",
+		"error: --tail \"-2\": must not be negative; use a number of lines, or -1 for all lines\n",
 		"logs",
 		"my",
 		"--tail",
@@ -378,10 +377,10 @@ func TestVersion(t *testing.T) {
 		"Stacks:        1 with a status of operator version v1.0.0\n", "API versions:  v1alpha2, v1alpha1\n", "Kubernetes:    v1.34.0\n",
 	} {
 		if !strings.Contains(got.out, want) {
-			t.Errorf("%q is missing in\n%s%s", want, got.out, got.err)
+			t.Errorf("no %q in\n%s%s", want, got.out, got.err)
 		}
 	}
-	// The manifest of this operator labels its Deployment with its name only.
+	// The Deployment in the manifests of this operator has only the label with its name.
 	if want := "labelSelector=app.kubernetes.io%2Fname%3Dllama-stack-k8s-operator"; !slices.ContainsFunc(s.requests,
 		func(request string) bool { return strings.Contains(request, want) }) {
 		t.Errorf("no request with %s: %q", want, s.requests)

@@ -17,20 +17,24 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// completionTime bounds a request for a completion. A shell waits for the answer.
+// completionTime bounds the requests for a completion, because the shell waits for the result.
 const completionTime = 3 * time.Second
 
-// manifestExtensions are the ends of the names of manifests.
+// manifestExtensions are the file extensions of manifests.
 var manifestExtensions = []string{"yaml", "yml", "json"}
+
+// completeFixed completes a flag with a list of values.
+func completeFixed(command *cobra.Command, flag string, values []string) {
+	must(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+}
 
 // completeReleases completes a flag with the known release lines.
 func completeReleases(command *cobra.Command, flag string) {
-	must(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(release.Lines(),
-		cobra.ShellCompDirectiveNoFileComp)))
+	completeFixed(command, flag, release.Lines())
 }
 
-// completeAll completes the flags of every command by their names, and the names of stacks. A command that registers a
-// completion keeps it.
+// completeAll registers completions for the names of stacks, and for flags by their names. It does not replace the
+// completions that a command has registered.
 func completeAll(root *cobra.Command) {
 	for _, command := range root.Commands() {
 		completeAll(command)
@@ -76,7 +80,7 @@ func completionOf(command *cobra.Command, flag string) cobra.CompletionFunc {
 	}
 }
 
-// flagOf returns the value of a flag of the command line so far, or "".
+// flagOf returns the value of a flag on the incomplete command line, or "".
 func flagOf(command *cobra.Command, name string) string {
 	if flag := command.Flags().Lookup(name); flag != nil {
 		return flag.Value.String()
@@ -84,7 +88,7 @@ func flagOf(command *cobra.Command, name string) string {
 	return ""
 }
 
-// askedRelease returns the release that --release names, or the default release.
+// askedRelease returns the release in --release, or the default release.
 func askedRelease(command *cobra.Command) *release.Release {
 	if match, err := release.Lookup(flagOf(command, "release")); err == nil {
 		return match.Release
@@ -97,7 +101,7 @@ func apisOf(command *cobra.Command) []string {
 	return slices.DeleteFunc(slices.Clone(rel.APIs()), func(name string) bool { return len(rel.ProviderTypes(name)) == 0 })
 }
 
-// completeProviderTypes completes the type of the verb providers, in the release and the API of its flags.
+// completeProviderTypes completes the argument TYPE of the command providers for the release and the API in its flags.
 func completeProviderTypes(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -117,7 +121,7 @@ func completeProviderTypes(command *cobra.Command, args []string, _ string) ([]s
 	return types, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeInit completes the flags of init whose values depend on the release and the provider.
+// completeInit completes the flags of init that take one of several values.
 func completeInit(command *cobra.Command) {
 	fixed := func(values func(command *cobra.Command) []string, more cobra.ShellCompDirective) cobra.CompletionFunc {
 		return func(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -134,7 +138,7 @@ func completeInit(command *cobra.Command) {
 	}
 }
 
-// settingKeys returns the keys of the provider of the command line so far.
+// settingKeys returns the keys of the settings of the provider in --provider.
 func settingKeys(command *cobra.Command) []string {
 	kind, ok := starter.Answers{Release: flagOf(command, "release"), Provider: flagOf(command, "provider")}.KindOf()
 	if !ok {
@@ -147,7 +151,7 @@ func settingKeys(command *cobra.Command) []string {
 	return keys
 }
 
-// clusterOf connects to the cluster of the command line so far.
+// clusterOf connects to the cluster that the flags on the incomplete command line select.
 func clusterOf(command *cobra.Command) (*kube.Cluster, error) {
 	flags := kube.Flags{
 		Kubeconfig: flagOf(command, "kubeconfig"), Context: flagOf(command, "context"),
@@ -156,8 +160,8 @@ func clusterOf(command *cobra.Command) (*kube.Cluster, error) {
 	return flags.Connect(command.Root().Version)
 }
 
-// completeStacks completes the name of a stack in the namespace of the command. An error gives no names, because a
-// shell has no place for its message.
+// completeStacks completes the name of a stack in the namespace of the command. After an error it returns no names,
+// because a shell does not show messages of a completion.
 func completeStacks(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -201,7 +205,7 @@ func contextOf(command *cobra.Command) context.Context {
 	return context.Background()
 }
 
-// completeContexts completes the contexts of the kubeconfig.
+// completeContexts completes the names of the contexts in the kubeconfig.
 func completeContexts(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = flagOf(command, "kubeconfig")

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 )
 
-// answers are those of an API server with two stacks and two namespaces.
+// answers contains the answers of an API server with two stacks and two namespaces.
 var answers = map[string]string{
 	"/apis/llamastack.io/v1alpha2/namespaces/team-a/llamastackdistributions": `{"apiVersion": "llamastack.io/v1alpha2",
   "kind": "LlamaStackDistributionList", "items": [` + item("one") + "," + item("two") + "]}",
@@ -27,8 +27,8 @@ func item(name string) string {
 	return `{"apiVersion": "llamastack.io/v1alpha2", "kind": "LlamaStackDistribution", "metadata": {"name": "` + name + `", "namespace": "team-a"}}`
 }
 
-// Names of stacks, namespaces and contexts come from the cluster that the flags select. Without a cluster, there are
-// none.
+// The names of stacks, namespaces and contexts are those of the cluster that the flags select. Without a cluster, there
+// are no completions.
 func TestCompleteOnCluster(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, ok := answers[r.URL.Path]

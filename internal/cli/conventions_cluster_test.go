@@ -12,17 +12,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/fakeapi"
 )
 
-// clusterCases are the conventions of a verb of a cluster.
+// clusterCases are the test cases for a command for clusters.
 type clusterCases struct {
-	// flags are the shorthands among -n, -A, -l and -o that the verb has.
+	// flags contains those of the shorthands -n, -A, -l and -o that the command has.
 	flags string
-	// success are arguments for a stack that is served. rejected are those that the cluster has no object for.
+	// success are arguments for an existing stack. rejected are arguments for a missing object.
 	success, rejected []string
-	// usage are wrong arguments.
+	// usage are invalid arguments.
 	usage []string
 }
 
-// ofCluster returns the cases of every verb of a cluster. {good} is a file with a stack that the cluster does not have.
+// ofCluster contains the test cases for every command for clusters. {good} is a file with a stack that does not exist.
 var ofCluster = map[string]clusterCases{
 	"status":         {"nAlo", []string{"my"}, []string{"missing"}, []string{"my", "-o", "xml"}},
 	"chat":           {"n", []string{"my"}, []string{"missing"}, []string{}},
@@ -38,7 +38,7 @@ var ofCluster = map[string]clusterCases{
 	"diff":           {"no", nil, nil, []string{"-f", "{good}", "-o", "xml"}},
 }
 
-// Verbs of a cluster have the same flags for the same things, and the exit codes of docs/cli.md.
+// Commands for clusters have consistent flags, and the exit codes in docs/reference/cli/README.md.
 func TestConventionsOfClusterVerbs(t *testing.T) {
 	root := cli.NewCommand(cli.Streams{}, "test")
 	folder := write(t, map[string]string{"good.yaml": stack(simple)})
@@ -52,7 +52,7 @@ func TestConventionsOfClusterVerbs(t *testing.T) {
 		}
 		tc, listed := ofCluster[verb]
 		if !listed {
-			t.Errorf("%s has no row in the table", verb)
+			t.Errorf("the table has no row for the command %s", verb)
 			continue
 		}
 		t.Run(verb, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestConventionsOfClusterVerbs(t *testing.T) {
 	}
 }
 
-// conventionalCluster has one stack that is ready, and no operator.
+// conventionalCluster returns an API server with one ready stack, and no operator.
 func conventionalCluster(t *testing.T) *fakeapi.Server {
 	t.Helper()
 	api := fakeapi.Start(t)
@@ -92,7 +92,7 @@ func conventionalCluster(t *testing.T) *fakeapi.Server {
 	return api
 }
 
-// conventional are the names of shorthands.
+// conventional contains the flags of the shorthands.
 var conventional = map[rune]string{'n': "namespace", 'A': "all-namespaces", 'l': "selector", 'o': "output"}
 
 func checkFlags(t *testing.T, command *cobra.Command, want string) {
@@ -116,7 +116,7 @@ func checkClusterCodes(t *testing.T, verb string, tc clusterCases, good string) 
 	t.Helper()
 	api := conventionalCluster(t)
 	noContext := 2
-	if verb == "version" { // it prints its own version, so only a part of the work is not done
+	if verb == "version" { // the command still prints its own version
 		noContext = 1
 	}
 	check := func(want int, args ...string) {
@@ -137,7 +137,7 @@ func checkClusterCodes(t *testing.T, verb string, tc clusterCases, good string) 
 		check(1, tc.rejected...)
 	}
 	if verb == "diff" {
-		check(1, "-f", good) // a new stack is a difference, and an error has the exit code 2, as of kubectl diff
+		check(1, "-f", good) // a new stack is a difference
 		check(2, "-f", good, "--context", "missing")
 	}
 	check(2, tc.usage...)

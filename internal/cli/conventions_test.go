@@ -12,10 +12,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
 )
 
-// cases are command lines for each exit code of a verb. A verb that always succeeds has none for 1.
+// cases are command lines of a command for the exit codes 0, 1 and 2. They are nil if there is no such command line.
 type cases struct{ success, rejected, usage []string }
 
-// exitCases returns command lines of every verb. {good}, {bad} and {new} are files, and {folder} is a folder.
+// exitCases contains command lines of every command. {good}, {bad} and {new} are files, and {folder} is a folder.
 var exitCases = map[string]cases{
 	"init": {
 		[]string{"--provider", "ollama", "--endpoint", "http://ollama:11434"}, nil, []string{"--provider", "olama"},
@@ -35,7 +35,7 @@ var exitCases = map[string]cases{
 	"migrate":       {[]string{"--dry-run", "-f", "{good}"}, []string{"--dry-run", "-f", "{bad}"}, []string{}},
 }
 
-// The exit codes of all verbs are those that docs/reference/cli/README.md and the help of the root state.
+// All commands have the exit codes that docs/reference/cli/README.md and the help of the root command specify.
 func TestExitCodes(t *testing.T) {
 	folder := write(t, map[string]string{"good.yaml": stack(simple), "bad.yaml": stack("{distribution: {name: starter}, networkin: {}}")})
 	files := strings.NewReplacer("{good}", filepath.Join(folder, "good.yaml"), "{bad}", filepath.Join(folder, "bad.yaml"),
@@ -63,15 +63,15 @@ func TestExitCodes(t *testing.T) {
 	}
 	help := run(t, "", "--help").out
 	for _, line := range []string{
-		"success", "the command found a problem: a manifest, an image or a stack is rejected, or the work is not done",
-		"the command line is wrong: an unknown command, flag or value, or a file that does not exist",
+		"success", "there is a problem: a manifest, an image or a stack is rejected, or the work is not complete",
+		"the command line is invalid: an unknown command, flag or value, or a file that does not exist",
 	} {
 		contains(t, help, line)
 		contains(t, string(page), line)
 	}
 }
 
-// leaves returns the verbs that do something.
+// leaves returns the names of the commands without subcommands.
 func leaves(command *cobra.Command) []string {
 	if len(command.Commands()) == 0 {
 		return []string{strings.TrimPrefix(command.CommandPath(), "kubectl-llamastack ")}
@@ -83,7 +83,7 @@ func leaves(command *cobra.Command) []string {
 	return verbs
 }
 
-// Verbs of a cluster have tests of their exit codes of their own.
+// Every command without a cluster has a row in exitCases. Another test checks the commands for clusters.
 func TestExitCodesOfEveryOfflineVerb(t *testing.T) {
 	root := cli.NewCommand(cli.Streams{}, "test")
 	for _, verb := range leaves(root) {
@@ -93,12 +93,12 @@ func TestExitCodesOfEveryOfflineVerb(t *testing.T) {
 		}
 		_, listed := exitCases[verb]
 		if onCluster := command.Flags().Lookup("kubeconfig") != nil; !listed && !onCluster {
-			t.Errorf("%s has no exit codes in the table", verb)
+			t.Errorf("the table has no row for the command %s", verb)
 		}
 	}
 }
 
-// Messages are colored as --color asks, else on terminals only.
+// The flag --color selects the colors of messages. By default, messages are colored only on terminals.
 func TestColorChoice(t *testing.T) {
 	for _, tc := range []struct {
 		terminal bool
@@ -113,7 +113,7 @@ func TestColorChoice(t *testing.T) {
 	} {
 		for _, line := range [][]string{{"validate", "-f", "-"}, {"validate", "--no-such-flag"}} {
 			if slices.Contains(line, "--no-such-flag") && len(tc.args) > 0 {
-				continue // an unknown flag ends the parsing of the others
+				continue // an unknown flag ends the parsing of flags
 			}
 			got := runStreams(t, cli.Streams{Color: tc.terminal}, stack("{distribution: {name: startr}}"),
 				append(line, tc.args...)...)
@@ -126,10 +126,10 @@ func TestColorChoice(t *testing.T) {
 	if wrong.code != 2 {
 		t.Errorf("exit code %d", wrong.code)
 	}
-	contains(t, wrong.err, `"allways" is none of auto, always, never; did you mean "always"?`)
+	contains(t, wrong.err, `"allways" is not a valid value; use one of auto, always, never; did you mean "always"?`)
 }
 
-// Shells ask for completions with the hidden verb __complete.
+// Shells request completions with the hidden command __complete.
 func TestCompletion(t *testing.T) {
 	for _, tc := range []struct {
 		args []string

@@ -27,12 +27,8 @@ type convertOptions struct {
 	absorb bool
 }
 
-func newConvertCommand(streams Streams) *cobra.Command {
-	options := convertOptions{}
-	command := &cobra.Command{
-		Use:   "convert -f FILE",
-		Short: "Write manifests in another version, with comments on the changes",
-		Long: `Write every LlamaStackDistribution in the files as a manifest in the version of
+const (
+	convertHelp = `Write every LlamaStackDistribution in the files as a manifest in the version of
 --to. Write every OGXServer (ogx.io/v1beta1) of the ogx-k8s-operator as a
 LlamaStackDistribution in v1alpha2. Documents of other kinds are written unchanged,
 so that the output can replace the files.
@@ -46,15 +42,16 @@ the managed fields, are left out.
 
 With --absorb-config, the config.yaml that a stack mounts from a ConfigMap in the
 files becomes fields of the spec, if the server reads exactly the same configuration
-from them. Otherwise overrideConfig stays unchanged, and a warning for each part
-that has to stay gives the reason.
+from them. Otherwise overrideConfig does not change, and a warning for each part that
+the fields cannot express gives the reason.
 
 For an OGXServer, a comment above the spec lists each field that a stack does not
 have, with the reason and the alternative. Each of these fields is also a warning,
 and so is each field that makes the server of the stack behave differently. A stack
-cannot be converted back to an OGXServer. The data and the objects of the OGXServer
-stay where they are; you have to migrate them yourself.`,
-		Example: `  kubectl llamastack convert -f stack.yaml > stack-v1alpha2.yaml
+cannot be converted back to an OGXServer. The command does not migrate the data and
+the objects of the OGXServer.`
+
+	convertExample = `  kubectl llamastack convert -f stack.yaml > stack-v1alpha2.yaml
 
   # convert a stack from a cluster
   kubectl get llsd my-stack -o yaml | kubectl llamastack convert -f -
@@ -66,8 +63,17 @@ stay where they are; you have to migrate them yourself.`,
   kubectl get ogxservers -A -o yaml | kubectl llamastack convert -f -
 
   # convert back to v1alpha1
-  kubectl llamastack convert -f stack-v1alpha2.yaml --to v1alpha1`,
-		Args: cobra.NoArgs,
+  kubectl llamastack convert -f stack-v1alpha2.yaml --to v1alpha1`
+)
+
+func newConvertCommand(streams Streams) *cobra.Command {
+	options := convertOptions{}
+	command := &cobra.Command{
+		Use:     "convert -f FILE",
+		Short:   "Write manifests in another version, with comments on the changes",
+		Long:    convertHelp,
+		Example: convertExample,
+		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return runConvert(command.InOrStdin(), streams, options)
 		},
@@ -78,17 +84,17 @@ stay where they are; you have to migrate them yourself.`,
 		"write the configuration of overrideConfig (userConfig) as fields of the spec, if they give exactly the same "+
 			"configuration")
 	flags.StringVar(&options.to, "to", v1alpha2.GroupVersion.Version, "version to write: "+strings.Join(versions, " or "))
-	must(command.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(versions, cobra.ShellCompDirectiveNoFileComp)))
+	completeFixed(command, "to", versions)
 	return command
 }
 
 func runConvert(stdin io.Reader, streams Streams, options convertOptions) error {
 	if !slices.Contains(versions, options.to) {
-		return fmt.Errorf("--to: unknown version %q; use %s", options.to, strings.Join(versions, " or "))
+		return unknownValue("--to", options.to, versions)
 	}
 	if options.absorb && options.to != v1alpha2.GroupVersion.Version {
-		return fmt.Errorf("--absorb-config: the fields exist only in %s; remove --to "+
-			"%s", v1alpha2.GroupVersion.Version, options.to)
+		return fmt.Errorf("--absorb-config: the fields that replace overrideConfig exist only in %s; remove --to %s",
+			v1alpha2.GroupVersion.Version, options.to)
 	}
 	documents, err := options.documents(stdin)
 	if err != nil {
@@ -124,7 +130,8 @@ type converter struct {
 	absorber *absorber
 }
 
-// finish prints the output if all documents are valid. It prints no partial output, because a pipe would apply it.
+// finish prints the output if all documents are valid. It never prints a part of the documents, because a pipe would
+// apply that part.
 func (c *converter) finish(p printer, out io.Writer, files []string) error {
 	for _, warning := range c.warnings {
 		p.warning(warning)
@@ -151,7 +158,7 @@ func (c *converter) nothing(files []string) string {
 	return problem
 }
 
-// add writes a document, or records its problem.
+// add adds a document to the output, or records its problem.
 func (c *converter) add(doc document.Document) error {
 	switch {
 	case doc.Data == nil && doc.Listed && !bytes.Contains(doc.Source, []byte(v1alpha2.Kind)) &&
@@ -209,17 +216,10 @@ func (c *converter) pass(doc document.Document) error {
 // stack writes a stack in the requested version. A stack that already has that version and no fields added by a cluster
 // is written unchanged.
 func (c *converter) stack(doc document.Document) error {
-	c.stacks++
-	title := doc.Title()
 	live := manifest.Live(doc.Data)
 	found, source := readStack(doc)
-	if name := found.Object.Name; name != "" {
-		title += ": " + name
-	}
-	for _, problem := range found.Errors {
-		c.problems = append(c.problems, title+": "+problem)
-	}
-	if len(found.Errors) > 0 {
+	title, ok := c.begin(doc, found.Object.Name, found.Errors)
+	if !ok {
 		return nil
 	}
 	if c.absorber != nil && !c.absorb(doc, title, &source) {
@@ -234,15 +234,33 @@ func (c *converter) stack(doc document.Document) error {
 	if err != nil {
 		return fmt.Errorf("convert %s: %w", title, err)
 	}
-	for _, warning := range result.Warnings {
-		c.warnings = append(c.warnings, title+": "+warning)
-	}
-	c.write(result.YAML)
+	c.end(title, result.YAML, result.Warnings)
 	return nil
 }
 
-// readStack decodes a stack as all commands do. The source contains the values to convert, without those that fit no
-// field.
+// begin counts a stack and records its problems. It returns the title for messages, and reports whether the stack has
+// no problems.
+func (c *converter) begin(doc document.Document, name string, problems []string) (string, bool) {
+	c.stacks++
+	title := doc.Title()
+	if name != "" {
+		title += ": " + name
+	}
+	for _, problem := range problems {
+		c.problems = append(c.problems, title+": "+problem)
+	}
+	return title, len(problems) == 0
+}
+
+// end writes a converted stack, and records the warnings.
+func (c *converter) end(title string, text []byte, warnings []string) {
+	for _, warning := range warnings {
+		c.warnings = append(c.warnings, title+": "+warning)
+	}
+	c.write(text)
+}
+
+// readStack decodes a stack as all commands do. The source contains the values that fit a field of the type.
 func readStack(doc document.Document) (dryrun.Stack, manifest.Source) {
 	doc.Data = withoutStatus(doc.Data)
 	found := dryrun.DecodeStack(doc, "")
@@ -260,10 +278,7 @@ func readStack(doc document.Document) (dryrun.Stack, manifest.Source) {
 	if metadata["name"] == nil && metadata["generateName"] == nil {
 		found.Errors = append(found.Errors, "metadata.name: required: the name of the stack")
 	}
-	source := manifest.Source{Object: object}
-	if !json.Valid(doc.Source) {
-		source.Text = doc.Source
-	}
+	source := manifest.Source{Object: object, Text: yamlOf(doc)}
 	for _, problem := range problems {
 		if problem.Unknown && found.Older {
 			source.Dropped = append(source.Dropped, dryrun.WithPlace(problem, typ)+dryrun.DroppedField)
@@ -272,8 +287,15 @@ func readStack(doc document.Document) (dryrun.Stack, manifest.Source) {
 	return found, source
 }
 
-// withoutStatus returns an object without its status, which an operator wrote. Data that is not an object is returned
-// unchanged.
+// yamlOf returns the text of a document if it is YAML, which may have comments. It returns nil for JSON.
+func yamlOf(doc document.Document) []byte {
+	if json.Valid(doc.Source) {
+		return nil
+	}
+	return doc.Source
+}
+
+// withoutStatus returns an object without its status. Data that is not an object is returned unchanged.
 func withoutStatus(data []byte) []byte {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(data, &object) != nil || object["status"] == nil {

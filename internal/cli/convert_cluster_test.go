@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
 )
 
-// A converted manifest gives the same object as the API server's conversion, in both directions.
+// A converted manifest gives the same object as the conversion by the API server, in both directions.
 func TestConvertAsTheAPIServer(t *testing.T) {
 	c := upgrade.Start(t)
 	c.Install(t, upgrade.Today(t, upgrade.StartWebhook(t)))
@@ -59,7 +59,7 @@ func TestConvertAsTheAPIServer(t *testing.T) {
 		}
 		got := run(t, string(data), "convert", "-f", "-", "--to", to)
 		if diff := cmp.Diff(read(before), read(onlyStack(t, got.out))); diff != "" {
-			t.Errorf("%s: the stored object (-by the API server's conversion +converted here):\n%s", file, diff)
+			t.Errorf("%s: stored object (-conversion by the API server +conversion by the command):\n%s", file, diff)
 		}
 	}
 	checkApplyConverted(t, c)

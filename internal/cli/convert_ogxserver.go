@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -14,8 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/ogxserver"
 )
 
-// wrongForeignKind returns the problem of a kind that looks like a misspelt OGXServer. It returns "" for all other
-// kinds.
+// wrongForeignKind returns the problem of a misspelled kind OGXServer, or "" for any other kind.
 func wrongForeignKind(meta metav1.TypeMeta) string {
 	group, _, _ := strings.Cut(meta.APIVersion, "/")
 	switch {
@@ -32,30 +30,24 @@ func wrongForeignKind(meta metav1.TypeMeta) string {
 
 // ogxServer writes an OGXServer as a stack.
 func (c *converter) ogxServer(doc document.Document) error {
-	c.stacks++
 	object, problems := readOGXServer(doc, c.to)
-	title := doc.Title()
+	name := ""
 	if metadata, _ := object["metadata"].(map[string]any); metadata["name"] != nil {
-		title += fmt.Sprintf(": %v", metadata["name"])
+		name = fmt.Sprint(metadata["name"])
 	}
-	for _, problem := range problems {
-		c.problems = append(c.problems, title+": "+problem)
-	}
-	if len(problems) > 0 {
+	title, ok := c.begin(doc, name, problems)
+	if !ok {
 		return nil
 	}
 	page, warnings, err := writeOGXServer(doc, object)
 	if err != nil {
 		return fmt.Errorf("convert %s: %w", title, err)
 	}
-	for _, warning := range warnings {
-		c.warnings = append(c.warnings, title+": "+warning)
-	}
-	c.write(page)
+	c.end(title, page, warnings)
 	return nil
 }
 
-// readOGXServer returns the values of an OGXServer and its problems.
+// readOGXServer returns an OGXServer as JSON values, and its problems.
 func readOGXServer(doc document.Document, to string) (object map[string]any, problems []string) {
 	if doc.Problem != "" {
 		problems = append(problems, doc.Problem)
@@ -72,14 +64,12 @@ func readOGXServer(doc document.Document, to string) (object map[string]any, pro
 	return object, append(problems, ogxserver.Check(object)...)
 }
 
+// writeOGXServer returns the manifest of the stack that replaces an OGXServer.
 func writeOGXServer(doc document.Document, object map[string]any) (page []byte, warnings []string, err error) {
 	result := ogxserver.Convert(object)
 	foreign := manifest.Foreign{
 		Object: result.Object, From: ogxserver.APIVersion + " " + ogxserver.Kind, Place: result.Place,
-		LeftOut: result.LeftOut,
-	}
-	if !json.Valid(doc.Source) {
-		foreign.Text = doc.Source
+		LeftOut: result.LeftOut, Text: yamlOf(doc),
 	}
 	for _, comment := range result.Comments {
 		foreign.Comments = append(foreign.Comments, manifest.Comment(comment))

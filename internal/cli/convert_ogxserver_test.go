@@ -15,8 +15,8 @@ import (
 
 const ogxServers = "testdata/ogxserver"
 
-// The test compares the output and the messages for manifests of the ogx-k8s-operator with golden files. The operator
-// accepts and renders each converted stack.
+// The test compares the output and the messages for manifests of the ogx-k8s-operator with golden files. The commands
+// validate and render accept each converted stack.
 func TestConvertOGXServer(t *testing.T) {
 	for _, name := range golden.Cases(t, ogxServers) {
 		t.Run(name, func(t *testing.T) {
@@ -30,18 +30,18 @@ func TestConvertOGXServer(t *testing.T) {
 				"messages.txt": []byte(got.err),
 			})
 			if again := run(t, got.out, "convert", "-f", "-"); again.out != got.out {
-				t.Errorf("converted once more (-once +twice):\n%s", cmp.Diff(got.out, again.out))
+				t.Errorf("a second conversion changes the output (-once +twice):\n%s", cmp.Diff(got.out, again.out))
 			}
 			for _, verb := range []string{"validate", "render"} {
 				if valid := run(t, got.out, verb, "-f", "-"); valid.code != 0 {
-					t.Errorf("%s of what is written: exit code %d\n%s", verb, valid.code, valid.err)
+					t.Errorf("%s rejects the converted stack: exit code %d\n%s", verb, valid.code, valid.err)
 				}
 			}
 		})
 	}
 }
 
-// The stack of an OGXServer is valid for every release that is called OGX.
+// The stack that is converted from an OGXServer is valid for every release from 0.8 on.
 func TestConvertOGXServerOfEachRelease(t *testing.T) {
 	source := string(golden.Read(t, filepath.Join(ogxServers, "generated", "in.yaml")))
 	source = strings.ReplaceAll(source, "monitoring: {}", "monitoring: {enabled: false}\nstatus: {version: {serverVersion: RELEASE}}")
@@ -52,7 +52,7 @@ func TestConvertOGXServerOfEachRelease(t *testing.T) {
 		}
 		tried++
 		in := strings.Replace(source, "RELEASE", version, 1)
-		if strings.HasPrefix(version, "0.8.") { // has neither of the two providers
+		if strings.HasPrefix(version, "0.8.") { // these releases have neither of the two providers
 			in = withoutLines(in, "        auto:", "        markitdown:")
 		}
 		got := run(t, in, "convert", "-f", "-")
@@ -64,14 +64,14 @@ func TestConvertOGXServerOfEachRelease(t *testing.T) {
 		}
 	}
 	if tried < 6 {
-		t.Errorf("%d releases tried", tried)
+		t.Errorf("only %d releases were tested", tried)
 	}
 }
 
-// The other commands point to convert.
-func TestOGXServerIsConvertedFirst(t *testing.T) {
+// The messages of other commands refer to convert.
+func TestOGXServerIsNotAStack(t *testing.T) {
 	got := run(t, "apiVersion: ogx.io/v1beta1\nkind: OGXServer\nmetadata: {name: demo}\n", "validate", "-f", "-")
-	if want := "found only OGXServer; use kubectl llamastack convert to convert an OGXServer to a stack"; got.code != 1 || !strings.Contains(got.err, want) {
+	if want := "found only OGXServer; to convert an OGXServer to a stack, use kubectl llamastack convert"; got.code != 1 || !strings.Contains(got.err, want) {
 		t.Errorf("exit code %d\n%s\nwant %s", got.code, got.err, want)
 	}
 }
@@ -109,7 +109,7 @@ func TestConvertOGXServerRefusals(t *testing.T) {
 		"no spec":              {ogx("null"), nil, "spec: required"},
 		"no name":              {strings.Replace(ogx(good), "{name: demo}", "{}", 1), nil, "metadata.name: required: the name of the server"},
 		"another version":      {strings.Replace(ogx(good), "v1beta1", "v1", 1), nil, `apiVersion: this command does not read version "ogx.io/v1" of OGXServer; use ogx.io/v1beta1`},
-		"a kind misspelt":      {strings.Replace(ogx(good), "OGXServer", "OgxServer", 1), nil, `kind: this command does not convert the kind "OgxServer"; use OGXServer`},
+		"a misspelled kind":    {strings.Replace(ogx(good), "OGXServer", "OgxServer", 1), nil, `kind: this command does not convert the kind "OgxServer"; use OGXServer`},
 		"another kind":         {strings.Replace(ogx(good), "OGXServer", "OGXModel", 1), nil, `kind: this command does not convert the kind "OGXModel"`},
 		"no kind":              {strings.Replace(ogx(good), "kind: OGXServer\n", "", 1), nil, "kind: required; set OGXServer"},
 		"twice":                {ogx(good) + "spec: {}\n", nil, `key "spec" already set in map; keep one of them`},

@@ -27,14 +27,13 @@ func TestConvert(t *testing.T) {
 			})
 			again := run(t, got.out, "convert", "-f", "-", "--to", target(name))
 			if diff := cmp.Diff(got.out, again.out); diff != "" {
-				t.Errorf("converted once more (-once +twice):\n%s", diff)
+				t.Errorf("a second conversion changes the output (-once +twice):\n%s", diff)
 			}
 		})
 	}
 }
 
-// The test compares the output and the messages with golden files, with the content of a ConfigMap turned into fields
-// of the spec.
+// The test compares the output and the messages of convert --absorb-config with golden files.
 func TestAbsorbConfig(t *testing.T) {
 	const cases = "testdata/absorb"
 	for _, name := range golden.Cases(t, cases) {
@@ -47,25 +46,25 @@ func TestAbsorbConfig(t *testing.T) {
 			}
 			configMap, stacks, found := strings.Cut(got.out, "---\n")
 			if !found || !strings.HasPrefix(before, configMap) {
-				t.Errorf("the ConfigMap is not written as it is:\n%s", configMap)
+				t.Errorf("the ConfigMap in the output differs:\n%s", configMap)
 			}
 			golden.Dir(t, filepath.Join(folder, "want"), map[string][]byte{
 				"out.yaml":     []byte(stacks),
 				"messages.txt": []byte(got.err),
 			})
 			if checked := run(t, got.out, "validate", "-f", "-"); checked.code != 0 {
-				t.Errorf("the written manifest is rejected:\n%s", checked.err)
+				t.Errorf("validate rejects the output:\n%s", checked.err)
 			}
 			again := run(t, got.out, "convert", "-f", "-", "--absorb-config")
 			if diff := cmp.Diff(got.out, again.out); diff != "" {
-				t.Errorf("absorbed once more (-once +twice):\n%s", diff)
+				t.Errorf("a second conversion changes the output (-once +twice):\n%s", diff)
 			}
 		})
 	}
 }
 
-// No configuration of the fixtures belongs to a distribution. All of them stay, each with the reason, and nothing else
-// changes.
+// The configurations in the fixtures cannot be replaced by fields. The command reports a reason for each, and changes
+// nothing else.
 func TestAbsorbConfigOfFixtures(t *testing.T) {
 	kept := 0
 	for _, file := range fixtures(t) {
@@ -78,11 +77,11 @@ func TestAbsorbConfigOfFixtures(t *testing.T) {
 			contains(t, got.err, "spec.server.userConfig stays: ")
 		}
 		if diff := cmp.Diff(uncommented(plain.out), uncommented(got.out)); diff != "" {
-			t.Errorf("%s: changed (-without --absorb-config +with):\n%s", file, diff)
+			t.Errorf("%s: output (-without --absorb-config +with):\n%s", file, diff)
 		}
 	}
 	if kept < 3 {
-		t.Errorf("%d of the fixtures have a userConfig", kept)
+		t.Errorf("only %d of the fixtures have a userConfig", kept)
 	}
 }
 
@@ -117,7 +116,7 @@ func TestAbsorbConfigRefusals(t *testing.T) {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: 'a: 1'}\n---\n" + strings.Replace(stack(override), "starter", "rh-dev", 1), nil, 0,
 			`spec.overrideConfig stays: spec.distribution.name: unknown distribution "rh-dev"`,
 		},
-		"another version": {stack(override), []string{"--to", "v1alpha1"}, 2, "--absorb-config: the fields exist only in v1alpha2; remove --to v1alpha1"},
+		"another version": {stack(override), []string{"--to", "v1alpha1"}, 2, "--absorb-config: the fields that replace overrideConfig exist only in v1alpha2; remove --to v1alpha1"},
 		"nothing to do":   {stack(simple), nil, 0, "the stack has no overrideConfig, so --absorb-config has no effect"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -137,17 +136,17 @@ func target(name string) string {
 	return "v1alpha2"
 }
 
-// fixtures returns the manifests of the contract with the predecessor operator.
+// fixtures returns manifests for the previous operator.
 func fixtures(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../test/contract/testdata/cases/*.yaml")
 	if err != nil || len(files) < 30 {
-		t.Fatalf("%d manifests of stacks of today, error %v", len(files), err)
+		t.Fatalf("only %d manifests, error %v", len(files), err)
 	}
 	return files
 }
 
-// A manifest converted to another version and back gives the same objects.
+// A manifest that is converted to another version and back gives the same objects.
 func TestConvertKeepsThePlan(t *testing.T) {
 	const config = "../../test/contract/testdata/operator-cases.yaml"
 	planned := func(manifest string) string {
@@ -201,11 +200,11 @@ func TestConvertRefusals(t *testing.T) {
 		"no YAML":            {good + "\ta: b\n", nil, 1, "error: -: document 2: is not valid YAML: line 5 is indented with a tab"},
 		"twice":              {older("{server: {distribution: {name: a}}}") + "spec: {}\n", nil, 1, `key "spec" already set in map; keep one of them`},
 		"no object":          {good + "- a\n", nil, 1, "error: -: document 2: is not a Kubernetes object"},
-		"a kind misspelt":    {strings.Replace(older(simple), "Distribution", "Distributon", 1), nil, 1, `kind: "LlamaStackDistributon" is not a kind of this operator`},
+		"a misspelled kind":  {strings.Replace(older(simple), "Distribution", "Distributon", 1), nil, 1, `kind: "LlamaStackDistributon" is not a kind of this operator`},
 		"a group of others":  {strings.Replace(older(simple), "llamastack.io/v1alpha1", "llama.meta.com/v1", 1), nil, 1, "is not in the API group of this operator"},
 		"an item of a list":  {"apiVersion: v1\nkind: List\nitems: [{apiVersion: llamastack.io/v1alpha1, kind: LlamaStackDistribution, metadata: {name: x}}]\n", nil, 1, "error: -: document 1, items[0]: x: spec.server.distribution"},
 		"no stack":           {good, nil, 1, "error: no LlamaStackDistribution or OGXServer in -; found only ConfigMap, which cannot be converted\nnothing was converted\n"},
-		"an unknown version": {older(simple), []string{"--to", "v1"}, 2, `--to: unknown version "v1"; use v1alpha1 or v1alpha2`},
+		"an unknown version": {older(simple), []string{"--to", "v1"}, 2, `--to: "v1" is not a valid value; use one of v1alpha1, v1alpha2`},
 		"no file":            {"", []string{"-f", "testdata/none.yaml"}, 2, "testdata/none.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,8 +17,8 @@ func accepting(spec, what string) string {
 	return strings.Replace(stack(spec), "{name: demo}", "{name: demo, annotations: {llamastack.io/accept-data-loss: \""+what+"\"}}", 1)
 }
 
-// For two manifests, validate reports the data that a change leaves behind, and the data that the roll-out would wait
-// for.
+// With --previous, validate reports the data that a change leaves behind, and the data that stops the roll-out until
+// its loss is accepted.
 func TestValidatePrevious(t *testing.T) {
 	const stays = `warning: -: demo: spec.storage.kv: the data of batches, prompts, registry, vector_io/faiss, vector_io/sqlite-vec stays in the SQLite file`
 	for name, c := range map[string]struct {
@@ -28,20 +28,20 @@ func TestValidatePrevious(t *testing.T) {
 		want            []string
 		not             string
 	}{
-		"nothing is lost":    {stack(on07), stack(on07), nil, 0, []string{"ok: -: demo"}, "warning"},
-		"data stays behind":  {stack(on07), stack(on07redis), nil, 0, []string{stays, "ok: -: demo"}, "error"},
-		"strict":             {stack(on07), stack(on07redis), []string{"--strict"}, 1, []string{stays, "1 of 1 stacks are invalid"}, "ok:"},
-		"the roll-out waits": {stack(on03), stack(on07), nil, 1, []string{"error: -: demo: " + waits, "1 of 1 stacks are invalid"}, "ok:"},
-		"another word":       {stack(on03), accepting(on07, "faiss"), nil, 1, []string{`contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`}, "ok:"},
-		"accepted":           {stack(on03), accepting(on07, "vector_io/faiss"), nil, 0, []string{"warning: -: demo: " + waits, "ok: -: demo"}, "error"},
-		"accepted, and nothing": {
+		"nothing is lost":       {stack(on07), stack(on07), nil, 0, []string{"ok: -: demo"}, "warning"},
+		"data stays behind":     {stack(on07), stack(on07redis), nil, 0, []string{stays, "ok: -: demo"}, "error"},
+		"strict":                {stack(on07), stack(on07redis), []string{"--strict"}, 1, []string{stays, "1 of 1 stacks are invalid"}, "ok:"},
+		"the roll-out waits":    {stack(on03), stack(on07), nil, 1, []string{"error: -: demo: " + waits, "1 of 1 stacks are invalid"}, "ok:"},
+		"unknown word accepted": {stack(on03), accepting(on07, "faiss"), nil, 1, []string{`contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`}, "ok:"},
+		"accepted":              {stack(on03), accepting(on07, "vector_io/faiss"), nil, 0, []string{"warning: -: demo: " + waits, "ok: -: demo"}, "error"},
+		"nothing to accept": {
 			stack(on07), accepting(on07, "vector_io/faiss"), nil, 0,
 			[]string{"ok: -: demo"},
 			"warning",
 		},
 		"another stack": {
 			strings.Replace(stack(on03), "demo", "other", 1), stack(on07), nil, 0,
-			[]string{`note: -: demo: --previous does not contain stack "demo" of namespace "default"; its data is not checked`},
+			[]string{`note: -: demo: --previous does not contain stack "demo" of namespace "default", so the data of the stack is not checked`},
 			"error",
 		},
 		"only the declared providers": {
@@ -55,14 +55,14 @@ func TestValidatePrevious(t *testing.T) {
 			[]string{"warning: -: demo: spec.disabled[0]: the server no longer serves vector stores", "ok: -: demo"},
 			"error",
 		},
-		"a previous one that is wrong": {
+		"invalid previous stack": {
 			stack(`{distribution: {name: nothing}}`), stack(on07), nil, 0,
 			[]string{"warning: -: demo: the stack in --previous gives no configuration, so its data is not checked: "},
 			"error",
 		},
-		"no previous one":  {"a: b", stack(on07), nil, 1, []string{"--previous: no LlamaStackDistribution in"}, "ok:"},
-		"no YAML":          {"\tno", stack(on07), nil, 1, []string{"error: --previous: "}, "ok:"},
-		"of both versions": {olderWithVolume("0.7"), stack(`{distribution: {name: starter, version: "0.8"}, workload: {storage: {}}}`), nil, 0, []string{"ok: -: demo"}, "spec.distribution"},
+		"no previous stack":          {"a: b", stack(on07), nil, 1, []string{"--previous: no LlamaStackDistribution in"}, "ok:"},
+		"invalid YAML":               {"\tno", stack(on07), nil, 1, []string{"error: --previous: "}, "ok:"},
+		"previous stack in v1alpha1": {olderWithVolume("0.7"), stack(`{distribution: {name: starter, version: "0.8"}, workload: {storage: {}}}`), nil, 0, []string{"ok: -: demo"}, "spec.distribution"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(write(t, map[string]string{"old.yaml": c.previous}), "old.yaml")
@@ -72,27 +72,27 @@ func TestValidatePrevious(t *testing.T) {
 			}
 			contains(t, got.err, c.want...)
 			if strings.Contains(got.err, c.not) {
-				t.Errorf("%q in\n%s", c.not, got.err)
+				t.Errorf("unexpected %q in\n%s", c.not, got.err)
 			}
 		})
 	}
 }
 
-// olderWithVolume returns a v1alpha1 stack with a volume. The stack names no version, so the image determines the
-// release.
+// olderWithVolume returns a v1alpha1 stack with a volume. The manifest does not set a version, so the tag of the image
+// determines the release.
 func olderWithVolume(line string) string {
 	return "apiVersion: llamastack.io/v1alpha1\nkind: LlamaStackDistribution\nmetadata: {name: demo}\n" +
 		"spec: {server: {distribution: {image: \"docker.io/ogxai/distribution-starter:" + line + ".1\"}, storage: {}}}\n"
 }
 
-// upgrade-check reports the same data for another release.
-func TestUpgradeCheckTellsOfData(t *testing.T) {
+// upgrade-check reports the data that an upgrade leaves behind.
+func TestUpgradeCheckReportsData(t *testing.T) {
 	waiting := run(t, stack(on03), "upgrade-check", "-f", "-", "--to", "0.7")
 	if waiting.code != 1 {
 		t.Errorf("exit code %d, want 1", waiting.code)
 	}
 	path, message, _ := strings.Cut(waits, ": ")
-	contains(t, waiting.out, "demo: 0.3 to 0.7: would not start\n\nneeds action: 1\n  1. "+path+" (stops the upgrade)\n     "+message, "data: see what needs action")
+	contains(t, waiting.out, "demo: 0.3 to 0.7: would not start\n\nneeds action: 1\n  1. "+path+" (prevents the upgrade)\n     "+message, "data: see the actions")
 	accepted := run(t, accepting(on03, "vector_io/faiss"), "upgrade-check", "-f", "-", "--to", "0.7")
 	if accepted.code != 0 {
 		t.Errorf("accepted: exit code %d, want 0", accepted.code)
@@ -105,6 +105,6 @@ func TestUpgradeCheckTellsOfData(t *testing.T) {
 		"upgrade-check", "-f", "-", "--to", "1.0")
 	contains(t, required.out, "demo: 0.7 to 1.0: starts\n", "the data of prompts is in another kind of store in this release")
 	if strings.Contains(required.out, "data of batches") {
-		t.Errorf("data that the stack does not have:\n%s", required.out)
+		t.Errorf("the output reports data that the stack does not have:\n%s", required.out)
 	}
 }

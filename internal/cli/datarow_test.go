@@ -19,7 +19,7 @@ import (
 
 const (
 	dataFile = "../stackconfig/release/data/0.7.json"
-	// keyRow is the complete data row of a new provider key. typeRow and classRow are those of a new provider type.
+	// keyRow is the complete data row of a new provider key. typeRow and newKeys are the rows of a new provider type.
 	keyRow  = `{"name": "draft_tokens", "type": "int", "default": 4, "limits": {"ge": 1}}`
 	typeRow = `{"config": "NewcomerConfig", "endpoint_key": "address", "endpoint_path": "/v9", "credential_key": "pass"}`
 	newKeys = `{"extra": "ignore", "keys": [
@@ -27,7 +27,7 @@ const (
 		 {"name": "pass", "type": "SecretStr | null", "default": null, "secret": true}]}`
 )
 
-// withRows returns the default release with these rows added.
+// withRows returns the default release with the rows of the new key and the new type.
 func withRows(t *testing.T) *release.Release {
 	t.Helper()
 	data, err := os.ReadFile(dataFile)
@@ -59,8 +59,8 @@ func withRows(t *testing.T) *release.Release {
 	return rel
 }
 
-// A provider key and a whole provider type are rows of data and need no code: `providers` describes them, and they are
-// validated and written into the configuration.
+// A new provider key or provider type requires only rows of data: without other code, `providers` describes it, and the
+// command line validates it and writes it to the configuration.
 func TestAProviderKeyIsOneRowOfData(t *testing.T) {
 	rel := withRows(t)
 	for _, tc := range []struct {
@@ -70,28 +70,28 @@ func TestAProviderKeyIsOneRowOfData(t *testing.T) {
 		want  []string
 	}{
 		{
-			"unknown without the row", release.Default(), "provider: vllm, endpoint: 'http://v', settings: {draft_tokens: 5}",
+			"new key without the row", release.Default(), "provider: vllm, endpoint: 'http://v', settings: {draft_tokens: 5}",
 			[]string{"spec.providers.inference.settings.draft_tokens: unknown key"},
 		},
 		{"written", rel, "provider: vllm, endpoint: 'http://v', settings: {draft_tokens: 5}", []string{" draft_tokens: 5\n"}},
 		{"nearest", rel, "provider: vllm, endpoint: 'http://v', settings: {draft_token: 5}", []string{`did you mean "draft_tokens"?`}},
 		{"wrong type", rel, "provider: vllm, endpoint: 'http://v', settings: {draft_tokens: many}", []string{"draft_tokens: must be a whole number, found text"}},
 		{"out of range", rel, "provider: vllm, endpoint: 'http://v', settings: {draft_tokens: 0}", []string{"draft_tokens: must be"}},
-		{"a type", rel, "provider: newcomer, endpoint: 'http://n', apiKey: {secretKeyRef: {name: creds, key: k}}", []string{
+		{"new type", rel, "provider: newcomer, endpoint: 'http://n', apiKey: {secretKeyRef: {name: creds, key: k}}", []string{
 			"provider_type: remote::newcomer", "address: http://n/v9\n", "pass: ${env.LLSD_NEWCOMER_API_KEY}\n",
 		}},
-		{"a required key of a type", rel, "provider: newcomer", []string{"endpoint: required: remote::newcomer does not start without an endpoint"}},
-		{"the type without the row", release.Default(), "provider: newcomer", []string{`"newcomer" is not a type of inference provider in release 0.7`}},
+		{"new type without a required key", rel, "provider: newcomer", []string{"endpoint: required: remote::newcomer does not start without an endpoint"}},
+		{"new type without the row", release.Default(), "provider: newcomer", []string{`"newcomer" is not a type of inference provider in release 0.7`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			told := builtWith(t, tc.rel, tc.wants)
+			built := builtWith(t, tc.rel, tc.wants)
 			for _, want := range tc.want {
-				if !strings.Contains(told, want) {
-					t.Errorf("no %q in\n%s", want, told)
+				if !strings.Contains(built, want) {
+					t.Errorf("no %q in\n%s", want, built)
 				}
 			}
-			if tc.name == "written" && strings.Contains(told, "warning:") {
-				t.Errorf("told:\n%s", told)
+			if tc.name == "written" && strings.Contains(built, "warning:") {
+				t.Errorf("unexpected warning:\n%s", built)
 			}
 		})
 	}

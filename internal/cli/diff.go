@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,47 +15,58 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 )
 
-// codeError is the exit code of diff for an error, because 1 stands for differences.
+// codeError is the exit code of diff for an error. The exit code 1 means that there are differences.
 const codeError = 2
 
 type diffOptions struct {
 	planningFlags
-	// previous is a file with the running stacks. Empty means that they are read from the cluster.
+	// previous is a file with the running stacks. Empty means that the command reads them from the cluster.
 	previous string
 	output   string
 }
 
+const (
+	diffHelp = `Compare each LlamaStackDistribution in the files with the stack in the cluster, and
+show the effects of an edit before you apply it:
+
+  - whether the pods restart, and which part of the pod template is the cause
+  - whether a preflight runs
+  - the data that the change leaves behind
+  - the changes for clients
+  - each changed key of the configuration with the source of its value: the field of
+    the spec, or the base
+  - each changed object
+
+The command plans both sides with the operator's own code. It reads the stack, the
+Deployment, and the ConfigMaps that the stack refers to. It reads no Secret, writes
+nothing, and reports the objects that you may not read. With --previous, it compares
+the files with the manifests of another file, without a cluster. It replaces
+credentials in values by "<redacted>".
+
+The exit codes are those of kubectl diff:
+  0  no difference
+  1  differences
+  2  an error: a manifest is invalid, the cluster does not answer, or the command
+     line is wrong`
+
+	diffExample = `  # show the effects of an edit
+  kubectl llamastack diff -f stack.yaml
+
+  # show the objects as a unified diff
+  kubectl llamastack diff -f stack.yaml -o diff
+
+  # compare two manifests, without a cluster
+  kubectl llamastack diff -f stack.yaml --previous running.yaml`
+)
+
 func newDiffCommand(streams Streams, version string) *cobra.Command {
 	options := diffOptions{}
 	command := &cobra.Command{
-		Use:   "diff -f FILE",
-		Short: "Show what an edit of a stack changes before you apply it",
-		Long: `Compare each LlamaStackDistribution of the files with the one in the cluster, and
-show what an edit changes before you apply it: whether the pods restart, and which
-part of the pod template is the cause; whether a preflight runs; which data the
-change leaves behind; what changes for clients; each key of the configuration with
-the field of the spec or the base that its value comes from; and each object.
-
-Both sides are planned with the operator's own code. The command reads the stack,
-its status, its Deployment and the ConfigMaps that it refers to. It reads no Secret,
-writes nothing, and names what you may not read. With --previous it compares with
-the manifests of a file, without a cluster. Credentials in values are replaced by
-"<redacted>".
-
-Exit codes, as of kubectl diff:
-  0  no difference
-  1  differences
-  2  an error: a manifest is invalid or the cluster does not answer, or the command
-     line is wrong`,
-		Example: `  # what an edit changes
-  kubectl llamastack diff -f stack.yaml
-
-  # the objects as a unified diff
-  kubectl llamastack diff -f stack.yaml -o diff
-
-  # two manifests, without a cluster
-  kubectl llamastack diff -f stack.yaml --previous running.yaml`,
-		Args: cobra.NoArgs,
+		Use:     "diff -f FILE",
+		Short:   "Show the effects of an edit of a stack before you apply it",
+		Long:    diffHelp,
+		Example: diffExample,
+		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			ctx, stop := interruptible(command)
 			defer stop()
@@ -64,15 +77,12 @@ Exit codes, as of kubectl diff:
 	options.AddNamespace(command)
 	flags := command.Flags()
 	flags.StringVar(&options.previous, "previous", "",
-		"file or folder with the manifests of what runs, - for standard input; no cluster is read")
-	flags.StringVarP(&options.output, "output", "o", formText, "text, diff, json or yaml")
+		"file or folder with the manifests of the running stacks in place of a cluster; - for standard input")
+	flags.StringVarP(&options.output, "output", "o", formText, strings.Join(diffForms, ", "))
 	must(command.MarkFlagRequired("filename"))
 	command.MarkFlagsMutuallyExclusive("previous", "kubeconfig")
 	command.MarkFlagsMutuallyExclusive("previous", "context")
-	must(command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{
-		formText, formDiff, formJSON,
-		formYAML,
-	}, cobra.ShellCompDirectiveNoFileComp)))
+	completeFixed(command, "output", diffForms)
 	return command
 }
 
@@ -81,18 +91,34 @@ const (
 	formDiff = "diff"
 )
 
+var diffForms = []string{formText, formDiff, formJSON, formYAML}
+
 func runDiff(ctx context.Context, stdin io.Reader, streams Streams, version string, options diffOptions) error {
-	switch options.output {
-	case formText, formDiff, formJSON, formYAML:
-	default:
-		return fmt.Errorf("--output: %q must be %s, %s, %s or %s", options.output, formText, formDiff, formJSON,
-			formYAML)
+	if !slices.Contains(diffForms, options.output) {
+		return unknownValue("--output", options.output, diffForms)
 	}
 	p := newPrinter(streams)
 	d, err := options.differ(ctx, stdin, p, version)
 	if err != nil {
 		return asError(err)
 	}
+	compared, changes, problems, err := d.changes(ctx)
+	if err != nil {
+		return err
+	}
+	err = writeChanges(streams.Out, options.output, compared, changes)
+	if len(problems) > 0 {
+		return &rejection{
+			problems: problems, code: codeError,
+			summary: fmt.Sprintf("%d of %d stacks are not compared", len(d.found.Stacks)-len(changes), len(d.found.Stacks)),
+		}
+	}
+	return err
+}
+
+// changes compares all stacks. It returns the stacks that it compared with their changes, and the problems of the
+// others.
+func (d *differ) changes(ctx context.Context) ([]dryrun.Stack, []change.Change, []string, error) {
 	var compared []dryrun.Stack
 	var changes []change.Change
 	var problems []string
@@ -103,25 +129,16 @@ func runDiff(ctx context.Context, stdin io.Reader, streams Streams, version stri
 			continue
 		}
 		if err != nil {
-			return &rejection{
-				problems: []string{s.Title() + ": " + err.Error()}, summary: "nothing is compared",
-				code: codeError,
+			return nil, nil, nil, &rejection{
+				problems: []string{s.Title() + ": " + err.Error()}, summary: "nothing is compared", code: codeError,
 			}
 		}
 		compared, changes = append(compared, s), append(changes, changed)
 	}
-	err = writeChanges(streams.Out, options.output, compared, changes)
-	if len(problems) > 0 {
-		return &rejection{
-			problems: problems, code: codeError,
-			summary: fmt.Sprintf("%d of %d stacks are not compared", len(d.found.Stacks)-len(changes),
-				len(d.found.Stacks)),
-		}
-	}
-	return err
+	return compared, changes, problems, nil
 }
 
-// asError returns an error whose exit code is not that of a difference.
+// asError returns an error with the exit code for errors.
 func asError(err error) error {
 	if rejected, ok := errors.AsType[*rejection](err); ok {
 		rejected.code = codeError
@@ -130,23 +147,19 @@ func asError(err error) error {
 	return err
 }
 
-// writeChanges prints the changes. It returns a rejection without a message if there are any.
+// writeChanges prints the changes. If there are differences, it returns a rejection without a message.
 func writeChanges(out io.Writer, form string, stacks []dryrun.Stack, changes []change.Change) error {
 	var page bytes.Buffer
-	differs := false
 	for i := range changes {
-		one := &changes[i]
-		differs = differs || one.Differs()
-		switch form {
-		case formDiff:
-			if err := one.WriteDiff(&page); err != nil {
-				return err
-			}
-		case formText:
+		if form == formText {
 			if i > 0 {
 				page.WriteByte('\n')
 			}
-			one.Write(&page, stacks[i].File)
+			changes[i].Write(&page, stacks[i].File)
+		} else if form == formDiff {
+			if err := changes[i].WriteDiff(&page); err != nil {
+				return err
+			}
 		}
 	}
 	if len(changes) > 0 && (form == formJSON || form == formYAML) {
@@ -157,21 +170,22 @@ func writeChanges(out io.Writer, form string, stacks []dryrun.Stack, changes []c
 	if _, err := page.WriteTo(out); err != nil {
 		return err
 	}
-	if differs {
+	if slices.ContainsFunc(changes, func(one change.Change) bool { return one.Differs() }) {
 		return &rejection{code: 1}
 	}
 	return nil
 }
 
-// differ compares the stacks of files with those of a cluster, or of earlier files.
+// differ compares the stacks in files with the stacks in a cluster or in other files.
 type differ struct {
 	printer printer
 	found   *dryrun.Manifests
-	// reader reads the cluster. Nil means that the stacks are compared with previous.
+	// reader reads the cluster. Nil means that the other side is previous.
 	reader   *reader
 	previous *dryrun.Manifests
 }
 
+// differ reads the files, and the operator's ConfigMap or the files in --previous.
 func (o *diffOptions) differ(ctx context.Context, stdin io.Reader, p printer, version string) (*differ, error) {
 	d := &differ{printer: p}
 	from := o.sources("")

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/change"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
@@ -21,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 )
 
-// change compares one stack. The error is a rejection if the manifest is wrong.
+// change compares one stack. The error is a rejection if the manifest is invalid.
 func (d *differ) change(ctx context.Context, s dryrun.Stack) (change.Change, error) {
 	if len(s.Errors) > 0 || !s.Decoded {
 		return change.Change{}, rejectionOf(s, s.Errors)
@@ -37,6 +35,11 @@ func (d *differ) change(ctx context.Context, s dryrun.Stack) (change.Change, err
 		return change.Change{}, rejectionOf(s, problems)
 	}
 	d.remarks(s, sides)
+	return change.Of(d.input(s, sides))
+}
+
+// input returns both sides of a stack as input for the comparison.
+func (d *differ) input(s dryrun.Stack, sides comparedStack) change.Input {
 	in := sides.input
 	in.Namespace, in.Name = s.Object.Namespace, s.Object.Name
 	in.Before, in.After = sides.before.Plan, sides.after.Plan
@@ -48,9 +51,10 @@ func (d *differ) change(ctx context.Context, s dryrun.Stack) (change.Change, err
 	if s.Older {
 		in.Rename = convert.OlderPaths
 	}
-	return change.Of(in)
+	return in
 }
 
+// rejectionOf returns the problems of a stack as an error.
 func rejectionOf(s dryrun.Stack, problems []string) error {
 	found := &rejection{}
 	for _, problem := range problems {
@@ -62,12 +66,13 @@ func rejectionOf(s dryrun.Stack, problems []string) error {
 // comparedStack holds both sides of a comparison.
 type comparedStack struct {
 	before, after dryrun.Outcome
-	// annotations are those of the edited stack.
+	// annotations are the annotations of the edited stack.
 	annotations map[string]string
 	input       change.Input
 }
 
-// problems returns the errors of the edited stack. Data that a roll-out waits for is part of the comparison.
+// problems returns the errors of the edited stack. A loss of data that the user has not accepted is not among them,
+// because the comparison shows it.
 func (c *comparedStack) problems(s dryrun.Stack) []string {
 	if c.after.Plan == nil {
 		return c.after.Errors
@@ -86,7 +91,7 @@ func (c *comparedStack) problems(s dryrun.Stack) []string {
 	})
 }
 
-// remarks prints what the running stack does not have: its new warnings and notes.
+// remarks prints the warnings and notes of the edited stack that the running stack does not have.
 func (d *differ) remarks(s dryrun.Stack, sides comparedStack) {
 	if sides.input.Exists && sides.before.Plan == nil && len(sides.before.Errors) > 0 {
 		d.printer.warning(s.Title() + ": the running spec gives no configuration to compare with: " +
@@ -96,32 +101,25 @@ func (d *differ) remarks(s dryrun.Stack, sides comparedStack) {
 		return slices.DeleteFunc(slices.Clone(now), func(text string) bool { return slices.Contains(earlier, text) })
 	}
 	d.printer.remarks(s, dryrun.Outcome{
-		Warnings: fresh(sides.after.Warnings, sides.before.Warnings), Notes: fresh(sides.after.Notes,
-			sides.before.Notes),
+		Warnings: fresh(sides.after.Warnings, sides.before.Warnings),
+		Notes:    fresh(sides.after.Notes, sides.before.Notes),
 	})
 }
 
-// comparedWith plans a stack of the files and the running one of earlier files.
+// comparedWith plans an edited stack, and the running stack in the files of --previous.
 func comparedWith(m *dryrun.Manifests, s dryrun.Stack, previous *dryrun.Manifests) comparedStack {
-	i := slices.IndexFunc(previous.Stacks, func(other dryrun.Stack) bool {
-		return other.Object.Name == s.Object.Name && other.Object.Namespace == s.Object.Namespace
-	})
-	if i < 0 {
+	running, ok := runningStack(previous, s)
+	if !ok {
 		return comparedStack{after: m.Plan(s), annotations: s.Object.Annotations}
 	}
-	running := previous.Stacks[i]
-	if names.Compat(running.Object.Annotations) && !names.Compat(s.Object.Annotations) {
-		// Applying a manifest of another version does not remove the annotation.
-		s.Object = s.Object.DeepCopy()
-		metav1.SetMetaDataAnnotation(&s.Object.ObjectMeta, names.AnnotationCompat,
-			running.Object.Annotations[names.AnnotationCompat])
-	}
+	s = withCompat(s, running)
 	sides := comparedStack{annotations: s.Object.Annotations, input: change.Input{Exists: true}}
 	sides.plan(previous, running, m, s, nil)
 	return sides
 }
 
-// plan plans both sides with the same places of data. If they are not known, they are those of the earlier spec.
+// plan plans both sides. Places contains where the running pods store data; nil means that the spec of the running
+// stack determines it.
 func (c *comparedStack) plan(
 	before *dryrun.Manifests, running dryrun.Stack, after *dryrun.Manifests, next dryrun.Stack, places *retention.Places,
 ) {
@@ -133,7 +131,7 @@ func (c *comparedStack) plan(
 	c.after = after.PlanSince(next, places)
 }
 
-// live plans a stack of the files and the one of the cluster.
+// live plans an edited stack, and the stack in the cluster.
 func (d *differ) live(ctx context.Context, s dryrun.Stack) (comparedStack, error) {
 	cluster := *d.reader.cluster
 	cluster.Namespace = s.Object.Namespace
@@ -148,6 +146,13 @@ func (d *differ) live(ctx context.Context, s dryrun.Stack) (comparedStack, error
 	if err != nil {
 		return comparedStack{}, err
 	}
+	return d.edit(ctx, s, stored)
+}
+
+// edit plans an edited stack, and the stored stack that it changes.
+func (d *differ) edit(
+	ctx context.Context, s dryrun.Stack, stored *v1alpha2.LlamaStackDistribution,
+) (comparedStack, error) {
 	known, err := d.reader.running(ctx, stored)
 	if err != nil {
 		return comparedStack{}, err
@@ -170,8 +175,7 @@ func (d *differ) live(ctx context.Context, s dryrun.Stack) (comparedStack, error
 	return sides, nil
 }
 
-// with returns the objects that a stack refers to: those of the files, and those of the cluster that the files do not
-// have.
+// with returns the objects that a stack refers to. An object in the files takes precedence over the one in the cluster.
 func (d *differ) with(ctx context.Context, object *v1alpha2.LlamaStackDistribution) (*dryrun.Manifests, error) {
 	m, err := d.reader.references(ctx, object)
 	if err != nil {
@@ -182,7 +186,7 @@ func (d *differ) with(ctx context.Context, object *v1alpha2.LlamaStackDistributi
 	return m, nil
 }
 
-// inputOf returns what the cluster shows of the running pods.
+// inputOf returns the facts about the running pods.
 func inputOf(r *dryrun.Running) change.Input {
 	in := change.Input{Exists: true, Deleting: r.Stack.DeletionTimestamp != nil, Held: r.Held(), Open: r.Unrecorded()}
 	if r.Deployment != nil {
@@ -191,8 +195,7 @@ func inputOf(r *dryrun.Running) change.Input {
 	return in
 }
 
-// openSecrets names the keys of Secrets that the stack refers to, and what is not known because their values are not
-// read.
+// openSecrets returns a sentence about the keys of Secrets that the stack refers to, because their values are not read.
 func openSecrets(built *plan.Plan) []string {
 	keys := map[string]bool{}
 	add := func(secret, key string) {
@@ -216,6 +219,6 @@ func openSecrets(built *plan.Plan) []string {
 		return nil
 	}
 	return []string{"Secrets are not read: " + strings.Join(slices.Sorted(maps.Keys(keys)), ", ") +
-		"; whether the keys exist and fit, and whether their values changed since the pods started, which restarts " +
-		"the pods, is not known"}
+		"; it is not known whether the keys exist and their values are valid, and whether the values changed after the " +
+		"start of the pods, which restarts the pods"}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// Each case is an edit: before.yaml and after.yaml. The goldens are the output of diff in its forms.
+// Each case is a folder with two manifests, before.yaml and after.yaml. The golden files contain the output of diff for
+// each value of -o.
 func TestDiff(t *testing.T) {
 	const folder = "testdata/diff"
 	for _, name := range golden.Cases(t, folder) {
@@ -27,7 +28,7 @@ func TestDiff(t *testing.T) {
 					t.Errorf("-o %s: exit code %d, want %d\n%s", form, result.code, want, result.err)
 				}
 				if name == "new" && form == "diff" {
-					continue // it is what render prints
+					continue // the output is that of render
 				}
 				got[file] = []byte(result.out)
 				if form == "text" {
@@ -76,7 +77,7 @@ func TestDiffAsJSON(t *testing.T) {
 	}
 }
 
-// A broken manifest hides none of the others.
+// An invalid manifest does not prevent the comparison of the other manifests.
 func TestDiffOfSeveral(t *testing.T) {
 	files := stack(`{distribution: {name: startr}}`) + "---\n" + strings.Replace(stack(simple), "name: demo", "name: other", 1)
 	got := run(t, files, "diff", "-f", "-", "--previous", "testdata/diff/nothing/before.yaml")
@@ -87,7 +88,7 @@ func TestDiffOfSeveral(t *testing.T) {
 	contains(t, got.err, `unknown distribution "startr"`, "1 of 2 stacks are not compared")
 }
 
-// An error is never the exit code of a difference.
+// The exit code of an error differs from the exit code of a difference.
 func TestDiffErrors(t *testing.T) {
 	valid := filepath.Join("testdata", "diff", "nothing", "before.yaml")
 	for name, tc := range map[string]struct {
@@ -102,16 +103,16 @@ func TestDiffErrors(t *testing.T) {
 			[]string{"-f", "-", "--previous", valid},
 			"no LlamaStackDistribution",
 		},
-		"no file":       {"", []string{"-f", "nowhere.yaml", "--previous", valid}, "nowhere.yaml"},
-		"no previous":   {"", []string{"-f", valid, "--previous", "nowhere.yaml"}, "nowhere.yaml"},
-		"unknown form":  {"", []string{"-f", valid, "--previous", valid, "-o", "xml"}, `--output: "xml" must be text, diff, json or yaml`},
-		"two sides":     {"", []string{"-f", valid, "--previous", valid, "--context", "a"}, "none of the others can be"},
-		"no kubeconfig": {"", []string{"-f", valid, "--kubeconfig", "nowhere"}, "read the kubeconfig"},
+		"missing file":             {"", []string{"-f", "nowhere.yaml", "--previous", valid}, "nowhere.yaml"},
+		"missing previous file":    {"", []string{"-f", valid, "--previous", "nowhere.yaml"}, "nowhere.yaml"},
+		"unknown format":           {"", []string{"-f", valid, "--previous", valid, "-o", "xml"}, `--output: "xml" is not a valid value; use one of text, diff, json, yaml`},
+		"--previous and a cluster": {"", []string{"-f", valid, "--previous", valid, "--context", "a"}, "none of the others can be"},
+		"missing kubeconfig":       {"", []string{"-f", valid, "--kubeconfig", "nowhere"}, "read the kubeconfig"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, tc.stdin, append([]string{"diff"}, tc.args...)...)
 			if got.code != 2 || got.out != "" {
-				t.Errorf("exit code %d, want 2, without output:\n%s", got.code, got.out)
+				t.Errorf("exit code %d, want 2 and no output:\n%s", got.code, got.out)
 			}
 			contains(t, got.err, tc.want)
 		})

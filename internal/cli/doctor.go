@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -18,19 +19,21 @@ type doctorOptions struct {
 	output            string
 }
 
+const doctorHelp = `Check an installation of the operator: the version of the API server, the
+definition, the operator's Deployment and version, the CA bundles and the
+certificate of the webhooks, the admission policy, the rights of the operator,
+its ConfigMap, your own rights, and the stacks that are not Ready.
+
+Each line is ok, a warning or an error, with the remedy. If you may not read an
+object, the line is a warning that names the missing right. The command changes
+nothing. The exit code is 1 if there is an error.`
+
 func newDoctorCommand(streams Streams, version string) *cobra.Command {
 	options := doctorOptions{}
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the operator, its webhooks and rights, your rights, and the stacks of a cluster",
-		Long: `Check an installation of the operator: the version of the API server, the
-definition, the operator's Deployment and version, the CA bundles and the
-certificate of the webhooks, the admission policy, the rights of the operator,
-its ConfigMap, your own rights, and the stacks that are not Ready.
-
-Each line is ok, a warning or an error, with the remedy. If you may not read
-something, the line is a warning that names the right. The command changes
-nothing. The exit code is 1 when there is an error.`,
+		Long:  doctorHelp,
 		Example: `  kubectl llamastack doctor
   kubectl llamastack doctor -A -o json`,
 		Args: cobra.NoArgs,
@@ -49,7 +52,7 @@ nothing. The exit code is 1 when there is an error.`,
 
 func addOperatorNamespace(command *cobra.Command, namespace *string) {
 	command.Flags().StringVar(namespace, "operator-namespace", "",
-		"namespace of the operator; unset: that of its webhook or its Deployment, else "+names.OperatorNamespace)
+		"namespace of the operator; unset: the namespace of its webhook or its Deployment, else "+names.OperatorNamespace)
 }
 
 func runDoctor(ctx context.Context, streams Streams, version string, options *doctorOptions) error {
@@ -64,17 +67,17 @@ func runDoctor(ctx context.Context, streams Streams, version string, options *do
 	if err != nil {
 		return &rejection{problems: []string{err.Error()}, summary: "the state of the cluster is unknown"}
 	}
-	findings := doctor.Examine(facts)
+	return printFindings(streams.Out, options.output, doctor.Examine(facts))
+}
+
+// printFindings prints the findings. It returns a rejection if one of them is an error.
+func printFindings(out io.Writer, form string, findings []doctor.Finding) error {
 	var page bytes.Buffer
-	if options.output != formTable {
-		err = writeData(&page, options.output, findings)
-	} else {
-		writeFindings(&page, findings)
-	}
-	if err != nil {
+	table := func(page *bytes.Buffer) { writeFindings(page, findings) }
+	if err := writeForm(&page, form, findings, table); err != nil {
 		return err
 	}
-	if _, err := page.WriteTo(streams.Out); err != nil {
+	if _, err := page.WriteTo(out); err != nil {
 		return fmt.Errorf("write the findings: %w", err)
 	}
 	if doctor.Failed(findings) {
@@ -95,6 +98,7 @@ func writeFindings(page *bytes.Buffer, findings []doctor.Finding) {
 	writeTable(page, rows)
 }
 
+// summary returns the number of findings of each status.
 func summary(findings []doctor.Finding) string {
 	counts := map[doctor.Status]int{}
 	for _, finding := range findings {

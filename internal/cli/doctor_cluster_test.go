@@ -7,7 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
 )
 
-// The verbs work on a real API server: with the manifests of the operator and a stack, and for a user without rights.
+// On a real API server with the manifests of the operator and a stack, the commands work for an administrator and for a
+// user without rights.
 func TestDoctorAndSupportBundleOnCluster(t *testing.T) {
 	c := upgrade.Start(t)
 	webhook := upgrade.StartWebhook(t)
@@ -19,12 +20,12 @@ func TestDoctorAndSupportBundleOnCluster(t *testing.T) {
 	t.Log(got.out + got.err)
 	for _, want := range []string{
 		"api-server       Kubernetes v", "the definition serves v1alpha1, v1alpha2", "the CA bundle of the conversion webhook is valid",
-		"you may use every command", "default/my: the operator has not reconciled it yet; remedy: kubectl llamastack status my -n default",
+		"you may use every command", "default/my: the operator has not reconciled the stack yet; remedy: run kubectl llamastack status my -n default",
 	} {
 		contains(t, got.out, want)
 	}
 	if strings.Contains(got.out, "cannot read") {
-		t.Errorf("an administrator may not read everything:\n%s", got.out)
+		t.Errorf("an administrator cannot read some objects:\n%s", got.out)
 	}
 
 	bundle := run(t, "", "support-bundle", "my", "-n", "default", "-o", "-")
@@ -33,10 +34,10 @@ func TestDoctorAndSupportBundleOnCluster(t *testing.T) {
 	}
 	files := untar(t, []byte(bundle.out))
 	if files["namespaces/default/LlamaStackDistribution/my.yaml"] == "" {
-		t.Error("the stack is not in the archive")
+		t.Error("the archive does not contain the stack")
 	}
 	if left := files["left-out.txt"]; strings.Count(left, "\n") != 1 {
-		t.Errorf("left out:\n%s", left)
+		t.Errorf("left-out.txt has other than 1 line:\n%s", left)
 	}
 
 	nobody := impersonating(t, c, "nobody")

@@ -28,18 +28,18 @@ import (
 )
 
 const (
-	// operatorName is the label of the operator's Deployment, in the manifests and in the chart.
+	// operatorName is the value of labelName on the operator's Deployment, in the manifests and in the chart.
 	operatorName = "llama-stack-k8s-operator"
 	labelName    = "app.kubernetes.io/name"
 )
 
-// examiner reads the facts of a cluster. It goes on where the caller lacks a right.
+// examiner reads the facts about an installation. If the caller lacks a right, it records that and continues.
 type examiner struct {
 	*kube.Cluster
 	facts *doctor.Facts
 }
 
-// readFacts reads what the doctor judges. It returns an error only if the cluster does not answer at all.
+// readFacts reads the facts for package doctor. It returns an error only if the API server does not answer.
 func readFacts(
 	ctx context.Context, cluster *kube.Cluster, all bool, operatorNamespace, command string,
 ) (*doctor.Facts, error) {
@@ -69,7 +69,7 @@ func text(err error) string {
 	return err.Error()
 }
 
-// get reads an object. A nil value stands for an object that does not exist.
+// get reads an object. The answer has no value if the object does not exist.
 func get[T client.Object](
 	ctx context.Context, c *kube.Cluster, namespace, name string, object T, resource schema.GroupResource,
 ) doctor.Answer[T] {
@@ -84,7 +84,8 @@ func get[T client.Object](
 	}
 }
 
-// server asks for the version, which every user may do. Without an answer nothing else has one either.
+// server reads the version of the API server, which every user may read. It returns an error if the API server does not
+// answer.
 func (e *examiner) server(ctx context.Context) error {
 	set, err := e.Clientset()
 	if err != nil {
@@ -98,13 +99,13 @@ func (e *examiner) server(ctx context.Context) error {
 	case err != nil:
 		return kube.Explain(err, "get", schema.GroupResource{Resource: "version"}, "")
 	case json.Unmarshal(data, &found) != nil:
-		e.facts.Server.Problem = "the answer is not JSON"
+		e.facts.Server.Problem = "the answer of the API server is not JSON"
 	}
 	e.facts.Server.Value = found.GitVersion
 	return nil
 }
 
-// operators finds the operator's Deployments, and its namespace.
+// operators reads the operator's Deployments and leases, and determines the operator's namespace.
 func (e *examiner) operators(ctx context.Context, namespace string) {
 	deployments, leases := &appsv1.DeploymentList{}, &coordinationv1.LeaseList{}
 	resource := schema.GroupResource{Group: "apps", Resource: "deployments"}
@@ -133,7 +134,7 @@ func (e *examiner) operators(ctx context.Context, namespace string) {
 		schema.GroupResource{Group: coordinationv1.GroupName, Resource: "leases"}, ""))}
 }
 
-// webhookNamespace returns the namespace that the definition's conversion webhook names.
+// webhookNamespace returns the namespace of the Service in the definition's conversion webhook, or "".
 func (e *examiner) webhookNamespace() string {
 	definition := e.facts.Definition.Value
 	if definition == nil || definition.Spec.Conversion == nil || definition.Spec.Conversion.Webhook == nil {
@@ -145,6 +146,7 @@ func (e *examiner) webhookNamespace() string {
 	return ""
 }
 
+// webhooks reads the validating webhook, the admission policy, and the certificate of the webhooks.
 func (e *examiner) webhooks(ctx context.Context) {
 	admission := func(resource string) schema.GroupResource {
 		return schema.GroupResource{Group: admissionv1.GroupName, Resource: resource}
@@ -164,11 +166,11 @@ func (e *examiner) webhooks(ctx context.Context) {
 		return
 	}
 	if block, _ := pem.Decode(secret.Value.Data[corev1.TLSCertKey]); block != nil {
-		e.facts.Certificate.Value, _ = x509.ParseCertificate(block.Bytes) // nil is reported
+		e.facts.Certificate.Value, _ = x509.ParseCertificate(block.Bytes) // checkCertificate reports a missing certificate
 	}
 }
 
-// rights asks for the rights that the commands need.
+// rights asks the API server which of the rights that the commands need the caller has.
 func (e *examiner) rights(ctx context.Context, all bool) {
 	namespace := e.Namespace
 	if all {
@@ -193,7 +195,7 @@ func (e *examiner) rights(ctx context.Context, all bool) {
 	e.facts.Rights.Value = rights
 }
 
-// watchedNamespaces returns the namespaces in the flag of an operator for some namespaces.
+// watchedNamespaces returns the namespaces in the flag --watch-namespaces of an operator.
 func watchedNamespaces(operator *appsv1.Deployment) []string {
 	var found []string
 	for _, container := range operator.Spec.Template.Spec.Containers {

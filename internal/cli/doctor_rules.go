@@ -14,7 +14,7 @@ func rbacResource(resource string) schema.GroupResource {
 	return schema.GroupResource{Group: rbacv1.GroupName, Resource: resource}
 }
 
-// rules reads the rules of the operator's ServiceAccount.
+// rules reads the rules that role bindings grant to the operator's ServiceAccount.
 func (e *examiner) rules(ctx context.Context) {
 	if len(e.facts.Operators.Value) == 0 {
 		return
@@ -89,7 +89,7 @@ func binds(subjects []rbacv1.Subject, account rbacv1.Subject) bool {
 	return false
 }
 
-// role reads the rules of a role. A role that does not exist has none.
+// role reads the rules of a Role or ClusterRole. A missing role has no rules.
 func (e *examiner) role(ctx context.Context, reference rbacv1.RoleRef, namespace string) ([]rbacv1.PolicyRule, error) {
 	if reference.Kind == "Role" {
 		role := &rbacv1.Role{}

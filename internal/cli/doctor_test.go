@@ -20,7 +20,7 @@ const (
 	operatorAt       = "llama-stack-k8s-operator-system"
 )
 
-// manifest reads the only document of a file.
+// manifest reads a file with one document.
 func manifest(t *testing.T, path string) object {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -34,7 +34,7 @@ func manifest(t *testing.T, path string) object {
 	return found
 }
 
-// installed puts an operator into the server, with the manifests of the repository and an expired CA bundle.
+// installed starts an API server that contains the objects of an operator, from the manifests of the repository.
 func installed(t *testing.T) *fakeapi.Server {
 	t.Helper()
 	api := fakeapi.Start(t)
@@ -67,8 +67,8 @@ func installed(t *testing.T) *fakeapi.Server {
 func TestDoctor(t *testing.T) {
 	api := installed(t)
 	got := run(t, "", "doctor", "--kubeconfig", api.Kubeconfig)
-	if got.code != 1 { // the manifests have no CA bundle: the operator writes it
-		t.Errorf("exit code %d", got.code)
+	if got.code != 1 { // the manifests do not contain the CA bundle, which the operator writes
+		t.Errorf("exit code %d, want 1", got.code)
 	}
 	for _, want := range []string{
 		"STATUS   CHECK            MESSAGE\n",
@@ -77,7 +77,7 @@ func TestDoctor(t *testing.T) {
 		"ok       operator         Deployment llama-stack-k8s-operator-system/llama-stack-k8s-operator-controller-manager has 2 ready pods\n",
 		"error    webhook          the conversion webhook has no CA bundle, so the API server does not trust it; remedy: restart the operator",
 		`warning  certificate      Secret "llama-stack-k8s-operator-webhook-cert" in namespace "llama-stack-k8s-operator-system" does not contain a webhook certificate`,
-		"ok       policy           the admission policy is in force\n",
+		"ok       policy           the admission policy is active\n",
 		"ok       operator-rights  the operator has the rights that it needs\n",
 		`ok       operator-config  ConfigMap "llama-stack-operator-config" is valid` + "\n",
 		"ok       your-rights      you may use every command\n",
@@ -93,11 +93,11 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("%v in\n%s", err, structured.out)
 	}
 	if got := run(t, "", "doctor", "--kubeconfig", api.Kubeconfig, "-o", "wide"); got.code != 2 {
-		t.Errorf("another form: exit code %d", got.code)
+		t.Errorf("unknown format: exit code %d, want 2", got.code)
 	}
 }
 
-// A caller with few rights gets warnings that name the rights, and exit code 0.
+// For a user with few rights, the command prints warnings with the missing rights, and the exit code is 0.
 func TestDoctorDenied(t *testing.T) {
 	api := installed(t)
 	for _, path := range api.Paths() {

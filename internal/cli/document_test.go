@@ -19,14 +19,14 @@ func asJSON(t *testing.T, manifest string) string {
 	return string(data)
 }
 
-// The output of kubectl get can be read: a generic list and a typed list, in YAML and in JSON.
+// The commands read the output of kubectl get: generic lists and typed lists, in YAML and in JSON.
 func TestLists(t *testing.T) {
 	one, two := asJSON(t, stack(simple)), strings.Replace(asJSON(t, stack(simple)), `"demo"`, `"other"`, 1)
 	wrong := asJSON(t, stack(`{distribution: {name: starter}, networkin: {}}`))
 	for name, manifest := range map[string]string{
-		"a list":                    `{"apiVersion": "v1", "kind": "List", "items": [` + one + "," + two + "]}",
-		"a list of lists":           `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "List", "items": [` + one + "]}," + two + "]}",
-		"one value after the other": one + "\n" + two,
+		"a list":                  `{"apiVersion": "v1", "kind": "List", "items": [` + one + "," + two + "]}",
+		"a list of lists":         `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "List", "items": [` + one + "]}," + two + "]}",
+		"one value after another": one + "\n" + two,
 		"a list of one kind": strings.NewReplacer(`"kind":"LlamaStackDistribution",`, "",
 			`"apiVersion":"llamastack.io/v1alpha2",`, "").Replace(
 			`{"apiVersion": "llamastack.io/v1alpha2", "kind": "LlamaStackDistributionList", "items": [` + one + "," + two + "]}"),
@@ -44,7 +44,7 @@ func TestLists(t *testing.T) {
 	}
 	got := run(t, `{"apiVersion": "v1", "kind": "List", "items": [`+one+","+wrong+"]}", "validate", "-f", "-")
 	if got.code != 1 {
-		t.Errorf("a mistake in an item: exit code %d, want 1", got.code)
+		t.Errorf("invalid item: exit code %d, want 1", got.code)
 	}
 	contains(t, got.err, `error: -: demo: spec.networkin: unknown field, did you mean "networking"?`)
 }
@@ -68,7 +68,7 @@ func toYAML(t *testing.T, text string) string {
 	return strings.Join(documents, "---\n")
 }
 
-// JSON escapes characters beyond 16 bits as two escapes, which a YAML reader does not understand.
+// A character above U+FFFF is two escape sequences in JSON. A YAML parser does not combine the two.
 func TestJSONWithSurrogatePairs(t *testing.T) {
 	manifest := strings.Replace(asJSON(t, stack(`{distribution: {name: starter}, workload: {overrides: {podAnnotations: {a: FACE}}}}`)), "FACE", `\ud83d\ude00`, 1)
 	got := run(t, manifest, "render", "-f", "-")
@@ -78,7 +78,7 @@ func TestJSONWithSurrogatePairs(t *testing.T) {
 	contains(t, got.out, `a: "\U0001F600"`)
 }
 
-// Unreadable files of a folder are skipped. A file that is named on the command line must be readable.
+// The commands skip unreadable files of a folder. A file that is an argument of the command must be readable.
 func TestFoldersWithForeignFiles(t *testing.T) {
 	const chart = "apiVersion: v1\nkind: Service\nmetadata:\n  name: {{ .Values.name }}\n{{- end }}\n"
 	folder := write(t, map[string]string{"a.yaml": chart, "b.yaml": stack(simple), "c.yaml": "- a\n- b\n", "d.json": "{"})
@@ -93,7 +93,7 @@ func TestFoldersWithForeignFiles(t *testing.T) {
 	}
 	named := run(t, "", "validate", "-f", filepath.Join(folder, "a.yaml"), "-f", filepath.Join(folder, "b.yaml"))
 	if named.code != 1 {
-		t.Errorf("a file that is named: exit code %d, want 1", named.code)
+		t.Errorf("unreadable file as an argument: exit code %d, want 1", named.code)
 	}
 	contains(t, named.err, "error: "+filepath.Join(folder, "a.yaml")+":5:1: is not valid YAML: line 5: ")
 	contains(t, named.err, "ok: "+filepath.Join(folder, "b.yaml"))
@@ -101,31 +101,31 @@ func TestFoldersWithForeignFiles(t *testing.T) {
 
 	ours := write(t, map[string]string{"a.yaml": "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: {{ .Release }}\n", "b.yaml": stack(simple)})
 	if got := run(t, "", "validate", "-f", ours); got.code != 1 || !strings.Contains(got.err, "ok: "+filepath.Join(ours, "b.yaml")) {
-		t.Errorf("a template of ours: exit code %d, want 1, and the other file all the same\n%s", got.code, got.err)
+		t.Errorf("template with a LlamaStackDistribution: exit code %d, want 1 and a line for the other file\n%s", got.code, got.err)
 	}
 }
 
-// An unreadable file gives exit code 1. Exit code 2 is for a wrong command line.
+// The exit code is 1 for an unreadable file. Exit code 2 means an invalid command line.
 func TestUnreadableManifests(t *testing.T) {
 	for name, tc := range map[string]struct{ manifest, want string }{
-		"a tab": {
+		"tab": {
 			"apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: a}\nspec:\n\tdistribution: {name: starter}\n",
 			"error: -: is not valid YAML: line 5 is indented with a tab; use spaces",
 		},
-		"a wrong kind": {
+		"misspelled kind": {
 			strings.Replace(stack(simple), "LlamaStackDistribution", "LlamaStackDistributon", 1),
 			`error: -: kind: "LlamaStackDistributon" is not a kind of this operator; use LlamaStackDistribution`,
 		},
-		"another kind of our group": {
+		"unknown kind of the API group": {
 			strings.Replace(stack(simple), "LlamaStackDistribution", "Stack", 1),
 			`error: -: kind: "Stack" is not a kind of this operator; use LlamaStackDistribution`,
 		},
 		"no kind": {"apiVersion: llamastack.io/v1alpha2\nspec: {}\n", "error: -: kind: required; set LlamaStackDistribution"},
-		"nothing of ours": {
+		"no stack": {
 			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n", "error: no LlamaStackDistribution in -; found only Deployment",
 		},
-		"no object": {"- a\n- b\n", "error: -: is not a Kubernetes object"},
-		"a ConfigMap with a number": {
+		"not an object": {"- a\n- b\n", "error: -: is not a Kubernetes object"},
+		"ConfigMap with a value that is not a string": {
 			stack(simple) + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: [1]}\n",
 			"error: -: is not a valid ConfigMap: its data must be strings; quote numbers and booleans",
 		},
@@ -142,7 +142,7 @@ func TestUnreadableManifests(t *testing.T) {
 	}
 }
 
-// All mistakes are reported in one run.
+// One run of validate reports all mistakes.
 func TestAllMistakesAtOnce(t *testing.T) {
 	got := run(t, stack(`{distribution: {name: starter}, networking: {port: "8321"}, workload: {replicas: two, storage: {size: 10GB}},
 	  secretEnv: {A: {name: a, key: b}, 1B: {secretKeyRef: {name: a, key: b}}},
@@ -156,7 +156,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 		`error: -: demo: spec.secretEnv[1B]: "1B" is not a valid variable name: use upper-case letters, digits and '_', and begin with a letter`,
 	}, "\n")
 	if !strings.HasPrefix(got.err, want) || got.code != 1 {
-		t.Errorf("exit code %d, told:\n%s", got.code, got.err)
+		t.Errorf("exit code %d, messages:\n%s", got.code, got.err)
 	}
 	contains(t, got.err, `spec.disabled[0]: "nothing" is not an API of any server release`)
 	if n := strings.Count(got.err, "error:"); n != 7 {
@@ -164,7 +164,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	}
 }
 
-func TestFieldsThatAreThereTwice(t *testing.T) {
+func TestDuplicateFields(t *testing.T) {
 	for _, manifest := range []string{
 		`{"apiVersion": "llamastack.io/v1alpha2", "kind": "LlamaStackDistribution", "metadata": {"name": "a"}, "spec": {"distribution": {"name": "starter"}, "distribution": {"name": "starter"}}}`,
 		"apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: a}\nspec:\n  distribution: {name: starter}\n  distribution: {name: starter}\n",
@@ -176,20 +176,21 @@ func TestFieldsThatAreThereTwice(t *testing.T) {
 	}
 }
 
-// A Secret in the files must have the key, with a value that the server can use. No message contains a value.
-func TestSecretsAmongTheFiles(t *testing.T) {
+// If the files contain a Secret to which a stack refers, the Secret must have the key with a value that the server can
+// use. Messages do not contain values.
+func TestSecretsInFiles(t *testing.T) {
 	object := stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://v:1", apiKey: {secretKeyRef: {name: s, key: token}}}},
 	  storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}}`)
 	for name, tc := range map[string]struct{ secret, want string }{
-		"right":      {`{name: s}, stringData: {token: canary}`, ""},
-		"no such":    {`{name: other}, stringData: {}`, ""},
-		"elsewhere":  {`{name: s, namespace: elsewhere}, stringData: {}`, ""},
-		"no key":     {`{name: s}, stringData: {tokn: canary, other: canary}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no key "token"; it only has other, tokn`},
-		"no keys":    {`{name: s}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no keys; add the key "token"`},
-		"empty":      {`{name: s}, data: {token: ""}`, `spec.providers.inference.apiKey.secretKeyRef: key "token" of Secret "s" is empty; set a value`},
-		"a number":   {`{name: s}, stringData: {token: "98765"}`, `key "token" of Secret "s" looks like a number, and the server would convert it to one and reject it; use another value`},
-		"unquoted":   {`{name: s}, stringData: {token: 98765}`, "error: -: is not a valid Secret: its data must be strings; quote numbers and booleans"},
-		"connection": {`{name: pg}, stringData: {url: "mysql://canary"}`, `spec.storage.sql.connectionString.secretKeyRef: key "url" of Secret "pg": the value is not a PostgreSQL connection string`},
+		"valid":                     {`{name: s}, stringData: {token: canary}`, ""},
+		"other Secrets only":        {`{name: other}, stringData: {}`, ""},
+		"other namespace":           {`{name: s, namespace: elsewhere}, stringData: {}`, ""},
+		"no key":                    {`{name: s}, stringData: {tokn: canary, other: canary}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no key "token"; its keys are other, tokn`},
+		"no keys":                   {`{name: s}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no keys; add the key "token"`},
+		"empty":                     {`{name: s}, data: {token: ""}`, `spec.providers.inference.apiKey.secretKeyRef: key "token" of Secret "s" is empty; set a value`},
+		"a number":                  {`{name: s}, stringData: {token: "98765"}`, `key "token" of Secret "s" looks like a number, and the server would convert it to one and reject it; use another value`},
+		"unquoted":                  {`{name: s}, stringData: {token: 98765}`, "error: -: is not a valid Secret: its data must be strings; quote numbers and booleans"},
+		"invalid connection string": {`{name: pg}, stringData: {url: "mysql://canary"}`, `spec.storage.sql.connectionString.secretKeyRef: key "url" of Secret "pg": the value is not a PostgreSQL connection string`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, object+"---\n{apiVersion: v1, kind: Secret, metadata: "+tc.secret+"}\n", "validate", "-f", "-")
@@ -199,7 +200,7 @@ func TestSecretsAmongTheFiles(t *testing.T) {
 			contains(t, got.err, tc.want)
 			for _, value := range []string{"canary", "98765"} {
 				if strings.Contains(got.err, value) {
-					t.Errorf("a value is shown:\n%s", got.err)
+					t.Errorf("a message contains a value:\n%s", got.err)
 				}
 			}
 		})

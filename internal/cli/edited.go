@@ -13,9 +13,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 )
 
-// edited returns the live stack as it is after `kubectl apply` of a manifest: what the manifest that was applied last
-// has and the new one does not have is removed, and what others have set stays. If no manifest was applied by kubectl,
-// the new one is taken as the whole spec.
+// edited returns the live stack as it is after `kubectl apply` of a manifest. Fields that only the manifest applied
+// last contains are removed, and fields that other clients have set do not change. If kubectl has applied no manifest,
+// the new manifest replaces the whole spec.
 func edited(live, manifest *v1alpha2.LlamaStackDistribution) (*v1alpha2.LlamaStackDistribution, error) {
 	next := live.DeepCopy()
 	next.Generation++
@@ -42,7 +42,7 @@ func edited(live, manifest *v1alpha2.LlamaStackDistribution) (*v1alpha2.LlamaSta
 	return next, nil
 }
 
-// without returns the annotations without kubectl's copy of the manifest.
+// without returns a copy of the annotations without the manifest that kubectl applied last.
 func without(annotations map[string]string) map[string]string {
 	copied := make(map[string]string, len(annotations))
 	for name, value := range annotations {
@@ -53,7 +53,7 @@ func without(annotations map[string]string) map[string]string {
 	return copied
 }
 
-// lastApplied returns the manifest that kubectl applied last. It reports false if there is none that can be read.
+// lastApplied returns the manifest that kubectl applied last, and false if there is none or it cannot be read.
 func lastApplied(live *v1alpha2.LlamaStackDistribution) (*v1alpha2.LlamaStackDistribution, bool) {
 	none := &v1alpha2.LlamaStackDistribution{}
 	data := []byte(live.Annotations[corev1.LastAppliedConfigAnnotation])
@@ -68,7 +68,7 @@ func lastApplied(live *v1alpha2.LlamaStackDistribution) (*v1alpha2.LlamaStackDis
 	return found.Object, true
 }
 
-// threeWay merges values that are JSON objects.
+// threeWay merges values that are encoded as JSON objects.
 func threeWay(original, modified, current any) ([]byte, error) {
 	var sides [3]map[string]any
 	for i, side := range []any{original, modified, current} {
@@ -83,7 +83,7 @@ func threeWay(original, modified, current any) ([]byte, error) {
 	return json.Marshal(mergeFields(sides[0], sides[1], sides[2]))
 }
 
-// mergeFields merges as `kubectl apply` does for custom resources: lists are replaced as a whole.
+// mergeFields merges objects as `kubectl apply` does for custom resources, which replaces whole lists.
 func mergeFields(original, modified, current map[string]any) map[string]any {
 	merged := make(map[string]any, len(current))
 	for key, value := range current {

@@ -11,7 +11,7 @@ func TestMergeFields(t *testing.T) {
 	for name, tc := range map[string]struct{ original, modified, current, want fields }{
 		"a new field":     {fields{}, fields{"a": 1}, fields{}, fields{"a": 1}},
 		"a changed field": {fields{"a": 1}, fields{"a": 2}, fields{"a": 1}, fields{"a": 2}},
-		"a field that the manifest drops": {
+		"a field that the manifest no longer sets": {
 			fields{"a": 1, "b": 1},
 			fields{"b": 1},
 			fields{"a": 1, "b": 1},
@@ -36,7 +36,7 @@ func TestMergeFields(t *testing.T) {
 			fields{"l": []any{1, 3}},
 			fields{"l": []any{2}},
 		},
-		"an object in place of a text": {
+		"an object instead of a string": {
 			fields{"o": "x"},
 			fields{"o": fields{"a": 1}},
 			fields{"o": "x"},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -16,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/layout"
 )
 
-// eventsPerPage is the number of events per list call.
+// eventsPerPage is the maximum number of events that one request returns.
 const eventsPerPage = 500
 
 type eventsOptions struct {
@@ -26,50 +27,52 @@ type eventsOptions struct {
 	warnings bool
 }
 
+const eventsHelp = `List the events of a stack and of the objects that the operator created for it:
+Deployment, ReplicaSets, pods, PersistentVolumeClaim, autoscaler, Ingress and others.
+The list includes objects that no longer exist. Equal events are on one line with
+their number.
+
+Clusters keep events for one hour, unless an administrator has changed this time.`
+
 func newEventsCommand(streams Streams, version string) *cobra.Command {
 	options := eventsOptions{}
 	command := &cobra.Command{
 		Use:   "events NAME",
 		Short: "List the events of a stack and its objects, the newest last",
-		Long: `List the events of a stack and of the objects that were made for it: Deployment,
-ReplicaSets, pods, PersistentVolumeClaim, autoscaler, Ingress and the others, also
-those that no longer exist. Equal events are one line with their number.
-
-Clusters keep events for one hour, unless an administrator changed that.`,
+		Long:  eventsHelp,
 		Example: `  kubectl llamastack events my-stack --since 10m
   kubectl llamastack events my-stack --warnings`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			if options.since < 0 {
-				return fmt.Errorf("--since %q: must not be negative; use a duration like 10m", options.since)
-			}
-			if err := checkForm(options.output); err != nil {
+			if err := cmp.Or(checkSince(options.since), checkForm(options.output)); err != nil {
 				return err
 			}
-			cluster, err := options.Connect(version)
-			if err != nil {
-				return err
-			}
-			return onCluster(command, streams, func(ctx context.Context, page *bytes.Buffer) error {
-				return options.run(ctx, cluster, args[0], streams.Width, page)
-			})
+			return onCluster(command, streams, &options.Flags, version,
+				func(ctx context.Context, cluster *kube.Cluster, page *bytes.Buffer) error {
+					return options.run(ctx, cluster, args[0], streams.Width, page)
+				})
 		},
 	}
 	options.AddConnection(command)
 	options.AddNamespace(command)
 	flags := command.Flags()
 	flags.StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
-	flags.DurationVar(&options.since, "since", 0, "list only events that are newer, for example 10m; unset: all")
+	flags.DurationVar(&options.since, "since", 0, "maximum age of the listed events, for example 10m; unset: all events")
 	flags.BoolVar(&options.warnings, "warnings", false, "list warnings before other events")
 	return command
 }
 
+// checkSince returns an error for an invalid value of --since.
+func checkSince(since time.Duration) error {
+	if since < 0 {
+		return fmt.Errorf("--since %q: must not be negative; use a duration like 10m", since)
+	}
+	return nil
+}
+
+// run writes the events of a stack to the page.
 func (o *eventsOptions) run(
-	ctx context.Context,
-	cluster *kube.Cluster,
-	name string,
-	width int,
-	page *bytes.Buffer,
+	ctx context.Context, cluster *kube.Cluster, name string, width int, page *bytes.Buffer,
 ) error {
 	collector, err := o.collect(ctx, cluster, name)
 	if err != nil {
@@ -85,22 +88,19 @@ func (o *eventsOptions) run(
 			return err
 		}
 	}
-	switch {
-	case o.output != formTable:
+	if o.output != formTable {
 		return writeData(page, o.output, events)
-	case len(events) == 0:
-		page.WriteString(
-			layout.Paragraph(
-				fmt.Sprintf("The cluster has no events of stack %q. It keeps events for about one hour.", name),
-				width,
-			),
-		)
-	default:
+	}
+	if len(events) == 0 {
+		text := fmt.Sprintf("The cluster has no events of stack %q. It keeps events for about one hour.", name)
+		page.WriteString(layout.Paragraph(text, width))
+	} else {
 		page.WriteString(eventlist.Table(events, width, at))
 	}
 	return nil
 }
 
+// collect reads the events of the namespace page by page, and keeps those of the stack.
 func (o *eventsOptions) collect(ctx context.Context, cluster *kube.Cluster, name string) (*eventlist.Collector, error) {
 	collector := eventlist.NewCollector(name)
 	selector, err := fields.ParseSelector(eventlist.Selector)

@@ -8,10 +8,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
-// longestValue bounds the length of a value in a table.
+// longestValue is the maximum length of a value in a table, in characters.
 const longestValue = 60
 
-// writeExplanation writes every key of the configuration with its source.
+// writeExplanation returns a function that writes every key of the configuration with its source.
 func writeExplanation(form string) func(*bytes.Buffer, dryrun.Stack, *plan.Plan) error {
 	return func(page *bytes.Buffer, s dryrun.Stack, built *plan.Plan) error {
 		values := s.Explain(built)
@@ -31,6 +31,7 @@ func writeExplanation(form string) func(*bytes.Buffer, dryrun.Stack, *plan.Plan)
 	}
 }
 
+// shortened returns a value cut to longestValue.
 func shortened(value string) string {
 	if runes := []rune(value); len(runes) > longestValue {
 		return string(runes[:longestValue-1]) + "…"

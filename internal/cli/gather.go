@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 )
 
-// gather returns the objects of documents. Names are those of their files. The error is a rejection if the documents
-// contain no stack.
+// gather returns the objects of documents. Names are the names of their files. If the documents contain no stack, the
+// error is a rejection.
 func gather(documents []document.Document, names []string, namespace string) (*dryrun.Manifests, error) {
 	found := dryrun.Gather(documents, namespace)
 	if len(found.Stacks) == 0 {
@@ -20,8 +20,8 @@ func gather(documents []document.Document, names []string, namespace string) (*d
 	return found, nil
 }
 
-// choose removes the stacks that a label selector does not select. A text that cannot be read stays, because its labels
-// are not known.
+// choose removes the stacks that a label selector does not select. It keeps texts that cannot be read, because their
+// labels are not known.
 func choose(m *dryrun.Manifests, selector string) error {
 	if selector == "" {
 		return nil
@@ -34,7 +34,7 @@ func choose(m *dryrun.Manifests, selector string) error {
 		return (s.Decoded || s.Object.Name != "") && !chosen.Matches(labels.Set(s.Object.Labels))
 	})
 	if len(m.Stacks) == 0 {
-		return &rejection{problems: []string{fmt.Sprintf("--selector %q: no stack of the files has these labels", selector)}, summary: "nothing to read"}
+		return &rejection{problems: []string{fmt.Sprintf("--selector %q: no stack in the files has these labels", selector)}, summary: "no stack is selected"}
 	}
 	return nil
 }

@@ -15,9 +15,9 @@ import (
 func newImageCommand(streams Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "image",
-		Short: "Label an image for the operator, or show what the operator reads from it",
+		Short: "Label an image for the operator, or show the data that the operator reads from an image",
 		Long: `Label the image of a server or of an external provider for the operator, or show
-what the operator reads from an image. IMAGE is the name of an image in a registry,
+the data that the operator reads from an image. IMAGE is the name of an image in a registry,
 or oci:DIR[:TAG] for an image in an OCI layout in a directory. The commands use the
 credentials of docker login.`,
 	}
@@ -25,13 +25,13 @@ credentials of docker login.`,
 	return command
 }
 
-// The flags of access.
+// The names of the flags of access.
 const (
 	flagInsecure = "insecure"
 	flagCAFile   = "ca-file"
 )
 
-// access holds the flags for access to the registry of an image.
+// access holds the values of the flags for access to a registry.
 type access struct {
 	insecure bool
 	caFile   string
@@ -45,17 +45,19 @@ func (a *access) addFlags(command *cobra.Command) {
 		"file with certificate authorities to trust for the registry, in addition to those of the system")
 }
 
-// options returns the options of a reader for the registry at host[:port].
-func (a *access) options(found registry.Options, host string) (registry.Options, error) {
+// reader returns a reader for registries. The flags apply to the registry at host[:port].
+func (a *access) reader(options registry.Options, host string) (*registry.Reader, error) {
 	if a.insecure && host != "" {
-		found.Insecure = append(found.Insecure, host)
+		options.Insecure = append(options.Insecure, host)
 	}
 	var err error
-	found.RootCAs, err = authorities(a.caFile)
-	return found, err
+	if options.RootCAs, err = authorities(a.caFile); err != nil {
+		return nil, err
+	}
+	return registry.New(options), nil
 }
 
-// registryOf returns the registry of an image. It returns "" for an image that is in no registry.
+// registryOf returns the registry of an image, or "" for an image outside registries.
 func registryOf(image string) string {
 	ref, err := name.ParseReference(strings.TrimPrefix(image, "docker://"))
 	if err != nil {
@@ -70,7 +72,7 @@ const maxAuthorities = 4 << 20
 // authorities returns the certificate authorities of the system and those of a file.
 func authorities(file string) (*x509.CertPool, error) {
 	if file == "" {
-		return nil, nil //nolint:nilnil // those of the system alone
+		return nil, nil //nolint:nilnil // nil means the authorities of the system
 	}
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -86,13 +88,13 @@ func authorities(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// withRemedy returns the text of an error about an image, with a remedy.
+// withRemedy returns the text of an error about an image with its remedy.
 func withRemedy(err error) string {
 	switch {
 	case registry.NeedsInsecure(err):
-		return fmt.Sprintf("%v; for this command, set --%s", err, flagInsecure)
+		return fmt.Sprintf("%v; for this command, set --%s instead", err, flagInsecure)
 	case registry.UnknownAuthority(err):
-		return fmt.Sprintf("%v; pass a file with the certificate of the authority in --%s", err, flagCAFile)
+		return fmt.Sprintf("%v; set --%s to a file with the certificate of the authority", err, flagCAFile)
 	case registry.NeedsLogin(err):
 		return fmt.Sprintf("%v; run docker login as a user with the required permissions", err)
 	default:

@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -24,15 +24,10 @@ type imageInspectOptions struct {
 	timeout        time.Duration
 }
 
-func newImageInspectCommand(streams Streams) *cobra.Command {
-	options := imageInspectOptions{}
-	command := &cobra.Command{
-		Use:   "inspect IMAGE",
-		Short: "Show what the operator reads from an image, and whether it accepts the image",
-		Long: `Show what the operator reads from an image:
+const imageInspectHelp = `Show the data that the operator reads from an image:
 
-  - the configuration, with the label, the layer and the file that it comes from
-  - the release of the server, and how it was determined
+  - the configuration, with the label, the layer and the file that contain it
+  - the release of the server, and the source of this information
   - the metadata of an external provider
   - the digests that verify all of this
 
@@ -40,7 +35,14 @@ The command runs the same code as the operator, with the same limits, and applie
 checks of the release to the configuration. It reads an image for several platforms
 once for each platform.
 
-The exit code is 1 if the operator would not accept the image.`,
+The exit code is 1 if the operator would not accept the image.`
+
+func newImageInspectCommand(streams Streams) *cobra.Command {
+	options := imageInspectOptions{}
+	command := &cobra.Command{
+		Use:   "inspect IMAGE",
+		Short: "Show the data that the operator reads from an image, and whether the operator accepts the image",
+		Long:  imageInspectHelp,
 		Example: `  kubectl llamastack image inspect registry.example.com/team/server:prod
 
   # inspect an image in an OCI layout, with JSON output
@@ -52,10 +54,10 @@ The exit code is 1 if the operator would not accept the image.`,
 	}
 	flags := command.Flags()
 	flags.StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
-	flags.StringVar(&options.platform, "platform", "", "platform of the image to read, for example linux/amd64 "+
-		"(default: all platforms)")
+	flags.StringVar(&options.platform, "platform", "", "platform of the image to read, for example linux/amd64; unset: all "+
+		"platforms")
 	flags.StringVar(&options.operatorConfig, "operator-config", "",
-		"file with the operator's ConfigMap, whose registry settings apply as in the cluster; - for standard input")
+		"file with the operator's ConfigMap, whose registry settings the command uses; - for standard input")
 	flags.DurationVar(&options.timeout, "timeout", registry.DefaultTimeout, "time limit for the image of one platform")
 	options.access.addFlags(command)
 	return command
@@ -72,53 +74,49 @@ func runImageInspect(
 		return err
 	}
 	p := newPrinter(streams)
-	config := operatorconfig.Config{Registries: operatorconfig.Registries{ReadLabels: true}}
-	if options.operatorConfig != "" {
-		if config, err = readOperatorConfig(options.operatorConfig, stdin, p); err != nil {
-			return err
-		}
-	}
-	if !config.Registries.ReadLabels {
-		return notTaken(written, fmt.Errorf("the operator does not read images: registries.readLabels in its configuration "+
-			"is false"))
-	}
-	found, err := options.access.options(registry.Options{
-		Allow: config.Registries.Allow, Insecure: config.Registries.Insecure, Rewrite: config.Registries.Rewrite,
-	}, registryOf(written))
+	reader, err := options.reader(stdin, p, written)
 	if err != nil {
 		return err
 	}
-	reader := registry.New(found)
 	defer reader.Close()
 	report, err := inspectImage(ctx, reader, written, platform, options.timeout)
 	if err != nil {
 		return notTaken(written, err)
 	}
-	var page bytes.Buffer
-	if options.output == formTable {
-		report.write(&page)
-	} else if err := writeData(&page, options.output, report); err != nil {
-		return err
-	}
-	if _, err := page.WriteTo(streams.Out); err != nil {
-		return err
-	}
-	return report.verdict(p)
+	return report.print(streams.Out, options.output, p)
 }
 
-// wanted returns the requested platform. Nil means all platforms.
+// reader returns a reader with the settings of the operator's ConfigMap and of the flags.
+func (o *imageInspectOptions) reader(stdin io.Reader, p printer, written string) (*registry.Reader, error) {
+	config := operatorconfig.Config{Registries: operatorconfig.Registries{ReadLabels: true}}
+	if o.operatorConfig != "" {
+		var err error
+		if config, err = readOperatorConfig(o.operatorConfig, stdin, p); err != nil {
+			return nil, err
+		}
+	}
+	if !config.Registries.ReadLabels {
+		return nil, notTaken(written, errors.New("the operator does not read images, because registries.readLabels in its "+
+			"ConfigMap is false"))
+	}
+	return o.access.reader(registry.Options{
+		Allow: config.Registries.Allow, Insecure: config.Registries.Insecure, Rewrite: config.Registries.Rewrite,
+	}, registryOf(written))
+}
+
+// wanted returns the platform in --platform. Nil means all platforms.
 func (o *imageInspectOptions) wanted() (*v1.Platform, error) {
 	if o.platform == "" {
-		return nil, nil //nolint:nilnil // a missing platform is not an error
+		return nil, nil //nolint:nilnil // nil means all platforms
 	}
 	found, err := v1.ParsePlatform(o.platform)
 	if err != nil || found.OS == "" || found.Architecture == "" {
-		return nil, fmt.Errorf("--platform: %q is not a valid platform: use a form like linux/amd64", o.platform)
+		return nil, fmt.Errorf("--platform: %q is not a valid platform; use the form linux/amd64", o.platform)
 	}
 	return found, nil
 }
 
-// notTaken is the error for an image that cannot be read.
+// notTaken returns the error for an image that the operator cannot read.
 func notTaken(written string, err error) error {
 	return &rejection{problems: []string{written + ": " + withRemedy(err)}, summary: "the operator would not accept " +
 		"the image"}
@@ -146,24 +144,23 @@ func inspectImage(
 	}
 	report := &imageReport{Image: written, Digest: digest}
 	for _, platform := range platforms {
-		one, err := inspectPlatform(ctx, place, digest, platform, timeout)
-		if err != nil {
-			report.Images = append(report.Images, platformReport{Platform: platform.String(), Errors: []string{withRemedy(err)}})
-			continue
-		}
-		found := reportOf(one, place.Tag(), written)
-		found.requireLabels()
-		report.Images = append(report.Images, found)
+		report.Images = append(report.Images, report.inspect(ctx, place, platform, timeout))
 	}
 	report.Taken = report.refused() == 0
 	return report, nil
 }
 
-// inspectPlatform reads the image of one platform within the operator's time limit.
-func inspectPlatform(
-	ctx context.Context, place image.Place, digest string, platform v1.Platform, timeout time.Duration,
-) (*registry.Details, error) {
+// inspect reads and checks the image of one platform within the time limit.
+func (r *imageReport) inspect(
+	ctx context.Context, place image.Place, platform v1.Platform, timeout time.Duration,
+) platformReport {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return registry.Inspect(ctx, place, digest, platform)
+	read, err := registry.Inspect(ctx, place, r.Digest, platform)
+	if err != nil {
+		return platformReport{Platform: platform.String(), Errors: []string{withRemedy(err)}}
+	}
+	found := reportOf(read, place.Tag(), r.Image)
+	found.requireLabels()
+	return found
 }

@@ -15,8 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// The test compares the output for an image of each kind, before and after it is labelled, and for an OCI layout, with
-// golden files.
+// The golden files contain the output for an image and an index in an OCI layout, before and after the labels are set.
 func TestImageOutput(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -64,7 +63,7 @@ func TestImageOutput(t *testing.T) {
 			}
 			temporary, err := filepath.Glob(filepath.Join(path, "*", "*", ".llamastack-*"))
 			if err != nil || len(temporary) > 0 {
-				t.Errorf("temporary files %q stay, %v", temporary, err)
+				t.Errorf("temporary files %q are left, %v", temporary, err)
 			}
 		})
 	}
@@ -82,7 +81,7 @@ func withLabels(t *testing.T, labels map[string]string) v1.Image {
 
 func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// An image that the operator would reject gives exit code 1 and a message.
+// For an image that the operator would reject, the exit code is 1, and a message states the reason.
 func TestImageInspectRefuses(t *testing.T) {
 	server := serveImages(t)
 	count := 0
@@ -102,31 +101,31 @@ func TestImageInspectRefuses(t *testing.T) {
 		code  int
 		want  string
 	}{
-		"fits":                   {fits, []string{"--insecure"}, 0, "fits release 0.7"},
-		"by the operator's list": {fits, []string{"--operator-config", operator(insecure)}, 0, "fits release 0.7"},
-		"mirror":                 {"docker.io/library/own:0.7.3", []string{"--operator-config", operator(fmt.Sprintf("{%s, rewrite: {docker.io/library/own: %s/team/own-1}}", insecure, server.host))}, 0, "fits release 0.7"},
-		"not in the list":        {fits, []string{"--operator-config", operator("insecure: []")}, 1, "list the registry under registries.insecure to allow it; for this command, set --insecure"},
-		"not allowed": {fits, []string{
+		"valid": {fits, []string{"--insecure"}, 0, "fits release 0.7"},
+		"insecure in the operator's configuration": {fits, []string{"--operator-config", operator(insecure)}, 0, "fits release 0.7"},
+		"mirror": {"docker.io/library/own:0.7.3", []string{"--operator-config", operator(fmt.Sprintf("{%s, rewrite: {docker.io/library/own: %s/team/own-1}}", insecure, server.host))}, 0, "fits release 0.7"},
+		"not insecure in the operator's configuration": {fits, []string{"--operator-config", operator("insecure: []")}, 1, "list the registry under registries.insecure to allow it; for this command, set --insecure"},
+		"registry not allowed": {fits, []string{
 			"--operator-config",
 			operator(fmt.Sprintf("{%s, allow: [quay.io]}", insecure)),
 		}, 1, "is not in registries.allow"},
-		"not read":                 {fits, []string{"--operator-config", operator(fmt.Sprintf("{%s, readLabels: false}", insecure))}, 1, "the operator does not read images: registries.readLabels"},
-		"not insecure":             {fits, nil, 1, "; for this command, set --insecure"},
-		"no such platform":         {index, []string{"--insecure", "--platform", "linux/s390x"}, 1, "the image has no manifest for linux/s390x"},
-		"not a platform":           {index, []string{"--insecure", "--platform", "linux"}, 2, `--platform: "linux" is not a valid platform`},
-		"output":                   {index, []string{"--insecure", "-o", "xml"}, 2, `--output: "xml" is not a valid format; use one of table, json, yaml`},
-		"no such image":            {server.host + "/team/none:1", []string{"--insecure"}, 1, "the registry responds with status 404 Not Found and code NAME_UNKNOWN"},
-		"every platform":           {index, []string{"--insecure"}, 1, "the operator would not accept 2 of 2 images"},
-		"one platform":             {index, []string{"--insecure", "--platform", "linux/arm64"}, 1, "the operator would not accept 1 of 1 images"},
-		"not base64":               {push(map[string]string{reader.LabelBase64: "***"}), []string{"--insecure"}, 1, `label "io.llamastack.config.base64": the value is not base64`},
-		"unsupported by its label": {push(map[string]string{reader.LabelBase64: encoded(ownConfig), reader.LabelConfigVersion: "3"}), []string{"--insecure"}, 1, `label "io.llamastack.config.version": Unsupported config.yaml version 3`},
-		"another version":          {push(map[string]string{reader.LabelBase64: encoded(ownConfig), reader.LabelConfigVersion: "1"}), []string{"--insecure"}, 0, `label "io.llamastack.config.version" contains version 1, but the configuration has version 2; the operator uses the latter`},
-		"does not fit":             {push(map[string]string{reader.LabelBase64: encoded(strings.Replace(ownConfig, "config: {}", "config: {allowed_models: 7}", 1))}), []string{"--insecure"}, 1, "providers.inference[0].config.allowed_models: "},
-		"does not fit its label":   {push(map[string]string{reader.LabelBase64: encoded(strings.Replace(ownConfig, "apis: [inference]", "apis: [inference, safety]", 1)), reader.LabelRelease: "1.5"}), []string{"--insecure"}, 1, `apis[1]: server release 1.5 has no API "safety"`},
-		"release not offered":      {push(map[string]string{reader.LabelBase64: encoded(ownConfig), reader.LabelRelease: "9.9"}), []string{"--insecure"}, 0, "the server release of image"},
-		"no layer":                 {push(map[string]string{reader.LabelLayer: "sha256:" + strings.Repeat("0", 64), reader.LabelPath: "a"}), []string{"--insecure"}, 1, "the image has no layer sha256:000"},
-		"provider":                 {push(map[string]string{reader.LabelProvider: encoded("kind: none\n")}), []string{"--insecure"}, 1, "label io.llamastack.provider: lls-provider-spec.yaml: line 1: apiVersion is missing"},
-		"provider alone":           {push(map[string]string{reader.LabelProvider: encoded(providerFile)}), []string{"--insecure"}, 0, "the metadata is valid"},
+		"labels not read":                      {fits, []string{"--operator-config", operator(fmt.Sprintf("{%s, readLabels: false}", insecure))}, 1, "the operator does not read images: registries.readLabels"},
+		"no flag":                              {fits, nil, 1, "; for this command, set --insecure"},
+		"missing platform":                     {index, []string{"--insecure", "--platform", "linux/s390x"}, 1, "the image has no manifest for linux/s390x"},
+		"invalid platform":                     {index, []string{"--insecure", "--platform", "linux"}, 2, `--platform: "linux" is not a valid platform`},
+		"unknown format":                       {index, []string{"--insecure", "-o", "xml"}, 2, `--output: "xml" is not a valid value; use one of table, json, yaml`},
+		"missing image":                        {server.host + "/team/none:1", []string{"--insecure"}, 1, "the registry responds with status 404 Not Found and code NAME_UNKNOWN"},
+		"every platform":                       {index, []string{"--insecure"}, 1, "the operator would not accept 2 of 2 images"},
+		"one platform":                         {index, []string{"--insecure", "--platform", "linux/arm64"}, 1, "the operator would not accept 1 of 1 images"},
+		"not base64":                           {push(map[string]string{reader.LabelBase64: "***"}), []string{"--insecure"}, 1, `label "io.llamastack.config.base64": the value is not base64`},
+		"label with an unsupported version":    {push(map[string]string{reader.LabelBase64: encoded(ownConfig), reader.LabelConfigVersion: "3"}), []string{"--insecure"}, 1, `label "io.llamastack.config.version": Unsupported config.yaml version 3`},
+		"label with another version":           {push(map[string]string{reader.LabelBase64: encoded(ownConfig), reader.LabelConfigVersion: "1"}), []string{"--insecure"}, 0, `label "io.llamastack.config.version" contains version 1, but the configuration has version 2; the operator uses the version of the configuration`},
+		"invalid configuration":                {push(map[string]string{reader.LabelBase64: encoded(strings.Replace(ownConfig, "config: {}", "config: {allowed_models: 7}", 1))}), []string{"--insecure"}, 1, "providers.inference[0].config.allowed_models: "},
+		"invalid for the release of the label": {push(map[string]string{reader.LabelBase64: encoded(strings.Replace(ownConfig, "apis: [inference]", "apis: [inference, safety]", 1)), reader.LabelRelease: "1.5"}), []string{"--insecure"}, 1, `apis[1]: server release 1.5 has no API "safety"`},
+		"unknown release":                      {push(map[string]string{reader.LabelBase64: encoded(ownConfig), reader.LabelRelease: "9.9"}), []string{"--insecure"}, 0, "the server release of image"},
+		"missing layer":                        {push(map[string]string{reader.LabelLayer: "sha256:" + strings.Repeat("0", 64), reader.LabelPath: "a"}), []string{"--insecure"}, 1, "the image has no layer sha256:000"},
+		"invalid provider":                     {push(map[string]string{reader.LabelProvider: encoded("kind: none\n")}), []string{"--insecure"}, 1, "label io.llamastack.provider: lls-provider-spec.yaml: line 1: apiVersion is missing"},
+		"provider only":                        {push(map[string]string{reader.LabelProvider: encoded(providerFile)}), []string{"--insecure"}, 0, "the metadata is valid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, "", append([]string{"image", "inspect", tc.image}, tc.args...)...)

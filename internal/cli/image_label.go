@@ -2,11 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -27,20 +27,17 @@ type imageLabelOptions struct {
 	timeout                   time.Duration
 }
 
-func newImageLabelCommand(streams Streams) *cobra.Command {
-	options := imageLabelOptions{}
-	command := &cobra.Command{
-		Use:   "label IMAGE --config FILE",
-		Short: "Write the labels that the operator reads to an image",
-		Long: `Write the configuration of a server, its release, and the metadata of an external
+const (
+	imageLabelHelp = `Write the configuration of a server, its release, and the metadata of an external
 provider to the labels of an image, or of every image in an index. A configuration
 smaller than 50 KiB is written to a label. A larger one is written to a layer, which
 replaces the layer of an earlier call. Other layers and attestations do not change. An
 image with Docker media types gets the equivalent OCI media types. The command first
 checks the configuration in the same way as the operator.
 
-Without --push, the command writes nothing. It shows the labels and the new digest.`,
-		Example: `  # show the labels first, then write them
+Without --push, the command writes nothing. It shows the labels and the new digest.`
+
+	imageLabelExample = `  # show the labels first, then write them
   kubectl llamastack image label registry.example.com/team/server:prod --config config.yaml --release 0.7.3
   kubectl llamastack image label registry.example.com/team/server:prod --config config.yaml --release 0.7.3 --push
 
@@ -49,8 +46,17 @@ Without --push, the command writes nothing. It shows the labels and the new dige
     --provider lls-provider-spec.yaml --tag 1.2-labelled --push
 
   # label an image in an OCI layout
-  kubectl llamastack image label oci:build/server:prod --config config.yaml --push`,
-		Args: cobra.ExactArgs(1),
+  kubectl llamastack image label oci:build/server:prod --config config.yaml --push`
+)
+
+func newImageLabelCommand(streams Streams) *cobra.Command {
+	options := imageLabelOptions{}
+	command := &cobra.Command{
+		Use:     "label IMAGE --config FILE",
+		Short:   "Write the labels that the operator reads to an image",
+		Long:    imageLabelHelp,
+		Example: imageLabelExample,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return runImageLabel(command.Context(), command.InOrStdin(), streams, options, args[0])
 		},
@@ -58,9 +64,9 @@ Without --push, the command writes nothing. It shows the labels and the new dige
 	flags := command.Flags()
 	flags.StringVar(&options.config, "config", "", "file with the server's config.yaml, - for standard input")
 	flags.StringVar(&options.provider, "provider", "", "file with the metadata of an external provider, "+externalprovider.File)
-	flags.StringVar(&options.release, "release", "", "release of the server in the image, for example 0.7.3 (default: "+
-		"keep the label of the image)")
-	flags.BoolVar(&options.push, "push", false, "write the image, with its current tag unless --tag is set")
+	flags.StringVar(&options.release, "release", "", "release of the server in the image, for example 0.7.3; unset: keep the label of "+
+		"the image")
+	flags.BoolVar(&options.push, "push", false, "write the image with its current tag, or with the tag in --tag")
 	flags.StringVar(&options.tag, "tag", "", "tag of the written image")
 	flags.StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
 	flags.DurationVar(&options.timeout, "timeout", 5*time.Minute, "time limit for the whole command")
@@ -81,20 +87,26 @@ func runImageLabel(
 	}
 	ctx, cancel := context.WithTimeout(ctx, options.timeout)
 	defer cancel()
-	found, err := options.access.options(registry.Options{}, registryOf(written))
+	reader, err := options.access.reader(registry.Options{}, registryOf(written))
 	if err != nil {
 		return err
 	}
-	reader := registry.New(found)
 	defer reader.Close()
 	place, err := image.Open(ctx, written, reader, authn.DefaultKeychain)
 	if err != nil {
 		return notLabelled(written, err)
 	}
 	if options.push && options.tag == "" && place.Tag() == "" && !image.IsLayout(written) {
-		return fmt.Errorf("%s is named by its digest, so the tag to write is not known; set --tag", written)
+		return fmt.Errorf("image %q has a digest and no tag in its name; set --tag to the tag to write", written)
 	}
-	report, changed, err := labelImage(ctx, place, wanted, &options, written)
+	return options.label(ctx, place, wanted, written, streams)
+}
+
+// label labels an image, prints the report, and writes the image if --push is set.
+func (o *imageLabelOptions) label(
+	ctx context.Context, place image.Place, wanted *registry.Labels, written string, streams Streams,
+) error {
+	report, changed, err := labelImage(ctx, place, wanted, o, written)
 	if err != nil {
 		return notLabelled(written, err)
 	}
@@ -103,35 +115,35 @@ func runImageLabel(
 		return err
 	}
 	var page bytes.Buffer
-	if options.output == formTable {
-		report.write(&page)
-	} else if err := writeData(&page, options.output, report); err != nil {
+	if err := writeForm(&page, o.output, report, report.write); err != nil {
 		return err
 	}
-	if options.push {
-		line := streams.progress()
-		line.Show("writing %s", place.Name(options.tag))
-		err := place.Write(ctx, changed, options.tag)
-		line.Clear()
-		if err != nil {
-			return notLabelled(written, err)
-		}
-		report.written(p)
-	} else {
+	if !o.push {
 		p.note("nothing was written; set --push to write the image")
+	} else if err := o.write(ctx, place, changed, streams); err != nil {
+		return notLabelled(written, err)
+	} else {
+		report.written(p)
 	}
 	_, err = page.WriteTo(streams.Out)
 	return err
 }
 
-// notLabelled is the error for an image that cannot be labelled or written.
+// write writes the labelled image.
+func (o *imageLabelOptions) write(ctx context.Context, to image.Place, changed *image.Labelled, streams Streams) error {
+	line := streams.progress()
+	defer line.Clear()
+	line.Show("writing %s", to.Name(o.tag))
+	return to.Write(ctx, changed, o.tag)
+}
+
+// notLabelled returns the error for an image that cannot be labelled or written.
 func notLabelled(written string, err error) error {
 	return &rejection{problems: []string{written + ": " + withRemedy(err)}, summary: "the image is unchanged"}
 }
 
-// labels reads the new labels, and checks what can be checked without the image.
+// labels reads the new labels, and makes all checks that do not need the image.
 func (o *imageLabelOptions) labels(stdin io.Reader) (*registry.Labels, error) {
-	wanted := &registry.Labels{}
 	if o.config == "" && o.provider == "" && o.release == "" {
 		return nil, errors.New("nothing to write; set --config, --provider or --release")
 	}
@@ -140,6 +152,7 @@ func (o *imageLabelOptions) labels(stdin io.Reader) (*registry.Labels, error) {
 			return nil, fmt.Errorf("--tag: %w", err)
 		}
 	}
+	wanted := &registry.Labels{}
 	if o.release != "" {
 		match, err := release.LookupOffered(o.release)
 		if err != nil {
@@ -147,57 +160,62 @@ func (o *imageLabelOptions) labels(stdin io.Reader) (*registry.Labels, error) {
 		}
 		wanted.Release = match.Asked
 	}
-	var err error
-	if o.config != "" {
-		if wanted.Config, err = readBounded(o.config, stdin, baseconfig.MaxSize); err != nil {
-			return nil, err
-		}
-		base, err := baseconfig.ParseUncached(wanted.Config)
-		if err != nil {
-			return nil, wrongFile(o.config, err)
-		}
-		wanted.ConfigVersion = base.Version()
+	if err := o.readConfig(stdin, wanted); err != nil {
+		return nil, err
 	}
-	if o.provider != "" {
-		if wanted.Provider, err = readBounded(o.provider, stdin, externalprovider.MaxSize); err != nil {
-			return nil, err
-		}
-		if _, err := externalprovider.Parse(wanted.Provider); err != nil {
-			return nil, wrongFile(o.provider, err)
-		}
-	}
-	return wanted, nil
+	return wanted, o.readProvider(stdin, wanted)
 }
 
+// readConfig reads and checks the configuration in --config.
+func (o *imageLabelOptions) readConfig(stdin io.Reader, wanted *registry.Labels) (err error) {
+	if o.config == "" {
+		return nil
+	}
+	if wanted.Config, err = readBounded(o.config, stdin, baseconfig.MaxSize); err != nil {
+		return err
+	}
+	base, err := baseconfig.ParseUncached(wanted.Config)
+	if err != nil {
+		return wrongFile(o.config, err)
+	}
+	wanted.ConfigVersion = base.Version()
+	return nil
+}
+
+// readProvider reads and checks the metadata in --provider.
+func (o *imageLabelOptions) readProvider(stdin io.Reader, wanted *registry.Labels) (err error) {
+	if o.provider == "" {
+		return nil
+	}
+	if wanted.Provider, err = readBounded(o.provider, stdin, externalprovider.MaxSize); err != nil {
+		return err
+	}
+	if _, err := externalprovider.Parse(wanted.Provider); err != nil {
+		return wrongFile(o.provider, err)
+	}
+	return nil
+}
+
+// wrongFile returns the error for an invalid file.
 func wrongFile(path string, err error) error {
 	return &rejection{problems: []string{path + ": " + err.Error()}, summary: "the image is unchanged"}
 }
 
-// readBounded reads a file of at most limit bytes.
+// readBounded reads a file that is not empty and has at most limit bytes.
 func readBounded(path string, stdin io.Reader, limit int64) ([]byte, error) {
-	from := stdin
-	if path != "-" {
-		file, err := os.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		from = file
-	}
-	content, err := io.ReadAll(io.LimitReader(from, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("read %q: %w", path, err)
-	}
-	if int64(len(content)) > limit {
+	content, err := readStart(path, stdin, limit+1)
+	switch {
+	case err != nil:
+		return nil, err
+	case int64(len(content)) > limit:
 		return nil, wrongFile(path, fmt.Errorf("is larger than %d bytes, which is the limit", limit))
-	}
-	if len(content) == 0 {
+	case len(content) == 0:
 		return nil, wrongFile(path, errors.New("is empty"))
 	}
 	return content, nil
 }
 
-// labelImage makes the labelled image, reads it as the operator would, and applies the operator's checks.
+// labelImage creates the labelled image, reads it as the operator would, and applies the operator's checks.
 func labelImage(
 	ctx context.Context, place image.Place, wanted *registry.Labels, options *imageLabelOptions, written string,
 ) (*labelReport, *image.Labelled, error) {
@@ -209,10 +227,7 @@ func labelImage(
 	if err != nil {
 		return nil, nil, err
 	}
-	tag := options.tag
-	if tag == "" {
-		tag = place.Tag()
-	}
+	tag := cmp.Or(options.tag, place.Tag())
 	report := newLabelReport(changed, wanted, written, place.Name(options.tag))
 	for i, read := range all {
 		one := reportOf(read, tag, written)
@@ -227,7 +242,7 @@ func labelImage(
 	return report, changed, nil
 }
 
-// onlyProvider returns a report about the provider alone, for the case that only the provider label is written.
+// onlyProvider returns a report about the provider alone, for a command that writes only the label of the provider.
 func onlyProvider(one *platformReport, read *registry.Details) platformReport {
 	result := platformReport{Platform: one.Platform}
 	result.checkProvider(read.Provider)

@@ -52,10 +52,10 @@ func mediaTypes(t *testing.T, descriptor *remote.Descriptor) (kinds []string, la
 	return kinds, len(manifest.Layers)
 }
 
-// small and large are numbers of bytes that a configuration has in addition. A large one needs a layer.
+// small and large are numbers of bytes to add to a configuration. A large configuration is written to a layer.
 const small, large = 0, 60 << 10
 
-// The operator's code reads the labels and layers that the command writes byte for byte.
+// The code of the operator reads the same configuration from the labels or the layer that the command wrote.
 func TestImageLabelRoundTrip(t *testing.T) {
 	server := serveImages(t)
 	for _, tc := range []struct {
@@ -98,7 +98,7 @@ func TestImageLabelRoundTrip(t *testing.T) {
 				t.Fatalf("exit code %d\n%s", got.code, got.err)
 			}
 			if dry.out != got.out {
-				t.Errorf("without --push it shows\n%swith it\n%s", dry.out, got.out)
+				t.Errorf("output without --push:\n%swith --push:\n%s", dry.out, got.out)
 			}
 			after, err := remote.Get(server.ref(t, strings.TrimPrefix(written, server.host+"/")))
 			if err != nil {
@@ -115,7 +115,7 @@ func TestImageLabelRoundTrip(t *testing.T) {
 			again := label("--push")
 			if again.code != 0 || server.writes.Load() != writes ||
 				!strings.Contains(again.out, "AFTER   "+after.Digest.String()) {
-				t.Errorf("once more: exit code %d, %d writes\n%s%s", again.code, server.writes.Load()-writes, again.out, again.err)
+				t.Errorf("second run: exit code %d, %d writes\n%s%s", again.code, server.writes.Load()-writes, again.out, again.err)
 			}
 			if inspected := run(t, "", "image", "inspect", written, "--insecure"); inspected.code != 0 {
 				t.Errorf("inspect: exit code %d\n%s%s", inspected.code, inspected.out, inspected.err)
@@ -124,7 +124,7 @@ func TestImageLabelRoundTrip(t *testing.T) {
 	}
 }
 
-// checkLabelled checks what the operator reads from a labelled image.
+// checkLabelled checks the data that the operator reads from a labelled image.
 func (s *imageServer) checkLabelled(
 	t *testing.T, written, architecture, config string, digest v1.Hash, wantLayer bool,
 ) {
@@ -165,8 +165,8 @@ func btoi(is bool) int {
 	return 0
 }
 
-// A configuration layer replaces the previous one. It is removed when a label holds the configuration. The
-// result has OCI media types.
+// A configuration layer replaces the previous configuration layer. The command removes the layer if the configuration
+// fits into a label. The result has OCI media types.
 func TestImageLabelReplacesLayer(t *testing.T) {
 	server := serveImages(t)
 	for _, docker := range []bool{false, true} {
@@ -195,7 +195,7 @@ func TestImageLabelReplacesLayer(t *testing.T) {
 	}
 }
 
-// Index entries that are not runnable images stay unchanged.
+// The command does not change index entries that are not runnable images.
 func TestImageLabelKeepsAttestations(t *testing.T) {
 	server := serveImages(t)
 	written := server.push(t, "team/server:prod", serverIndex(t, false))
@@ -222,21 +222,21 @@ func TestImageLabelKeepsAttestations(t *testing.T) {
 	if got.code != 0 {
 		t.Fatal(got.err)
 	}
-	contains(t, got.err, "1 index entry that is not a runnable image, such as an attestation, is kept", "ok: "+server.host+"/team/server:labelled is sha256:")
+	contains(t, got.err, "1 index entry that is not a runnable image, such as an attestation, does not change", "ok: "+server.host+"/team/server:labelled is sha256:")
 	after, untouched := indexOf("labelled"), indexOf("prod")
 	for i := range before.Manifests {
 		if before.Manifests[i].Digest != untouched.Manifests[i].Digest {
-			t.Error("the tag that was read is another image now")
+			t.Error("the original tag refers to another image")
 		}
 		kept := before.Manifests[i].Platform.OS == "unknown"
 		if same := before.Manifests[i].Digest == after.Manifests[i].Digest; same != kept {
-			t.Errorf("manifests[%d] of %s stays: %t", i, before.Manifests[i].Platform, same)
+			t.Errorf("manifests[%d] of %s is unchanged: %t", i, before.Manifests[i].Platform, same)
 		}
 	}
 }
 
-// An image in an OCI layout is named by its tag, by its digest, or by the layout alone. The written image replaces the
-// one with the same tag.
+// The reference of an image in an OCI layout contains a tag, a digest, or neither of them. The written image replaces
+// the image with the same tag.
 func TestImageLayoutNames(t *testing.T) {
 	config := write(t, map[string]string{"config.yaml": ownConfig}) + "/config.yaml"
 	digest, err := serverImage(t, false, "amd64").Digest()
@@ -248,11 +248,11 @@ func TestImageLayoutNames(t *testing.T) {
 		args   []string
 		want   []string // the tags of labelled images afterwards
 	}{
-		"by tag":               {":a", nil, []string{"a"}},
-		"by digest":            {"@" + digest.String(), nil, []string{"a"}},
-		"under a new tag":      {":a", []string{"--tag", "c"}, []string{"c"}},
-		"under another's tag":  {":a", []string{"--tag", "b"}, []string{"b"}},
-		"digest and a new tag": {"@" + digest.String(), []string{"--tag", "c"}, []string{"c"}},
+		"by tag":                      {":a", nil, []string{"a"}},
+		"by digest":                   {"@" + digest.String(), nil, []string{"a"}},
+		"to a new tag":                {":a", []string{"--tag", "c"}, []string{"c"}},
+		"to the tag of another image": {":a", []string{"--tag", "b"}, []string{"b"}},
+		"digest and a new tag":        {"@" + digest.String(), []string{"--tag", "c"}, []string{"c"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := makeLayout(t, map[string]v1.Image{"a": serverImage(t, false, "amd64"), "b": serverImage(t, false, "arm64")},
@@ -285,13 +285,13 @@ func TestImageLayoutNames(t *testing.T) {
 				}
 			}
 			if !slices.Equal(labelled, tc.want) {
-				t.Errorf("labelled are %q, want %q", labelled, tc.want)
+				t.Errorf("images %q have labels, want %q", labelled, tc.want)
 			}
 		})
 	}
 }
 
-// Reading and writing use the credentials of the user's Docker configuration.
+// The image commands use the credentials of the user's Docker configuration.
 func TestImageCredentials(t *testing.T) {
 	server := serveImages(t)
 	written := server.push(t, "team/server:0.7.3", serverImage(t, false, "amd64"))
@@ -312,7 +312,7 @@ func TestImageCredentials(t *testing.T) {
 	}
 }
 
-// Every problem is reported before anything is written, or leaves the tag unchanged.
+// The command reports each problem, and does not change the tag.
 func TestImageLabelRefuses(t *testing.T) {
 	server := serveImages(t)
 	written := server.push(t, "team/server:0.7.3", serverImage(t, false, "amd64"))
@@ -342,36 +342,36 @@ func TestImageLabelRefuses(t *testing.T) {
 		code  int
 		want  string
 	}{
-		"no such image":      {server.host + "/team/none:1", []string{"--config", file("config.yaml")}, 1, "status 404 Not Found and code NAME_UNKNOWN"},
-		"no such tag":        {server.host + "/team/server:none", []string{"--config", file("config.yaml")}, 1, "status 404 Not Found and code MANIFEST_UNKNOWN"},
-		"not a name":         {"UPPER/case:1", []string{"--config", file("config.yaml")}, 1, `parse image "UPPER/case:1"`},
-		"config too large":   {written, []string{"--config", file("large.yaml")}, 1, "large.yaml: is larger than 786432 bytes, which is the limit"},
-		"config empty":       {written, []string{"--config", file("empty.yaml")}, 1, "empty.yaml: is empty"},
-		"config no mapping":  {written, []string{"--config", file("text.yaml")}, 1, "text.yaml: base config: "},
-		"config no YAML":     {written, []string{"--config", file("tab.yaml")}, 1, "line 2 is indented with a tab"},
-		"config version":     {written, []string{"--config", file("version.yaml")}, 1, "Unsupported config.yaml version 3. Supported versions: 1, 2"},
-		"config type":        {written, []string{"--config", file("type.yaml"), "--release", "0.7.3"}, 1, "providers.inference[0].config.allowed_models: "},
-		"config API":         {written, []string{"--config", file("api.yaml")}, 1, `apis[1]: server release 0.7 has no API "nothing"`},
-		"provider":           {written, []string{"--provider", file("provider.yaml")}, 1, `line 6: spec.providerType is "custom", which is not a provider type`},
-		"no file":            {written, []string{"--config", file("none.yaml")}, 2, "none.yaml: no such file"},
-		"nothing":            {written, nil, 2, "nothing to write; set --config, --provider or --release"},
-		"release":            {written, []string{"--release", "9.9"}, 2, `--release: unknown server release "9.9"`},
-		"tag":                {written, []string{"--release", "0.7", "--tag", "a/b"}, 2, `--tag: "a/b" is not a valid tag`},
-		"output":             {written, []string{"--release", "0.7", "-o", "xml"}, 2, `--output: "xml" is not a valid format; use one of`},
-		"digest without tag": {pinned, []string{"--release", "0.7"}, 2, "is named by its digest, so the tag to write is not known; set --tag"},
-		"index within index": {nested, []string{"--release", "0.7"}, 1, "manifests[0]: is an index within an index"},
-		"artifact":           {artifact, []string{"--release", "0.7"}, 1, `its configuration is of type "application/vnd.example.chart": it is not a runnable image`},
-		"index of no image":  {nothing, []string{"--release", "0.7"}, 1, "the index has no image"},
-		"no layout":          {"oci:" + folder, []string{"--release", "0.7"}, 1, "is not an OCI layout: it has no index.json"},
-		"no image in layout": {"oci:" + makeLayout(t, nil, nil), []string{"--release", "0.7"}, 1, "has no image"},
+		"missing image":            {server.host + "/team/none:1", []string{"--config", file("config.yaml")}, 1, "status 404 Not Found and code NAME_UNKNOWN"},
+		"missing tag":              {server.host + "/team/server:none", []string{"--config", file("config.yaml")}, 1, "status 404 Not Found and code MANIFEST_UNKNOWN"},
+		"invalid name":             {"UPPER/case:1", []string{"--config", file("config.yaml")}, 1, `parse image "UPPER/case:1"`},
+		"config too large":         {written, []string{"--config", file("large.yaml")}, 1, "large.yaml: is larger than 786432 bytes, which is the limit"},
+		"config empty":             {written, []string{"--config", file("empty.yaml")}, 1, "empty.yaml: is empty"},
+		"config is not a mapping":  {written, []string{"--config", file("text.yaml")}, 1, "text.yaml: base config: "},
+		"config is not valid YAML": {written, []string{"--config", file("tab.yaml")}, 1, "line 2 is indented with a tab"},
+		"config version":           {written, []string{"--config", file("version.yaml")}, 1, "Unsupported config.yaml version 3. Supported versions: 1, 2"},
+		"config type":              {written, []string{"--config", file("type.yaml"), "--release", "0.7.3"}, 1, "providers.inference[0].config.allowed_models: "},
+		"config API":               {written, []string{"--config", file("api.yaml")}, 1, `apis[1]: server release 0.7 has no API "nothing"`},
+		"provider":                 {written, []string{"--provider", file("provider.yaml")}, 1, `line 6: spec.providerType is "custom", which is not a provider type`},
+		"missing file":             {written, []string{"--config", file("none.yaml")}, 2, "none.yaml: no such file"},
+		"nothing":                  {written, nil, 2, "nothing to write; set --config, --provider or --release"},
+		"release":                  {written, []string{"--release", "9.9"}, 2, `--release: unknown server release "9.9"`},
+		"tag":                      {written, []string{"--release", "0.7", "--tag", "a/b"}, 2, `--tag: "a/b" is not a valid tag`},
+		"output":                   {written, []string{"--release", "0.7", "-o", "xml"}, 2, `--output: "xml" is not a valid value; use one of`},
+		"digest without tag":       {pinned, []string{"--release", "0.7"}, 2, "has a digest and no tag in its name; set --tag to the tag to write"},
+		"index within index":       {nested, []string{"--release", "0.7"}, 1, "manifests[0]: is an index within an index"},
+		"artifact":                 {artifact, []string{"--release", "0.7"}, 1, `is not a runnable image: its configuration has the media type "application/vnd.example.chart"`},
+		"index without images":     {nothing, []string{"--release", "0.7"}, 1, "the index has no image"},
+		"missing layout":           {"oci:" + folder, []string{"--release", "0.7"}, 1, "is not an OCI layout: it has no index.json"},
+		"no image in layout":       {"oci:" + makeLayout(t, nil, nil), []string{"--release", "0.7"}, 1, "has no image"},
 		"two images": {"oci:" + makeLayout(t, map[string]v1.Image{
 			"a": serverImage(t, false, "amd64"),
 			"b": serverImage(t, true, "amd64"),
-		}, nil), []string{"--release", "0.7"}, 1, "has 2 images; name one: "},
-		"no such tag, layout": {
+		}, nil), []string{"--release", "0.7"}, 1, "has 2 images; add the tag or digest of one: "},
+		"missing tag in layout": {
 			"oci:" + makeLayout(t, map[string]v1.Image{"a": serverImage(t, false, "amd64")}, nil) + ":b",
 			[]string{"--release", "0.7"},
-			1, `has no image "b"; it has a`,
+			1, `has no image "b"; its images are a`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -385,7 +385,7 @@ func TestImageLabelRefuses(t *testing.T) {
 	}
 }
 
-// If the registry rejects a write or breaks off in the middle, the tag keeps its image.
+// If the registry rejects a write, the tag still refers to the original image.
 func TestImageLabelReadOnly(t *testing.T) {
 	server := serveImages(t)
 	for name, tc := range map[string]struct {
@@ -422,7 +422,7 @@ func TestImageLabelReadOnly(t *testing.T) {
 	}
 }
 
-// A label can be written alone. Problems of other labels do not matter then.
+// The command can write a single label, even if the other labels of the image are invalid.
 func TestImageLabelAlone(t *testing.T) {
 	server := serveImages(t)
 	provider := write(t, map[string]string{"provider.yaml": providerFile}) + "/provider.yaml"
@@ -437,7 +437,7 @@ func TestImageLabelAlone(t *testing.T) {
 			[]string{"--provider", provider},
 			[]string{reader.LabelProvider, encoded(providerFile)},
 		},
-		"provider next to an invalid config": {map[string]string{reader.LabelBase64: encoded("version: 3\n")}, []string{"--provider", provider}, []string{reader.LabelProvider, encoded(providerFile)}},
+		"provider on an image with an invalid config": {map[string]string{reader.LabelBase64: encoded("version: 3\n")}, []string{"--provider", provider}, []string{reader.LabelProvider, encoded(providerFile)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			written := server.push(t, "team/"+strings.ReplaceAll(name, " ", "-")+":prod", withLabels(t, tc.labels))
@@ -464,7 +464,7 @@ func TestImageLabelAlone(t *testing.T) {
 	}
 }
 
-// A credential in clear text gives a warning that does not contain its value.
+// For a credential in clear text, the command prints a warning without the value of the credential.
 func TestImageLabelClearText(t *testing.T) {
 	const canary = "canary-7c1d"
 	server := serveImages(t)
@@ -481,7 +481,7 @@ func TestImageLabelClearText(t *testing.T) {
 			t.Errorf("%v: exit code %d\n%s%s", args, got.code, got.out, got.err)
 		}
 		if n := strings.Count(got.err, "providers.inference[0].config.api_key: is a credential in clear text"); n != 1 {
-			t.Errorf("%v: told %d times\n%s", args, n, got.err)
+			t.Errorf("%v: %d warnings, want 1\n%s", args, n, got.err)
 		}
 	}
 }

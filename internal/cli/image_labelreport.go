@@ -12,16 +12,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// labelReport describes what is written into an image.
+// labelReport describes the changes of an image.
 type labelReport struct {
 	Image string `json:"image"`
-	// Target is the image with the tag that is written.
+	// Target is the image with its new tag.
 	Target string `json:"target"`
 	Before string `json:"before"`
 	After  string `json:"after"`
-	// Images lists the images of an index, or the only image.
+	// Images lists the images of an index, or contains the only image.
 	Images []labelledReport `json:"images"`
-	// Kept counts the entries of the index that are not runnable images.
+	// Kept is the number of entries in the index that are not runnable images.
 	Kept   int            `json:"kept,omitempty"`
 	Labels []writtenLabel `json:"labels"`
 	// Layers lists the added layers.
@@ -39,7 +39,7 @@ type labelledReport struct {
 type writtenLabel struct {
 	Label string `json:"label"`
 	Bytes int    `json:"bytes"`
-	// Value is the value of a readable label. It is empty for base64 content.
+	// Value is the value of the label. It is empty for base64 content.
 	Value string `json:"value,omitempty"`
 }
 
@@ -50,12 +50,7 @@ func newLabelReport(changed *image.Labelled, wanted *registry.Labels, written, t
 		checked: imageReport{Image: written},
 	}
 	for i := range changed.Images {
-		one := &changed.Images[i]
-		platform := ""
-		if one.Platform != nil {
-			platform = one.Platform.String()
-		}
-		report.Images = append(report.Images, labelledReport{platform, one.Before.String(), one.After.String()})
+		report.Images = append(report.Images, newLabelledReport(&changed.Images[i]))
 	}
 	layer := ""
 	for i := range changed.Blobs {
@@ -75,34 +70,43 @@ func newLabelReport(changed *image.Labelled, wanted *registry.Labels, written, t
 	return report
 }
 
-// verdict reports the problems of what is to be written.
+func newLabelledReport(one *image.Changed) labelledReport {
+	platform := ""
+	if one.Platform != nil {
+		platform = one.Platform.String()
+	}
+	return labelledReport{platform, one.Before.String(), one.After.String()}
+}
+
+// verdict prints the problems and the notes about the labelled image. It returns an error if the operator would not
+// accept the image.
 func (r *labelReport) verdict(p printer) error {
 	if r.checked.verdict(p) != nil {
 		return &rejection{summary: "the operator would not accept the labelled image; the image is unchanged"}
 	}
 	if r.Kept > 0 {
-		kept := "1 index entry that is not a runnable image, such as an attestation, is kept; it still describes"
+		kept := "1 index entry that is not a runnable image, such as an attestation, does not change; this entry describes"
 		if r.Kept > 1 {
-			kept = fmt.Sprintf("%d index entries that are not runnable images, such as attestations, are kept; they still describe", r.Kept)
+			kept = fmt.Sprintf("%d index entries that are not runnable images, such as attestations, do not change; these "+
+				"entries describe", r.Kept)
 		}
-		p.note(fmt.Sprintf("%s: %s the images as they were before labelling", r.Image, kept))
+		p.note(fmt.Sprintf("%s: %s the images before labelling", r.Image, kept))
 	}
 	if r.onlyTagged() {
 		p.note(fmt.Sprintf("%s: only the tag specifies the release of the server; set --release to write the release to "+
-			"the label %s",
-			r.Image, registry.LabelRelease))
+			"the label %s", r.Image, registry.LabelRelease))
 	}
 	return nil
 }
 
-// onlyTagged reports whether only the tag identifies the release of the server.
+// onlyTagged reports whether only the tag specifies the release of the server.
 func (r *labelReport) onlyTagged() bool {
 	return slices.ContainsFunc(r.checked.Images, func(one platformReport) bool {
 		return one.Release != nil && one.Release.From == string(distribution.ByTag)
 	})
 }
 
-// written reports what was written.
+// written prints the name and the digest of the written image.
 func (r *labelReport) written(p printer) {
 	if r.Before == r.After && r.Target == r.Image {
 		p.ok(fmt.Sprintf("%s already has these labels", r.Target))
@@ -111,7 +115,7 @@ func (r *labelReport) written(p printer) {
 	p.ok(fmt.Sprintf("%s is %s", r.Target, r.After))
 }
 
-// write writes the report in readable form.
+// write writes the report as tables.
 func (r *labelReport) write(page *bytes.Buffer) {
 	writeTable(page, [][]string{{"IMAGE", r.Target}, {"BEFORE", r.Before}, {"AFTER", r.After}})
 	if len(r.Images) > 1 || r.Images[0].Platform != "" {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
@@ -15,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// imageReport describes what the operator reads from an image on each platform.
+// imageReport describes the data that the operator reads from an image for each platform.
 type imageReport struct {
 	Image  string `json:"image"`
 	Digest string `json:"digest"`
@@ -29,9 +30,9 @@ type platformReport struct {
 	Config   *configReport   `json:"config,omitempty"`
 	Release  *releaseReport  `json:"release,omitempty"`
 	Provider *providerReport `json:"provider,omitempty"`
-	// Entrypoint is the command that the image starts, if it is certain.
+	// Entrypoint is the command that the image starts. It is empty if the command is not certain.
 	Entrypoint []string `json:"entrypoint,omitempty"`
-	// Verified lists the digests of the verified content. Each is named by the one before.
+	// Verified lists the digests of the verified content. The content of each entry refers to the next.
 	Verified []partReport `json:"verified,omitempty"`
 	Warnings []string     `json:"warnings,omitempty"`
 	Errors   []string     `json:"errors,omitempty"`
@@ -43,12 +44,12 @@ type configReport struct {
 	File   string `json:"file,omitempty"`
 	Bytes  int    `json:"bytes"`
 	Digest string `json:"digest"`
-	// Version is the schema version.
+	// Version is the version of the schema.
 	Version string `json:"version,omitempty"`
 }
 
 type releaseReport struct {
-	// Version is the known version of the server. Line is the release line whose data the checks use.
+	// Version is the version of the server, if it is known. Line is the release line whose data the checks use.
 	Version string `json:"version,omitempty"`
 	Line    string `json:"line"`
 	From    string `json:"from"`
@@ -71,7 +72,7 @@ type partReport struct {
 	Bytes  int64  `json:"bytes"`
 }
 
-// reportOf checks the content of an image as the operator does. tag is the image's tag; it is empty if there is none.
+// reportOf checks the content of an image as the operator does. tag is the tag of the image, or "".
 func reportOf(read *registry.Details, tag, written string) platformReport {
 	one := platformReport{Platform: read.Platform, Entrypoint: read.Entrypoint}
 	for _, part := range read.Parts {
@@ -100,8 +101,8 @@ func reportOf(read *registry.Details, tag, written string) platformReport {
 // requireLabels rejects an image without labels.
 func (r *platformReport) requireLabels() {
 	if r.Config == nil && r.Provider == nil && len(r.Errors) == 0 {
-		r.Errors = append(r.Errors, fmt.Sprintf("the image has none of the labels %s, %s and %s: the operator finds "+
-			"neither a configuration nor an external provider in it; run kubectl llamastack image label to write them",
+		r.Errors = append(r.Errors, fmt.Sprintf("the image has none of the labels %s, %s and %s, so it contains "+
+			"neither a configuration nor an external provider; run kubectl llamastack image label to write the labels",
 			registry.LabelBase64, registry.LabelLayer, registry.LabelProvider))
 	}
 }
@@ -136,9 +137,14 @@ func (r *platformReport) checkConfig(read *registry.Details, resolved *distribut
 	}
 	if read.ConfigVersion != "" && checked.Version != "" && read.ConfigVersion != checked.Version {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("label %q contains version %s, but the configuration has version %s; "+
-			"the operator uses the latter",
-			registry.LabelConfigVersion, read.ConfigVersion, checked.Version))
+			"the operator uses the version of the configuration", registry.LabelConfigVersion, read.ConfigVersion,
+			checked.Version))
 	}
+	r.refuse(err)
+}
+
+// refuse records an error, or each finding of an invalid configuration.
+func (r *platformReport) refuse(err error) {
 	failed, ok := errors.AsType[*plan.ConfigError](err)
 	switch {
 	case ok && len(failed.Errors) > 0:
@@ -167,7 +173,7 @@ func (r *platformReport) checkProvider(label string) {
 	}
 }
 
-// refused returns the number of platforms whose image the operator would reject.
+// refused returns the number of platforms for which the operator would reject the image.
 func (r *imageReport) refused() int {
 	count := 0
 	for i := range r.Images {
@@ -178,18 +184,30 @@ func (r *imageReport) refused() int {
 	return count
 }
 
-// verdict reports all problems and warnings.
+// verdict prints all warnings and errors. It returns an error if the operator would reject the image.
 func (r *imageReport) verdict(p printer) error {
-	r.tell(p.warning, func(one *platformReport) []string { return one.Warnings })
-	r.tell(p.problem, func(one *platformReport) []string { return one.Errors })
+	r.messages(p.warning, func(one *platformReport) []string { return one.Warnings })
+	r.messages(p.problem, func(one *platformReport) []string { return one.Errors })
 	if count := r.refused(); count > 0 {
 		return &rejection{summary: fmt.Sprintf("the operator would not accept %d of %d images", count, len(r.Images))}
 	}
 	return nil
 }
 
-// tell prints each text once if it applies to every platform. Otherwise it prints the text with the platform.
-func (r *imageReport) tell(say func(string), of func(*platformReport) []string) {
+// print prints the report, and then the warnings and errors.
+func (r *imageReport) print(out io.Writer, form string, p printer) error {
+	var page bytes.Buffer
+	if err := writeForm(&page, form, r, r.write); err != nil {
+		return err
+	}
+	if _, err := page.WriteTo(out); err != nil {
+		return err
+	}
+	return r.verdict(p)
+}
+
+// messages prints a text that applies to every platform once. It prints other texts with their platforms.
+func (r *imageReport) messages(line func(string), of func(*platformReport) []string) {
 	counts := map[string]int{}
 	for i := range r.Images {
 		for _, text := range of(&r.Images[i]) {
@@ -201,15 +219,15 @@ func (r *imageReport) tell(say func(string), of func(*platformReport) []string) 
 			everywhere := counts[text] == len(r.Images)
 			switch {
 			case everywhere && i == 0, !everywhere && r.Images[i].Platform == "":
-				say(r.Image + ": " + text)
+				line(r.Image + ": " + text)
 			case !everywhere:
-				say(r.Image + ": " + r.Images[i].Platform + ": " + text)
+				line(r.Image + ": " + r.Images[i].Platform + ": " + text)
 			}
 		}
 	}
 }
 
-// write writes the report in readable form.
+// write writes the report as tables.
 func (r *imageReport) write(page *bytes.Buffer) {
 	writeTable(page, [][]string{{"IMAGE", r.Image}, {"DIGEST", r.Digest}})
 	for i := range r.Images {
@@ -226,24 +244,23 @@ func (r *platformReport) rows() [][]string {
 		}
 	}
 	add("PLATFORM", r.Platform)
-	if c := r.Config; c != nil {
-		text := fmt.Sprintf("%d bytes, version %s, from label %s", c.Bytes, dash(c.Version), c.Label)
-		if c.File != "" {
-			text += ", file " + c.File
-		}
-		add("CONFIG", text)
+	if r.Config != nil {
+		add("CONFIG", r.Config.text())
 	}
-	if found := r.Release; found != nil {
-		text := dash(found.Version) + ", from " + found.From
-		if found.Label != "" {
-			text += " " + found.Label
-		}
-		add("RELEASE", text)
+	if r.Release != nil {
+		add("RELEASE", r.Release.text())
 	}
 	if found := r.Provider; found != nil {
 		add("PROVIDER", fmt.Sprintf("%s of %s, module %s, package %s %s by %s", found.Type, found.API, found.Module, found.Name, found.Version, found.Vendor))
 	}
 	add("ENTRYPOINT", strings.Join(r.Entrypoint, " "))
+	rows = append(rows, r.verifiedRows()...)
+	add("CHECKS", r.checks())
+	return rows
+}
+
+func (r *platformReport) verifiedRows() [][]string {
+	var rows [][]string
 	for i, part := range r.Verified {
 		head := ""
 		if i == 0 {
@@ -251,11 +268,26 @@ func (r *platformReport) rows() [][]string {
 		}
 		rows = append(rows, []string{head, fmt.Sprintf("%s, %s, %d bytes", part.Digest, part.Kind, part.Bytes)})
 	}
-	add("CHECKS", r.checks())
 	return rows
 }
 
-// checks returns the outcome of the checks in a word.
+func (c *configReport) text() string {
+	text := fmt.Sprintf("%d bytes, version %s, from label %s", c.Bytes, dash(c.Version), c.Label)
+	if c.File != "" {
+		text += ", file " + c.File
+	}
+	return text
+}
+
+func (r *releaseReport) text() string {
+	text := dash(r.Version) + ", from " + r.From
+	if r.Label != "" {
+		text += " " + r.Label
+	}
+	return text
+}
+
+// checks returns the result of the checks in a few words.
 func (r *platformReport) checks() string {
 	switch {
 	case len(r.Errors) == 1:

@@ -28,7 +28,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 )
 
-// imageServer is a registry on this machine.
+// imageServer is a local registry.
 type imageServer struct {
 	host string
 	// before handles a request instead of the registry if it returns true. writes counts the requests that change

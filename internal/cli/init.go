@@ -23,28 +23,35 @@ type initOptions struct {
 	force  bool
 }
 
-func newInitCommand(streams Streams) *cobra.Command {
-	options := initOptions{}
-	command := &cobra.Command{
-		Use:   "init [NAME]",
-		Short: "Write the first manifest of a stack, with comments",
-		Long: `Write a LlamaStackDistribution of v1alpha2 with comments: a server, a provider of
-models, the models, and the storage. Without flags, the command asks for each of
-them; an empty answer takes the default in brackets. With flags, it asks nothing.
+const (
+	initHelp = `Write a LlamaStackDistribution of v1alpha2 with comments. It contains the server, a
+provider of models, the models, and the storage. Without flags, the command asks for
+each of these values. An empty answer selects the default in brackets. With flags,
+the command asks no questions.
 
-Secrets are named and never written: the manifest contains a commented template
-of each Secret without a value. The manifest passes kubectl llamastack validate.`,
-		Example: `  # answer questions
+The command does not write Secrets. The manifest contains a template without values,
+as a comment, for each Secret. The manifest passes kubectl llamastack validate.`
+
+	initExample = `  # answer questions
   kubectl llamastack init
 
-  # a stack with a vLLM server
+  # write a stack with a vLLM server
   kubectl llamastack init my-stack --provider vllm --endpoint http://vllm:8000 --secret vllm-creds/token \
     --model llama3.2-8b -o stack.yaml
 
-  # state in PostgreSQL, and a host name outside the cluster
+  # write a stack with state in PostgreSQL, and with a host name outside the cluster
   kubectl llamastack init my-stack --provider openai --secret openai/key --store postgres --store-secret pg/url \
-    --expose llama.example.com -o stack.yaml`,
-		Args: cobra.MaximumNArgs(1),
+    --expose llama.example.com -o stack.yaml`
+)
+
+func newInitCommand(streams Streams) *cobra.Command {
+	options := initOptions{}
+	command := &cobra.Command{
+		Use:     "init [NAME]",
+		Short:   "Write the first manifest of a stack, with comments",
+		Long:    initHelp,
+		Example: initExample,
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				options.answers.Name = args[0]
@@ -57,7 +64,7 @@ of each Secret without a value. The manifest passes kubectl llamastack validate.
 	return command
 }
 
-// answerFlags are the flags that answer a question. One of them is enough to ask nothing.
+// answerFlags are the flags that answer a question. If one of them is set, the command asks no questions.
 var answerFlags = []string{
 	"provider", "endpoint", "secret", "setting", "model", "store", "volume-size", "store-endpoint", "store-secret",
 	"release",
@@ -68,21 +75,23 @@ func (o *initOptions) addFlags(command *cobra.Command) {
 	flags, a := command.Flags(), &o.answers
 	flags.StringVar(&a.Provider, "provider", "", "type of the provider of models, for example vllm, ollama or openai")
 	flags.StringVar(&a.Endpoint, "endpoint", "", "URL of the provider; unset: its public service")
-	flags.StringVar(&a.Secret, "secret", "", "NAME/KEY of the Secret with the API key of the provider; unset: none")
-	flags.StringArrayVar(&a.Settings, "setting", nil, "KEY=VALUE of the provider's settings; may be repeated")
-	flags.StringArrayVar(&a.Models, "model", nil, "model to register, by the name that the provider gives it; may be repeated")
+	flags.StringVar(&a.Secret, "secret", "", "NAME/KEY of the Secret with the API key of the provider; unset: no API key")
+	flags.StringArrayVar(&a.Settings, "setting", nil, "setting of the provider as KEY=VALUE; may be repeated")
+	flags.StringArrayVar(&a.Models, "model", nil, "model to register, with the name that the provider uses; may be repeated")
 	flags.StringVar(&a.Store, "store", "", "storage of the server's state: "+strings.Join(starter.Stores(), ", ")+
 		"; unset: "+starter.StoreSQLite)
 	flags.StringVar(&a.VolumeSize, "volume-size", "", "with --store sqlite or redis: size of the volume; unset: "+starter.DefaultVolumeSize)
 	flags.StringVar(&a.StoreEndpoint, "store-endpoint", "",
 		"with --store redis: HOST:PORT; unset: "+starter.DefaultStoreEndpoint)
 	flags.StringVar(&a.StoreSecret, "store-secret", "",
-		"NAME/KEY of the Secret with the connection string of PostgreSQL or the password of Redis; unset: <name>-postgres/url, or no password")
+		"NAME/KEY of the Secret with the connection string of PostgreSQL or the password of Redis; "+
+			"unset: <name>-postgres/url, or no password")
 	flags.StringVar(&a.Release, "release", "", "server release, for example 0.7 or 0.7.3; unset: the default of the operator")
 	flags.StringVar(&a.Distribution, "distribution", "", "distribution of the server; unset: "+starter.DefaultDistribution)
-	flags.StringVar(&a.Expose, "expose", "", "host name outside the cluster; unset: the server is reachable in the cluster only")
-	flags.StringVarP(&a.Namespace, "namespace", "n", "", "namespace to write into the manifest; unset: none")
-	flags.StringVarP(&o.output, "output", "o", "", "file to write, - for standard output; unset: standard output, or the answer to the last question")
+	flags.StringVar(&a.Expose, "expose", "", "host name outside the cluster; unset: clients reach the server only inside the cluster")
+	flags.StringVarP(&a.Namespace, "namespace", "n", "", "namespace to write into the manifest; unset: no namespace")
+	flags.StringVarP(&o.output, "output", "o", "", "file to write, - for standard output; unset: standard output, or the answer to the last "+
+		"question")
 	flags.BoolVar(&o.force, "force", false, "overwrite the file")
 }
 
@@ -98,7 +107,12 @@ func runInit(command *cobra.Command, streams Streams, options initOptions) error
 			return err
 		}
 	}
-	plan, err := starter.Check(options.answers)
+	return options.create(streams.Out, p)
+}
+
+// create writes the manifest for the answers, and prints warnings, notes and the next commands.
+func (o *initOptions) create(out io.Writer, p printer) error {
+	plan, err := starter.Check(o.answers)
 	if err != nil {
 		return err
 	}
@@ -107,7 +121,7 @@ func runInit(command *cobra.Command, streams Streams, options initOptions) error
 	if err != nil {
 		return err
 	}
-	if err := options.write(data, streams.Out); err != nil {
+	if err := o.write(data, out); err != nil {
 		return err
 	}
 	for _, warning := range found.Warnings {
@@ -116,14 +130,15 @@ func runInit(command *cobra.Command, streams Streams, options initOptions) error
 	for _, note := range found.Notes {
 		p.note(note)
 	}
-	if options.toFile() {
-		p.ok(options.output)
-		p.nextSteps(plan, options.output)
+	if o.toFile() {
+		p.ok(o.output)
+		p.nextSteps(plan, o.output)
 	}
 	return nil
 }
 
-// accepted runs the pipeline on the manifest, as validate does. An error names the flag of the field.
+// accepted runs the pipeline on the manifest, as validate does. If a flag sets the field with an error, the error
+// contains the flag.
 func accepted(data []byte) (*dryrun.Outcome, error) {
 	found, err := gather(document.Generated("init", data), []string{"init"}, dryrun.DefaultNamespace)
 	if err != nil {
@@ -155,7 +170,7 @@ func (o *initOptions) write(data []byte, out io.Writer) error {
 	}
 	file, err := os.OpenFile(o.output, mode, 0o644) //nolint:gosec // a manifest without secrets, for everyone to read
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("--output: %q exists already; name another file, or overwrite it with --force", o.output)
+		return fmt.Errorf("--output: %q already exists; set another file, or set --force to overwrite it", o.output)
 	}
 	if err != nil {
 		return fmt.Errorf("--output: %w", err)
@@ -167,7 +182,7 @@ func (o *initOptions) write(data []byte, out io.Writer) error {
 	return nil
 }
 
-// nextSteps prints the commands that create the stack.
+// nextSteps prints the commands that create the Secrets and the stack.
 func (p printer) nextSteps(plan *starter.Plan, file string) {
 	p.line("next:")
 	for _, command := range plan.Commands() {

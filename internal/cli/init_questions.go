@@ -13,11 +13,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// questions asks for the answers on the lines of a terminal, or of a pipe.
+// questions asks questions, and reads the answers line by line.
 type questions struct {
 	in *bufio.Scanner
 	p  printer
-	// ended reports whether the input has no more lines. Every other question then takes its default.
+	// ended reports whether the input has no more lines. The other answers are then the defaults.
 	ended bool
 }
 
@@ -25,7 +25,7 @@ func newQuestions(in io.Reader, p printer) *questions {
 	return &questions{in: bufio.NewScanner(in), p: p}
 }
 
-// ask asks for everything that a manifest needs.
+// ask asks for all values of a manifest.
 func (q *questions) ask(o *initOptions) error {
 	a := &o.answers
 	for _, ask := range []func(*starter.Answers) error{q.server, q.provider, q.models, q.store, q.exposure} {
@@ -84,7 +84,7 @@ func (q *questions) secret(a *starter.Answers, kind *provider.Type) error {
 	return q.text(a, &a.Secret, starter.FlagSecret, question, preset)
 }
 
-// required asks for the keys without which the server does not start.
+// required asks for the settings that the server needs to start.
 func (q *questions) required(a *starter.Answers, kind *provider.Type) error {
 	for _, key := range starter.Required(kind) {
 		for {
@@ -94,7 +94,8 @@ func (q *questions) required(a *starter.Answers, kind *provider.Type) error {
 				break
 			}
 			if q.ended {
-				return fmt.Errorf("%s: provider %q does not start without the key %q", starter.FlagSetting, a.Provider, key)
+				return fmt.Errorf("%s: provider %q does not start without the key %q; add %s %s=VALUE", starter.FlagSetting,
+					a.Provider, key, starter.FlagSetting, key)
 			}
 		}
 	}
@@ -138,7 +139,7 @@ func (q *questions) exposure(a *starter.Answers) error {
 	return q.text(a, &a.Expose, starter.FlagExpose, "Host name outside the cluster, or empty for none", "")
 }
 
-// text asks until the answer is valid. Errors about other answers are left to their own questions.
+// text asks a question until the answer is valid. It ignores errors about other answers, which other questions report.
 func (q *questions) text(a *starter.Answers, into *string, flag, question, preset string) error {
 	for {
 		*into = q.line(question, preset)
@@ -154,7 +155,7 @@ func (q *questions) text(a *starter.Answers, into *string, flag, question, prese
 	}
 }
 
-// line asks one question, and returns the answer or its default.
+// line asks a question once, and returns the answer or the default.
 func (q *questions) line(question, preset string) string {
 	shown := ""
 	if preset != "" {

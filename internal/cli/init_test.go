@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// initArguments returns the flags that a provider type needs in a release.
+// initArguments returns the flags that a provider type requires in a release.
 func initArguments(t *testing.T, line, name string) []string {
 	t.Helper()
 	kind, ok := starter.Answers{Release: line, Provider: name}.KindOf()
@@ -46,7 +46,7 @@ var storeArguments = [][]string{
 	},
 }
 
-// initValid checks that init writes a manifest that validate accepts.
+// initValid checks that validate accepts the manifest of init.
 func initValid(t *testing.T, args []string) string {
 	t.Helper()
 	got := run(t, "", append([]string{"init", "demo"}, args...)...)
@@ -59,7 +59,7 @@ func initValid(t *testing.T, args []string) string {
 	return got.out
 }
 
-// Every provider of every release gives a valid manifest, with each kind of storage in turn.
+// For every provider of every release, init writes a valid manifest. The kinds of storage alternate.
 func TestInitProviders(t *testing.T) {
 	count := 0
 	for _, line := range release.Offered() {
@@ -74,7 +74,7 @@ func TestInitProviders(t *testing.T) {
 	}
 }
 
-// Every kind of storage of every release gives a valid manifest, with and without the optional flags.
+// For every kind of storage of every release, init writes a valid manifest, with and without the optional flags.
 func TestInitStores(t *testing.T) {
 	for i, line := range release.Offered() {
 		for j, store := range storeArguments {
@@ -87,7 +87,7 @@ func TestInitStores(t *testing.T) {
 	}
 }
 
-// The Secrets are comments without values, and the settings keep their types.
+// The manifest contains the Secrets as comments without values, and the settings with their types.
 func TestInitManifest(t *testing.T) {
 	out := initValid(t, []string{
 		"--provider", "remote::vllm", "--endpoint", "https://vllm", "--secret", "shared/token", "--setting", "max_tokens=100",
@@ -97,11 +97,11 @@ func TestInitManifest(t *testing.T) {
 		"#   kubectl create secret generic shared --from-file=token=FILE --from-file=url=FILE\n",
 		"# kind: Secret\n# metadata:\n#   name: shared\n# stringData:\n#   token: # the API key of vllm\n#   url: # postgresql://")
 	if strings.Contains(out, "\nkind: Secret") {
-		t.Errorf("a Secret that is not a comment:\n%s", out)
+		t.Errorf("the manifest contains a Secret that is not a comment:\n%s", out)
 	}
 }
 
-// A wrong answer names the flag, the value and the allowed values or the remedy.
+// The message about an invalid flag contains the flag, the value, and the valid values or the remedy.
 func TestInitRefuses(t *testing.T) {
 	vllm := []string{"--provider", "vllm", "--endpoint", "http://vllm"}
 	for _, tc := range []struct {
@@ -109,9 +109,9 @@ func TestInitRefuses(t *testing.T) {
 		want []string
 	}{
 		{[]string{"Demo", "--provider", "ollama"}, []string{`NAME: "Demo" is not a valid name`}},
-		{[]string{"--provider", "vlm"}, []string{`--provider: "vlm" is none of `, ` vllm, `, `did you mean "vllm"?`}},
+		{[]string{"--provider", "vlm"}, []string{`--provider: "vlm" is not a valid value; use one of `, ` vllm, `, `did you mean "vllm"?`}},
 		{[]string{"--store", "none"}, []string{`--provider: required`, "vllm"}},
-		{[]string{"--provider", "tgi"}, []string{`--provider: "tgi"`, "releases 0.2"}},
+		{[]string{"--provider", "tgi"}, []string{`--provider: "tgi"`, "releases that have it: 0.2"}},
 		{[]string{"--provider", "vllm"}, []string{`--endpoint: required for provider "vllm"`}},
 		{[]string{"--provider", "vllm", "--endpoint", "vllm:8000"}, []string{"--endpoint: the value is not a URL"}},
 		{[]string{"--provider", "vllm", "--endpoint", "http://me:secret-value@vllm"}, []string{"--endpoint: the URL contains credentials"}},
@@ -119,18 +119,18 @@ func TestInitRefuses(t *testing.T) {
 		{[]string{"--provider", "openai"}, []string{`--secret: required for provider "openai"`, "openai-creds/api-key"}},
 		{append(vllm, "--secret", "sk-secret-value"), []string{"--secret: the value is not NAME/KEY of a Secret"}},
 		{append(vllm, "--setting", "max_tokns=1"), []string{
-			`--setting: "max_tokns" is none of `,
+			`--setting: "max_tokns" is not a valid value; use one of `,
 			`did you mean "max_tokens"?`,
 		}},
-		{append(vllm, "--setting", "api_token=secret-value"), []string{`--setting: "api_token" is a credential; name a Secret with --secret`}},
+		{append(vllm, "--setting", "api_token=secret-value"), []string{`--setting: "api_token" is a credential; set --secret to a Secret`}},
 		{append(vllm, "--setting", "max_tokens=many"), []string{"--setting: spec.providers.inference.settings.max_tokens: must be a whole number"}},
 		{[]string{"--provider", "vertexai"}, []string{`--setting: provider "vertexai" does not start without the key "project"`}},
-		{append(vllm, "--store", "postgresql"), []string{`--store: "postgresql" is none of none, sqlite, postgres, redis; did you mean "postgres"?`}},
-		{append(vllm, "--store", "none", "--volume-size", "1Gi"), []string{"--volume-size: the value has no effect with --store none; use it with sqlite or redis"}},
+		{append(vllm, "--store", "postgresql"), []string{`--store: "postgresql" is not a valid value; use one of none, sqlite, postgres, redis; did you mean "postgres"?`}},
+		{append(vllm, "--store", "none", "--volume-size", "1Gi"), []string{"--volume-size: has no effect with --store none; remove --volume-size, or set --store sqlite or redis"}},
 		{append(vllm, "--volume-size", "big"), []string{`--volume-size: "big" is not a size`}},
-		{append(vllm, "--release", "0.77"), []string{`--release: "0.77" is none of `, `did you mean "0.7"?`}},
+		{append(vllm, "--release", "0.77"), []string{`--release: "0.77" is not a valid value; use one of `, `did you mean "0.7"?`}},
 		{append(vllm, "--distribution", "startr"), []string{
-			`--distribution: "startr" is none of `,
+			`--distribution: "startr" is not a valid value; use one of `,
 			`did you mean "starter"?`,
 		}},
 		{append(vllm, "--distribution", "remote-vllm", "--release", "1.5"), []string{`--release: "1.5" is not a release of distribution "remote-vllm"; use one of 0.2`}},
@@ -143,12 +143,13 @@ func TestInitRefuses(t *testing.T) {
 		}
 		contains(t, got.err, tc.want...)
 		if strings.Contains(got.err, "secret-value") {
-			t.Errorf("%q: a credential is printed: %s", tc.args, got.err)
+			t.Errorf("%q: a message contains a credential: %s", tc.args, got.err)
 		}
 	}
 }
 
-// The command asks on the lines of a pipe, asks again after a wrong answer, and takes defaults for empty ones.
+// The command reads the answers from the lines of standard input. It repeats a question after an invalid answer, and
+// uses the default for an empty answer.
 func TestInitAsks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, tc := range map[string]struct {
@@ -190,15 +191,15 @@ func TestInitAsks(t *testing.T) {
 			}
 		})
 	}
-	// The input ends where the provider needs an answer that has no default.
+	// The input ends before an answer that has no default.
 	got := run(t, "x\n\nvertexai\n", "init")
 	if got.code != 2 {
-		t.Errorf("an input that ends: exit code %d\n%s", got.code, got.err)
+		t.Errorf("incomplete input: exit code %d\n%s", got.code, got.err)
 	}
 	contains(t, got.err, `--setting: provider "vertexai" does not start without the key "project"`)
 }
 
-// A file is overwritten only with --force.
+// The command overwrites a file only with --force.
 func TestInitFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "stack.yaml")
 	args := []string{"init", "--provider", "ollama", "--endpoint", "http://ollama:11434", "-o", file}
@@ -208,7 +209,7 @@ func TestInitFile(t *testing.T) {
 		want string
 	}{
 		{nil, 0, "ok: " + file},
-		{nil, 2, fmt.Sprintf("--output: %q exists already; name another file, or overwrite it with --force", file)},
+		{nil, 2, fmt.Sprintf("--output: %q already exists; set another file, or set --force to overwrite it", file)},
 		{[]string{"--force"}, 0, "ok: " + file},
 		{[]string{"--force", "-o", filepath.Join(file, "x")}, 2, "--output: "},
 	} {

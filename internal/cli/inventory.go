@@ -17,36 +17,36 @@ import (
 // inventory is the output of `migrate --dry-run`.
 type inventory struct {
 	Stacks []takeover `json:"stacks"`
-	// Unseen lists what the caller may not read, and what is therefore not known.
+	// Unseen lists the objects that the caller may not read, and the facts that are not known for that reason.
 	Unseen []string `json:"unseen,omitempty"`
 }
 
-// takeover describes one stack before and while this operator takes it over.
+// takeover describes how this operator takes over one stack.
 type takeover struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// File is the file of a stack that was not read from a cluster.
+	// File is the file that contains the stack. It is empty for a stack in a cluster.
 	File string `json:"file,omitempty"`
 	// Version is the API version in which the stack was created.
 	Version string `json:"version"`
 	// ServerVersion is the version that the running server reported.
 	ServerVersion string `json:"serverVersion,omitempty"`
-	// Adopted lists the objects whose fields this operator owns. NotAdopted lists the objects whose fields still have
-	// another owner.
+	// Adopted lists the objects whose fields this operator owns. NotAdopted lists the objects whose fields have another
+	// owner.
 	Adopted    []string `json:"adopted,omitempty"`
 	NotAdopted []string `json:"notAdopted,omitempty"`
-	// NextRollOut describes what changes when the pods are next replaced. Nothing changes before. Empty means no
-	// change, or not known.
+	// NextRollOut describes the changes that the next replacement of the pods makes. Empty means that there are none, or
+	// that they are not known.
 	NextRollOut string `json:"nextRollOut,omitempty"`
-	// Refused lists errors. The stack keeps its pods, and changes of the stack have no effect.
+	// Refused lists the errors of the stack. The operator keeps the pods of a stack with errors, and applies no changes.
 	Refused []string `json:"refused,omitempty"`
-	// ByHand lists everything else that needs a decision by a person.
+	// ByHand lists the other problems that a user has to solve.
 	ByHand []string `json:"byHand,omitempty"`
-	// Warnings lists fields without effect and points to check.
+	// Warnings lists warnings, for example about fields without effect.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// newTakeover returns what the stack's manifest contains.
+// newTakeover returns the facts in the manifest of a stack.
 func newTakeover(s dryrun.Stack) takeover {
 	t := takeover{Namespace: s.Object.Namespace, Name: s.Object.Name, File: s.File, Version: v1alpha2.GroupVersion.Version}
 	if s.Older || names.Compat(s.Object.Annotations) {
@@ -55,7 +55,7 @@ func newTakeover(s dryrun.Stack) takeover {
 	return t
 }
 
-// judge adds the results of the pipeline.
+// judge adds the errors and warnings of the pipeline.
 func (t *takeover) judge(found dryrun.Outcome) {
 	t.Refused = append(t.Refused, found.Errors...)
 	for _, warning := range slices.Concat(found.Warnings, found.Lost) {
@@ -67,8 +67,8 @@ func (t *takeover) judge(found dryrun.Outcome) {
 	}
 }
 
-// release reports an image whose release is not known. A stack with the user's own configuration needs no release, and
-// a running server has reported its own.
+// release adds a problem if the release of the server in an image is not known. A stack with overrideConfig needs no
+// release, and a running server reports its release.
 func (t *takeover) release(s dryrun.Stack, found dryrun.Outcome) {
 	if found.Plan == nil || found.Plan.Release() != "" || t.ServerVersion != "" || s.Object.Spec.OverrideConfig != nil {
 		return
@@ -78,12 +78,11 @@ func (t *takeover) release(s dryrun.Stack, found dryrun.Outcome) {
 		path = convert.OlderPaths(path)
 	}
 	t.ByHand = append(t.ByHand, fmt.Sprintf("%s: %q: this command cannot determine the release of the server in this "+
-		"image, so it does not check the stack against the release; the operator reads the labels of the image; if they do "+
-		"not contain the release, add it to the tag",
-		path, s.Object.Spec.Distribution.Image))
+		"image, so it does not check the stack against the release; the operator reads the labels of the image; if the "+
+		"labels do not contain the release, add the release to the tag", path, s.Object.Spec.Distribution.Image))
 }
 
-// takeovers returns an inventory of the stacks in files. It does not include running objects.
+// takeovers returns an inventory of the stacks in files. It has no facts about running objects.
 func takeovers(m *dryrun.Manifests) inventory {
 	found := inventory{Stacks: []takeover{}}
 	for _, s := range m.Stacks {
@@ -96,14 +95,10 @@ func takeovers(m *dryrun.Manifests) inventory {
 	return found
 }
 
-// write prints an inventory, and returns a rejection if a stack is refused.
+// write writes the inventory to the page. It returns a rejection if a stack has errors.
 func (i inventory) write(page *bytes.Buffer, form string) error {
-	if form != formTable {
-		if err := writeData(page, form, i); err != nil {
-			return err
-		}
-	} else {
-		i.table(page)
+	if err := writeForm(page, form, i, i.table); err != nil {
+		return err
 	}
 	refused := 0
 	for _, t := range i.Stacks {
@@ -112,12 +107,12 @@ func (i inventory) write(page *bytes.Buffer, form string) error {
 		}
 	}
 	if refused > 0 {
-		return &rejection{summary: fmt.Sprintf("%d of %d stacks are rejected in their present form", refused, len(i.Stacks))}
+		return &rejection{summary: fmt.Sprintf("the operator rejects %d of %d stacks in their present form", refused, len(i.Stacks))}
 	}
 	return nil
 }
 
-// table prints an overview, followed by the details of each stack.
+// table writes a table of all stacks, and then the details of each stack.
 func (i inventory) table(page *bytes.Buffer) {
 	rows := [][]string{{"NAMESPACE", "NAME", "VERSION", "ADOPTED", "NEXT ROLL-OUT", "BY HAND"}}
 	for _, t := range i.Stacks {
@@ -154,7 +149,7 @@ func (t takeover) byHand() string {
 	return dash("")
 }
 
-// details prints the entries that the overview counts.
+// details writes the problems that the table counts, and the warnings.
 func (t takeover) details(page *bytes.Buffer) {
 	var rows [][]string
 	for _, found := range []struct {

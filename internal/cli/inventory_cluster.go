@@ -27,13 +27,14 @@ import (
 )
 
 const (
-	// stacksPerPage is the number of stacks per list call.
+	// stacksPerPage is the maximum number of stacks that one request returns.
 	stacksPerPage = 100
-	// maxStacks bounds the number of stacks. In a larger cluster, the user must list the stacks by namespace.
+	// maxStacks is the maximum number of stacks. In a larger cluster, the user must list the stacks of single namespaces.
 	maxStacks = 10_000
 )
 
-// surveyor reads a cluster for an inventory. It only reads, one object after the other, with the rights of the caller.
+// surveyor reads a cluster for an inventory, one object after the other and with the rights of the caller. It changes
+// nothing.
 type surveyor struct {
 	client client.Client
 	config operatorconfig.Config
@@ -48,8 +49,7 @@ func (v *surveyor) survey(ctx context.Context, namespace string) error {
 		err := v.client.List(ctx, list, client.InNamespace(namespace), client.Limit(stacksPerPage),
 			client.Continue(list.GetContinue()))
 		if notServed(err) && list.GroupVersionKind().Version == v1alpha2.GroupVersion.Version && len(v.found.Stacks) == 0 {
-			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind +
-				"List")) // the version of the predecessor operator
+			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind + "List")) // of the previous operator
 			continue
 		}
 		if err != nil {
@@ -64,7 +64,7 @@ func (v *surveyor) survey(ctx context.Context, namespace string) error {
 		case list.GetContinue() == "":
 			return nil
 		case len(v.found.Stacks) >= maxStacks:
-			v.unseen(fmt.Sprintf("the cluster has more than %d stacks: use --namespace to list them by namespace", maxStacks))
+			v.unseen(fmt.Sprintf("the cluster has more than %d stacks: set --namespace to list the stacks of one namespace", maxStacks))
 			return nil
 		}
 	}
@@ -72,16 +72,16 @@ func (v *surveyor) survey(ctx context.Context, namespace string) error {
 
 func notServed(err error) bool { return apierrors.IsNotFound(err) || meta.IsNoMatchError(err) }
 
-// listProblem returns the error for stacks that cannot be listed, with a remedy.
+// listProblem returns the error for stacks that cannot be listed.
 func listProblem(err error, namespace string) error {
 	problem := "list the stacks: " + err.Error()
 	if apierrors.IsForbidden(err) && namespace == "" {
-		problem += "; set --namespace to a namespace that you may read"
+		problem += "; set --namespace to a namespace whose stacks you may list"
 	}
 	return &rejection{problems: []string{problem}, summary: "the cluster could not be read"}
 }
 
-// unseen records once what is not known.
+// unseen records a text about objects that the caller may not read, unless it is already recorded.
 func (v *surveyor) unseen(text string) {
 	if !slices.Contains(v.found.Unseen, text) {
 		v.found.Unseen = append(v.found.Unseen, text)
@@ -116,7 +116,7 @@ func (v *surveyor) look(ctx context.Context, live *unstructured.Unstructured) er
 	return err
 }
 
-// withoutLiveFields returns the fields of an object that a user wrote, as the API server stores them.
+// withoutLiveFields returns an object without its status and managed fields.
 func withoutLiveFields(live *unstructured.Unstructured) map[string]any {
 	object := live.DeepCopy()
 	object.SetManagedFields(nil)
@@ -124,7 +124,7 @@ func withoutLiveFields(live *unstructured.Unstructured) map[string]any {
 	return object.Object
 }
 
-// dropped returns the fields in the manifest that kubectl applied last that do not exist in its version.
+// dropped returns a sentence for each unknown field in the manifest that kubectl applied last.
 func dropped(live *unstructured.Unstructured) []string {
 	var applied any
 	if dryrun.DecodeNumbers([]byte(live.GetAnnotations()[corev1.LastAppliedConfigAnnotation]), &applied) != nil {
@@ -138,13 +138,13 @@ func dropped(live *unstructured.Unstructured) []string {
 	var texts []string
 	for _, problem := range problems {
 		if problem.Unknown {
-			texts = append(texts, dryrun.WithPlace(problem, typ)+"; the last applied manifest contains it, and it has no effect")
+			texts = append(texts, dryrun.WithPlace(problem, typ)+"; the manifest applied last contains this field, which has no effect")
 		}
 	}
 	return texts
 }
 
-// conditions copies the operator's findings from the status, because the operator sees more of a running stack than
+// conditions adds the findings in the operator's status, because the operator has more facts about a running stack than
 // this command.
 func (t *takeover) conditions(live *unstructured.Unstructured) {
 	t.ServerVersion, _, _ = unstructured.NestedString(live.Object, "status", "version", "llamaStackServerVersion")
@@ -164,8 +164,8 @@ func (t *takeover) conditions(live *unstructured.Unstructured) {
 	}
 }
 
-// references reads the ConfigMaps that a stack refers to. It reports whether the stack can be planned; that needs every
-// required ConfigMap to be readable by the caller.
+// references reads the ConfigMaps that a stack refers to. It reports whether the stack can be planned, which is the
+// case if the caller may read every required ConfigMap.
 func (v *surveyor) references(ctx context.Context, s dryrun.Stack) (*dryrun.Manifests, bool, error) {
 	m := &dryrun.Manifests{ConfigMaps: make(map[dryrun.Key]*corev1.ConfigMap), Config: v.config, Live: true}
 	for _, use := range slices.Concat(intent.ConfigMaps(s.Object), intent.TrustedCA(s.Object)) {
@@ -177,7 +177,7 @@ func (v *surveyor) references(ctx context.Context, s dryrun.Stack) (*dryrun.Mani
 			m.ConfigMaps[key] = configMap
 		case apierrors.IsNotFound(err) || use.Name == "":
 		case apierrors.IsForbidden(err):
-			v.unseen(fmt.Sprintf("ConfigMaps of namespace %q: stacks that refer to them cannot be examined", key.Namespace))
+			v.unseen(fmt.Sprintf("ConfigMaps of namespace %q: this command does not check the stacks that refer to them", key.Namespace))
 			if !use.Optional {
 				return m, false, nil
 			}
@@ -195,7 +195,7 @@ func (v *surveyor) readConfig(ctx context.Context, p printer) error {
 		names.OperatorConfigMap)}, client.Limit(1))
 	switch {
 	case apierrors.IsForbidden(err):
-		v.unseen("the operator's ConfigMap: stacks are checked as if it did not exist; pass it with --operator-config")
+		v.unseen("the operator's ConfigMap: stacks are checked without it; to use it, set --operator-config")
 		return nil
 	case err != nil:
 		return fmt.Errorf("find the operator's ConfigMap: %w", err)

@@ -19,11 +19,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// objects records the owner of each object of a stack, and the next roll-out of the Deployment.
+// objects records the adoption of each object of a stack, and the next roll-out of the Deployment.
 func (v *surveyor) objects(ctx context.Context, t *takeover, stack *unstructured.Unstructured, built *plan.Plan) error {
 	for _, object := range built.Objects {
 		if object.GVK.Kind == "ConfigMap" || object.GVK.Kind == "Secret" {
-			continue // named by their content, so they never belong to another operator
+			continue // their names contain a digest, so they never belong to another operator
 		}
 		live, err := v.object(ctx, stack.GetNamespace(), object)
 		if err != nil || live == nil {
@@ -39,8 +39,8 @@ func (v *surveyor) objects(ctx context.Context, t *takeover, stack *unstructured
 	return nil
 }
 
-// object reads a whole Deployment, or the metadata of any other object. It returns nil if the object does not exist or
-// the caller may not read it.
+// object reads a whole Deployment, or the metadata of any other object. It returns nil if the object does not exist, or
+// if the caller may not read it.
 func (v *surveyor) object(
 	ctx context.Context, namespace string, object render.Object,
 ) (*unstructured.Unstructured, error) {
@@ -54,7 +54,7 @@ func (v *surveyor) object(
 	case notServed(err):
 		return nil, nil
 	case apierrors.IsForbidden(err):
-		v.unseen(fmt.Sprintf("%s of namespace %q: their adoption state is not known", plural(object.GVK), namespace))
+		v.unseen(fmt.Sprintf("%s of namespace %q: it is not known whether this operator has adopted them", plural(object.GVK), namespace))
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read %s %q of namespace %q: %w", object.GVK.Kind, object.Name, namespace, err)
@@ -70,19 +70,27 @@ const kindDeployment = "Deployment"
 
 func plural(gvk schema.GroupVersionKind) string { return gvk.Kind + " objects" }
 
-// object records the owner of one object.
-func (t *takeover) object(stack, live *unstructured.Unstructured, built *plan.Plan) error {
-	title := live.GetKind() + "/" + live.GetName()
+// foreign returns the problem of an object that does not belong to the stack, or "".
+func foreign(stack, live *unstructured.Unstructured, title string) string {
 	owner := metav1.GetControllerOf(live)
 	labelled := apply.Owner{Labels: names.ChildSelector(stack.GetName())}.Adopts(live)
 	switch {
 	case owner != nil && owner.UID != stack.GetUID():
-		t.ByHand = append(t.ByHand, fmt.Sprintf("%s is controlled by %s %q: delete it, or use another name for the "+
-			"stack", title, owner.Kind, owner.Name))
-		return nil
+		return fmt.Sprintf("the controller of %[1]s is %[2]s %[3]q; delete %[1]s, or use another name for the stack", title,
+			owner.Kind, owner.Name)
 	case owner == nil && !labelled:
-		t.ByHand = append(t.ByHand, title+" has no controller and does not have the labels of this stack: delete it, or "+
-			"use another name for the stack")
+		return fmt.Sprintf("%[1]s has no controller and does not have the labels of this stack; delete %[1]s, or use "+
+			"another name for the stack", title)
+	default:
+		return ""
+	}
+}
+
+// object records the adoption of one object.
+func (t *takeover) object(stack, live *unstructured.Unstructured, built *plan.Plan) error {
+	title := live.GetKind() + "/" + live.GetName()
+	if problem := foreign(stack, live, title); problem != "" {
+		t.ByHand = append(t.ByHand, problem)
 		return nil
 	}
 	by := apply.Owner{
@@ -99,7 +107,7 @@ func (t *takeover) object(stack, live *unstructured.Unstructured, built *plan.Pl
 		t.NotAdopted = append(t.NotAdopted, title)
 	}
 	if live.GetKind() != kindDeployment || taken == nil || t.NextRollOut != "" {
-		return nil // the condition Adopted describes an adopted Deployment
+		return nil // the status describes an adopted Deployment
 	}
 	if err := apply.TakeOver(live.GetKind(), live, by, names.FieldManager); err != nil {
 		return fmt.Errorf("namespace %q: %w", stack.GetNamespace(), err)
@@ -107,7 +115,7 @@ func (t *takeover) object(stack, live *unstructured.Unstructured, built *plan.Pl
 	return t.decide(live, built)
 }
 
-// predecessors returns the field managers of the predecessor operator.
+// predecessors returns the field managers of the previous operator.
 func predecessors(stack string) []apply.Manager {
 	found := []apply.Manager{{Name: stack, Operation: metav1.ManagedFieldsOperationApply}}
 	for _, manager := range names.PredecessorManagers() {
@@ -116,7 +124,7 @@ func predecessors(stack string) []apply.Manager {
 	return found
 }
 
-// decide records what the operator will report about a Deployment once it owns the fields.
+// decide records the changes of the next roll-out that the operator will report after it has adopted a Deployment.
 func (t *takeover) decide(live *unstructured.Unstructured, built *plan.Plan) error {
 	deployment := &appsv1.Deployment{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, deployment); err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
 )
 
-// surveyed is the output for programs.
+// surveyed is the JSON output of the inventory.
 type surveyed struct {
 	Stacks []struct {
 		Namespace, Name, Version, NextRollOut          string
@@ -40,8 +40,8 @@ func readSurvey(t *testing.T, got result) surveyed {
 	return found
 }
 
-// The test checks the inventory of a cluster of the predecessor operator and then of this one, for a user with read
-// access only.
+// The test checks the inventory of a cluster with the previous operator, and then with this operator, for a user who
+// has only read access.
 func TestSurvey(t *testing.T) {
 	c := upgrade.Start(t)
 	c.Install(t, upgrade.Older(t))
@@ -62,19 +62,19 @@ func TestSurvey(t *testing.T) {
 
 	got := run(t, "", "migrate", "--dry-run", "-o", "json")
 	if got.code != 1 {
-		t.Errorf("exit code %d, want 1: stacks are refused\n%s", got.code, got.err)
+		t.Errorf("exit code %d, want 1, because some stacks are invalid\n%s", got.code, got.err)
 	}
-	contains(t, got.err, "2 of 4 stacks are rejected in their present form")
+	contains(t, got.err, "the operator rejects 2 of 4 stacks in their present form")
 	before := readSurvey(t, got)
 	one := before.Stacks[0]
 	if one.Version != "v1alpha1" || one.Name != "plain" || len(one.Adopted) > 0 || !cmp.Equal(one.NotAdopted, []string{"Deployment/plain"}) {
-		t.Errorf("told of what the operator before runs: %+v", one)
+		t.Errorf("changes reported for the stack of the previous operator: %+v", one)
 	}
 	contains(t, one.NextRollOut, "keep their earlier template")
-	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the last applied manifest contains it`)
+	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the manifest applied last contains this field`)
 	contains(t, strings.Join(before.Stacks[1].Refused, "\n"), `spec.server.distribution.name: unknown distribution "unheard-of"`)
-	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `the stack may not use ConfigMap "mine" of namespace "team-a": add to its annotation llamastack.io/allow-namespaces`)
-	contains(t, strings.Join(before.Stacks[3].ByHand, "\n"), `Deployment/taken is controlled by LlamaStackDistribution "taken": delete it`)
+	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `the stack may not use ConfigMap "mine" of namespace "team-a"; add the namespace `)
+	contains(t, strings.Join(before.Stacks[3].ByHand, "\n"), `the controller of Deployment/taken is LlamaStackDistribution "taken"; delete Deployment/taken`)
 
 	c.Install(t, upgrade.Today(t, upgrade.StartWebhook(t)))
 	must(t, c.Delete(t.Context(), deployment))
@@ -85,11 +85,11 @@ func TestSurvey(t *testing.T) {
 	contains(t, got.out, "team-a     plain    v1alpha1  yes      -              1")
 	contains(t, got.out, "team-a/refused\nrefused  ")
 	if strings.Contains(got.out, "team-b") {
-		t.Errorf("told of another namespace:\n%s", got.out)
+		t.Errorf("the output contains a stack of another namespace:\n%s", got.out)
 	}
 }
 
-// A user without read access to some objects gets a list of what is therefore not known.
+// For a user without read access to some objects, the report lists the objects that were not read.
 func TestSurveyWithoutRights(t *testing.T) {
 	c := upgrade.Start(t)
 	c.Install(t, upgrade.Older(t))
@@ -104,9 +104,9 @@ func TestSurveyWithoutRights(t *testing.T) {
 	if got.code != 0 {
 		t.Errorf("exit code %d\n%s", got.code, got.err)
 	}
-	contains(t, got.err, "warning: not read: the operator's ConfigMap: stacks are checked as if it did not exist")
+	contains(t, got.err, "warning: not read: the operator's ConfigMap: stacks are checked without it")
 	contains(t, got.err, `warning: not read: ConfigMaps of namespace "default"`)
-	contains(t, got.err, `warning: not read: Deployment objects of namespace "default": their adoption state is not known`)
+	contains(t, got.err, `warning: not read: Deployment objects of namespace "default": it is not known whether this operator has adopted them`)
 	if found := readSurvey(t, got); len(found.Stacks) != count+1 || len(found.Unseen) < 3 {
 		t.Errorf("%d stacks, not read: %q", len(found.Stacks), found.Unseen)
 	}
@@ -116,7 +116,7 @@ func TestSurveyWithoutRights(t *testing.T) {
 		t.Errorf("without any right: exit code %d, want 1", got.code)
 	}
 	contains(t, got.err, "is forbidden")
-	contains(t, got.err, "set --namespace to a namespace that you may read")
+	contains(t, got.err, "set --namespace to a namespace whose stacks you may list")
 }
 
 func TestSurveyOfFiles(t *testing.T) {
@@ -134,7 +134,7 @@ func TestSurveyOfFiles(t *testing.T) {
 	}
 	contains(t, run(t, older(`{server: {distribution: {image: "quay.io/team/llama:latest"}}}`), "migrate", "--dry-run", "-f", "-").out,
 		`by hand  spec.server.distribution.image: "quay.io/team/llama:latest": this command cannot determine the release of the server in this image`)
-	contains(t, run(t, stack(simple), "migrate", "--dry-run", "-f", "-", "-o", "xml").err, `--output: "xml" is not a valid format; use one of table, json, yaml`)
+	contains(t, run(t, stack(simple), "migrate", "--dry-run", "-f", "-", "-o", "xml").err, `--output: "xml" is not a valid value; use one of table, json, yaml`)
 	contains(t, run(t, "", "migrate", "--storage", "v1alpha1", "-n", "a").err, "none of the others can be")
 }
 
@@ -156,12 +156,12 @@ func makeStack(
 		`"spec":{"server":{"distribution":{"name":"starter"},"containerSpec":{"image":"a"}}}}`})
 	must(t, c.Create(t.Context(), object))
 	if len(uid) > 0 {
-		object.SetUID("00000000-0000-0000-0000-000000000001") // the UID of a deleted stack of that name
+		object.SetUID("00000000-0000-0000-0000-000000000001") // the UID of a deleted stack with the same name
 	}
 	return object
 }
 
-// oldDeployment returns a Deployment that the predecessor operator made for a stack.
+// oldDeployment returns a Deployment that the previous operator created for a stack.
 func oldDeployment(stack *unstructured.Unstructured) *appsv1.Deployment {
 	labels := map[string]string{"app": "llama-stack", "app.kubernetes.io/instance": stack.GetName()}
 	controls := true

@@ -13,16 +13,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 )
 
-// kustomizeTime bounds a build. A kustomization may fetch its bases from a network.
+// kustomizeTime is the time limit for a build, which may read bases from a network.
 const kustomizeTime = 2 * time.Minute
 
-// kustomizers are the commands that build a kustomization, in the order of preference.
+// kustomizers are the programs that build a kustomization, in the order of preference.
 var kustomizers = [][]string{{"kubectl", "kustomize"}, {"kustomize", "build"}}
 
-// kustomized returns the documents that kustomize builds from a folder. It runs a program for that (decision 0024).
+// kustomized returns the documents that kustomize builds from a folder. It runs kustomize as a program; see decision
+// 0024.
 func kustomized(folder string) ([]document.Document, error) {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("--kustomize: %q is not a folder; name the folder of a kustomization.yaml", folder)
+		return nil, fmt.Errorf("--kustomize: %q is not a folder; use a folder that contains a kustomization.yaml", folder)
 	}
 	arguments, err := kustomizer()
 	if err != nil {
@@ -46,7 +47,7 @@ func kustomized(folder string) ([]document.Document, error) {
 	return document.Generated("kustomize "+folder, out.Bytes()), nil
 }
 
-// kustomizer returns the first of the kustomizers that is installed.
+// kustomizer returns the path and the arguments of the first kustomizer that is installed.
 func kustomizer() ([]string, error) {
 	for _, arguments := range kustomizers {
 		if program, err := exec.LookPath(arguments[0]); err == nil {
@@ -54,5 +55,5 @@ func kustomizer() ([]string, error) {
 		}
 	}
 	return nil, errors.New("--kustomize: neither kubectl nor kustomize is on the PATH; install one of them, " +
-		"or build the manifests elsewhere and use --filename")
+		"or build the manifests on another machine and use --filename")
 }

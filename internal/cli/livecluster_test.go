@@ -70,7 +70,7 @@ func writeStatus(w http.ResponseWriter, code int, reason, message string) {
 	})
 }
 
-// stackList and mapList are the answers to list calls.
+// stackList and mapList are the responses to list requests.
 func stackList(items ...any) map[string]any {
 	return map[string]any{
 		"kind": "LlamaStackDistributionList", "apiVersion": "llamastack.io/v1alpha2", "metadata": map[string]any{},
@@ -92,13 +92,13 @@ func (c *liveCluster) run(t *testing.T, stdin string, args ...string) result {
 	got := run(t, stdin, append(args, "--kubeconfig", c.kubeconfig)...)
 	for _, request := range c.requests {
 		if !strings.HasPrefix(request, "GET ") || strings.Contains(request, "secrets") {
-			t.Errorf("the command sends %s", request)
+			t.Errorf("the command sends the write request %s", request)
 		}
 	}
 	return got
 }
 
-// liveObject parses a manifest, and puts it into the namespace.
+// liveObject parses a manifest, and sets the namespace.
 func liveObject(t *testing.T, manifest string) map[string]any {
 	t.Helper()
 	var found map[string]any
@@ -145,7 +145,7 @@ func TestDiffLive(t *testing.T) {
 	c.deploy(t, stack(liveSpec))
 	same := c.run(t, stack(liveSpec), "diff", "-f", "-")
 	if same.code != 0 {
-		t.Errorf("no difference: exit code %d\n%s%s", same.code, same.out, same.err)
+		t.Errorf("same manifest: exit code %d, want 0\n%s%s", same.code, same.out, same.err)
 	}
 	contains(t, same.out, "team-a/demo (-): no difference\n")
 
@@ -161,11 +161,11 @@ func TestDiffLive(t *testing.T) {
 
 	c.objects[deployment].(map[string]any)["status"] = map[string]any{}
 	idle := c.run(t, edit("[m]", "[m, fast]"), "diff", "-f", "-")
-	contains(t, idle.out, "no preflight runs: no pod serves that a failed change could harm")
+	contains(t, idle.out, "no preflight runs: no pod serves, so a failed change causes no outage")
 
 	fresh := c.run(t, strings.Replace(stack(liveSpec), "name: demo", "name: another", 1), "diff", "-f", "-")
 	if fresh.code != 1 {
-		t.Errorf("a new stack: exit code %d, want 1", fresh.code)
+		t.Errorf("new stack: exit code %d, want 1", fresh.code)
 	}
 	contains(t, fresh.out, "team-a/another (-): new, the stack does not exist yet", "+ Deployment/another")
 
@@ -205,7 +205,8 @@ func TestDiffLiveKeepsImageAndBase(t *testing.T) {
 	contains(t, moved.out, "the image changes from "+image+" to docker.io/ogxai/distribution-starter:0.8", "- a_key_of_the_kept_base: 1  (base)")
 }
 
-// What kubectl applied last and the new manifest lacks is removed. What others have set stays.
+// A field that the last applied manifest sets and the new manifest does not set is removed. Fields of other clients do
+// not change.
 func TestDiffLiveMerges(t *testing.T) {
 	c := newLiveCluster(t)
 	live := c.deploy(t, edit("storage: {}", "storage: {}, replicas: 0, workers: 2"))
@@ -235,12 +236,12 @@ func TestDiffLiveBadCases(t *testing.T) {
 		"no right to find the operator's ConfigMap": {
 			func(c *liveCluster, _ map[string]any) { c.forbidden = []string{allMaps} }, 1, "? the operator's ConfigMap llama-stack-operator-config is not read",
 		},
-		"being deleted": {
+		"stack that is being deleted": {
 			func(_ *liveCluster, live map[string]any) {
 				live["metadata"].(map[string]any)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-			}, 1, "! the stack is being deleted",
+			}, 1, "! the stack and its objects are being deleted",
 		},
-		"made by another operator": {
+		"Deployment of another operator": {
 			func(c *liveCluster, _ map[string]any) {
 				delete(c.objects[deployment].(map[string]any)["metadata"].(map[string]any), "annotations")
 			}, 1, `? Deployment "demo" has no record of this operator`,

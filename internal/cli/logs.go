@@ -30,26 +30,33 @@ type logsOptions struct {
 	since  time.Duration
 }
 
+const (
+	logsHelp = `Print the logs of one pod of a stack: the newest pod that is not ready, otherwise the
+newest pod. This includes the pods in which the operator tries a change. The logs are
+those of the server's container, or of the init container that prevents the server
+from starting.
+
+With --all-pods, each line begins with the name of its pod, and lines of more than
+64 KiB are split.`
+
+	logsExample = `  # print the logs of a server that ended
+  kubectl llamastack logs my-stack --previous
+
+  # print the new lines of all pods
+  kubectl llamastack logs my-stack --all-pods -f --tail 0
+
+  # print the logs of an init container
+  kubectl llamastack logs my-stack -c reconcile-registry`
+)
+
 func newLogsCommand(streams Streams, version string) *cobra.Command {
 	options := logsOptions{}
 	command := &cobra.Command{
-		Use:   "logs NAME",
-		Short: "Print the logs of a stack's pods",
-		Long: `Print the logs of one pod of a stack: the newest pod that is not ready, otherwise the
-newest pod. The pods in which a change is tried count, too. The container is the
-server's, or the init container that keeps the server from starting.
-
-With --all-pods each line begins with the name of its pod; a line of more than
-64 KiB is divided.`,
-		Example: `  # why the server ended
-  kubectl llamastack logs my-stack --previous
-
-  # all pods, from now on
-  kubectl llamastack logs my-stack --all-pods -f --tail 0
-
-  # an init container
-  kubectl llamastack logs my-stack -c reconcile-registry`,
-		Args: cobra.ExactArgs(1),
+		Use:     "logs NAME",
+		Short:   "Print the logs of a stack's pods",
+		Long:    logsHelp,
+		Example: logsExample,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := options.check(); err != nil {
 				return err
@@ -66,74 +73,52 @@ With --all-pods each line begins with the name of its pod; a line of more than
 			return nil
 		},
 	}
-	options.AddConnection(command)
-	options.AddNamespace(command)
-	flags := command.Flags()
-	flags.BoolVarP(
-		&options.follow,
-		"follow",
-		"f",
-		false,
-		"print new lines until the container ends or you press Ctrl-C",
-	)
-	flags.BoolVar(
-		&options.Previous,
-		"previous",
-		false,
-		"print the logs of the container that ran before the last restart",
-	)
-	flags.StringVarP(
-		&options.Container,
-		"container",
-		"c",
-		"",
-		"container or init container; unset: the server's, or the init container that keeps it from starting",
-	)
-	flags.Int64Var(&options.tail, "tail", -1, "number of lines at the end of the logs; -1: all")
-	flags.DurationVar(&options.since, "since", 0, "print only lines that are newer, for example 10m; unset: all")
-	flags.BoolVar(&options.All, "all-pods", false, "print the logs of every pod, each line with the name of its pod")
-	command.MarkFlagsMutuallyExclusive("follow", "previous")
+	options.addFlags(command)
 	return command
 }
 
-func (o *logsOptions) check() error {
-	switch {
-	case o.tail < -1:
-		return fmt.Errorf("--tail \"%d\": must not be negative; use a number of lines, or -1 for all", o.tail)
-	case o.since < 0:
-		return fmt.Errorf("--since %q: must not be negative; use a duration like 10m", o.since)
-	default:
-		return nil
-	}
+func (o *logsOptions) addFlags(command *cobra.Command) {
+	o.AddConnection(command)
+	o.AddNamespace(command)
+	flags := command.Flags()
+	flags.BoolVarP(&o.follow, "follow", "f", false, "print new lines until the container ends or you press Ctrl-C")
+	flags.BoolVar(&o.Previous, "previous", false, "print the logs of the container that ran before the last restart")
+	flags.StringVarP(&o.Container, "container", "c", "",
+		"container or init container; unset: the server's container, or the init container that prevents it from starting")
+	flags.Int64Var(&o.tail, "tail", -1, "number of lines at the end of the logs; -1: all lines")
+	flags.DurationVar(&o.since, "since", 0, "maximum age of the printed lines, for example 10m; unset: all lines")
+	flags.BoolVar(&o.All, "all-pods", false, "print the logs of every pod, each line with the name of its pod")
+	command.MarkFlagsMutuallyExclusive("follow", "previous")
 }
 
+func (o *logsOptions) check() error {
+	if o.tail < -1 {
+		return fmt.Errorf("--tail \"%d\": must not be negative; use a number of lines, or -1 for all lines", o.tail)
+	}
+	return checkSince(o.since)
+}
+
+// run prints the logs of a stack.
 func (o *logsOptions) run(ctx context.Context, cluster *kube.Cluster, name string, streams Streams) error {
 	stack, err := cluster.Stack(ctx, name)
 	if err != nil {
 		return err
 	}
 	o.Server = names.ServerContainer(stack.Annotations)
-	var pods corev1.PodList
-	err = cluster.List(
-		ctx,
-		&pods,
-		client.InNamespace(cluster.Namespace),
-		client.MatchingLabelsSelector{Selector: inspect.PodSelector(name)},
-	)
+	pods, err := podsOf(ctx, cluster, name)
 	if err != nil {
-		return kube.Explain(err, "list", corev1.Resource("pods"), cluster.Namespace)
+		return err
 	}
-	targets, err := podlogs.Choose(pods.Items, o.Options)
+	targets, err := podlogs.Choose(pods, o.Options)
 	if err != nil {
-		if len(pods.Items) == 0 {
+		if len(pods) == 0 {
 			err = fmt.Errorf("%w %s -n %s%s", err, name, cluster.Namespace, cluster.Selection())
 		}
 		return err
 	}
 	if len(targets) == 1 && !o.All {
-		newPrinter(
-			streams,
-		).note(fmt.Sprintf("container %q of pod %q (%s)", targets[0].Container, targets[0].Pod, ofPods(len(pods.Items))))
+		one := &targets[0]
+		newPrinter(streams).note(fmt.Sprintf("container %q of pod %q (%s)", one.Container, one.Pod, ofPods(len(pods))))
 	}
 	set, err := cluster.Clientset()
 	if err != nil {
@@ -142,22 +127,26 @@ func (o *logsOptions) run(ctx context.Context, cluster *kube.Cluster, name strin
 	return o.print(ctx, set, cluster.Namespace, targets, podlogs.NewMerger(streams.Out))
 }
 
-// ofPods returns how many pods a stack has.
+// podsOf lists the pods of a stack, including those in which the operator tries a change.
+func podsOf(ctx context.Context, cluster *kube.Cluster, name string) ([]corev1.Pod, error) {
+	var pods corev1.PodList
+	err := cluster.List(ctx, &pods, client.InNamespace(cluster.Namespace),
+		client.MatchingLabelsSelector{Selector: inspect.PodSelector(name)})
+	return pods.Items, kube.Explain(err, "list", corev1.Resource("pods"), cluster.Namespace)
+}
+
+// ofPods returns a text with the number of pods of a stack.
 func ofPods(number int) string {
 	if number == 1 {
 		return "the only pod"
 	}
-	return fmt.Sprintf("one of %d pods; --all-pods prints all", number)
+	return fmt.Sprintf("one of %d pods; for all pods, set --all-pods", number)
 }
 
-// print prints the logs one after the other, or at the same time with --follow. A pod without logs does not keep the
-// others from being printed.
+// print prints the logs of the targets one after the other, or concurrently with --follow. An error for one target does
+// not prevent the logs of the others.
 func (o *logsOptions) print(
-	ctx context.Context,
-	set kubernetes.Interface,
-	namespace string,
-	targets []podlogs.Target,
-	merger *podlogs.Merger,
+	ctx context.Context, set kubernetes.Interface, namespace string, targets []podlogs.Target, merger *podlogs.Merger,
 ) error {
 	width := 0
 	for _, target := range targets {
@@ -181,15 +170,9 @@ func (o *logsOptions) print(
 	return errors.Join(failures...)
 }
 
-func (o *logsOptions) stream(
-	ctx context.Context,
-	set kubernetes.Interface,
-	namespace string,
-	target podlogs.Target,
-	prefix string,
-	merger *podlogs.Merger,
-) error {
-	options := &corev1.PodLogOptions{Container: target.Container, Follow: o.follow, Previous: o.Previous}
+// logOptions returns the options of a request for the logs of a container.
+func (o *logsOptions) logOptions(container string) *corev1.PodLogOptions {
+	options := &corev1.PodLogOptions{Container: container, Follow: o.follow, Previous: o.Previous}
 	if o.tail >= 0 {
 		options.TailLines = &o.tail
 	}
@@ -197,20 +180,21 @@ func (o *logsOptions) stream(
 		seconds := max(1, int64(o.since.Seconds()))
 		options.SinceSeconds = &seconds
 	}
-	stream, err := set.CoreV1().Pods(namespace).GetLogs(target.Pod, options).Stream(ctx)
+	return options
+}
+
+// stream prints the logs of one container, each line with the prefix.
+func (o *logsOptions) stream(
+	ctx context.Context, set kubernetes.Interface, namespace string, target podlogs.Target, prefix string,
+	merger *podlogs.Merger,
+) error {
+	stream, err := set.CoreV1().Pods(namespace).GetLogs(target.Pod, o.logOptions(target.Container)).Stream(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("pod %q no longer exists; run the command again", target.Pod)
 	case apierrors.IsBadRequest(err):
-		return fmt.Errorf(
-			"container %q of pod %q has no such logs; use -c for another container, or look at the pod with "+
-				"kubectl describe pod %s -n %s: %w",
-			target.Container,
-			target.Pod,
-			target.Pod,
-			namespace,
-			err,
-		)
+		return fmt.Errorf("container %[1]q of pod %[2]q does not have these logs; set -c to another container, or run "+
+			"kubectl describe pod %[2]s -n %[3]s: %[4]w", target.Container, target.Pod, namespace, err)
 	case err != nil:
 		return kube.Explain(err, "get", schema.GroupResource{Resource: "pods/log"}, namespace)
 	}

@@ -21,71 +21,78 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// maxRuns bounds the restarts of a migration. It restarts when the definition changes meanwhile.
+// maxRuns bounds the restarts of a migration. A migration restarts if the definition changes while it runs.
 const maxRuns = 5
 
 type migrateOptions struct {
 	cluster kube.Flags
 	storage string
 	dryRun  bool
-	// The following fields are for a dry run without a storage version.
+	// The following fields are for --dry-run without --storage.
 	sources
 	output string
 }
 
-func newMigrateCommand(streams Streams, version string) *cobra.Command {
-	options := migrateOptions{}
-	command := &cobra.Command{
-		Use:   "migrate (--dry-run | --storage VERSION)",
-		Short: "Show how this operator takes over a cluster's stacks, or store them in another version",
-		Long: `With --dry-run alone, list the stacks of a cluster or of the files in --filename.
-For each stack the list shows:
+const (
+	migrateHelp = `With --dry-run alone, list the stacks of a cluster or of the files in --filename.
+For each stack, the list shows:
 
-  - the version in which it was created
+  - the API version in which the stack was created
   - the objects that this operator has adopted, and those that it has not
-  - the differences when its pods are replaced next
-  - what you have to do by hand: fields that no version has, stacks that are rejected
-    in their present form, objects that belong to another owner, and images whose
-    release is not known
+  - the changes that the next replacement of the pods makes
+  - the problems that you have to solve: fields that no version has, stacks that the
+    operator rejects in their present form, objects that belong to another owner, and
+    images whose release is not known
 
-This also works before this operator is installed. The command reads stacks, the
+You can also use it before you install this operator. The command reads stacks, the
 ConfigMaps that they refer to, and their objects. It writes nothing, and it reports
-what you are not allowed to read. The exit code is 1 if a stack is rejected.
+the objects that you may not read. The exit code is 1 if a stack is rejected.
 
 With --storage, make VERSION the version in which the cluster stores stacks. The
 command rewrites every stored stack in this version, and removes the other version
 from the stored versions in the definition. Only the stored form of the stacks
 changes. Running servers are not affected.
 
-The operator does this itself after an upgrade. Use this command to return to the
+After an upgrade, the operator does this itself. Use this command to return to the
 previous operator: the API server rejects the previous operator's definition while
 stacks are stored in v1alpha2. Proceed in this order:
 
   1. Run kubectl llamastack migrate --storage v1alpha1.
-     The operator must be running, because its webhook converts the stacks. It
-     follows the definition, and does not change the storage version back.
+     The operator must be running, because its webhook converts the stacks. The
+     operator does not change the storage version back.
   2. Delete this operator's Deployment, admission policy and validating webhook.
   3. Run kubectl replace -f with the previous operator's definition, and install that
      operator.
 
 Do not apply this operator's manifests between the first and the last step. They make
-v1alpha2 the storage version again, and the operator migrates to it.
+v1alpha2 the storage version again, and the operator then migrates the stacks to it.
 
 You can interrupt and repeat the command at any time. It requires permission to get
 and patch the definition, to patch its status, and to list and patch all stacks. The
-exit code is 1 if a stack could not be written or the cluster did not respond. In both
-cases the list of stored versions does not change.`,
-		Example: `  # show how the stacks change, before or after the operator is replaced
+exit code is 1 if a stack could not be written or the cluster did not answer. In both
+cases, the list of stored versions does not change.`
+
+	migrateExample = `  # show how the stacks change, before or after the operator is replaced
   kubectl llamastack migrate --dry-run
 
-  # the same for manifests, without a cluster
+  # show the same for manifests, without a cluster
   kubectl llamastack migrate --dry-run -f deploy/
 
-  # show what would be written, and whether admission accepts it
+  # show the stacks that would be written, and whether admission accepts them
   kubectl llamastack migrate --storage v1alpha1 --dry-run
 
-  kubectl llamastack migrate --storage v1alpha1`,
-		Args: cobra.NoArgs,
+  # store the stacks in v1alpha1
+  kubectl llamastack migrate --storage v1alpha1`
+)
+
+func newMigrateCommand(streams Streams, version string) *cobra.Command {
+	options := migrateOptions{}
+	command := &cobra.Command{
+		Use:     "migrate (--dry-run | --storage VERSION)",
+		Short:   "Show how this operator takes over the stacks of a cluster, or store the stacks in another version",
+		Long:    migrateHelp,
+		Example: migrateExample,
+		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			ctx, stop := interruptible(command)
 			defer stop()
@@ -99,14 +106,14 @@ cases the list of stored versions does not change.`,
 	return command
 }
 
-// addFlags adds the flags of both modes, and rejects flags of one mode in the other.
+// addFlags adds the flags of both modes. A flag of one mode cannot be used in the other.
 func (o *migrateOptions) addFlags(command *cobra.Command) {
 	o.cluster.AddConnection(command)
 	flags := command.Flags()
 	flags.StringVar(&o.storage, "storage", "",
 		"version to store stacks in: "+strings.Join(versions, " or "))
-	flags.BoolVar(&o.dryRun, "dry-run", false, "change nothing: show how the stacks change; with "+
-		"--storage, list the stacks that would be written and those that cannot be")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and show how the stacks change; with "+
+		"--storage, list the stacks that would be written and those that cannot be written")
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "with --dry-run: file or folder with manifests to read "+
 		"instead of a cluster; - for standard input; may be repeated")
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "with --dry-run: the only namespace to read; for files, "+
@@ -118,11 +125,10 @@ func (o *migrateOptions) addFlags(command *cobra.Command) {
 	command.MarkFlagsMutuallyExclusive("storage", "namespace")
 	command.MarkFlagsMutuallyExclusive("storage", "operator-config")
 	command.MarkFlagsMutuallyExclusive("storage", "output")
-	must(command.RegisterFlagCompletionFunc("storage",
-		cobra.FixedCompletions(versions, cobra.ShellCompDirectiveNoFileComp)))
+	completeFixed(command, "storage", versions)
 }
 
-// versions lists the versions of the API.
+// versions lists the API versions of stacks.
 var versions = []string{v1alpha1.GroupVersion.Version, v1alpha2.GroupVersion.Version}
 
 func runMigrate(ctx context.Context, streams Streams, version string, options migrateOptions) error {
@@ -130,7 +136,7 @@ func runMigrate(ctx context.Context, streams Streams, version string, options mi
 		return errors.New(`required flag(s) "storage" not set; or set --dry-run to show how the stacks change`)
 	}
 	if !slices.Contains(versions, options.storage) {
-		return fmt.Errorf("--storage: unknown version %q; use %s", options.storage, strings.Join(versions, " or "))
+		return unknownValue("--storage", options.storage, versions)
 	}
 	c, err := options.cluster.Connect(version)
 	if err != nil {
@@ -146,7 +152,7 @@ func runMigrate(ctx context.Context, streams Streams, version string, options mi
 	return migrate(ctx, p, m, options.storage)
 }
 
-// observe returns a function that shows the progress on a terminal, and prints the last one everywhere.
+// observe returns a function that shows the progress on a terminal, and always prints the final state.
 func observe(line *progress.Line, p printer) func(migration.Progress) {
 	return migration.Sparsely(func(now migration.Progress) {
 		if now.Pending() > 0 {
@@ -158,7 +164,7 @@ func observe(line *progress.Line, p printer) func(migration.Progress) {
 	})
 }
 
-// runSurvey prints what happens to the stacks of a cluster or of files.
+// runSurvey prints an inventory of the stacks in a cluster or in files.
 func runSurvey(ctx context.Context, stdin io.Reader, streams Streams, version string, options migrateOptions) error {
 	if err := checkForm(options.output); err != nil {
 		return err
@@ -207,7 +213,7 @@ func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p print
 	return v.found, err
 }
 
-// tryMigration lists on standard output the stacks that would be written.
+// tryMigration prints the stacks that would be written to standard output.
 func tryMigration(ctx context.Context, streams Streams, p printer, m *migration.Migrator, storage string) error {
 	stacks, result, err := m.Try(ctx, storage)
 	if err != nil {
@@ -216,12 +222,12 @@ func tryMigration(ctx context.Context, streams Streams, p printer, m *migration.
 	for _, stack := range stacks {
 		fmt.Fprintln(streams.Out, stack)
 	}
-	p.note(fmt.Sprintf("%d stacks would be stored in %s unless they already are; nothing was "+
-		"changed", len(stacks), storage))
+	p.note(fmt.Sprintf("%d stacks would be stored in %s unless they already are; the command "+
+		"changed nothing", len(stacks), storage))
 	return unmigrated(result)
 }
 
-// migrate changes the storage version, and stores every stack in it.
+// migrate changes the storage version, and stores every stack in the new version.
 func migrate(ctx context.Context, p printer, m *migration.Migrator, storage string) error {
 	changed, err := m.SetStorageVersion(ctx, storage)
 	if err != nil {
@@ -230,14 +236,7 @@ func migrate(ctx context.Context, p printer, m *migration.Migrator, storage stri
 	if changed {
 		p.line("the storage version is now %s", storage)
 	}
-	result, err := m.Run(ctx)
-	for range maxRuns {
-		if !errors.Is(err, migration.ErrChanged) {
-			break
-		}
-		p.note("the definition changed during the migration; starting again")
-		result, err = m.Run(ctx)
-	}
+	result, err := runUnchanged(ctx, p, m)
 	if err != nil {
 		return interrupted(err)
 	}
@@ -252,20 +251,33 @@ func migrate(ctx context.Context, p printer, m *migration.Migrator, storage stri
 	return nil
 }
 
-// unmigrated returns an error with the stacks that could not be written, if any.
+// runUnchanged runs the migration again while the definition changes during the run.
+func runUnchanged(ctx context.Context, p printer, m *migration.Migrator) (migration.Result, error) {
+	result, err := m.Run(ctx)
+	for range maxRuns {
+		if !errors.Is(err, migration.ErrChanged) {
+			break
+		}
+		p.note("the definition changed during the migration; starting again")
+		result, err = m.Run(ctx)
+	}
+	return result, err
+}
+
+// unmigrated returns an error with the stacks that could not be written, or nil if all were written.
 func unmigrated(result migration.Result) error {
 	if result.Failed == 0 {
 		return nil
 	}
 	return &rejection{
 		problems: result.FailedObjects(),
-		summary: fmt.Sprintf("%d of %d stacks cannot be written; the list of stored versions does not change until they are",
+		summary: fmt.Sprintf("%d of %d stacks cannot be written; the list of stored versions does not change until all stacks are written",
 			result.Failed, result.Objects),
 	}
 }
 
-// interrupted returns the error for a run that did not finish.
+// interrupted returns the error for a migration that did not finish.
 func interrupted(err error) error {
-	return &rejection{problems: []string{err.Error()}, summary: "not finished; stacks that are already written stay in " +
-		"the new version; run the same command again to continue"}
+	return &rejection{problems: []string{err.Error()}, summary: "the migration is not finished; stacks that are already written " +
+		"stay in the new version; run the same command again to continue"}
 }

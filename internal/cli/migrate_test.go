@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
 )
 
-// The test runs the complete rollback from the command line. At the end, the cluster accepts the CRD of the predecessor
+// The test runs the complete rollback from the command line. At the end, the cluster accepts the CRD of the previous
 // operator.
 func TestMigrateBack(t *testing.T) {
 	const count = 10
@@ -33,7 +33,7 @@ func TestMigrateBack(t *testing.T) {
 
 	migrate(0, "--storage", "v1alpha2")
 	if out, err := replaceDefinition(t); err == nil || !strings.Contains(out, "v1alpha2 was previously a storage version") {
-		t.Errorf("the CRD of the predecessor operator, too early: %v\n%s", err, out)
+		t.Errorf("CRD of the previous operator before the migration: %v\n%s", err, out)
 	}
 	got := migrate(0, "--storage", "v1alpha1", "--dry-run")
 	if lines := strings.Fields(got.out); len(lines) != count || lines[0] != "team-0/stack-000" {
@@ -86,18 +86,18 @@ func TestMigrateCommandLine(t *testing.T) {
 		want string
 	}{
 		"no version":      {nil, `required flag(s) "storage" not set`},
-		"no such version": {[]string{"--storage", "v1"}, `--storage: unknown version "v1"; use v1alpha1 or v1alpha2`},
-		"no file": {
+		"unknown version": {[]string{"--storage", "v1"}, `--storage: "v1" is not a valid value; use one of v1alpha1, v1alpha2`},
+		"missing file": {
 			[]string{"--storage", "v1alpha1", "--kubeconfig", "/nowhere"},
 			"read the kubeconfig: stat /nowhere",
 		},
-		"an empty file": {[]string{"--storage", "v1alpha1", "--kubeconfig", empty}, "no cluster is configured; "},
-		"no such context": {
+		"empty file": {[]string{"--storage", "v1alpha1", "--kubeconfig", empty}, "no cluster is configured; "},
+		"unknown context": {
 			[]string{"--storage", "v1alpha1", "--kubeconfig", empty, "--context", "elsewhere"},
 			`context "elsewhere" does not exist`,
 		},
-		"nothing to go by":  {[]string{"--storage", "v1alpha1"}, "no cluster is configured; "},
-		"an argument first": {[]string{"now", "--storage", "v1alpha1"}, `unknown command "now"`},
+		"no kubeconfig":       {[]string{"--storage", "v1alpha1"}, "no cluster is configured; "},
+		"unexpected argument": {[]string{"now", "--storage", "v1alpha1"}, `unknown command "now"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, "", append([]string{"migrate"}, tc.args...)...)
@@ -111,10 +111,10 @@ func TestMigrateCommandLine(t *testing.T) {
 	  clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]}`}) + "/config"
 	got := run(t, "", "migrate", "--storage", "v1alpha1", "--kubeconfig", unreachable)
 	if got.code != 1 {
-		t.Errorf("a cluster that is away: exit code %d, want 1", got.code)
+		t.Errorf("unreachable cluster: exit code %d, want 1", got.code)
 	}
 	contains(t, got.err, "connection refused")
 	if _, err := os.Stat(os.Getenv("HOME") + "/.kube"); err == nil {
-		t.Error("the command made a folder")
+		t.Error("the command created a folder")
 	}
 }

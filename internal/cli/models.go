@@ -24,18 +24,20 @@ type modelsOptions struct {
 	live   bool
 }
 
+const modelsHelp = `List the models of a stack with their type, their provider and their public id,
+which clients send as "model".
+
+The command lists the models that the configuration registers. The server may serve
+more models, because some providers report models to it. With --live, the command
+asks the server through a forwarded port, as the command chat does. This requires
+the rights to list pods and to create pods/portforward.`
+
 func newModelsCommand(streams Streams, version string) *cobra.Command {
 	options := modelsOptions{}
 	command := &cobra.Command{
 		Use:   "models NAME",
 		Short: "List the models of a stack with the ids that clients send",
-		Long: `List the models of a stack with their public id, which clients send as "model",
-their type and their provider.
-
-The models are those that the configuration registers. The server may serve more,
-because some providers list models by themselves. With --live the server is asked,
-through a forwarded port as with chat. This needs the rights to list pods and to
-create pods/portforward.`,
+		Long:  modelsHelp,
 		Example: `  kubectl llamastack models my-stack
   kubectl llamastack models my-stack --live -o json`,
 		Args: cobra.ExactArgs(1),
@@ -43,28 +45,22 @@ create pods/portforward.`,
 			if err := checkForm(options.output); err != nil {
 				return err
 			}
-			cluster, err := options.Connect(version)
-			if err != nil {
-				return err
-			}
-			return onCluster(command, streams, func(ctx context.Context, page *bytes.Buffer) error {
-				return options.run(ctx, cluster, args[0], streams, page)
-			})
+			return onCluster(command, streams, &options.Flags, version,
+				func(ctx context.Context, cluster *kube.Cluster, page *bytes.Buffer) error {
+					return options.run(ctx, cluster, args[0], streams, page)
+				})
 		},
 	}
 	options.AddConnection(command)
 	options.AddNamespace(command)
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
-	command.Flags().BoolVar(&options.live, "live", false, "ask the running server in place of the configuration")
+	command.Flags().BoolVar(&options.live, "live", false, "list the models that the running server serves, and not those in the configuration")
 	return command
 }
 
+// run writes the models of a stack to the page.
 func (o *modelsOptions) run(
-	ctx context.Context,
-	cluster *kube.Cluster,
-	name string,
-	streams Streams,
-	page *bytes.Buffer,
+	ctx context.Context, cluster *kube.Cluster, name string, streams Streams, page *bytes.Buffer,
 ) error {
 	stack, err := cluster.Stack(ctx, name)
 	if err != nil {
@@ -84,35 +80,33 @@ func (o *modelsOptions) run(
 		page.WriteString(noModels(stack, cluster.Selection(), o.live, streams.Width))
 		return nil
 	}
+	page.WriteString(modelTable(models, streams.Width))
+	if !o.live {
+		newPrinter(streams).note("these models are in the configuration; the server may serve more models, see --live")
+	}
+	return nil
+}
+
+func modelTable(models []modellist.Model, width int) string {
 	table := layout.Table{
 		Header: []string{"MODEL", "TYPE", "PROVIDER", "PROVIDER MODEL"},
 		Drop:   []string{"PROVIDER MODEL", "PROVIDER"},
 	}
 	for _, model := range models {
-		table.Rows = append(
-			table.Rows,
-			[]string{
-				model.ID,
-				model.Type,
-				cmp.Or(model.Provider, layout.Unknown),
-				cmp.Or(model.ProviderModel, layout.Unknown),
-			},
-		)
+		provider, own := cmp.Or(model.Provider, layout.Unknown), cmp.Or(model.ProviderModel, layout.Unknown)
+		table.Rows = append(table.Rows, []string{model.ID, model.Type, provider, own})
 	}
-	page.WriteString(table.String(streams.Width))
-	if !o.live {
-		newPrinter(streams).note("these are the models of the configuration; the server may serve more, see --live")
-	}
-	return nil
+	return table.String(width)
 }
 
+// models returns the models in the configuration, or with --live those that the server lists.
 func (o *modelsOptions) models(ctx context.Context, t *target, p printer) ([]modellist.Model, error) {
 	if o.live {
 		return t.models(ctx, p)
 	}
 	config, err := inspect.Config(ctx, t.cluster, t.stack)
 	if err != nil {
-		return nil, fmt.Errorf("%w; ask the server with --live", err)
+		return nil, fmt.Errorf("%w; to list the models of the server, set --live", err)
 	}
 	return modellist.FromConfig(config, inspect.Line(t.stack))
 }
@@ -126,7 +120,7 @@ func (t *target) models(ctx context.Context, p printer) ([]modellist.Model, erro
 	defer closeAll()
 	listed, err := c.Models(ctx)
 	if refused, is := errors.AsType[*server.RefusedError](err); is && refused.Code == http.StatusUnauthorized {
-		return nil, rejected(fmt.Errorf("the server requires a token (status 401); list its models with: "+
+		return nil, rejected(fmt.Errorf("the server requires a token (status 401); to list its models, run: "+
 			"kubectl llamastack chat %s -n %s --token-file FILE", t.stack.Name, t.stack.Namespace))
 	}
 	if err != nil {
@@ -139,12 +133,12 @@ func (t *target) models(ctx context.Context, p printer) ([]modellist.Model, erro
 	return modellist.Sorted(models), nil
 }
 
-// noModels returns how to add a model.
+// noModels returns the text for a stack without models, which explains how to add a model.
 func noModels(stack *v1alpha2.LlamaStackDistribution, selection string, live bool, width int) string {
-	text := fmt.Sprintf("The configuration of stack %q registers no models. "+
-		"Add one to spec.resources.models, or ask the server with --live whether its providers list some:", stack.Name)
+	text := fmt.Sprintf("The configuration of stack %q registers no models. Add a model to "+
+		"spec.resources.models, or set --live to list the models of the server:", stack.Name)
 	if live {
-		text = fmt.Sprintf("The server of stack %q serves no models. Add one to spec.resources.models:", stack.Name)
+		text = fmt.Sprintf("The server of stack %q serves no models. Add a model to spec.resources.models:", stack.Name)
 	}
 	return layout.Paragraph(text, width) + `
   spec:

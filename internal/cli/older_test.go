@@ -59,14 +59,14 @@ var validateOlderCases = map[string]struct {
 	"neither name nor image": {
 		older(`{server: {distribution: {}}}`), 1, []string{"error: -: demo: spec.server.distribution: needs name"},
 	},
-	"a field that was never checked": {
+	"a field without validation": {
 		older(`{network: {allowedFrom: {namespaces: [nsA]}}, server: {distribution: {name: starter}, storage: {mountPath: data}}}`), 0,
 		[]string{
 			`warning: -: demo: spec.network.allowedFrom.namespaces[0]: "nsA" is not a valid namespace name`,
 			`warning: -: demo: spec.server.storage.mountPath: "data" is not an absolute path`,
 		},
 	},
-	"what the API server requires": {
+	"fields that the API server requires": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapNamespace: shared}, autoscaling: {minReplicas: 1}, tlsConfig: {caBundle: {configMapName: null}}, ` +
 			`containerSpec: {env: [{value: a}, {name: B, valueFrom: {secretKeyRef: {name: s}}}]}, podOverrides: {volumeMounts: [{name: a}]}}}`), 1,
 		[]string{
@@ -76,16 +76,16 @@ var validateOlderCases = map[string]struct {
 			"error: -: demo: spec.server.podOverrides.volumeMounts[0].mountPath: required",
 		},
 	},
-	"what it does not require": {
+	"fields that the API server does not require": {
 		older(`{server: {distribution: {name: starter}, podOverrides: {volumes: [{name: a, projected: {}}]}}}`), 0, nil,
 	},
-	"a userConfig that is switched off": {older(`{server: {distribution: {name: starter}, userConfig: {configMapName: ""}}}`), 0, nil},
-	"an autoscaler below the replicas": {
+	"a disabled userConfig": {older(`{server: {distribution: {name: starter}, userConfig: {configMapName: ""}}}`), 0, nil},
+	"fewer maximum replicas than replicas": {
 		older(`{replicas: 4, server: {distribution: {name: starter}, autoscaling: {maxReplicas: 2}}}`), 0,
 		[]string{"warning: -: demo: spec.server.autoscaling.maxReplicas: 2 is less than spec.replicas, which is 4: the autoscaler of a v1alpha1 stack does not scale below its replicas, " +
 			"so 4 is used; raise maxReplicas or lower replicas"},
 	},
-	"a key that a ConfigMap lacks": {
+	"missing key of a ConfigMap": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`) +
 			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {other.yaml: a}\n", 1,
 		[]string{`error: -: demo: spec.server.userConfig.configMapName: ConfigMap "mine" has no key "config.yaml"`},
@@ -94,31 +94,31 @@ var validateOlderCases = map[string]struct {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}, disabled: [eval]}}`), 1,
 		[]string{`error: -: demo: spec.server.disabled: cannot be combined with server.userConfig, which sets the complete configuration (ConfigMap "mine"): remove disabled or server.userConfig`},
 	},
-	"autoscaling up to nothing": {
+	"autoscaling without a maximum": {
 		older(`{server: {distribution: {name: starter}, autoscaling: {maxReplicas: 0}}}`), 0,
 		[]string{"warning: -: demo: spec.server.autoscaling.maxReplicas: a value below 1 disables autoscaling"},
 	},
-	"a name that is unknown": {
+	"unknown name": {
 		older(`{server: {distribution: {name: rh-dev}}}`), 1, []string{`unknown distribution "rh-dev"`},
 	},
 	"ConfigMap of another namespace": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
 			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: shared}\ndata: {config.yaml: a}\n", 1,
-		[]string{`spec.server.userConfig: the stack may not use ConfigMap "mine" of namespace "shared": add to its annotation llamastack.io/allow-namespaces the namespace "default"`},
+		[]string{`spec.server.userConfig: the stack may not use ConfigMap "mine" of namespace "shared"; add the namespace "default" to the annotation llamastack.io/allow-namespaces of the ConfigMap`},
 	},
-	"ConfigMap of another namespace, and of the stack's own": {
+	"ConfigMaps of another and of the own namespace": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
 			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: a}\n", 0,
 		[]string{`warning: -: demo: spec.server.userConfig.configMapName: ConfigMap "mine" in namespace "shared" does not exist, the operator has no access to it, ` +
 			`or its annotation llamastack.io/allow-namespaces does not name "default": the ConfigMap with that name in namespace "default" is used`},
 	},
-	"ConfigMap in no file": {
+	"ConfigMap that is not in the files": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: gone}}}`), 1,
 		[]string{`spec.server.userConfig.configMapName: the files do not contain ConfigMap "gone" of namespace "default"`},
 	},
 }
 
-// Errors about a v1alpha1 manifest use its own field names.
+// Errors about a v1alpha1 manifest contain the field names of v1alpha1.
 func TestValidateOlder(t *testing.T) {
 	for name, tc := range validateOlderCases {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestValidateOlder(t *testing.T) {
 	}
 }
 
-// The sources of a configuration use those names, too.
+// render --explain shows the field names of v1alpha1 for a v1alpha1 manifest.
 func TestExplainOlder(t *testing.T) {
 	got := run(t, older(`{server: {distribution: {name: starter}, workers: 2, resources: {models: [m]},
   providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", config: {max_tokens: 100}}}}}`),
@@ -150,8 +150,8 @@ func TestExplainOlder(t *testing.T) {
 	}
 }
 
-// The bundle contains the certificates that the spec names and those of the platform if both are in the files. It
-// contains no private key.
+// The bundle contains the certificates of the ConfigMap in the spec and those of the platform if both are in the files.
+// It does not contain private keys.
 func TestRenderOlderTrust(t *testing.T) {
 	one, key := testutil.NewCertificate(t, time.Now().Add(time.Hour))
 	two := testutil.CertificateFor(t, "platform")
@@ -167,7 +167,7 @@ func TestRenderOlderTrust(t *testing.T) {
 		manifest string
 		trusts   [][]byte
 	}{
-		"the platform's": {older(`{server: {distribution: {name: starter}}}`) + platform, [][]byte{two}},
+		"platform": {older(`{server: {distribution: {name: starter}}}`) + platform, [][]byte{two}},
 		"both": {
 			older(`{server: {distribution: {name: starter}, tlsConfig: {caBundle: {configMapName: mine}}}}`) + platform + configMap("mine", one, key),
 			[][]byte{one, two},
@@ -180,14 +180,14 @@ func TestRenderOlderTrust(t *testing.T) {
 		rendered := strings.ReplaceAll(got.out, " ", "")
 		for _, certificate := range tc.trusts {
 			if line := strings.Split(string(certificate), "\n")[2]; !strings.Contains(rendered, line) {
-				t.Errorf("%s: a certificate is not in the bundle", name)
+				t.Errorf("%s: the bundle does not contain a certificate", name)
 			}
 		}
 		if strings.Contains(got.out, "PRIVATE KEY") || strings.Contains(got.err, strings.Split(string(key), "\n")[1]) {
-			t.Errorf("%s: the key is rendered or told", name)
+			t.Errorf("%s: the output contains the private key", name)
 		}
 		if told := strings.Contains(got.err, "warning: -: demo: spec.server.tlsConfig.caBundle.configMapName: key \"ca-bundle.crt\" of ConfigMap \"mine\": line"); told != (name == "both") {
-			t.Errorf("%s: the key is reported: %t\n%s", name, told, got.err)
+			t.Errorf("%s: a message mentions the private key: %t\n%s", name, told, got.err)
 		}
 	}
 }

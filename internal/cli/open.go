@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -11,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 )
 
-// lookInterval is the time between two looks at the pods of an open stack.
+// lookInterval is the time between two lists of the pods of an open stack.
 const lookInterval = 2 * time.Second
 
 type openOptions struct {
@@ -20,20 +21,23 @@ type openOptions struct {
 	printOnly bool
 }
 
+const openHelp = `Forward a local port to a ready pod of a stack, and print the URL on standard
+output. If the pod ends, the command forwards the port to another pod. Press Ctrl-C
+to end the command. Only programs on this machine can use the port.
+
+With --print-only, print the URL in the status of the stack, and forward no port. If
+the stack is exposed, this is the URL outside the cluster, otherwise the URL inside
+the cluster.
+
+You need the rights to get the stack, to list pods, and to create pods/portforward.
+The exit code is 1 if no pod is ready, or if the port is in use.`
+
 func newOpenCommand(streams Streams, version string) *cobra.Command {
 	options := openOptions{}
 	command := &cobra.Command{
 		Use:   "open NAME",
 		Short: "Forward a local port to the server of a stack, and print its URL",
-		Long: `Forward a local port to a ready pod of a stack, and print the URL on standard
-output. When the pod ends, the same local port leads to another pod. Ctrl-C ends
-the command. Only programs of this machine reach the port.
-
-With --print-only, print the URL in the status of the stack: the one outside the
-cluster if the stack is exposed, otherwise the one inside. No port is forwarded.
-
-You need the rights to get the stack, to list pods, and to create pods/portforward.
-The exit code is 1 when no pod is ready, or the port is in use.`,
+		Long:  openHelp,
 		Example: `  kubectl llamastack open my-stack
   kubectl llamastack open my-stack --port 8321
   curl "$(kubectl llamastack open my-stack --print-only)/v1/models"`,
@@ -46,10 +50,10 @@ The exit code is 1 when no pod is ready, or the port is in use.`,
 	}
 	options.AddConnection(command)
 	options.AddNamespace(command)
-	command.Flags().Uint16Var(&options.port, "port", 0, "local port; unset: a free one")
-	command.Flags().
-		BoolVar(&options.printOnly, "print-only", false, "print the URL in the status of the stack, and forward no port")
-	command.Flags().BoolVar(&options.printOnly, "url", false, "the same as --print-only")
+	command.Flags().Uint16Var(&options.port, "port", 0, "local port; unset: any free port")
+	command.Flags().BoolVar(&options.printOnly, "print-only", false,
+		"print the URL in the status of the stack, and forward no port")
+	command.Flags().BoolVar(&options.printOnly, "url", false, "same as --print-only")
 	command.MarkFlagsMutuallyExclusive("port", "print-only")
 	command.MarkFlagsMutuallyExclusive("port", "url")
 	return command
@@ -68,13 +72,13 @@ func runOpen(ctx context.Context, streams Streams, version, name string, options
 	follower := forward.Follower{
 		Pods: t.pods, Open: t.open, Interval: lookInterval,
 		Connected: func(pod string, port uint16) {
-			p.note(fmt.Sprintf("port %d leads to pod %s; Ctrl-C ends the command", port, pod))
+			p.note(fmt.Sprintf("port %d is forwarded to pod %s; press Ctrl-C to end the command", port, pod))
 			if !printed {
 				fmt.Fprintln(streams.Out, t.url(port))
 				printed = true
 			}
 		},
-		Waiting: func(reason error) { p.warning(reason.Error() + "; the command goes on when a pod is ready") },
+		Waiting: func(reason error) { p.warning(reason.Error() + "; the command continues when a pod is ready") },
 	}
 	if err := follower.Run(ctx, options.port); err != nil {
 		return rejected(t.explain(err))
@@ -82,14 +86,11 @@ func runOpen(ctx context.Context, streams Streams, version, name string, options
 	return nil
 }
 
-// printURL prints the URL in the status.
+// printURL prints the URL in the status of the stack.
 func printURL(streams Streams, t *target) error {
-	url := t.stack.Status.RouteURL
+	url := cmp.Or(t.stack.Status.RouteURL, t.stack.Status.ServiceURL)
 	if url == "" {
-		url = t.stack.Status.ServiceURL
-	}
-	if url == "" {
-		return rejected(fmt.Errorf("the status of stack %q in namespace %q has no URL yet; wait until it is Ready",
+		return rejected(fmt.Errorf("the status of stack %q in namespace %q has no URL yet; wait until the stack is Ready",
 			t.stack.Name, t.stack.Namespace))
 	}
 	fmt.Fprintln(streams.Out, url)

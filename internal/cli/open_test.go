@@ -28,7 +28,7 @@ const (
 
 type object = map[string]any
 
-// servedStack puts a stack with one ready pod into the server, whose port leads to a backend.
+// servedStack adds a stack with one ready pod to the API server. The port of the pod is forwarded to a backend.
 func servedStack(t *testing.T, api *fakeapi.Server, spec, status object, backend *httptest.Server) {
 	t.Helper()
 	stack := object{
@@ -46,7 +46,7 @@ func servedStack(t *testing.T, api *fakeapi.Server, spec, status object, backend
 
 func starterSpec() object { return object{"distribution": object{"name": "starter"}} }
 
-// modelServer answers as a server of a stack.
+// modelServer is a stand-in for the server of a stack.
 func modelServer(t *testing.T, models string, chat http.HandlerFunc, tls bool) *httptest.Server {
 	t.Helper()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -89,7 +89,7 @@ func TestChat(t *testing.T) {
 	}{
 		"list": {models: oneModel, out: "MODEL       TYPE  PROVIDER\nvllm/llama  llm   vllm\n"},
 		"question": {
-			models: oneModel, args: []string{"What", "is it?", "--max-tokens", "5"}, err: "note: the answer ends at the most tokens",
+			models: oneModel, args: []string{"What", "is it?", "--max-tokens", "5"}, err: "note: the answer is cut off at the maximum number of tokens",
 			out: `got {"model":"vllm/llama","messages":[{"role":"user","content":"What is it?"}],"stream":true,"max_tokens":5}` + "\n",
 		},
 		"standard input": {
@@ -108,18 +108,18 @@ func TestChat(t *testing.T) {
 			chat: func(w http.ResponseWriter, _ *http.Request) {
 				http.Error(w, `{"error":{"message":"Connection error `+canary+`"}}`, http.StatusInternalServerError)
 			},
-			err: `error: the model server of "vllm/llama" fails (status 500): The provider's service cannot be reached; the server's log has the details; its log: kubectl llamastack logs my -n team-a`,
+			err: `error: the model server of "vllm/llama" fails (status 500): The provider's service cannot be reached; the server's log has the details; to see the log of the server, run: kubectl llamastack logs my -n team-a`,
 		},
 		"empty input": {models: oneModel, args: []string{"-"}, code: 2, err: "the question on standard input is empty"},
 		"negative tokens": {
 			models: oneModel, args: []string{"q", "--max-tokens", "-1"}, code: 2,
 			err: "--max-tokens -1: must be at least 1",
 		},
-		"no time": {
+		"timeout of 0": {
 			models: oneModel, args: []string{"q", "--timeout", "0s"}, code: 2,
 			err: "--timeout 0s: must be more than 0",
 		},
-		"no file of a token": {
+		"missing file of a token": {
 			models: oneModel, args: []string{"q", "--token-file", "/nowhere"}, code: 2,
 			err: "--token-file: open /nowhere",
 		},
@@ -139,7 +139,7 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// models --live asks the server through a forwarded port, as chat does.
+// models --live sends requests to the server through a forwarded port, like chat.
 func TestModelsLive(t *testing.T) {
 	api := fakeapi.Start(t)
 	servedStack(t, api, starterSpec(), nil, modelServer(t, oneModel, nil, false))
@@ -162,14 +162,14 @@ func TestModelsLive(t *testing.T) {
 	api = fakeapi.Start(t)
 	servedStack(t, api, starterSpec(), nil, closed)
 	got = run(t, "", "models", "my", "--live", "--kubeconfig", api.Kubeconfig)
-	const token = "error: the server requires a token (status 401); list its models with: " +
+	const token = "error: the server requires a token (status 401); to list its models, run: " +
 		"kubectl llamastack chat my -n team-a --token-file FILE\n"
 	if got.code != 1 || got.err != token {
 		t.Errorf("exit code %d, output %q, messages:\n%s", got.code, got.out, got.err)
 	}
 }
 
-// The token reaches only the server, and no message.
+// The command sends the token to the server, and does not print it.
 func TestChatToken(t *testing.T) {
 	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+canary {
@@ -193,13 +193,13 @@ func TestChatToken(t *testing.T) {
 	}
 	contains(t, chat().err, "error: the server requires a token; use --token-file FILE (status 401)")
 	got := chat("--token", "x"+canary)
-	contains(t, got.err, "error: the server does not accept the token; check it, or log in again (status 401)")
+	contains(t, got.err, "error: the server does not accept the token; check the token, or log in again (status 401)")
 	if strings.Contains(got.out+got.err, canary) {
-		t.Errorf("the token is shown:\n%s", got.err)
+		t.Errorf("a message contains the token:\n%s", got.err)
 	}
 }
 
-// An HTTPS server is verified by what the operator or the Secret has, or by a file.
+// The command verifies an HTTPS server with the certificates of the operator, of the Secret, or of a file.
 func TestChatTLS(t *testing.T) {
 	backend := modelServer(t, oneModel, nil, true)
 	certificate := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: backend.Certificate().Raw}))
@@ -219,13 +219,13 @@ func TestChatTLS(t *testing.T) {
 		}},
 		"unknown": {
 			prepare: func(api *fakeapi.Server) { api.Deny("/api/v1/namespaces/team-a/secrets/tls") },
-			err:     `warning: the certificate of the server is not verified, because Secret "tls" cannot be read`,
+			err:     `warning: the certificate of the server is not verified, because Secret "tls" cannot be used`,
 		},
-		"nothing in it": {
+		"empty Secret": {
 			prepare: func(api *fakeapi.Server) {
 				api.Put(t, "/api/v1/namespaces/team-a/secrets/tls", object{"data": object{"tls.crt": []byte(foreign)}})
 			},
-			err: `because Secret "tls" cannot be read (it has no certificate)`,
+			err: `because Secret "tls" cannot be used (the Secret contains no certificate)`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -240,19 +240,19 @@ func TestChatTLS(t *testing.T) {
 	}
 }
 
-// Each state in which nothing can be opened names the reason.
+// The message about a stack that cannot be opened contains the reason.
 func TestNotOpen(t *testing.T) {
 	backend := modelServer(t, oneModel, nil, false)
 	for name, tc := range map[string]struct {
 		prepare func(api *fakeapi.Server)
 		want    string
 	}{
-		"no such stack": {func(api *fakeapi.Server) { api.Put(t, pathOfStacks+"/other", starterSpec()) }, `there is no stack "my" in namespace "team-a"`},
-		"pods may not be listed": {func(api *fakeapi.Server) {
+		"missing stack": {func(api *fakeapi.Server) { api.Put(t, pathOfStacks+"/other", starterSpec()) }, `there is no stack "my" in namespace "team-a"`},
+		"no right to list pods": {func(api *fakeapi.Server) {
 			servedStack(t, api, starterSpec(), nil, backend)
 			api.Deny(pathOfPods)
 		}, `error: you may not list pods in namespace "team-a"`},
-		"no port may be forwarded": {func(api *fakeapi.Server) {
+		"no right to forward ports": {func(api *fakeapi.Server) {
 			servedStack(t, api, starterSpec(), nil, backend)
 			api.Deny(pathOfPods + "/my-1/portforward")
 		}, `error: you may not create pods/portforward in namespace "team-a"`},
@@ -265,12 +265,12 @@ func TestNotOpen(t *testing.T) {
 		"new": {func(api *fakeapi.Server) {
 			servedStack(t, api, starterSpec(), nil, backend)
 			api.PutList(t, pathOfPods, "v1", "PodList")
-		}, "is ready: the operator has not reconciled it yet"},
+		}, "is ready: the operator has not reconciled the stack yet"},
 		"scaled to 0": {func(api *fakeapi.Server) {
 			servedStack(t, api, object{"distribution": object{"name": "starter"}, "workload": object{"replicas": 0}}, nil,
 				backend)
 			api.PutList(t, pathOfPods, "v1", "PodList")
-		}, "is ready: it is scaled to 0 replicas"},
+		}, "is ready: the stack is scaled to 0 replicas"},
 	} {
 		for _, verb := range []string{"open", "chat"} {
 			t.Run(verb+" "+name, func(t *testing.T) {
@@ -295,7 +295,7 @@ func TestOpenPrintOnly(t *testing.T) {
 	}{
 		"exposed": {object{"serviceURL": "http://inside", "routeURL": "https://outside"}, 0, "https://outside\n", ""},
 		"inside":  {object{"serviceURL": "http://inside"}, 0, "http://inside\n", ""},
-		"neither": {nil, 1, "", `error: the status of stack "my" in namespace "team-a" has no URL yet; wait until it is Ready`},
+		"neither": {nil, 1, "", `error: the status of stack "my" in namespace "team-a" has no URL yet; wait until the stack is Ready`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, flag := range []string{"--print-only", "--url"} {
@@ -362,7 +362,7 @@ func TestOpen(t *testing.T) {
 	if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if code := <-ended; code != 0 || !strings.Contains(messages.String(), "leads to pod my-1; Ctrl-C ends the command") {
+	if code := <-ended; code != 0 || !strings.Contains(messages.String(), "is forwarded to pod my-1; press Ctrl-C to end the command") {
 		t.Errorf("exit code %d, messages:\n%s", code, messages.String())
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// planningFlags are the flags of diff and upgrade-check, which plan stacks of files and of a cluster.
+// planningFlags are the flags of diff and upgrade-check, which plan stacks in files and in a cluster.
 type planningFlags struct {
 	kube.Flags
 	files          []string
@@ -27,12 +27,12 @@ func (f *planningFlags) add(command *cobra.Command, filesHelp, configHelp string
 		"file with the operator's ConfigMap, "+names.OperatorConfigMap+"; unset: "+configHelp)
 }
 
-// sources returns the files, with the namespace of objects without one.
+// sources returns the files, and the namespace of objects without a namespace.
 func (f *planningFlags) sources(namespace string) sources {
 	return sources{files: f.files, namespace: cmp.Or(namespace, f.Namespace, dryrun.DefaultNamespace)}
 }
 
-// reader connects to the cluster.
+// reader connects to the cluster, and returns a reader for it.
 func (f *planningFlags) reader(version string) (*reader, error) {
 	cluster, err := f.Connect(version)
 	if err != nil {
@@ -41,7 +41,7 @@ func (f *planningFlags) reader(version string) (*reader, error) {
 	return newReader(cluster, version), nil
 }
 
-// orSummary returns the error with a summary, unless it has its own.
+// orSummary returns an error as a rejection with a summary. It does not change a rejection.
 func orSummary(err error, summary string) error {
 	if _, said := errors.AsType[*rejection](err); err == nil || said {
 		return err

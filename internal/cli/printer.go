@@ -8,11 +8,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 )
 
-// rejection is the error for a wrong manifest. Its findings are already printed or included here.
+// rejection is an error for which the exit code is 1, such as an invalid manifest. Commands may have printed its
+// problems before.
 type rejection struct {
-	// problems are printed line by line.
+	// problems are messages, each of which is printed on a line.
 	problems []string
-	// summary is the last line, if it is not empty.
+	// summary is the last line. Empty means that there is no such line.
 	summary string
 	// code is the exit code. Zero means 1.
 	code int
@@ -63,7 +64,7 @@ func (p printer) warning(message string) { p.line("%s %s", p.paint(yellow, "warn
 
 func (p printer) note(message string) { p.line("note: %s", message) }
 
-// remarks prints the findings for one stack that are not errors.
+// remarks prints the warnings and notes for one stack.
 func (p printer) remarks(s dryrun.Stack, found dryrun.Outcome) {
 	for _, warning := range slices.Concat(found.Warnings, found.Lost) {
 		p.warning(s.Title() + ": " + warning)

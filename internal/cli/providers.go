@@ -26,11 +26,11 @@ func newProvidersCommand(streams Streams) *cobra.Command {
 	options := providersOptions{}
 	command := &cobra.Command{
 		Use:   "providers [TYPE]",
-		Short: "List the provider types of a server release, or the keys of one",
+		Short: "List the provider types of a server release, or the keys of one type",
 		Long: `List the provider types of a server release. The list shows the keys that the fields
-endpoint and apiKey set, and the other keys that a type requires. With a type, in its
-short or full form, list every key of its settings: the type of the key, whether it is
-required or secret, and its default.`,
+endpoint and apiKey set, and the other keys that a type requires. With the short or
+full name of a type, list the keys of its settings. For each key, this list shows the
+type, the default, and whether the key is required or secret.`,
 		Example: `  kubectl llamastack providers --api inference
 
   # list every key of one type in an older release
@@ -38,21 +38,21 @@ required or secret, and its default.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runProviders(streams.Out, options, args) },
 	}
-	command.Flags().StringVar(&options.release, "release", release.DefaultLine(), "the server release, for example 0.7 or 0.7.3")
-	command.Flags().StringVar(&options.api, "api", "", "API of the types to list, for example inference or vectorIo")
+	command.Flags().StringVar(&options.release, "release", release.DefaultLine(), "server release, for example 0.7 or 0.7.3")
+	command.Flags().StringVar(&options.api, "api", "", "API whose types to list, for example inference or vectorIo; unset: all APIs")
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
 	completeReleases(command, "release")
 	command.ValidArgsFunction = completeProviderTypes
 	return command
 }
 
-// providerType is the printed form of a type.
+// providerType is a provider type in the output.
 type providerType struct {
 	API        string `json:"api"`
 	Type       string `json:"type"`
 	Endpoint   string `json:"endpointKey,omitempty"`
 	Credential string `json:"credentialKey,omitempty"`
-	// Required lists the other keys that a user has to set, in addition to Endpoint and Credential.
+	// Required lists the required keys other than Endpoint and Credential.
 	Required []string      `json:"required,omitempty"`
 	Needs    []string      `json:"needsAPIs,omitempty"`
 	Note     string        `json:"note,omitempty"`
@@ -66,7 +66,7 @@ type providerKey struct {
 	Required bool     `json:"required,omitempty"`
 	Secret   bool     `json:"secret,omitempty"`
 	Default  any      `json:"default,omitempty"`
-	// Supplied reports whether the operator writes a working value if the user sets none.
+	// Supplied reports whether the operator sets a value if the user sets none.
 	Supplied bool `json:"supplied,omitempty"`
 }
 
@@ -86,22 +86,19 @@ func runProviders(out io.Writer, options providersOptions, args []string) error 
 	if len(found) == 0 && len(args) == 1 {
 		return unknownType(match.Release, options.api, args[0])
 	}
-	var page bytes.Buffer
-	switch {
-	case options.output != formTable:
-		err = writeData(&page, options.output, found)
-	case len(args) == 0:
-		writeTypes(&page, found)
-	default:
-		writeKeys(&page, found)
+	table := writeKeys
+	if len(args) == 0 {
+		table = writeTypes
 	}
+	var page bytes.Buffer
+	err = writeForm(&page, options.output, found, func(page *bytes.Buffer) { table(page, found) })
 	if err == nil {
 		_, err = page.WriteTo(out)
 	}
 	return err
 }
 
-// chosenAPIs returns the requested API, or all APIs with providers.
+// chosenAPIs returns the API in --api, or all APIs with providers.
 func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
 	apis := slices.DeleteFunc(slices.Clone(rel.APIs()),
 		func(name string) bool { return len(rel.ProviderTypes(name)) == 0 })
@@ -133,7 +130,7 @@ func camelCased(apis []string) []string {
 	return names
 }
 
-// chosenTypes returns the types of the APIs that match a name, or all of them.
+// chosenTypes returns the type with a name in each of the APIs, or all types.
 func chosenTypes(rel *release.Release, apis, args []string) []providerType {
 	found := []providerType{}
 	for _, api := range apis {
@@ -147,8 +144,8 @@ func chosenTypes(rel *release.Release, apis, args []string) []providerType {
 	return found
 }
 
-// unknownType returns an error with similar types and the releases that have the type. Without an API it searches the
-// types of all APIs.
+// unknownType returns the error for an unknown type. The error names the releases with the type, or a similar type.
+// Without an API, the function searches the types of all APIs.
 func unknownType(rel *release.Release, api, name string) error {
 	message := fmt.Sprintf("server release %s has no provider type %q", rel.Line, name)
 	apis := release.KnownAPIs()
@@ -157,7 +154,7 @@ func unknownType(rel *release.Release, api, name string) error {
 	}
 	for _, api := range apis {
 		if lines := release.LinesWith(api, name); len(lines) > 0 {
-			return fmt.Errorf("%s; releases %s have it", message, strings.Join(lines, ", "))
+			return fmt.Errorf("%s; releases that have it: %s", message, strings.Join(lines, ", "))
 		}
 	}
 	for _, api := range apis {
@@ -178,10 +175,6 @@ func describe(kind *provider.Type) providerType {
 		API: draft.APIField(kind.API), Type: kind.Type, Endpoint: kind.EndpointKey, Credential: kind.CredentialKey,
 		Needs: camelCased(kind.Requires), Note: note(kind), Keys: []providerKey{},
 	}
-	supplied := map[string]bool{}
-	for _, value := range kind.RequiredDefaults {
-		supplied[value.Key] = true
-	}
 	for i := range kind.Config.Keys {
 		key := &kind.Config.Keys[i]
 		if key.Internal {
@@ -189,19 +182,24 @@ func describe(kind *provider.Type) providerType {
 		}
 		row := providerKey{
 			Key: key.Name, Aliases: key.Aliases, Type: key.Type.String(), Required: key.Required, Secret: key.Secret,
-			Supplied: supplied[key.Name],
+			Supplied: isSupplied(kind, key.Name),
 		}
 		if !key.Required && !key.Secret {
 			row.Default = key.Default
 		}
-		if key.Required && !supplied[key.Name] && key.Name != kind.EndpointKey && key.Name != kind.CredentialKey {
-			result.Required = append(result.Required, key.Name)
+		if row.Required && !row.Supplied && row.Key != kind.EndpointKey && row.Key != kind.CredentialKey {
+			result.Required = append(result.Required, row.Key)
 		}
 		result.Keys = append(result.Keys, row)
 	}
 	return result
 }
 
+func isSupplied(kind *provider.Type, key string) bool {
+	return slices.ContainsFunc(kind.RequiredDefaults, func(d provider.Default) bool { return d.Key == key })
+}
+
+// note returns a remark about a type, or "".
 func note(kind *provider.Type) string {
 	switch {
 	case kind.Broken != "":
@@ -247,7 +245,7 @@ func writeKeys(page *bytes.Buffer, types []providerType) {
 		}
 		writeTable(page, head)
 		if len(rows) == 1 {
-			rows = [][]string{{"It has no keys."}}
+			rows = [][]string{{"The type has no keys."}}
 		}
 		writeTable(page, rows)
 	}

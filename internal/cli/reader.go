@@ -22,18 +22,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// reader reads what stacks refer to, each object once. It never reads Secrets. What the caller may not read is
-// recorded.
+// reader reads the objects that stacks refer to from a cluster, each object once. It never reads Secrets. It records
+// the objects that the caller may not read.
 type reader struct {
 	cluster *kube.Cluster
-	// version is that of the command.
+	// version is the version of the command.
 	version string
-	// configMaps holds the ConfigMaps that were read. Nil means that a ConfigMap does not exist or may not be read.
+	// configMaps contains the ConfigMaps that were read. The value is nil for a ConfigMap that does not exist, or that the
+	// caller may not read.
 	configMaps map[dryrun.Key]*corev1.ConfigMap
-	// deniedMaps holds those that the caller may not read.
+	// deniedMaps contains the ConfigMaps that the caller may not read.
 	deniedMaps map[dryrun.Key]bool
 	config     operatorconfig.Config
-	// unknown lists what is not known: above all, what the caller may not read.
+	// unknown lists sentences about facts that are not known, for example because the caller may not read an object.
 	unknown []string
 }
 
@@ -49,23 +50,23 @@ func newReader(cluster *kube.Cluster, version string) *reader {
 	}
 }
 
-// missing records once what is not known.
+// missing records a sentence about a fact that is not known, unless it is already recorded.
 func (r *reader) missing(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(r.unknown, text) {
 		r.unknown = append(r.unknown, text)
 	}
 }
 
-// compareVersion records that the operator of a stack is of another version, because it may plan differently.
+// compareVersion records a difference between the versions of the command and the operator of a stack.
 func (r *reader) compareVersion(stack *v1alpha2.LlamaStackDistribution) {
 	if known := stack.Status.Version; known != nil && known.OperatorVersion != "" &&
 		known.OperatorVersion != r.version {
-		r.missing("the operator is of version %s and this command of version %s; the operator may plan differently",
+		r.missing("the operator has version %s and this command has version %s; the operator may plan stacks differently",
 			known.OperatorVersion, r.version)
 	}
 }
 
-// read reads an object, and reports whether it exists and may be read.
+// read reads an object. It reports false for an object that does not exist, or that the caller may not read.
 func (r *reader) read(ctx context.Context, resource schema.GroupResource, key dryrun.Key, into client.Object,
 ) (bool, error) {
 	err := r.cluster.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: key.Name}, into)
@@ -85,7 +86,7 @@ func (r *reader) read(ctx context.Context, resource schema.GroupResource, key dr
 	}
 }
 
-// configMap returns a ConfigMap, or nil if it does not exist or may not be read.
+// configMap returns a ConfigMap. It returns nil for a ConfigMap that does not exist, or that the caller may not read.
 func (r *reader) configMap(ctx context.Context, key dryrun.Key) (*corev1.ConfigMap, error) {
 	if found, known := r.configMaps[key]; known {
 		return found, nil
@@ -125,7 +126,7 @@ func (r *reader) references(ctx context.Context, object *v1alpha2.LlamaStackDist
 	return m, nil
 }
 
-// stacks returns the stacks of the cluster that the flags select, or those with the names.
+// stacks returns the stacks with the names, or without names the stacks that the flags select.
 func (r *reader) stacks(ctx context.Context, names []string) ([]v1alpha2.LlamaStackDistribution, error) {
 	if len(names) == 0 {
 		return r.cluster.Stacks(ctx)
@@ -141,7 +142,7 @@ func (r *reader) stacks(ctx context.Context, names []string) ([]v1alpha2.LlamaSt
 	return found, nil
 }
 
-// unreadable returns why a stack cannot be planned: ConfigMaps that the caller may not read.
+// unreadable returns a sentence for each required ConfigMap of a stack that the caller may not read.
 func unreadable(m *dryrun.Manifests, object *v1alpha2.LlamaStackDistribution) []string {
 	var found []string
 	for _, use := range intent.ConfigMaps(object) {
@@ -154,7 +155,7 @@ func unreadable(m *dryrun.Manifests, object *v1alpha2.LlamaStackDistribution) []
 	return found
 }
 
-// running reads the Deployment of a stack, and the base that the operator keeps for it.
+// running reads the Deployment of a stack, and the base that the operator keeps for the stack.
 func (r *reader) running(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) (*dryrun.Running, error) {
 	r.compareVersion(stack)
 	deployment := &appsv1.Deployment{}
@@ -178,7 +179,7 @@ func (r *reader) running(ctx context.Context, stack *v1alpha2.LlamaStackDistribu
 	return found, nil
 }
 
-// operatorConfig reads the operator's ConfigMap from the file, or from any namespace if there is no file.
+// operatorConfig reads the operator's ConfigMap from a file, or without a file from any namespace.
 func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reader, p printer) (err error) {
 	if file != "" {
 		r.config, err = readOperatorConfig(file, stdin, p)
@@ -191,8 +192,7 @@ func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reade
 	switch {
 	case apierrors.IsForbidden(err):
 		r.missing("the operator's ConfigMap %s is not read, because you may not list configmaps in all namespaces; "+
-			"images and limits of it "+
-			"do not count here: give it with --operator-config", names.OperatorConfigMap)
+			"this command does not use its images and limits; set --operator-config to a file with the ConfigMap", names.OperatorConfigMap)
 		return nil
 	case err != nil:
 		return kube.Explain(err, "list", configMapResource, "")

@@ -2,10 +2,10 @@ package cli
 
 import "github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 
-// runOn sets the release of every stack.
+// runOn sets the server release of every stack. An empty release changes nothing.
 func runOn(m *dryrun.Manifests, release string) error {
 	for i := range m.Stacks {
-		if !m.Stacks[i].Decoded {
+		if release == "" || !m.Stacks[i].Decoded {
 			continue
 		}
 		changed, err := dryrun.WithRelease(m.Stacks[i].Object, release)

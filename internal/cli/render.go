@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
-// outputs maps the formats of `render -o` to their writers.
+// outputs contains the functions that write the output formats of render.
 var outputs = map[string]func(*bytes.Buffer, dryrun.Stack, *plan.Plan) error{
 	"objects": writeObjects,
 	"config":  writeConfig,
@@ -30,15 +30,13 @@ type renderOptions struct {
 	explain bool
 }
 
-func newRenderCommand(streams Streams) *cobra.Command {
-	options := renderOptions{}
-	command := &cobra.Command{
-		Use:   "render -f FILE",
-		Short: "Print every object that the operator would apply, or only the server's config.yaml",
-		Long: `Print what the operator would apply for each LlamaStackDistribution in the files:
-every object, the server's config.yaml, or its environment. If a stack refers to a
-ConfigMap, the command reads it from the files. It never needs or prints Secrets.`,
-		Example: `  # print every object as YAML
+const (
+	renderHelp = `Print the objects that the operator would apply for each LlamaStackDistribution in the
+files, or only the server's config.yaml or environment. If a stack refers to a
+ConfigMap, the command reads the ConfigMap from the files. It never needs or prints
+Secrets.`
+
+	renderExample = `  # print every object as YAML
   kubectl llamastack render -f stack.yaml
 
   # print only the configuration that the server starts with
@@ -47,16 +45,25 @@ ConfigMap, the command reads it from the files. It never needs or prints Secrets
   # print a stack whose base configuration is in a ConfigMap
   kubectl llamastack render -f stack.yaml -f base-configmap.yaml
 
-  # print each key of the configuration, with the field of the spec or other source that set it
+  # print each key of the configuration with its source, for example a field of the spec
   kubectl llamastack render -f stack.yaml --explain
 
-  # use the images with which the operator of a cluster replaces the default ones
+  # use the images in the operator's ConfigMap of a cluster
   kubectl get configmap llama-stack-operator-config -n llama-stack-k8s-operator-system -o yaml > operator.yaml
   kubectl llamastack render -f stack.yaml --operator-config operator.yaml
 
   # print the configuration for another release of the server
-  kubectl llamastack render -f stack.yaml -o config --release 0.8`,
-		Args: cobra.NoArgs,
+  kubectl llamastack render -f stack.yaml -o config --release 0.8`
+)
+
+func newRenderCommand(streams Streams) *cobra.Command {
+	options := renderOptions{}
+	command := &cobra.Command{
+		Use:     "render -f FILE",
+		Short:   "Print every object that the operator would apply, or only the server's config.yaml",
+		Long:    renderHelp,
+		Example: renderExample,
+		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return runRender(command.InOrStdin(), streams, options)
 		},
@@ -64,9 +71,9 @@ ConfigMap, the command reads it from the files. It never needs or prints Secrets
 	options.addFlags(command)
 	options.addSelector(command)
 	command.Flags().StringVarP(&options.output, "output", "o", "",
-		"what to print: objects, config or env (default: objects); with --explain: table, json or yaml (default: table)")
-	command.Flags().StringVar(&options.release, "release", "", "server release to render the stacks for instead of "+
-		"their own, for example 0.8")
+		"objects, config or env (default objects); with --explain: table, json or yaml (default table)")
+	command.Flags().StringVar(&options.release, "release", "", "server release to use in place of the releases of "+
+		"the stacks, for example 0.8")
 	command.Flags().BoolVar(&options.explain, "explain", false, "print each key of the configuration with its source")
 	completeReleases(command, "release")
 	return command
@@ -82,10 +89,8 @@ func runRender(stdin io.Reader, streams Streams, options renderOptions) error {
 	if err != nil {
 		return err
 	}
-	if options.release != "" {
-		if err := runOn(found, options.release); err != nil {
-			return err
-		}
+	if err := runOn(found, options.release); err != nil {
+		return err
 	}
 	outcomes, err := offlineAll(found, p)
 	if err != nil {
@@ -109,12 +114,13 @@ func (o renderOptions) writer() (func(*bytes.Buffer, dryrun.Stack, *plan.Plan) e
 	}
 	write, ok := outputs[cmp.Or(o.output, "objects")]
 	if !ok {
-		return nil, fmt.Errorf("--output: %q is not a valid format; use one of objects, config, env", o.output)
+		return nil, unknownValue("--output", o.output, []string{"objects", "config", "env"})
 	}
 	return write, nil
 }
 
-// offlineAll plans every stack before anything is printed, because a pipe would apply partial output.
+// offlineAll plans every stack. It returns no outcomes if one stack has an error, because a pipe would apply the other
+// stacks.
 func offlineAll(m *dryrun.Manifests, p printer) ([]dryrun.Outcome, error) {
 	outcomes := make([]dryrun.Outcome, 0, len(m.Stacks))
 	var problems []string
@@ -146,7 +152,7 @@ func writeConfig(page *bytes.Buffer, s dryrun.Stack, built *plan.Plan) error {
 	return nil
 }
 
-// writeEnv prints the environment of the server's container in its order.
+// writeEnv prints the environment variables of the server's container, in their order in the container.
 func writeEnv(page *bytes.Buffer, s dryrun.Stack, built *plan.Plan) error {
 	data, err := yaml.Marshal(environment(built, names.ServerContainer(s.Object.Annotations)))
 	if err != nil {

@@ -7,15 +7,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
 )
 
-// finding prints a finding for people. The position takes the place of the file's name.
+// finding prints a finding as a message with its position in the file.
 func (p printer) finding(s *dryrun.Stack, f *findings.Finding) {
-	text := s.Title() + ": " + f.Text()
+	title := s.Title()
 	if f.File != "" && f.Line > 0 {
-		text = fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, max(1, f.Column), f.Text())
+		title = fmt.Sprintf("%s:%d:%d", f.File, f.Line, max(1, f.Column))
 		if f.Stack != "" {
-			text = fmt.Sprintf("%s:%d:%d: %s: %s", f.File, f.Line, max(1, f.Column), f.Stack, f.Text())
+			title += ": " + f.Stack
 		}
 	}
+	text := title + ": " + f.Text()
 	switch f.Level {
 	case findings.Error:
 		p.problem(text)
@@ -26,7 +27,7 @@ func (p printer) finding(s *dryrun.Stack, f *findings.Finding) {
 	}
 }
 
-// refusedReport returns the report of files without a stack to check.
+// refusedReport returns a report that contains the problems of files without a stack.
 func refusedReport(rejected *rejection) *findings.Report {
 	report := &findings.Report{
 		Invalid: len(rejected.problems), Stacks: []findings.Object{},

@@ -18,14 +18,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// otherwiseInTypes lists fields whose Go type does not show whether they are required. The command line requires none
-// of them.
+// otherwiseInTypes lists required fields whose Go type does not show that they are required. The command line does not
+// require these fields.
 var otherwiseInTypes = []string{
 	".podCertificate.keyType", ".podCertificate.signerName", ".projected.sources",
 	".scaleIO.secretRef",
 }
 
-// For a v1alpha1 document, the command line requires the same fields as the API server.
+// For a v1alpha1 document, the command line requires the same fields as the definition.
 func TestMissingIsWhatTheDefinitionRequires(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(testutil.Root(), "config/crd/bases/llamastack.io_llamastackdistributions.yaml"))
 	if err != nil {
@@ -43,11 +43,11 @@ func TestMissingIsWhatTheDefinitionRequires(t *testing.T) {
 		}
 	}
 	if objects < 50 {
-		t.Errorf("%d objects of the definition compared", objects)
+		t.Errorf("%d objects of the definition are compared", objects)
 	}
 }
 
-// compareRequired puts an empty object at a path of the spec, and compares the missing fields with the schema at that
+// compareRequired sets a path of the spec to an empty object, and compares the missing fields with the schema of that
 // path.
 func compareRequired(
 	t *testing.T, schema *apiextensionsv1.JSONSchemaProps, at string, within func(any) any, objects *int,

@@ -12,22 +12,22 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/progress"
 )
 
-// Streams holds the input and the outputs of a command.
+// Streams contains the input and the outputs of a command.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 	// Color enables colored messages with --color auto. Set it only for a terminal.
 	Color bool
-	// Width is the number of columns of the terminal that Out is. Zero means that Out is not a terminal.
+	// Width is the number of columns of the terminal. Zero means that Out is not a terminal.
 	Width int
-	// Terminal reports whether Err is a terminal. Progress is shown only there.
+	// Terminal reports whether Err is a terminal. Without a terminal, commands show no progress.
 	Terminal bool
 
 	// choice is the value of --color.
 	choice *colorChoice
 }
 
-// colored reports whether messages are colored.
+// colored reports whether messages have colors.
 func (s *Streams) colored() bool {
 	if s.choice == nil || *s.choice == colorAuto {
 		return s.Color
@@ -58,10 +58,10 @@ var colorChoices = []string{string(colorAuto), string(colorAlways), string(color
 // String returns the value.
 func (c *colorChoice) String() string { return string(*c) }
 
-// Type returns the name of the value in help texts.
+// Type returns the type of the value in help texts.
 func (c *colorChoice) Type() string { return "string" }
 
-// Set checks and sets the value.
+// Set sets the value. It returns an error for an invalid value.
 func (c *colorChoice) Set(value string) error {
 	if !slices.Contains(colorChoices, value) {
 		return unknownValue("--color", value, colorChoices)
@@ -70,20 +70,14 @@ func (c *colorChoice) Set(value string) error {
 	return nil
 }
 
-// exitCodes is the text about exit codes that the help of the root ends with. The page docs/reference/cli/README.md has
-// the same table.
+// exitCodes is the last part of the help of the root command. The page docs/reference/cli/README.md contains the same
+// table.
 const exitCodes = `Exit codes:
   0  success
-  1  the command found a problem: a manifest, an image or a stack is rejected, or the work is not done
-  2  the command line is wrong: an unknown command, flag or value, or a file that does not exist`
+  1  there is a problem: a manifest, an image or a stack is rejected, or the work is not complete
+  2  the command line is invalid: an unknown command, flag or value, or a file that does not exist`
 
-// NewCommand returns kubectl-llamastack with all its commands. Version is printed by --version; empty means the version
-// that Go recorded at build time.
-func NewCommand(streams Streams, version string) *cobra.Command {
-	root := &cobra.Command{
-		Use:   "kubectl-llamastack",
-		Short: "Write, check and operate stacks of the Llama Stack operator",
-		Long: `Write, check and operate stacks of the Llama Stack operator.
+const rootHelp = `Write, check and operate stacks of the Llama Stack operator.
 
 The commands for manifests run the operator's own code on your files and need no
 cluster. The commands for clusters use your kubeconfig and your permissions.
@@ -91,7 +85,15 @@ cluster. The commands for clusters use your kubeconfig and your permissions.
 If kubectl-llamastack is on the PATH, it is also a kubectl plugin:
 kubectl llamastack render -f stack.yaml
 
-` + exitCodes,
+` + exitCodes
+
+// NewCommand returns the command kubectl-llamastack with all its subcommands. Version is the output of --version. An
+// empty version means the version that Go recorded at build time.
+func NewCommand(streams Streams, version string) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "kubectl-llamastack",
+		Short:         "Write, check and operate stacks of the Llama Stack operator",
+		Long:          rootHelp,
 		Version:       versionOr(version),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -103,23 +105,26 @@ kubectl llamastack render -f stack.yaml
 		streams.choice = new(colorChoice)
 	}
 	*streams.choice = colorAuto
-	root.PersistentFlags().Var(streams.choice, "color", "colors in messages: auto (on a terminal, unless $NO_COLOR is set), always or never")
-	addGroup(root, "Commands for manifests:", newInitCommand(streams), newRenderCommand(streams),
-		newValidateCommand(streams, root.Version),
-		newProvidersCommand(streams), newUpgradeCheckCommand(streams, root.Version), newConvertCommand(streams))
-	addGroup(root, "Commands for clusters:", newStatusCommand(streams, root.Version),
-		newDiffCommand(streams, root.Version),
-		newModelsCommand(streams, root.Version), newChatCommand(streams, root.Version),
-		newOpenCommand(streams, root.Version), newLogsCommand(streams, root.Version),
-		newEventsCommand(streams, root.Version), newDoctorCommand(streams, root.Version),
-		newSupportBundleCommand(streams, root.Version), newMigrateCommand(streams, root.Version),
-		newVersionCommand(streams, root.Version))
-	addGroup(root, "Commands for images:", newImageCommand(streams), newBundleCommand(streams))
+	root.PersistentFlags().Var(streams.choice, "color",
+		"colors in messages: auto (on a terminal, unless $NO_COLOR is set), always or never")
+	addCommands(root, streams)
 	completeAll(root)
 	return root
 }
 
-// addGroup adds commands under a title of the help text.
+func addCommands(root *cobra.Command, streams Streams) {
+	version := root.Version
+	addGroup(root, "Commands for manifests:", newInitCommand(streams), newRenderCommand(streams),
+		newValidateCommand(streams, version), newProvidersCommand(streams), newUpgradeCheckCommand(streams, version),
+		newConvertCommand(streams))
+	addGroup(root, "Commands for clusters:", newStatusCommand(streams, version), newDiffCommand(streams, version),
+		newModelsCommand(streams, version), newChatCommand(streams, version), newOpenCommand(streams, version),
+		newLogsCommand(streams, version), newEventsCommand(streams, version), newDoctorCommand(streams, version),
+		newSupportBundleCommand(streams, version), newMigrateCommand(streams, version), newVersionCommand(streams, version))
+	addGroup(root, "Commands for images:", newImageCommand(streams), newBundleCommand(streams))
+}
+
+// addGroup adds commands, which the help lists under a title.
 func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 	root.AddGroup(&cobra.Group{ID: title, Title: title})
 	for _, command := range commands {
@@ -128,8 +133,7 @@ func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 	}
 }
 
-// Run executes the command line and returns the exit code: 0 for success, 1 if a manifest or an image is wrong or would
-// not boot, or a migration is not done, and 2 if the command line is wrong.
+// Run executes the command line, prints its error, and returns the exit code. See exitCodes.
 func Run(streams Streams, version string, args []string) int {
 	streams.choice = new(colorChoice)
 	root := NewCommand(streams, version)
@@ -147,6 +151,7 @@ func Run(streams Streams, version string, args []string) int {
 	return 2
 }
 
+// versionOr returns a version, or for an empty version the one that Go recorded at build time.
 func versionOr(version string) string {
 	if version != "" {
 		return version
@@ -157,7 +162,7 @@ func versionOr(version string) string {
 	return "development"
 }
 
-// must panics on errors about flags that the lines above declare.
+// must panics on an error of cobra about a flag, which only a wrong name of a flag in the code can cause.
 func must(err error) {
 	if err != nil {
 		panic(err)

@@ -20,10 +20,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// maxFile bounds, in bytes, a file with a token or with certificates.
+// maxFile is the maximum size in bytes of a file with a token or certificates.
 const maxFile = 1 << 20
 
-// serverFlags are the flags of commands that ask a server.
+// serverFlags are the flags of commands that connect to a server.
 type serverFlags struct {
 	token, tokenFile, caFile string
 }
@@ -32,17 +32,17 @@ func (f *serverFlags) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(
 		&f.token, "token", "",
-		"bearer token for a server with authentication; other users of this machine may see it, so prefer --token-file",
+		"bearer token for a server with authentication; other users of this machine may see the token, so prefer --token-file",
 	)
-	flags.StringVar(&f.tokenFile, "token-file", "", "file with that token")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file with the bearer token, - for standard input")
 	flags.StringVar(
 		&f.caFile, "ca-file", "",
-		"file with the certificate authorities of an HTTPS server; unset: those in the server's ConfigMap or Secret",
+		"file with the certificate authorities of an HTTPS server; unset: the authorities in the server's ConfigMap or Secret",
 	)
 	command.MarkFlagsMutuallyExclusive("token", "token-file")
 }
 
-// readToken returns the token, which no message may contain.
+// readToken returns the bearer token. No message may contain the token.
 func (f *serverFlags) readToken(stdin io.Reader) (string, error) {
 	if f.tokenFile == "" {
 		return strings.TrimSpace(f.token), nil
@@ -58,8 +58,17 @@ func (f *serverFlags) readToken(stdin io.Reader) (string, error) {
 	return token, nil
 }
 
-// readSmall reads a file, or standard input for "-".
+// readSmall reads a file of at most maxFile bytes, or standard input for "-".
 func readSmall(path string, stdin io.Reader) ([]byte, error) {
+	data, err := readStart(path, stdin, maxFile+1)
+	if err == nil && len(data) > maxFile {
+		return nil, fmt.Errorf("%q has more than %d bytes", path, maxFile)
+	}
+	return data, err
+}
+
+// readStart reads the first bytes of a file, or of standard input for "-".
+func readStart(path string, stdin io.Reader, most int64) ([]byte, error) {
 	from := stdin
 	if path != "-" {
 		file, err := os.Open(path)
@@ -69,17 +78,14 @@ func readSmall(path string, stdin io.Reader) ([]byte, error) {
 		defer file.Close()
 		from = file
 	}
-	data, err := io.ReadAll(io.LimitReader(from, maxFile+1))
+	data, err := io.ReadAll(io.LimitReader(from, most))
 	if err != nil {
 		return nil, fmt.Errorf("read %q: %w", path, err)
-	}
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("%q has more than %d bytes", path, maxFile)
 	}
 	return data, nil
 }
 
-// server forwards a port to the stack, and returns a client for it with the function that ends both.
+// server forwards a port to a pod of the stack. It returns a client for the port, and a function that closes both.
 func (t *target) server(
 	ctx context.Context, stdin io.Reader, p printer, flags *serverFlags, timeout time.Duration,
 ) (*server.Client, func(), error) {
@@ -105,51 +111,59 @@ func (t *target) server(
 	return c, func() { c.Close(); session.Close() }, nil
 }
 
-// authorities returns the certificates by which the server's is verified: those of the file, else those that the
-// operator found, else those of the server's Secret. Nil means that none is known.
+// authorities returns the certificates to verify the server's certificate with: those in the file, else those that the
+// operator found, else those in the server's Secret. Nil means that no certificate is known.
 func (t *target) authorities(
 	ctx context.Context, stdin io.Reader, p printer, file string,
 ) ([]*x509.Certificate, error) {
-	secretName := render.TLSSecret(&t.stack.Spec)
 	if file != "" {
-		data, err := readSmall(file, stdin)
-		if err != nil {
-			return nil, fmt.Errorf("--ca-file: %w", err)
-		}
-		found := certificatesIn(data)
-		if len(found) == 0 {
-			return nil, fmt.Errorf("--ca-file %q: the file has no certificate in PEM form", file)
-		}
-		return found, nil
+		return authoritiesIn(file, stdin)
 	}
+	secretName := render.TLSSecret(&t.stack.Spec)
 	if secretName == "" {
 		return nil, nil
 	}
-	configMap, secret := &corev1.ConfigMap{}, &corev1.Secret{}
-	err := t.cluster.Get(
-		ctx, client.ObjectKey{Namespace: t.stack.Namespace, Name: names.ServerCA(t.stack.Name)}, configMap,
-	)
-	if found := certificatesIn([]byte(configMap.Data[names.TLSAuthority])); err == nil && len(found) > 0 {
+	if found := t.foundAuthorities(ctx); len(found) > 0 {
 		return found, nil
 	}
-	err = t.cluster.Get(ctx, client.ObjectKey{Namespace: t.stack.Namespace, Name: secretName}, secret)
+	secret := &corev1.Secret{}
+	err := t.cluster.Get(ctx, client.ObjectKey{Namespace: t.stack.Namespace, Name: secretName}, secret)
 	found := append(certificatesIn(secret.Data[names.TLSAuthority]), certificatesIn(secret.Data[corev1.TLSCertKey])...)
 	if len(found) > 0 {
 		return found, nil
 	}
 	if err == nil {
-		err = errors.New("it has no certificate")
+		err = errors.New("the Secret contains no certificate")
 	}
-	p.warning(
-		fmt.Sprintf(
-			"the certificate of the server is not verified, because Secret %q cannot be read (%v); use --ca-file FILE",
-			secretName, err,
-		),
-	)
+	p.warning(fmt.Sprintf("the certificate of the server is not verified, because Secret %q cannot be used (%v); use "+
+		"--ca-file FILE", secretName, err))
 	return nil, nil
 }
 
-// certificatesIn returns the certificates in a text, and skips what is not one.
+// foundAuthorities returns the certificate authorities that the operator found, or nil if they cannot be read.
+func (t *target) foundAuthorities(ctx context.Context) []*x509.Certificate {
+	configMap := &corev1.ConfigMap{}
+	key := client.ObjectKey{Namespace: t.stack.Namespace, Name: names.ServerCA(t.stack.Name)}
+	if err := t.cluster.Get(ctx, key, configMap); err != nil {
+		return nil
+	}
+	return certificatesIn([]byte(configMap.Data[names.TLSAuthority]))
+}
+
+// authoritiesIn returns the certificates in the file of --ca-file.
+func authoritiesIn(file string, stdin io.Reader) ([]*x509.Certificate, error) {
+	data, err := readSmall(file, stdin)
+	if err != nil {
+		return nil, fmt.Errorf("--ca-file: %w", err)
+	}
+	found := certificatesIn(data)
+	if len(found) == 0 {
+		return nil, fmt.Errorf("--ca-file %q: the file contains no certificates in PEM format", file)
+	}
+	return found, nil
+}
+
+// certificatesIn returns the certificates in a PEM text. It skips other blocks.
 func certificatesIn(data []byte) []*x509.Certificate {
 	var found []*x509.Certificate
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {

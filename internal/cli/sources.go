@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,14 +19,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// sources are the files that a command reads objects from.
+// sources are the files from which a command reads objects.
 type sources struct {
 	files []string
-	// kustomizations are folders that kustomize builds manifests from.
+	// kustomizations are folders from which kustomize builds manifests.
 	kustomizations []string
 	// selector selects stacks by their labels. Empty selects every stack.
 	selector string
-	// optional passes over unreadable files that do not mention a stack, and accepts that no file has one.
+	// optional skips unreadable files that do not mention a stack, and allows files without a stack.
 	optional  bool
 	namespace string
 	// operatorConfig is a file with the operator's ConfigMap. Empty means that the operator has none.
@@ -38,17 +39,18 @@ func (s *sources) addFlags(command *cobra.Command) {
 		"repeated")
 	flags.StringVarP(&s.namespace, "namespace", "n", dryrun.DefaultNamespace, "namespace of objects without one")
 	flags.StringVar(&s.operatorConfig, "operator-config", "",
-		"file with the operator's ConfigMap, "+names.OperatorConfigMap+", whose images and features apply as in the cluster")
-	flags.StringArrayVarP(&s.kustomizations, "kustomize", "k", nil, "folder with a kustomization.yaml that kubectl builds; may be repeated")
+		"file with the operator's ConfigMap, "+names.OperatorConfigMap+", whose settings the command uses")
+	flags.StringArrayVarP(&s.kustomizations, "kustomize", "k", nil,
+		"folder with a kustomization.yaml that kubectl builds; may be repeated")
 	command.MarkFlagsOneRequired("filename", "kustomize")
 }
 
-// addSelector adds the flag that selects stacks among those of the files.
+// addSelector adds the flag that selects stacks by their labels.
 func (s *sources) addSelector(command *cobra.Command) {
 	command.Flags().StringVarP(&s.selector, "selector", "l", "", "label selector of the stacks, for example team=a,env!=test")
 }
 
-// documents returns the documents of all files, and of all kustomizations.
+// documents returns the documents of all files and all kustomizations.
 func (s *sources) documents(stdin io.Reader) ([]document.Document, error) {
 	var documents []document.Document
 	for _, path := range s.files {
@@ -68,7 +70,7 @@ func (s *sources) documents(stdin io.Reader) ([]document.Document, error) {
 	return documents, nil
 }
 
-// names returns the files and the kustomizations as messages name them.
+// names returns the files and the kustomizations for messages.
 func (s *sources) names() []string { return slices.Concat(s.files, s.kustomizations) }
 
 // read returns the stacks and the objects that they refer to.
@@ -77,16 +79,7 @@ func (s *sources) read(stdin io.Reader, p printer) (*dryrun.Manifests, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range documents {
-		documents[i].Listed = documents[i].Listed || s.optional
-	}
-	found, err := gather(documents, s.names(), s.namespace)
-	if _, none := errors.AsType[*rejection](err); none && s.optional {
-		found, err = &dryrun.Manifests{}, nil
-	}
-	if err == nil && len(found.Stacks) > 0 {
-		err = choose(found, s.selector)
-	}
+	found, err := s.selected(documents)
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +95,23 @@ func (s *sources) read(stdin io.Reader, p printer) (*dryrun.Manifests, error) {
 	return found, err
 }
 
-// readOperatorConfig returns the configuration in the operator's ConfigMap. A running operator keeps the last good
-// value of a key with an error. Here there is none, so an error ends the command.
+// selected returns the objects of documents, with only the stacks that the selector selects.
+func (s *sources) selected(documents []document.Document) (*dryrun.Manifests, error) {
+	for i := range documents {
+		documents[i].Listed = documents[i].Listed || s.optional
+	}
+	found, err := gather(documents, s.names(), s.namespace)
+	if _, none := errors.AsType[*rejection](err); none && s.optional {
+		return &dryrun.Manifests{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return found, choose(found, s.selector)
+}
+
+// readOperatorConfig returns the configuration in the operator's ConfigMap. For a key with an error, a running operator
+// keeps the last valid value. This command has no such value, so it returns an error.
 func readOperatorConfig(path string, stdin io.Reader, p printer) (operatorconfig.Config, error) {
 	configMap, err := findOperatorConfig(path, stdin)
 	if err != nil {
@@ -112,7 +120,7 @@ func readOperatorConfig(path string, stdin io.Reader, p printer) (operatorconfig
 	return configOf(configMap, path, p)
 }
 
-// configOf parses the operator's ConfigMap, which comes from a file or a cluster.
+// configOf parses the operator's ConfigMap. Path is the source of the ConfigMap for messages.
 func configOf(configMap *corev1.ConfigMap, path string, p printer) (operatorconfig.Config, error) {
 	config, errs := operatorconfig.Read(configMap, operatorconfig.Config{})
 	var problems []string
@@ -127,12 +135,36 @@ func configOf(configMap *corev1.ConfigMap, path string, p printer) (operatorconf
 	if len(problems) > 0 {
 		return operatorconfig.Config{}, &rejection{
 			problems: problems,
-			summary:  "the operator would keep the previous values of these keys, which this command cannot read",
+			summary:  "the operator would keep the previous values of these keys, which are not known to this command",
 		}
 	}
 	return config, nil
 }
 
+// unreadConfig returns the error for a file that should contain the operator's ConfigMap and cannot be read.
+func unreadConfig(doc document.Document, problem string) error {
+	return &rejection{problems: []string{doc.File + ": " + problem}, summary: "the operator's ConfigMap cannot be read"}
+}
+
+// operatorConfigIn returns the operator's ConfigMap in a document, or nil for any other object.
+func operatorConfigIn(doc document.Document) (*corev1.ConfigMap, error) {
+	switch {
+	case doc.Data == nil && !doc.Listed:
+		return nil, unreadConfig(doc, doc.Problem)
+	case doc.Meta.Kind != "ConfigMap" || doc.Meta.APIVersion != "v1":
+		return nil, nil
+	}
+	configMap := &corev1.ConfigMap{}
+	if err := json.Unmarshal(doc.Data, configMap); err != nil {
+		return nil, unreadConfig(doc, "is not a valid ConfigMap: its data must be strings; quote numbers and booleans")
+	}
+	if configMap.Name != names.OperatorConfigMap {
+		return nil, nil
+	}
+	return configMap, nil
+}
+
+// findOperatorConfig returns the operator's ConfigMap in a file or folder.
 func findOperatorConfig(path string, stdin io.Reader) (*corev1.ConfigMap, error) {
 	documents, err := files.Read(path, stdin)
 	if err != nil {
@@ -140,29 +172,14 @@ func findOperatorConfig(path string, stdin io.Reader) (*corev1.ConfigMap, error)
 	}
 	var found *corev1.ConfigMap
 	for _, doc := range documents {
-		switch {
-		case doc.Data == nil && !doc.Listed:
-			return nil, &rejection{
-				problems: []string{doc.File + ": " + doc.Problem},
-				summary:  "the operator's ConfigMap cannot be read",
-			}
-		case doc.Meta.Kind != "ConfigMap" || doc.Meta.APIVersion != "v1":
-			continue
+		configMap, err := operatorConfigIn(doc)
+		if err != nil {
+			return nil, err
 		}
-		configMap := &corev1.ConfigMap{}
-		if err := json.Unmarshal(doc.Data, configMap); err != nil {
-			return nil, &rejection{
-				problems: []string{doc.File + ": is not a valid ConfigMap: its data must be strings; quote numbers and booleans"},
-				summary:  "the operator's ConfigMap cannot be read",
-			}
-		}
-		if configMap.Name != names.OperatorConfigMap {
-			continue
-		}
-		if found != nil {
+		if configMap != nil && found != nil {
 			return nil, fmt.Errorf("%s contains two ConfigMaps named %q", path, names.OperatorConfigMap)
 		}
-		found = configMap
+		found = cmp.Or(configMap, found)
 	}
 	if found == nil {
 		return nil, fmt.Errorf("%s does not contain ConfigMap %q", path, names.OperatorConfigMap)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// operatorConfig writes the operator's ConfigMap and another ConfigMap into a file.
+// operatorConfig writes the ConfigMap of the operator and another ConfigMap to a file.
 func operatorConfig(t *testing.T, data string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "operator.yaml")
@@ -25,7 +25,7 @@ const overrides = `  image-overrides: |
     team: mirror.example.com/team:0.7.3
 `
 
-// The images are those that an operator with that ConfigMap would run.
+// The commands use the images that an operator with the ConfigMap would run.
 func TestOperatorConfigGivesTheImages(t *testing.T) {
 	file := operatorConfig(t, overrides)
 	const vllm = `providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}`
@@ -38,10 +38,10 @@ func TestOperatorConfigGivesTheImages(t *testing.T) {
 			`{distribution: {name: starter, version: "0.8"}, ` + vllm + "}", "mirror.example.com/starter:0.8.0",
 			`this command does not read the labels of image "mirror.example.com/starter:0.8.0"`,
 		},
-		"name without a configuration to make": {"{distribution: {name: starter}}", "mirror.example.com/starter:0.7.1", ""},
-		"added name":                           {"{distribution: {name: team}}", "mirror.example.com/team:0.7.3", ""},
-		"own image":                            {`{distribution: {image: "example.com/own:1"}}`, "example.com/own:1", ""},
-		"base of ours":                         {"{distribution: {name: team}, overrideConfig: {configMapName: mine}}", "mirror.example.com/team:0.7.3", ""},
+		"name without a generated configuration": {"{distribution: {name: starter}}", "mirror.example.com/starter:0.7.1", ""},
+		"added name":                             {"{distribution: {name: team}}", "mirror.example.com/team:0.7.3", ""},
+		"own image":                              {`{distribution: {image: "example.com/own:1"}}`, "example.com/own:1", ""},
+		"built-in base":                          {"{distribution: {name: team}, overrideConfig: {configMapName: mine}}", "mirror.example.com/team:0.7.3", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mine := "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: 'version: 2'}\n"
@@ -51,7 +51,7 @@ func TestOperatorConfigGivesTheImages(t *testing.T) {
 			}
 			contains(t, got.out, "image: "+tc.image+"\n")
 			if strings.Contains(got.err, "does not read the labels") != (tc.note != "") {
-				t.Errorf("told:\n%s", got.err)
+				t.Errorf("messages:\n%s", got.err)
 			}
 			contains(t, got.err, tc.note)
 		})
@@ -86,10 +86,10 @@ func TestOperatorConfigRefuses(t *testing.T) {
 	bad := operatorConfig(t, "  image-overrides: |\n    starter: 'no image'\n    starter@9.9: a:1\n  registries: 'readLabels: perhaps'\n")
 	got := run(t, valid, "render", "-f", "-", "--operator-config", bad)
 	if got.code != 1 || got.out != "" {
-		t.Errorf("exit code %d, want 1, with nothing was rendered:\n%s", got.code, got.out)
+		t.Errorf("exit code %d, want 1 and no output:\n%s", got.code, got.out)
 	}
 	contains(t, got.err, bad+`: llama-stack-operator-config: image-overrides[starter]: `, `image-overrides[starter@9.9]: version "9.9"`,
-		"registries.readLabels: line 1: must be true or false", "the operator would keep the previous values of these keys, which this command cannot read")
+		"registries.readLabels: line 1: must be true or false", "the operator would keep the previous values of these keys, which are not known to this command")
 
 	unread := operatorConfig(t, "  image-override: 'starter: a:1'\n")
 	got = run(t, valid, "validate", "-f", "-", "--operator-config", unread)

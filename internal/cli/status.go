@@ -24,82 +24,106 @@ type statusOptions struct {
 	watch   bool
 }
 
+const (
+	statusHelp = `Without a name, list the stacks. Stacks with problems are first. The command sends
+one request for every 500 stacks, and no requests for single stacks.
+
+With a name, show a tree of the stack: its Deployment, ReplicaSets and pods, the
+conditions that report a problem, the server with its providers and models, the
+storage, the exposure and the autoscaler. The last lines are a sentence about the
+problem, and the next command to run.
+
+With a name and --all-namespaces, show the stack with that name in any namespace. If
+several namespaces contain such a stack, list these stacks.
+
+The exit code is 0 if the status can be shown, even if the stack is not ready. In
+scripts, use kubectl wait --for=condition=Ready llsd/NAME.`
+
+	statusExample = `  # list the stacks of all namespaces
+  kubectl llamastack status -A
+
+  # show one stack until you press Ctrl-C
+  kubectl llamastack status my-stack --watch`
+)
+
 func newStatusCommand(streams Streams, version string) *cobra.Command {
 	options := statusOptions{}
 	command := &cobra.Command{
-		Use:   "status [NAME]",
-		Short: "Show what is wrong with a stack, and the next command to run",
-		Long: `Without a name: list the stacks; those that need attention come first. The list takes
-one request for every 500 stacks, and none for individual stacks.
-
-With a name: show a tree of the stack, its Deployment, ReplicaSets and pods, the
-conditions that are not as they should be, the server with its providers and
-models, storage, exposure and autoscaler. The last lines are one sentence about
-the problem, and the next command to run.
-
-With a name and --all-namespaces: show the stack of that name in any namespace,
-and the list if several namespaces have one.
-
-The exit code is 0 whenever the status is shown, even if the stack is not ready.
-In scripts, use kubectl wait --for=condition=Ready llsd/NAME.`,
-		Example: `  # the stacks of all namespaces
-  kubectl llamastack status -A
-
-  # one stack, until you press Ctrl-C
-  kubectl llamastack status my-stack --watch`,
-		Args: cobra.MaximumNArgs(1),
+		Use:     "status [NAME]",
+		Short:   "Show the problem of a stack, and the next command to run",
+		Long:    statusHelp,
+		Example: statusExample,
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := options.check(args); err != nil {
 				return err
 			}
-			cluster, err := options.Connect(version)
-			if err != nil {
-				return err
+			if options.watch {
+				return options.watchStacks(command, streams, version, args)
 			}
-			look := func(ctx context.Context) (pageAt, error) { return options.look(ctx, cluster, args, streams.Width) }
-			if !options.watch {
-				return onCluster(command, streams, func(ctx context.Context, page *bytes.Buffer) error {
-					write, err := look(ctx)
-					if err != nil {
-						return err
-					}
-					return write(time.Now(), page)
+			return onCluster(command, streams, &options.Flags, version,
+				func(ctx context.Context, cluster *kube.Cluster, page *bytes.Buffer) error {
+					return options.show(ctx, cluster, args, streams.Width, page)
 				})
-			}
-			ctx, stop := interruptible(command)
-			defer stop()
-			ticker := time.NewTicker(watchInterval)
-			defer ticker.Stop()
-			return watchPages(ctx, streams, ticker.C, look)
 		},
 	}
-	options.AddConnection(command)
-	options.AddScope(command)
-	flags := command.Flags()
-	flags.StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
-	flags.BoolVar(&options.verbose, "verbose", false, "with a name: show every condition, provider and model")
-	flags.BoolVarP(&options.watch, "watch", "w", false, "show the status again when it changes, until you press Ctrl-C")
+	options.addFlags(command)
 	return command
 }
 
-// watchInterval is the time between two looks at the cluster.
+func (o *statusOptions) addFlags(command *cobra.Command) {
+	o.AddConnection(command)
+	o.AddScope(command)
+	flags := command.Flags()
+	flags.StringVarP(&o.output, "output", "o", formTable, "table, json or yaml")
+	flags.BoolVar(&o.verbose, "verbose", false, "with a name: show every condition, provider and model")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "show the status again when it changes, until you press Ctrl-C")
+}
+
+// show writes the page of the selected stacks once.
+func (o *statusOptions) show(
+	ctx context.Context, cluster *kube.Cluster, args []string, width int, page *bytes.Buffer,
+) error {
+	write, err := o.look(ctx, cluster, args, width)
+	if err != nil {
+		return err
+	}
+	return write(time.Now(), page)
+}
+
+// watchStacks shows the page again and again until the user interrupts the command.
+func (o *statusOptions) watchStacks(command *cobra.Command, streams Streams, version string, args []string) error {
+	cluster, err := o.Connect(version)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(command)
+	defer stop()
+	ticker := time.NewTicker(watchInterval)
+	defer ticker.Stop()
+	return watchPages(ctx, streams, ticker.C, func(ctx context.Context) (pageAt, error) {
+		return o.look(ctx, cluster, args, streams.Width)
+	})
+}
+
+// watchInterval is the time between two pages of --watch.
 const watchInterval = 2 * time.Second
 
 func (o *statusOptions) check(args []string) error {
 	switch {
 	case len(args) > 0 && o.Selector != "":
-		return errors.New("--selector selects stacks of a list; remove it, or remove the name")
+		return errors.New("--selector selects the stacks of a list; remove --selector, or remove the name")
 	case o.watch && o.output != formTable:
-		return fmt.Errorf("--watch prints for people; remove --output %s", o.output)
+		return fmt.Errorf("--watch cannot be used with --output %s; remove one of the flags", o.output)
 	default:
 		return checkForm(o.output)
 	}
 }
 
-// pageAt writes a page as of a time.
+// pageAt writes a page with the ages at a point in time.
 type pageAt func(at time.Time, page *bytes.Buffer) error
 
-// look reads the stacks that the arguments select, and returns their page.
+// look reads the stacks that the arguments select, and returns a function that writes their page.
 func (o *statusOptions) look(ctx context.Context, cluster *kube.Cluster, args []string, width int) (pageAt, error) {
 	if len(args) == 0 {
 		stacks, err := cluster.Stacks(ctx)
@@ -117,10 +141,8 @@ func (o *statusOptions) look(ctx context.Context, cluster *kube.Cluster, args []
 	case err != nil:
 		return nil, err
 	case len(stacks) == 0:
-		return nil, fmt.Errorf(
-			"there is no stack %q in any namespace; list all with kubectl llamastack status -A",
-			args[0],
-		)
+		return nil, fmt.Errorf("there is no stack %q in any namespace; to list all stacks, run kubectl llamastack status -A",
+			args[0])
 	case len(stacks) == 1:
 		return o.report(ctx, cluster, &stacks[0], width)
 	default:
@@ -152,14 +174,11 @@ func (o *statusOptions) nothing(namespace string) string {
 	if o.Selector != "" {
 		return fmt.Sprintf("%s no stacks with the labels %q.", where, o.Selector)
 	}
-	return where + " no stacks. Write one with: kubectl llamastack init"
+	return where + " no stacks. To write a manifest, run: kubectl llamastack init"
 }
 
 func (o *statusOptions) report(
-	ctx context.Context,
-	cluster *kube.Cluster,
-	stack *v1alpha2.LlamaStackDistribution,
-	width int,
+	ctx context.Context, cluster *kube.Cluster, stack *v1alpha2.LlamaStackDistribution, width int,
 ) (pageAt, error) {
 	facts, err := inspect.Read(ctx, cluster, stack)
 	if err != nil {
@@ -176,33 +195,26 @@ func (o *statusOptions) report(
 	}, nil
 }
 
-// clearScreen moves the cursor of a terminal to the top, and removes all text.
+// clearScreen moves the cursor of a terminal to the first line, and removes all text.
 const clearScreen = "\x1b[H\x1b[2J"
 
-// watchPages shows a page, and again at each tick. A terminal is cleared before each page. Other outputs get only pages
-// that have changed in more than ages, with an empty line between two pages.
+// watchPages shows a page, and shows it again at each tick. On a terminal, it clears the screen before each page. On
+// other outputs, it prints a page only if more than the ages has changed, with an empty line between two pages.
 func watchPages(
-	ctx context.Context,
-	streams Streams,
-	ticks <-chan time.Time,
-	look func(context.Context) (pageAt, error),
+	ctx context.Context, streams Streams, ticks <-chan time.Time, look func(context.Context) (pageAt, error),
 ) error {
 	began := time.Now()
 	var last []byte
 	for first := true; ; first = false {
 		var page, compared bytes.Buffer
 		write, err := look(ctx)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil //nolint:nilerr // the user ended the command
-		}
-		if err != nil && first {
+		case err != nil && first:
 			return clusterProblem(err)
-		}
-		if err != nil { // the cluster may answer the next time
-			write = func(_ time.Time, page *bytes.Buffer) error {
-				fmt.Fprintf(page, "error: %s\n", err)
-				return nil
-			}
+		case err != nil: // the next request may succeed
+			write = errorPage(err)
 		}
 		if err := errors.Join(write(time.Now(), &page), write(began, &compared)); err != nil {
 			return err
@@ -218,6 +230,14 @@ func watchPages(
 			return nil
 		case <-ticks:
 		}
+	}
+}
+
+// errorPage returns a page that contains only an error.
+func errorPage(err error) pageAt {
+	return func(_ time.Time, page *bytes.Buffer) error {
+		_, failed := fmt.Fprintf(page, "error: %s\n", err)
+		return failed
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A page is shown again when it has changed, an error does not end the watch, and an interrupt is not an error.
+// The watch shows a page again if the page has changed. It does not stop at an error. An interrupt is not an error.
 func TestWatchPages(t *testing.T) {
 	for name, tc := range map[string]struct {
 		width int
@@ -57,6 +57,6 @@ func TestWatchPages(t *testing.T) {
 		func(context.Context) (pageAt, error) { return nil, errors.New("away") },
 	)
 	if err == nil {
-		t.Error("a cluster that never answered is no error")
+		t.Error("no error, although the first request failed")
 	}
 }

@@ -22,29 +22,38 @@ type supportOptions struct {
 	serverLogs        bool
 }
 
+const supportHelp = `Write an archive for a support case. It contains the stacks with their objects and
+events, the operator with its logs and its ConfigMap, the definition, the webhooks,
+the admission policy, the findings of doctor, and versions. Without names, it contains
+every stack that the flags select.
+
+The archive contains no secrets. It contains only the names of the keys in a Secret.
+The text <redacted> replaces these values:
+
+  - literal environment variables other than the operator's own
+  - arguments of containers
+  - annotations other than the operator's own
+  - values of keys whose names indicate a credential
+  - user information in URLs
+  - tokens and private keys in a known form
+  - every value of a Secret that a stack uses, wherever it occurs
+
+Of the data in a ConfigMap, the archive contains only YAML configurations and
+certificates.
+
+The archive does not contain the logs of servers, because a server may print data of
+clients, and secrets that the command does not recognize. To add these logs, set
+--server-logs. Read the archive before you send it to anyone.
+
+The file left-out.txt in the archive lists the objects that you may not read, with the
+missing rights. The command changes nothing in the cluster.`
+
 func newSupportBundleCommand(streams Streams, version string) *cobra.Command {
 	options := supportOptions{}
 	command := &cobra.Command{
 		Use:   "support-bundle [NAME…] --output FILE",
 		Short: "Write an archive about stacks and the operator for a support case, without secrets",
-		Long: `Write an archive for a support case: the stacks with their objects and events, the
-operator with its logs and its ConfigMap, the definition, the webhooks, the
-admission policy, the findings of doctor, and versions. Without names, the archive
-has every stack that the flags select.
-
-The archive has no secret. Of a Secret it has the names of the keys. These values
-are replaced by <redacted>: literal environment variables other than the operator's
-own, arguments of containers, annotations other than the operator's own, values of
-keys that name a credential, user information in URLs, tokens and private keys in a
-known form, and every value of a Secret that a stack uses, wherever it occurs. Of a
-ConfigMap it has only configurations in YAML, and certificates.
-
-Logs of servers are left out, because a server may print what clients send, and
-secrets in a form that is not recognized. --server-logs adds them. Read the archive
-before you pass it on.
-
-If you may not read something, the file left-out.txt in the archive names the
-right. The command changes nothing in the cluster.`,
+		Long:  supportHelp,
 		Example: `  kubectl llamastack support-bundle my-stack -o support.tar.gz
   kubectl llamastack support-bundle -A --server-logs -o support.tar.gz`,
 		RunE: func(command *cobra.Command, args []string) error {
@@ -56,11 +65,10 @@ right. The command changes nothing in the cluster.`,
 	options.AddConnection(command)
 	options.AddScope(command)
 	addOperatorNamespace(command, &options.operatorNamespace)
-	command.Flags().
-		StringVarP(&options.output, "output", "o", "", "file to write, for example support.tar.gz; - for standard output")
-	command.Flags().
-		BoolVar(&options.serverLogs, "server-logs", false,
-			"add the logs of servers, which may have secrets in a form that is not recognized")
+	flags := command.Flags()
+	flags.StringVarP(&options.output, "output", "o", "", "file to write, for example support.tar.gz; - for standard output")
+	flags.BoolVar(&options.serverLogs, "server-logs", false,
+		"add the logs of servers, which may contain secrets that the command does not recognize")
 	must(command.MarkFlagRequired("output"))
 	return command
 }
@@ -69,7 +77,8 @@ func runSupportBundle(
 	ctx context.Context, streams Streams, version string, stacks []string, options *supportOptions,
 ) error {
 	if len(stacks) > 0 && (options.AllNamespaces || options.Selector != "") {
-		return errors.New("name stacks, or select them with --all-namespaces or --selector, but not both")
+		return errors.New("names of stacks cannot be used with --all-namespaces or --selector; remove the names, or " +
+			"remove the flags")
 	}
 	cluster, err := options.Connect(version)
 	if err != nil {
@@ -84,6 +93,11 @@ func runSupportBundle(
 	if err != nil {
 		return rejected(err)
 	}
+	return options.write(streams, material, p)
+}
+
+// write writes the archive, and prints its size and the number of omissions.
+func (o *supportOptions) write(streams Streams, material *support.Material, p printer) error {
 	files, err := material.Files()
 	if err != nil {
 		return rejected(err)
@@ -93,23 +107,18 @@ func runSupportBundle(
 		return rejected(err)
 	}
 	size := archive.Len()
-	if err := writeArchive(streams.Out, options.output, &archive); err != nil {
+	if err := writeArchive(streams.Out, o.output, &archive); err != nil {
 		return rejected(err)
 	}
-	if left := len(material.LeftOut); left > 0 {
-		what := "1 thing is"
-		if left > 1 {
-			what = fmt.Sprintf("%d things are", left)
-		}
-		p.warning(what + " left out; the file left-out.txt in the archive lists the reasons")
+	if omitted := len(material.LeftOut); omitted > 0 {
+		p.warning(fmt.Sprintf("the archive is not complete; its file left-out.txt lists the reasons (%d)", omitted))
 	}
-	p.ok(
-		fmt.Sprintf("%s has %d files, %.1f KB; read it before you pass it on", options.output, len(files), float64(size)/1e3),
-	)
+	p.ok(fmt.Sprintf("%s has %d files, %.1f KB; read the archive before you send it to anyone", o.output, len(files),
+		float64(size)/1e3))
 	return nil
 }
 
-// writeArchive writes a file that only the user may read, and that exists only when it is complete.
+// writeArchive writes a file that only the user may read. The file exists only if it is complete.
 func writeArchive(stdout io.Writer, path string, archive *bytes.Buffer) (err error) {
 	if path == "-" {
 		_, err = archive.WriteTo(stdout)

@@ -27,10 +27,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/support"
 )
 
-// maxBundled is the number of stacks in an archive.
+// maxBundled is the maximum number of stacks in an archive.
 const maxBundled = 100
 
-// collector reads what goes into an archive. What the caller may not read is left out with a reason.
+// collector reads the material of an archive. It records the objects that the caller may not read.
 type collector struct {
 	*kube.Cluster
 	set        kubernetes.Interface
@@ -38,9 +38,9 @@ type collector struct {
 	serverLogs bool
 	material   support.Material
 	seen       map[string]bool
-	// logged is the size of the logs in bytes.
+	// logged is the total size of the logs in bytes.
 	logged int
-	// listed are the objects of each kind and namespace that were listed already.
+	// listed contains the objects that were listed, by kind and namespace.
 	listed map[string][]unstructured.Unstructured
 }
 
@@ -55,6 +55,7 @@ func newCollector(cluster *kube.Cluster, p printer, serverLogs bool) (*collector
 	}, nil
 }
 
+// collect reads the material of the archive.
 func (c *collector) collect(
 	ctx context.Context, selected []string, options *supportOptions, version string,
 ) (*support.Material, error) {
@@ -70,11 +71,11 @@ func (c *collector) collect(
 	c.material.Findings = doctor.Examine(facts)
 	c.operator(ctx, facts)
 	if !c.serverLogs {
-		c.left("the logs of servers: add them with --server-logs")
+		c.left("the logs of servers: to add them, set --server-logs")
 	}
 	for i := range stacks {
 		if ctx.Err() != nil {
-			return nil, errors.New("interrupted; nothing is written")
+			return nil, errors.New("the command was interrupted; it wrote nothing")
 		}
 		c.p.line("%d of %d stacks: %s/%s", i+1, len(stacks), stacks[i].Namespace, stacks[i].Name)
 		c.stack(ctx, &stacks[i])
@@ -101,21 +102,21 @@ func (c *collector) stacks(
 	}
 	if more := len(stacks) - maxBundled; more > 0 {
 		c.left(
-			fmt.Sprintf("%d stacks: an archive has %d at most; name them, or select them with --selector", more, maxBundled),
+			fmt.Sprintf("%d stacks: the maximum is %d; name the stacks, or select them with --selector", more, maxBundled),
 		)
 		stacks = stacks[:maxBundled]
 	}
 	return stacks, nil
 }
 
-// left records what is not in the archive.
+// left records an omission from the archive, unless it is already recorded.
 func (c *collector) left(text string) {
 	if !slices.Contains(c.material.LeftOut, text) {
 		c.material.LeftOut = append(c.material.LeftOut, text)
 	}
 }
 
-// add adds an object once.
+// add adds an object, unless it is already part of the archive.
 func (c *collector) add(object *unstructured.Unstructured) {
 	key := object.GetKind() + "/" + object.GetNamespace() + "/" + object.GetName()
 	if !c.seen[key] {
@@ -139,7 +140,7 @@ func (c *collector) addTyped(object client.Object) {
 	c.left(fmt.Sprintf("%T %s: %v", object, object.GetName(), err))
 }
 
-// list returns the objects of a kind with labels. Kinds that the cluster does not serve have none.
+// list returns the objects of a kind with labels. It returns none for a kind that the cluster does not serve.
 func (c *collector) list(
 	ctx context.Context, kind schema.GroupVersionKind, namespace string, labels map[string]string,
 ) []unstructured.Unstructured {
@@ -150,12 +151,12 @@ func (c *collector) list(
 	)
 	c.leftBy(err, "list", kind, namespace)
 	if found.GetContinue() != "" {
-		c.left(fmt.Sprintf("%s in namespace %q: only the first %d are read", kind.Kind, namespace, support.MaxObjects))
+		c.left(fmt.Sprintf("%s in namespace %q: the archive contains only the first %d", kind.Kind, namespace, support.MaxObjects))
 	}
 	return found.Items
 }
 
-// once returns the same as list, which it calls once for each kind and namespace.
+// once returns the result of list. It calls list only once for each kind and namespace.
 func (c *collector) once(
 	ctx context.Context, kind schema.GroupVersionKind, namespace string, labels map[string]string,
 ) []unstructured.Unstructured {
@@ -166,7 +167,7 @@ func (c *collector) once(
 	return c.listed[key]
 }
 
-// belongs reports whether an object of the operator is of a stack. Objects of the previous operator have only an owner.
+// belongs reports whether an object belongs to a stack. Objects of the previous operator have an owner, but no labels.
 func belongs(object *unstructured.Unstructured, stack string) bool {
 	if object.GetLabels()[names.LabelInstance] == stack {
 		return true
@@ -176,20 +177,17 @@ func belongs(object *unstructured.Unstructured, stack string) bool {
 	})
 }
 
-// leftBy records a list or an object that was not read.
+// leftBy records that a list or an object could not be read.
 func (c *collector) leftBy(err error, verb string, kind schema.GroupVersionKind, namespace string) {
 	if err == nil || apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 		return
 	}
 	plural, _ := meta.UnsafeGuessKindToResource(kind)
-	c.left(
-		fmt.Sprintf(
-			"%s in namespace %q: %v", kind.Kind, namespace, kube.Explain(err, verb, plural.GroupResource(), namespace),
-		),
-	)
+	c.left(fmt.Sprintf("%s in namespace %q: %v", kind.Kind, namespace,
+		kube.Explain(err, verb, plural.GroupResource(), namespace)))
 }
 
-// get adds an object, if it exists.
+// get reads and adds an object if it exists.
 func (c *collector) get(ctx context.Context, kind schema.GroupVersionKind, namespace, name string) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
@@ -203,33 +201,11 @@ func (c *collector) get(ctx context.Context, kind schema.GroupVersionKind, names
 // stack adds a stack with its objects, the ConfigMaps and Secrets that it uses, its events, and its logs.
 func (c *collector) stack(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) {
 	c.addTyped(stack)
-	for _, kind := range render.ChildKinds() {
-		if kind.Kind == "Secret" {
-			continue // only those that a pod uses, by their names
-		}
-		objects := c.once(
-			ctx, kind.GroupVersionKind, stack.Namespace, map[string]string{names.LabelManagedBy: names.ManagedBy},
-		)
-		for i := range objects {
-			if belongs(&objects[i], stack.Name) {
-				c.add(&objects[i])
-			}
-		}
-	}
+	c.children(ctx, stack)
 	for _, use := range slices.Concat(intent.ConfigMaps(stack), intent.TrustedCA(stack)) {
 		c.get(ctx, configMapKind, cmp.Or(use.Namespace, stack.Namespace), use.Name)
 	}
-	var secrets []string
-	for _, kind := range []schema.GroupVersionKind{replicaSetKind, podKind} {
-		objects := c.list(ctx, kind, stack.Namespace, names.Selector(stack.Name))
-		for i := range objects {
-			c.add(&objects[i])
-			secrets = append(secrets, secretsIn(objects[i].Object)...)
-			if kind == podKind && c.serverLogs {
-				c.logs(ctx, &objects[i])
-			}
-		}
-	}
+	secrets := c.pods(ctx, stack)
 	if name := render.TLSSecret(&stack.Spec); name != "" {
 		secrets = append(secrets, name)
 	}
@@ -242,6 +218,39 @@ func (c *collector) stack(ctx context.Context, stack *v1alpha2.LlamaStackDistrib
 		c.get(ctx, secretKind, stack.Namespace, name)
 	}
 	c.events(ctx, stack.Namespace, stack.Name)
+}
+
+// children adds the objects that the operator created for a stack, without Secrets.
+func (c *collector) children(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) {
+	labels := map[string]string{names.LabelManagedBy: names.ManagedBy}
+	for _, kind := range render.ChildKinds() {
+		if kind.Kind == "Secret" {
+			continue // only Secrets that a pod uses are added
+		}
+		objects := c.once(ctx, kind.GroupVersionKind, stack.Namespace, labels)
+		for i := range objects {
+			if belongs(&objects[i], stack.Name) {
+				c.add(&objects[i])
+			}
+		}
+	}
+}
+
+// pods adds the ReplicaSets and pods of a stack, and with --server-logs the logs. It returns the names of the Secrets
+// that they refer to.
+func (c *collector) pods(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) []string {
+	var secrets []string
+	for _, kind := range []schema.GroupVersionKind{replicaSetKind, podKind} {
+		objects := c.list(ctx, kind, stack.Namespace, names.Selector(stack.Name))
+		for i := range objects {
+			c.add(&objects[i])
+			secrets = append(secrets, secretsIn(objects[i].Object)...)
+			if kind == podKind && c.serverLogs {
+				c.logs(ctx, &objects[i])
+			}
+		}
+	}
+	return secrets
 }
 
 // The kinds that are read without their Go types.
@@ -277,8 +286,8 @@ func secretsIn(value any) []string {
 	return found
 }
 
-// events adds the events of a stack and its objects, whose names begin with that of the stack. An empty name selects
-// all events of the namespace.
+// events adds the events of a stack and of its objects, whose names begin with the name of the stack. For an empty
+// name, it adds all events of the namespace.
 func (c *collector) events(ctx context.Context, namespace, name string) {
 	all := c.once(ctx, eventKind, namespace, nil)
 	for i := range all {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/doctor"
@@ -19,32 +20,30 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/support"
 )
 
-// operator adds what the doctor has read of the operator, its pods, logs and events.
+// addAnswer adds an object that the doctor has read, or records the reason why it was not read.
+func addAnswer[T interface {
+	comparable
+	client.Object
+}](c *collector, what string, answer doctor.Answer[T],
+) {
+	var none T
+	if answer.Problem != "" {
+		c.left(what + ": " + answer.Problem)
+	}
+	if answer.Value != none {
+		c.addTyped(answer.Value)
+	}
+}
+
+// operator adds the objects of the operator that the doctor has read, and its pods, logs and events.
 func (c *collector) operator(ctx context.Context, facts *doctor.Facts) {
-	for what, problem := range map[string]string{
-		"the definition": facts.Definition.Problem, "the operator": facts.Operators.Problem,
-		"the ConfigMap of the operator": facts.Config.Problem,
-		"the validating webhook":        facts.Webhook.Problem, "the admission policy": facts.Policy.Problem,
-		"the binding of the admission policy": facts.Binding.Problem,
-	} {
-		if problem != "" {
-			c.left(what + ": " + problem)
-		}
-	}
-	if facts.Definition.Value != nil {
-		c.addTyped(facts.Definition.Value)
-	}
-	if facts.Webhook.Value != nil {
-		c.addTyped(facts.Webhook.Value)
-	}
-	if facts.Policy.Value != nil {
-		c.addTyped(facts.Policy.Value)
-	}
-	if facts.Binding.Value != nil {
-		c.addTyped(facts.Binding.Value)
-	}
-	if facts.Config.Value != nil {
-		c.addTyped(facts.Config.Value)
+	addAnswer(c, "the definition", facts.Definition)
+	addAnswer(c, "the validating webhook", facts.Webhook)
+	addAnswer(c, "the admission policy", facts.Policy)
+	addAnswer(c, "the binding of the admission policy", facts.Binding)
+	addAnswer(c, "the ConfigMap of the operator", facts.Config)
+	if problem := facts.Operators.Problem; problem != "" {
+		c.left("the operator: " + problem)
 	}
 	for i := range facts.Operators.Value {
 		operator := &facts.Operators.Value[i]
@@ -65,7 +64,7 @@ func (c *collector) operator(ctx context.Context, facts *doctor.Facts) {
 	}
 }
 
-// logs adds the logs of the containers of a pod, and those before the last restart.
+// logs adds the logs of the containers of a pod, and the logs before their last restart.
 func (c *collector) logs(ctx context.Context, object *unstructured.Unstructured) {
 	var pod corev1.Pod
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &pod); err != nil {
@@ -84,10 +83,10 @@ func (c *collector) logs(ctx context.Context, object *unstructured.Unstructured)
 	}
 }
 
-// log adds the end of one log.
+// log adds the end of the log of a container.
 func (c *collector) log(ctx context.Context, pod *corev1.Pod, container string, previous bool) {
 	if c.logged > support.MaxBytes {
-		c.left("logs of further containers: the archive would be too large; name fewer stacks")
+		c.left("the logs of other containers: the archive would be too large; name fewer stacks")
 		return
 	}
 	lines, most := int64(support.MaxLogLines), int64(support.MaxLogBytes)
@@ -112,7 +111,7 @@ func (c *collector) log(ctx context.Context, pod *corev1.Pod, container string, 
 	c.left(fmt.Sprintf("the log of container %q of pod %s/%s: %v", container, pod.Namespace, pod.Name, err))
 }
 
-// readEnd reads the last bytes of a stream, and a little more, so that the first line is known to be cut.
+// readEnd reads at least the last bytes of a stream. If it skips a part of the stream, it returns more than most bytes.
 func readEnd(stream io.Reader, most int64) ([]byte, error) {
 	var kept []byte
 	part := make([]byte, 64<<10)

@@ -42,7 +42,8 @@ func untar(t *testing.T, data []byte) map[string]string {
 	}
 }
 
-// populated puts a stack with its objects into an installation. Its Secret, its environment and its log have a secret.
+// populated adds a stack and its objects to an installation. The Secret, the environment and the log of the stack
+// contain a credential.
 func populated(t *testing.T) *fakeapi.Server {
 	t.Helper()
 	api := installed(t)
@@ -109,7 +110,7 @@ func TestSupportBundle(t *testing.T) {
 		files := untar(t, data)
 		for name, text := range files {
 			if strings.Contains(text, canary) {
-				t.Errorf("%s has a secret:\n%s", name, text)
+				t.Errorf("%s contains a credential:\n%s", name, text)
 			}
 		}
 		return got, files
@@ -136,9 +137,9 @@ func TestSupportBundle(t *testing.T) {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	contains(t, files["namespaces/team-a/events.yaml"], "message: used <redacted>")
-	contains(t, files["left-out.txt"], "the logs of servers: add them with --server-logs")
+	contains(t, files["left-out.txt"], "the logs of servers: to add them, set --server-logs")
 	if strings.Contains(files["namespaces/team-a/events.yaml"], "unrelated") {
-		t.Error("the events of another stack are in the archive")
+		t.Error("the archive contains the events of another stack")
 	}
 	first, err := os.ReadFile(file)
 	if err != nil {
@@ -146,17 +147,17 @@ func TestSupportBundle(t *testing.T) {
 	}
 	bundle("my")
 	if second, _ := os.ReadFile(file); !bytes.Equal(first, second) {
-		t.Error("a second archive of the same cluster has other bytes")
+		t.Error("the second archive of the same cluster has other bytes")
 	}
 
 	_, files = bundle("-n", "team-a", "--server-logs")
 	contains(t, files["namespaces/team-a/logs/my-1.llama-stack.log"], "INFO up\nvalue <redacted> and <redacted>")
 	if files["namespaces/team-a/logs/my-1.llama-stack.previous.log"] == "" {
-		t.Error("the log before the restart is missing")
+		t.Error("the archive does not contain the log before the restart")
 	}
 }
 
-// The archive names what the caller may not read.
+// left-out.txt lists the objects that the user may not read.
 func TestSupportBundleDenied(t *testing.T) {
 	api := populated(t)
 	for _, path := range api.Paths() {
@@ -168,7 +169,7 @@ func TestSupportBundleDenied(t *testing.T) {
 	if got.code != 0 {
 		t.Fatalf("exit code %d, messages:\n%s", got.code, got.err)
 	}
-	contains(t, got.err, "left out; the file left-out.txt in the archive lists the reasons")
+	contains(t, got.err, "the archive is not complete; its file left-out.txt lists the reasons")
 	left := untar(t, []byte(got.out))["left-out.txt"]
 	for _, want := range []string{
 		`Pod in namespace "team-a": you may not list pods in namespace "team-a"`,
@@ -186,10 +187,10 @@ func TestSupportBundleCommandLine(t *testing.T) {
 		code int
 		want string
 	}{
-		"no file":        {[]string{"my"}, 2, `required flag(s) "output" not set`},
-		"names and all":  {[]string{"my", "-A", "-o", "-"}, 2, "name stacks, or select them with --all-namespaces or --selector, but not both"},
-		"no such stack":  {[]string{"my", "-o", "-"}, 1, `there is no stack "my" in namespace "team-a"`},
-		"no such folder": {[]string{"-o", "/nowhere/x.tar.gz"}, 1, "error: write the archive: open /nowhere/"},
+		"no file":                  {[]string{"my"}, 2, `required flag(s) "output" not set`},
+		"names and all namespaces": {[]string{"my", "-A", "-o", "-"}, 2, "names of stacks cannot be used with --all-namespaces or --selector; remove the names, or remove the flags"},
+		"missing stack":            {[]string{"my", "-o", "-"}, 1, `there is no stack "my" in namespace "team-a"`},
+		"missing folder":           {[]string{"-o", "/nowhere/x.tar.gz"}, 1, "error: write the archive: open /nowhere/"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, "", append([]string{"support-bundle", "--kubeconfig", api.Kubeconfig}, tc.args...)...)

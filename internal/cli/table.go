@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -18,14 +19,12 @@ const (
 	formYAML  = "yaml"
 )
 
-// checkForm returns an error if the -o format is not supported.
+// checkForm returns an error for a value of --output that a command with a table does not accept.
 func checkForm(form string) error {
-	switch form {
-	case formTable, formJSON, formYAML:
-		return nil
-	default:
-		return fmt.Errorf("--output: %q is not a valid format; use one of %s, %s, %s", form, formTable, formJSON, formYAML)
+	if forms := []string{formTable, formJSON, formYAML}; !slices.Contains(forms, form) {
+		return unknownValue("--output", form, forms)
 	}
+	return nil
 }
 
 // writeData writes a value as JSON or YAML.
@@ -41,6 +40,15 @@ func writeData(page *bytes.Buffer, form string, value any) error {
 	return nil
 }
 
+// writeForm writes a value in an output format. The function writes the table.
+func writeForm(page *bytes.Buffer, form string, value any, table func(*bytes.Buffer)) error {
+	if form == formTable {
+		table(page)
+		return nil
+	}
+	return writeData(page, form, value)
+}
+
 // writeTable writes rows in aligned columns.
 func writeTable(page *bytes.Buffer, rows [][]string) {
 	table := tabwriter.NewWriter(page, 0, 0, 2, ' ', 0)
@@ -50,7 +58,7 @@ func writeTable(page *bytes.Buffer, rows [][]string) {
 	_ = table.Flush() // a buffer accepts every write
 }
 
-// dash returns "-" for an empty text.
+// dash returns the text, or "-" if the text is empty.
 func dash(text string) string {
 	return cmp.Or(text, "-")
 }

@@ -18,13 +18,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// target is a stack whose server a command connects to through the API server.
+// target is a stack whose server a command connects to through a forwarded port.
 type target struct {
 	cluster *kube.Cluster
 	stack   *v1alpha2.LlamaStackDistribution
 }
 
-// connectTo returns the stack with this name.
+// connectTo connects to the cluster, and returns the stack with a name.
 func connectTo(ctx context.Context, flags *kube.Flags, version, name string) (*target, error) {
 	cluster, err := flags.Connect(version)
 	if err != nil {
@@ -37,7 +37,7 @@ func connectTo(ctx context.Context, flags *kube.Flags, version, name string) (*t
 	return &target{cluster, stack}, nil
 }
 
-// rejected returns an error for which the exit code is 1.
+// rejected returns an error as a rejection, for which the exit code is 1.
 func rejected(err error) error { return &rejection{summary: "error: " + err.Error()} }
 
 // pods lists the pods of the server.
@@ -68,18 +68,18 @@ func (t *target) connect(ctx context.Context) (*forward.Session, error) {
 	return t.open(ctx, pod, 0)
 }
 
-// explain adds to the error of a stack without a ready pod why there is none.
+// explain adds the reason to the error for a stack without a ready pod.
 func (t *target) explain(err error) error {
 	if !errors.Is(err, forward.ErrNoPod) {
 		return err
 	}
-	why := "the operator has not reconciled it yet"
+	why := "the operator has not reconciled the stack yet"
 	ready := meta.FindStatusCondition(t.stack.Status.Conditions, v1alpha2.ConditionReady)
 	switch {
 	case t.stack.DeletionTimestamp != nil:
-		why = "it is being deleted"
+		why = "the stack is being deleted"
 	case t.stack.Spec.Workload != nil && t.stack.Spec.Workload.Replicas != nil && *t.stack.Spec.Workload.Replicas == 0:
-		why = "it is scaled to 0 replicas"
+		why = "the stack is scaled to 0 replicas"
 	case status.Cause(t.stack.Status.Conditions) != nil:
 		cause := status.Cause(t.stack.Status.Conditions)
 		why = cause.Reason + ": " + cause.Message
@@ -92,7 +92,7 @@ func (t *target) explain(err error) error {
 		t.stack.Name, t.stack.Namespace, why, t.stack.Name, t.stack.Namespace)
 }
 
-// url returns the URL of a forwarded port.
+// url returns the URL of the server on a forwarded port.
 func (t *target) url(port uint16) string {
 	scheme := "http"
 	if render.TLSSecret(&t.stack.Spec) != "" {

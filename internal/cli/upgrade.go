@@ -14,7 +14,7 @@ import (
 )
 
 type upgradeOptions struct {
-	// Without files and kustomizations, the stacks of the cluster are read.
+	// Without files and kustomizations, the command reads the stacks in the cluster.
 	planningFlags
 	kustomizations []string
 	to             string
@@ -23,34 +23,45 @@ type upgradeOptions struct {
 	all            bool
 }
 
-func newUpgradeCheckCommand(streams Streams, version string) *cobra.Command {
-	options := upgradeOptions{}
-	command := &cobra.Command{
-		Use:   "upgrade-check --to RELEASE [-f FILE | -k DIR | NAME…]",
-		Short: "Show what another server release means for stacks: actions, data, clients",
-		Long: `Generate the configuration of each stack for the release that it asks for and for
-another one, and answer in this order: the settings that need action, with the field
-and the remedy; the data that the other release leaves behind; the changes for
-clients; the changes in your own fields. Changes that no field of the spec causes are
-counted; --all lists them.
+const (
+	upgradeHelp = `Generate the configuration of each stack for its current release and for another
+release, and compare both. The report of a stack contains:
 
-With --filename or --kustomize, the stacks are those of files. Otherwise they are those of
-the cluster, in the namespace of the context or as --namespace, --all-namespaces,
---selector and names select them. The command then prints one line for each stack,
-and the details of those that need action. It reads the stacks and the ConfigMaps
-that they refer to, writes nothing, and names what you may not read.
+  1. the settings that need action, with the field and the remedy
+  2. the data that the other release leaves behind
+  3. the changes for clients
+  4. the changes in your own fields
+
+The report counts the changes that no field of the spec causes. To list them, set
+--all.
+
+With --filename or --kustomize, the command reads the stacks in files. Otherwise it
+reads the stacks in the cluster that --namespace, --all-namespaces, --selector or names
+select. It then prints one line for each stack, and the reports of the stacks that
+need action. It reads the stacks and the ConfigMaps that they refer to, writes
+nothing, and reports the objects that you may not read.
 
 The operator does not change the release of a stack with spec.distribution.image.
 Such a stack is pinned.
 
-The exit code is 1 when a stack would not start.`,
-		Example: `  kubectl llamastack upgrade-check -f stack.yaml --to 0.8
+The exit code is 1 if a stack would not start.`
 
-  # all stacks of a cluster
+	upgradeExample = `  kubectl llamastack upgrade-check -f stack.yaml --to 0.8
+
+  # check all stacks of a cluster
   kubectl llamastack upgrade-check --to 1.5 -A
 
-  # for a pipeline
-  kubectl llamastack upgrade-check --to 1.5 -l team=a -o json`,
+  # print JSON for a pipeline
+  kubectl llamastack upgrade-check --to 1.5 -l team=a -o json`
+)
+
+func newUpgradeCheckCommand(streams Streams, version string) *cobra.Command {
+	options := upgradeOptions{}
+	command := &cobra.Command{
+		Use:     "upgrade-check --to RELEASE [-f FILE | -k DIR | NAME…]",
+		Short:   "Show the effects of another server release on stacks: actions, data, clients",
+		Long:    upgradeHelp,
+		Example: upgradeExample,
 		RunE: func(command *cobra.Command, args []string) error {
 			ctx, stop := interruptible(command)
 			defer stop()
@@ -62,15 +73,15 @@ The exit code is 1 when a stack would not start.`,
 }
 
 func (o *upgradeOptions) addFlags(command *cobra.Command) {
-	o.add(command, "file or folder with manifests in place of a cluster", "that of the cluster, or none with --filename")
+	o.add(command, "file or folder with manifests in place of a cluster", "the one in the cluster, or none with --filename")
 	o.AddScope(command)
 	flags := command.Flags()
 	flags.StringArrayVarP(&o.kustomizations, "kustomize", "k", nil,
 		"folder with a kustomization.yaml that kubectl builds, in place of a cluster; may be repeated")
-	flags.StringVar(&o.to, "to", "", "the server release to look at, for example 0.8 or 0.7.3")
-	flags.StringVar(&o.from, "from", "", "the release to compare with; unset: the one that the stack asks for")
+	flags.StringVar(&o.to, "to", "", "server release to check, for example 0.8 or 0.7.3")
+	flags.StringVar(&o.from, "from", "", "release to compare with; unset: the release of the stack")
 	flags.StringVarP(&o.output, "output", "o", formTable, "table, json or yaml")
-	flags.BoolVar(&o.all, "all", false, "list the changes that no field of the spec causes, and the details of all "+
+	flags.BoolVar(&o.all, "all", false, "list the changes that no field of the spec causes, and the reports of all "+
 		"stacks")
 	must(command.MarkFlagRequired("to"))
 	for _, flag := range []string{"kubeconfig", "context", "all-namespaces"} {
@@ -81,19 +92,19 @@ func (o *upgradeOptions) addFlags(command *cobra.Command) {
 	completeReleases(command, "from")
 }
 
-// hasFiles reports whether the stacks are those of files.
+// hasFiles reports whether the command reads stacks in files.
 func (o *upgradeOptions) hasFiles() bool { return len(o.files)+len(o.kustomizations) > 0 }
 
 // check returns an error if the command line selects stacks in two ways.
 func (o *upgradeOptions) check(args []string) error {
 	switch {
 	case len(args) > 0 && o.hasFiles():
-		return fmt.Errorf("%q: names select stacks of a cluster; remove them, or remove --filename and --kustomize", args[0])
+		return fmt.Errorf("%q: names select stacks in a cluster; remove the names, or remove --filename and --kustomize", args[0])
 	case len(args) > 0 && o.AllNamespaces:
-		return fmt.Errorf("%q: a name selects a stack of one namespace; remove --all-namespaces, or use --namespace",
+		return fmt.Errorf("%q: a name selects a stack in one namespace; remove --all-namespaces, or use --namespace",
 			args[0])
 	case len(args) > 0 && o.Selector != "":
-		return fmt.Errorf("%q: select stacks by name or by --selector; remove one of them", args[0])
+		return fmt.Errorf("%q: a name cannot be used with --selector; remove the name, or remove --selector", args[0])
 	default:
 		return checkForm(o.output)
 	}
@@ -117,22 +128,18 @@ func runUpgradeCheck(
 		return err
 	}
 	var page bytes.Buffer
-	if options.output != formTable {
-		err = writeData(&page, options.output, reports)
-	} else {
-		options.write(&page, reports, args)
-	}
+	err = writeForm(&page, options.output, reports, func(page *bytes.Buffer) { options.write(page, reports, args) })
 	if err == nil {
 		_, err = page.WriteTo(streams.Out)
 	}
 	if wrong := upgrade.Refusals(reports); err == nil && wrong > 0 {
-		err = &rejection{summary: fmt.Sprintf("%d of %d stacks would not start on release %s", wrong, len(reports),
-			options.to)}
+		err = &rejection{summary: fmt.Sprintf("%d of %d stacks would not start on release %s", wrong, len(reports), options.to)}
 	}
 	return err
 }
 
-// write writes the details of the stacks of files, and of a cluster a table with the details of those that need action.
+// write writes the reports of stacks in files. For a cluster, it writes a table, and the reports of stacks that need
+// action.
 func (o *upgradeOptions) write(page *bytes.Buffer, reports []upgrade.Report, names []string) {
 	if len(o.files) == 0 {
 		writeTable(page, upgrade.Rows(reports))
@@ -150,12 +157,12 @@ func (o *upgradeOptions) write(page *bytes.Buffer, reports []upgrade.Report, nam
 		written = true
 	}
 	if quiet > 0 {
-		fmt.Fprintf(page, "\n%d of %d need no action; see their details with their names, or with --all\n", quiet,
+		fmt.Fprintf(page, "\n%d of %d stacks need no action; to see their reports, add their names, or set --all\n", quiet,
 			len(reports))
 	}
 }
 
-// ofFiles returns the reports for the stacks of files.
+// ofFiles returns the reports for the stacks in files.
 func (o *upgradeOptions) ofFiles(stdin io.Reader, p printer) ([]upgrade.Report, error) {
 	from := o.sources("")
 	from.kustomizations, from.selector, from.operatorConfig = o.kustomizations, o.Selector, o.operatorConfig
@@ -170,7 +177,7 @@ func (o *upgradeOptions) ofFiles(stdin io.Reader, p printer) ([]upgrade.Report, 
 	return reports, nil
 }
 
-// ofCluster returns the reports for the stacks of a cluster.
+// ofCluster returns the reports for the stacks in a cluster.
 func (o *upgradeOptions) ofCluster(
 	ctx context.Context, stdin io.Reader, p printer, version string, args []string,
 ) ([]upgrade.Report, error) {
@@ -188,6 +195,7 @@ func (o *upgradeOptions) ofCluster(
 // progressStep is the number of stacks between two messages about the progress.
 const progressStep = 100
 
+// ofReader returns the reports for the stacks that a reader reads.
 func (o *upgradeOptions) ofReader(
 	ctx context.Context, stdin io.Reader, p printer, r *reader, args []string,
 ) ([]upgrade.Report, error) {
@@ -203,21 +211,21 @@ func (o *upgradeOptions) ofReader(
 		if i > 0 && i%progressStep == 0 {
 			p.line("%d of %d stacks", i, len(stacks))
 		}
-		object := &stacks[i]
-		r.compareVersion(object)
-		m, err := r.references(ctx, object)
+		r.compareVersion(&stacks[i])
+		m, err := r.references(ctx, &stacks[i])
 		if err != nil {
 			return nil, err
 		}
-		reports = append(reports, o.report(m, dryrun.Stack{Object: object, Decoded: true}, dryrun.NewRunning(object, nil)))
+		s := dryrun.Stack{Object: &stacks[i], Decoded: true}
+		reports = append(reports, o.report(m, s, dryrun.NewRunning(&stacks[i], nil)))
 	}
 	if len(stacks) == 0 {
-		p.note("no stack is found; look at all namespaces with --all-namespaces")
+		p.note("there are no such stacks; to check the stacks of all namespaces, set --all-namespaces")
 	}
 	return reports, nil
 }
 
-// report runs the pipeline for both releases. Known is what the cluster shows of the stack, or nil.
+// report returns the report for one stack. Known contains the facts about the running stack, or is nil.
 func (o *upgradeOptions) report(m *dryrun.Manifests, s dryrun.Stack, known *dryrun.Running) upgrade.Report {
 	in := upgrade.Input{
 		Namespace: s.Object.Namespace, Name: s.Object.Name, File: s.File, To: o.to,
@@ -244,22 +252,27 @@ func (o *upgradeOptions) report(m *dryrun.Manifests, s dryrun.Stack, known *dryr
 	}
 	if err != nil {
 		in.After.Errors = []string{err.Error()}
-		return upgrade.Of(in)
+	} else {
+		in.Before, in.After = planBoth(m, known, today, next)
 	}
-	var places *retention.Places
-	before := as(m, known, today).Plan(today)
-	if before.Plan != nil {
-		places = before.Plan.Places
-	}
-	in.Before, in.After = forUpgrade(before), forUpgrade(as(m, known, next).PlanSince(next, places))
 	return upgrade.Of(in)
+}
+
+// planBoth runs the pipeline for both releases. The data is in the places of the earlier release.
+func planBoth(m *dryrun.Manifests, known *dryrun.Running, today, next dryrun.Stack) (before, after upgrade.Outcome) {
+	var places *retention.Places
+	running := as(m, known, today).Plan(today)
+	if running.Plan != nil {
+		places = running.Plan.Places
+	}
+	return forUpgrade(running), forUpgrade(as(m, known, next).PlanSince(next, places))
 }
 
 func forUpgrade(o dryrun.Outcome) upgrade.Outcome {
 	return upgrade.Outcome{Plan: o.Plan, Errors: o.Errors, Warnings: o.Warnings, Left: o.Lost}
 }
 
-// as returns the objects with what the cluster shows of a stack, if it is known.
+// as returns the objects with the facts about a running stack, if they are known.
 func as(m *dryrun.Manifests, known *dryrun.Running, s dryrun.Stack) *dryrun.Manifests {
 	if known == nil {
 		return m

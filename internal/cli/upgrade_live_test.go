@@ -9,7 +9,7 @@ import (
 
 const allStacks = "/apis/llamastack.io/v1alpha2/llamastackdistributions"
 
-// fleet serves stacks of a namespace, by name.
+// fleet serves the stacks of a namespace by their names.
 func (c *liveCluster) fleet(t *testing.T, specs map[string]string) {
 	t.Helper()
 	var items []any
@@ -52,14 +52,14 @@ func TestUpgradeCheckOfCluster(t *testing.T) {
 			t.Errorf("%s is shown as %q", name, words)
 		}
 	}
-	contains(t, got.out, "\nteam-a/refused: 0.7 to 1.5: would not start\n", "  1. spec.resources.shields[0] (stops the upgrade)\n", "need no action; see their details")
+	contains(t, got.out, "\nteam-a/refused: 0.7 to 1.5: would not start\n", "  1. spec.resources.shields[0] (prevents the upgrade)\n", "stacks need no action; to see their reports")
 	lists := 0
 	for _, request := range c.requests {
 		if request == "GET "+allStacks {
 			lists++
 		}
 		if strings.HasPrefix(request, "GET "+stacksOfA) || strings.Contains(request, "deployments") {
-			t.Errorf("the command sends %s", request)
+			t.Errorf("the command sends the write request %s", request)
 		}
 	}
 	if lists != 1 || len(c.requests) > 4 {
@@ -100,13 +100,13 @@ func TestUpgradeCheckOfClusterAsJSON(t *testing.T) {
 		case report.Stack == "refused" && (len(report.Actions) == 0 || report.Actions[0].Field != "spec.resources.shields[0]" || report.Actions[0].Remedy == ""):
 			t.Errorf("the actions are %+v", report.Actions)
 		case report.Stack == "mapped" && (report.Result != "not known" || len(report.Unknown) != 1):
-			t.Errorf("a ConfigMap that may not be read: %+v", report)
+			t.Errorf("report for a ConfigMap that the user may not read: %+v", report)
 		}
 	}
 	contains(t, got.err, "warning: not known: the operator's ConfigMap", `warning: not known: you may not get configmaps in namespace "team-a"`)
 }
 
-// The release that runs is that of the image that the operator keeps. An override stays the image for every release.
+// The current release is that of the image in the status. An image override does not change with the release.
 func TestUpgradeCheckOfClusterFromStatus(t *testing.T) {
 	c := newLiveCluster(t)
 	c.fleet(t, map[string]string{"boots": liveSpec})
@@ -116,7 +116,7 @@ func TestUpgradeCheckOfClusterFromStatus(t *testing.T) {
 		"name": "starter", "catalogueImage": image,
 		"image": image,
 	}, "version": map[string]any{"operatorVersion": "0.9"}}
-	contains(t, c.run(t, "", "upgrade-check", "--to", "1.5", "boots").err, "the operator is of version 0.9 and this command of version test")
+	contains(t, c.run(t, "", "upgrade-check", "--to", "1.5", "boots").err, "the operator has version 0.9 and this command has version test")
 	contains(t, c.run(t, "", "upgrade-check", "--to", "1.5", "boots").out, "team-a/boots: 0.6 to 1.5",
 		"~ image: "+image+" -> docker.io/ogxai/")
 	delete(stored, "status")
@@ -128,7 +128,7 @@ func TestUpgradeCheckOfClusterFromStatus(t *testing.T) {
 func TestUpgradeCheckOfClusterBadCases(t *testing.T) {
 	c := newLiveCluster(t)
 	c.objects[stacksOfA] = stackList()
-	contains(t, c.run(t, "", "upgrade-check", "--to", "1.5").err, "note: no stack is found")
+	contains(t, c.run(t, "", "upgrade-check", "--to", "1.5").err, "note: there are no such stacks")
 	c.forbidden = []string{"llamastackdistributions"}
 	got := c.run(t, "", "upgrade-check", "--to", "1.5", "-A")
 	if got.code != 1 {
@@ -137,7 +137,7 @@ func TestUpgradeCheckOfClusterBadCases(t *testing.T) {
 	contains(t, got.err, "you may not list llamastackdistributions.llamastack.io in all namespaces", "kubectl auth can-i list")
 }
 
-// Many stacks need one call a page, and the ConfigMap that they share once.
+// The command sends one list request for each page of stacks, and reads a ConfigMap of several stacks once.
 func TestUpgradeCheckOfManyStacks(t *testing.T) {
 	c := newLiveCluster(t)
 	var items []any

@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// Each case is a stack and the arguments. The goldens are what upgrade-check answers.
+// Each case is a stack with arguments. The golden files contain the output of upgrade-check.
 func TestUpgradeCheckAnswers(t *testing.T) {
 	const folder = "testdata/upgrade"
 	got := map[string][]byte{}
@@ -40,11 +40,11 @@ func TestUpgradeCheckSelection(t *testing.T) {
 		args []string
 		want string
 	}{
-		"file and name":     {[]string{"-f", "a.yaml", "demo"}, `"demo": names select stacks of a cluster`},
-		"name and all":      {[]string{"-A", "demo"}, `"demo": a name selects a stack of one namespace`},
-		"name and selector": {[]string{"-l", "a=b", "demo"}, `"demo": select stacks by name or by --selector`},
-		"file and all":      {[]string{"-f", "a.yaml", "-A"}, "none of the others can be"},
-		"folder and all":    {[]string{"-k", "a", "-A"}, "none of the others can be"},
+		"file and name":             {[]string{"-f", "a.yaml", "demo"}, `"demo": names select stacks in a cluster`},
+		"name and all namespaces":   {[]string{"-A", "demo"}, `"demo": a name selects a stack in one namespace`},
+		"name and selector":         {[]string{"-l", "a=b", "demo"}, `"demo": a name cannot be used with --selector`},
+		"file and all namespaces":   {[]string{"-f", "a.yaml", "-A"}, "none of the others can be"},
+		"folder and all namespaces": {[]string{"-k", "a", "-A"}, "none of the others can be"},
 	} {
 		got := run(t, "", append([]string{"upgrade-check", "--to", "1.5"}, tc.args...)...)
 		if got.code != 2 || got.out != "" {

@@ -18,46 +18,51 @@ type validateOptions struct {
 	sources
 	strict bool
 	output string
-	// previous is a file with the running stacks. Empty means that the data is not checked.
+	// previous is a file with the running stacks. Empty means that stored data is not checked.
 	previous string
 }
 
-func newValidateCommand(streams Streams, version string) *cobra.Command {
-	options := validateOptions{}
-	command := &cobra.Command{
-		Use:   "validate -f FILE [FILE...]",
-		Short: "Check manifests as the operator does, and report field paths",
-		Long: `Check every LlamaStackDistribution in the files as admission and the operator do:
-its fields, the references between them, and the generated configuration against the
-server release that reads it. Errors contain the field, the value and the remedy. The
-exit code is 1 if a manifest has an error.
+const (
+	validateHelp = `Check every LlamaStackDistribution in the files as admission and the operator do. The
+command checks the fields, the references between them, and whether the server release
+accepts the generated configuration. Errors contain the field, the value and the
+remedy. The exit code is 1 if a manifest has an error.
 
-With --previous, which names the manifests of the running stacks, the command also
-reports the stored data that the change leaves behind, and how to migrate or recover
-it. Data that cannot be recovered is an error until an annotation of the stack accepts
-its loss.
+Set --previous to the manifests of the running stacks to report the stored data that
+the change leaves behind, and how to migrate or recover the data. Data that cannot be
+recovered is an error until an annotation of the stack accepts the loss.
 
-With --output json, sarif or github, the findings go to standard output with the
-line and the column of the field. Generated text (standard input, kustomize) has
-no file, so its findings state the origin.
+With --output json, sarif or github, the command prints the findings to standard
+output, with the line and the column of the field. Generated text (standard input,
+kustomize) has no file, so its findings contain the origin of the text.
 
-More files may follow without the flag, as tools such as pre-commit give them:
-validate --if-present -f a.yaml b.yaml`,
-		Example: `  kubectl llamastack validate -f stack.yaml
+You can add more files as arguments, as tools such as pre-commit do:
+validate --if-present -f a.yaml b.yaml`
+
+	validateExample = `  kubectl llamastack validate -f stack.yaml
 
   # check every manifest in a folder, and treat warnings as errors
   kubectl llamastack validate --strict -f deploy/
 
-  # write findings with file and line for code scanning, or as comments on a pull request of GitHub
+  # write the findings with file and line for code scanning, or as annotations of a pull request on GitHub
   kubectl llamastack validate -f deploy/ -o sarif > findings.sarif
   kubectl llamastack validate -f deploy/ -o github
 
-  # check what kustomize builds from a folder
+  # check the manifests that kustomize builds from a folder
   kubectl llamastack validate -k overlays/production
 
   # show the data that a change of the spec leaves behind
-  kubectl get llsd my-stack -o yaml | kubectl llamastack validate -f stack.yaml --previous -`,
-		Args: cobra.ArbitraryArgs,
+  kubectl get llsd my-stack -o yaml | kubectl llamastack validate -f stack.yaml --previous -`
+)
+
+func newValidateCommand(streams Streams, version string) *cobra.Command {
+	options := validateOptions{}
+	command := &cobra.Command{
+		Use:     "validate -f FILE [FILE...]",
+		Short:   "Check manifests as the operator does, and report field paths",
+		Long:    validateHelp,
+		Example: validateExample,
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(command *cobra.Command, args []string) error {
 			options.files = append(options.files, args...)
 			return runValidate(command.InOrStdin(), streams, version, options)
@@ -65,13 +70,12 @@ validate --if-present -f a.yaml b.yaml`,
 	}
 	options.addFlags(command)
 	options.addSelector(command)
-	command.Flags().BoolVar(&options.strict, "strict", false, "treat warnings as errors")
-	command.Flags().StringVarP(&options.output, "output", "o", findings.FormText,
-		"form of the findings: "+strings.Join(findings.Forms(), ", "))
-	must(command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(findings.Forms(),
-		cobra.ShellCompDirectiveNoFileComp)))
-	command.Flags().BoolVar(&options.optional, "if-present", false, "pass over files without a stack, and succeed if no file has one")
-	command.Flags().StringVar(&options.previous, "previous", "",
+	flags := command.Flags()
+	flags.BoolVar(&options.strict, "strict", false, "treat warnings as errors")
+	flags.StringVarP(&options.output, "output", "o", findings.FormText, strings.Join(findings.Forms(), ", "))
+	completeFixed(command, "output", findings.Forms())
+	flags.BoolVar(&options.optional, "if-present", false, "skip files without a stack, and succeed if no file has a stack")
+	flags.StringVar(&options.previous, "previous", "",
 		"file or folder with the manifests of the running stacks, to report data that the change leaves behind; - for "+
 			"standard input")
 	return command
@@ -103,20 +107,28 @@ func runValidate(stdin io.Reader, streams Streams, version string, options valid
 	return nil
 }
 
-// check returns the findings for all stacks, and prints them for people unless a program reads them. The error is a
-// rejection if a stack is not valid, or if no stack can be read; the report is then nil.
+// planner returns the function that plans a stack, which with --previous plans a change of the running stack.
+func (o *validateOptions) planner(found *dryrun.Manifests, stdin io.Reader) (func(dryrun.Stack) dryrun.Outcome, error) {
+	if o.previous == "" {
+		return found.Plan, nil
+	}
+	previous, err := readPrevious(found, o.previous, o.namespace, stdin)
+	if err != nil {
+		return nil, err
+	}
+	return func(s dryrun.Stack) dryrun.Outcome { return offlineChange(found, s, previous) }, nil
+}
+
+// check returns the findings for all stacks. With --output text, it also prints them. If a stack is invalid, the error
+// is a rejection. If no stack can be read, the error is a rejection and the report is nil.
 func (o *validateOptions) check(stdin io.Reader, p printer) (*findings.Report, error) {
 	found, err := o.read(stdin, p)
 	if err != nil {
 		return nil, err
 	}
-	check := found.Plan
-	if o.previous != "" {
-		previous, err := readPrevious(found, o.previous, o.namespace, stdin)
-		if err != nil {
-			return nil, err
-		}
-		check = func(s dryrun.Stack) dryrun.Outcome { return offlineChange(found, s, previous) }
+	check, err := o.planner(found, stdin)
+	if err != nil {
+		return nil, err
 	}
 	report := &findings.Report{Stacks: []findings.Object{}, Findings: []findings.Finding{}}
 	for i := range found.Stacks {
@@ -138,7 +150,7 @@ func (o *validateOptions) check(stdin io.Reader, p printer) (*findings.Report, e
 	return report, nil
 }
 
-// findings prints the findings for one stack, and that the stack is valid.
+// findings prints the findings for one stack, and a line for a valid stack.
 func (p printer) findings(s *dryrun.Stack, list []findings.Finding, valid bool) {
 	for i := range list {
 		p.finding(s, &list[i])

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
 )
 
-// several is a file with two documents, whose second one has two mistakes.
+// several is a file with two documents. The second document has two mistakes.
 const several = `apiVersion: v1
 kind: ConfigMap
 metadata: {name: a}
@@ -81,7 +81,7 @@ func TestValidatePositions(t *testing.T) {
 	contains(t, run(t, "", "validate", "-f", file, "-o", "sarif").out, `"version": "2.1.0"`, `"startLine": 14`)
 }
 
-// Text that no file holds has an origin in place of a file and a line.
+// For a document that is not from a file, a finding contains an origin instead of a file and a line.
 func TestValidateGenerated(t *testing.T) {
 	helm := "---\n# Source: chart/templates/stack.yaml\n" + stack("{distribution: {name: startr}}") + "---\n# Source: chart/templates/notes.yaml\n"
 	for name, tc := range map[string]struct {
@@ -100,14 +100,14 @@ func TestValidateGenerated(t *testing.T) {
 			}
 			github := run(t, tc.text, "validate", "-f", "-", "-o", "github").out
 			if strings.Contains(github, "file=") {
-				t.Errorf("a file: %s", github)
+				t.Errorf("an annotation contains a file: %s", github)
 			}
 			contains(t, github, "("+tc.want.Origin+", document 1)")
 		})
 	}
 }
 
-// A file that cannot be read hides none of the others, and is reported with its line.
+// An unreadable file gives an error with its line, and does not prevent the validation of the other files.
 func TestValidateBrokenFile(t *testing.T) {
 	folder := write(t, map[string]string{
 		"a.yaml": stack(simple),
@@ -126,11 +126,11 @@ func TestValidateBrokenFile(t *testing.T) {
 		}
 		contains(t, got.err, "ok: "+filepath.Join(folder, "a.yaml")+": demo",
 			"ok: "+filepath.Join(folder, "c.yaml")+": other",
-			"error: "+filepath.Join(folder, "b.yaml")+":4:1: is not valid YAML: line 4: ", "is not YAML: line 5: a document begins with ---, and only a comment may follow")
+			"error: "+filepath.Join(folder, "b.yaml")+":4:1: is not valid YAML: line 4: ", "is not YAML: line 5: only a comment may follow --- at the beginning of a document")
 	}
 }
 
-// A report for programs is complete also if no stack can be read.
+// The JSON output is complete even if no stack can be read.
 func TestValidateNothing(t *testing.T) {
 	report := validateJSON(t, 1, "kind: A\n", "-f", "-")
 	if len(report.Findings) != 1 || report.Findings[0].Message != "no LlamaStackDistribution in -; found only A" {
@@ -140,7 +140,7 @@ func TestValidateNothing(t *testing.T) {
 	if got.code != 2 {
 		t.Errorf("exit code %d", got.code)
 	}
-	contains(t, got.err, `--output: "sarf" is none of text, json, sarif, github; did you mean "sarif"?`)
+	contains(t, got.err, `--output: "sarf" is not a valid value; use one of text, json, sarif, github; did you mean "sarif"?`)
 }
 
 func TestSelector(t *testing.T) {
@@ -152,7 +152,7 @@ func TestSelector(t *testing.T) {
 		{"team=b", "ok: -: other", 0},
 		{"team!=b", "1 of 1 stacks are invalid", 1},
 		{"team", "1 of 2 stacks are invalid", 1},
-		{"team=c", `--selector "team=c": no stack of the files has these labels`, 1},
+		{"team=c", `--selector "team=c": no stack in the files has these labels`, 1},
 		{"a in (", `--selector "a in (": `, 2},
 	} {
 		got := run(t, two, "validate", "-f", "-", "-l", tc.selector)
@@ -163,7 +163,7 @@ func TestSelector(t *testing.T) {
 	}
 }
 
-// fakeKubectl puts a kubectl on the PATH that prints the kustomization of the folder as it is.
+// fakeKubectl adds a kubectl to the PATH that prints the kustomization of the folder without a build.
 func fakeKubectl(t *testing.T, script string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -198,14 +198,14 @@ func TestKustomizeRefuses(t *testing.T) {
 	folder := t.TempDir()
 	missing := run(t, "", "validate", "-k", filepath.Join(folder, "none"))
 	if missing.code != 2 {
-		t.Errorf("a folder that does not exist: exit code %d", missing.code)
+		t.Errorf("missing folder: exit code %d", missing.code)
 	}
-	contains(t, missing.err, "--kustomize: ", "is not a folder; name the folder of a kustomization.yaml")
+	contains(t, missing.err, "--kustomize: ", "is not a folder; use a folder that contains a kustomization.yaml")
 
 	fakeKubectl(t, "echo 'error: unable to find one of kustomization.yaml' >&2; exit 1")
 	failed := run(t, "", "validate", "-k", folder)
 	if failed.code != 1 {
-		t.Errorf("a build that fails: exit code %d", failed.code)
+		t.Errorf("failed build: exit code %d", failed.code)
 	}
 	contains(t, failed.err, "error: kustomize "+folder+": unable to find one of kustomization.yaml", "the kustomization cannot be built")
 
@@ -217,7 +217,7 @@ func TestKustomizeRefuses(t *testing.T) {
 	contains(t, none.err, "--kustomize: neither kubectl nor kustomize is on the PATH")
 }
 
-// The hook for pre-commit runs on the files of a commit, most of which have no stack.
+// The pre-commit hook validates the files of a commit. Most of these files do not contain a stack.
 func TestPreCommitHook(t *testing.T) {
 	data, err := os.ReadFile("../../.pre-commit-hooks.yaml")
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
-// unknownValue returns the error for a value of a flag that is not allowed, with the allowed values and the nearest
-// one.
+// unknownValue returns the error for a value that a flag does not accept. The error names the accepted values and the
+// most similar one.
 func unknownValue(flag, value string, allowed []string) error {
-	text := fmt.Sprintf("%s: %q is none of %s", flag, value, strings.Join(allowed, ", "))
+	text := fmt.Sprintf("%s: %q is not a valid value; use one of %s", flag, value, strings.Join(allowed, ", "))
 	if nearest := suggest.Nearest(value, allowed); nearest != "" {
 		text += fmt.Sprintf("; did you mean %q?", nearest)
 	}

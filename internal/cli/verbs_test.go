@@ -38,15 +38,15 @@ func TestProviders(t *testing.T) {
 		t.Fatal(got.err)
 	}
 	if line := fields(t, got.out, "inference", "remote::vllm"); strings.Join(line[2:4], " ") != "base_url api_token" {
-		t.Errorf("vllm is shown as %q", line)
+		t.Errorf("the line of vllm is %q", line)
 	}
 	if strings.Contains(got.out, "vectorIo") {
-		t.Errorf("other APIs are shown:\n%s", got.out)
+		t.Errorf("the output contains other APIs:\n%s", got.out)
 	}
 	one := run(t, "", "providers", "vllm", "--release", "0.3")
 	contains(t, one.out, "endpoint is:  url", "apiKey is:    api_token")
 	if line := fields(t, one.out, "api_token"); line[len(line)-2] != "yes" {
-		t.Errorf("the token is not treated as a secret: %q", line)
+		t.Errorf("the token is not marked as a secret: %q", line)
 	}
 	// The name matches both types. The operator supplies values itself.
 	two := run(t, "", "providers", "milvus", "--api", "vector_io")
@@ -77,13 +77,13 @@ func TestProvidersRefuses(t *testing.T) {
 		{[]string{"--api", "safety", "--release", "1.5"}, `server release 1.5 has no API "safety" with providers; release 0.8 was the last that had it; check text`},
 		{[]string{"--api", "inferense"}, `did you mean "inference"?`},
 		{[]string{"vlm"}, `has no provider type "vlm", did you mean "remote::vllm"?`},
-		{[]string{"tgi"}, `has no provider type "tgi"; releases 0.2, 0.3, 0.4, 0.5, 0.6 have it`},
-		{[]string{"torchtune-cpu"}, `has no provider type "torchtune-cpu"; releases 0.2, 0.3, 0.4, 0.5, 0.6 have it`},
+		{[]string{"tgi"}, `has no provider type "tgi"; releases that have it: 0.2, 0.3, 0.4, 0.5, 0.6`},
+		{[]string{"torchtune-cpu"}, `has no provider type "torchtune-cpu"; releases that have it: 0.2, 0.3, 0.4, 0.5, 0.6`},
 		{[]string{"neo4"}, `has no provider type "neo4"; releases 1.3, 1.4, 1.5 have "remote::neo4j"`},
 		{[]string{"vllm", "--api", "safety"}, `has no provider type "vllm"; see kubectl llamastack providers --release 0.7`},
 		{[]string{"--api", "messages"}, `has no API "messages" with providers; release 0.8 is the first that has it`},
 		{[]string{"--release", "9.9"}, `--release: unknown server release "9.9"; known release lines: 0.2`},
-		{[]string{"-o", "xml"}, `--output: "xml" is not a valid format; use one of table, json, yaml`},
+		{[]string{"-o", "xml"}, `--output: "xml" is not a valid value; use one of table, json, yaml`},
 	} {
 		got := run(t, "", append([]string{"providers"}, tc.args...)...)
 		if got.code != 2 || got.out != "" {
@@ -100,7 +100,7 @@ func TestRenderExplain(t *testing.T) {
 	}
 	line := fields(t, got.out, "registered_resources.models[0].model_id")
 	if line[1] != "m" || line[2] != "spec.resources.models[0]" {
-		t.Errorf("the model is shown as %q", line)
+		t.Errorf("the line of the model is %q", line)
 	}
 	var values []struct{ Path, Value, Origin string }
 	if err := json.Unmarshal([]byte(run(t, stack(simple), "render", "-f", "-", "--explain", "-o", "json").out),
@@ -110,7 +110,7 @@ func TestRenderExplain(t *testing.T) {
 	config := run(t, stack(simple), "render", "-f", "-", "-o", "config").out
 	for _, value := range values {
 		if value.Path == "" || value.Origin == "" || !strings.Contains(config, strings.SplitN(value.Value, "\n", 2)[0]) {
-			t.Errorf("%+v is not of the configuration", value)
+			t.Errorf("%+v is not a value of the configuration", value)
 		}
 	}
 	if len(values) < 100 {
@@ -119,7 +119,7 @@ func TestRenderExplain(t *testing.T) {
 	if wrong := run(t, stack(simple), "render", "-f", "-", "--explain", "-o", "config"); wrong.code != 2 {
 		t.Errorf("--explain -o config: exit code %d, want 2", wrong.code)
 	}
-	// Nothing is generated, so there is nothing to explain.
+	// With overrideConfig, the operator generates no values.
 	contains(t, run(t, stack("{distribution: {name: starter}}"), "render", "-f", "-", "--explain").out,
 		"generates no configuration")
 }
@@ -138,13 +138,13 @@ func TestRenderRelease(t *testing.T) {
 	contains(t, unknown.err, `"9.9"`)
 	image := run(t, stack(`{distribution: {image: "example.com/a:1"}}`), "render", "-f", "-", "--release", line)
 	if image.code != 1 {
-		t.Errorf("an image by another release: exit code %d, want 1", image.code)
+		t.Errorf("image with another release: exit code %d, want 1", image.code)
 	}
 	contains(t, image.err, `spec.distribution.image: "example.com/a:1": the image determines the release`)
 }
 
-// A note reports the model name that clients have to send if it differs from the spec. upgrade-check reports that
-// another release changes it.
+// A note reports the model name that clients must use if the name differs from the spec. upgrade-check reports a
+// release that changes the name.
 func TestPublicModels(t *testing.T) {
 	const spec = `{distribution: {name: starter, version: "0.7"}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}},
   resources: {models: [llama, {name: fast, providerModelId: meta/llama-70b}]}}`
@@ -158,11 +158,12 @@ func TestPublicModels(t *testing.T) {
 	contains(t, got.out, "~ model fast: vllm/meta/llama-70b -> vllm/fast\n")
 }
 
-// A note reports what only the image of an external provider contains, and when it is read.
+// A note reports which data only the image of an external provider contains, and when the operator reads the data.
 func TestExternalProviders(t *testing.T) {
 	const note = `externalProviders.inference[0]: this command does not read image "r/a:1"; in a cluster, the operator reads its label ` +
-		`io.llamastack.provider, or the pod reads the image when it starts; this determines the type and the module of "openai", ` +
-		`and whether it serves the API that it is listed under; the pod then checks whether its package fits the server`
+		`io.llamastack.provider, or the pod reads the image when it starts; only then are the type and the module of provider "openai" known, ` +
+		`and whether the provider serves the API in its field path; the pod also checks whether the package of the provider is ` +
+		`compatible with the server`
 	const external = `externalProviders: {inference: [{providerId: openai, image: "r/a:1", config: {a: 1}}]}`
 	for _, verb := range []string{"render", "validate"} {
 		got := run(t, stack("{distribution: {name: starter}, "+external+"}"), verb, "-f", "-")
@@ -207,7 +208,7 @@ func TestUpgradeCheck(t *testing.T) {
 	if unknown.code != 1 {
 		t.Errorf("exit code %d, want 1", unknown.code)
 	}
-	contains(t, unknown.out, "would not start", "(stops the upgrade)", `"9.9"`)
+	contains(t, unknown.out, "would not start", "(prevents the upgrade)", `"9.9"`)
 	contains(t, unknown.err, "1 of 1 stacks would not start on release 9.9")
 }
 
@@ -234,7 +235,7 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
-// An API can be written as in the spec or as in the server.
+// The --api flag accepts the spelling of the spec and the spelling of the server.
 func TestProvidersInTheSpellingOfTheSpec(t *testing.T) {
 	for _, api := range []string{"datasetIo", "datasetio", "vectorIo", "vector_io", "toolRuntime"} {
 		if got := run(t, "", "providers", "--release", "0.7", "--api", api); got.code != 0 || !strings.Contains(got.out, "remote::") {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 
@@ -31,11 +32,15 @@ func newVersionCommand(streams Streams, version string) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of this command, the operators and the API server",
-		Long: `Print the version of this command and the server releases that it supports, the
-version of each operator in the cluster, the operators that wrote the status of
-stacks, the API versions of stacks that the API server serves, and the version of
-the API server. A warning states when this command and an operator have different
-versions.`,
+		Long: `Print these versions:
+
+  - the version of this command, and the server releases that it supports
+  - the version of each operator in the cluster
+  - the versions of the operators that wrote the status of stacks
+  - the API versions of stacks that the API server serves
+  - the version of the API server
+
+The command prints a warning if it has another version than an operator.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := checkForm(options.output); err != nil {
@@ -43,35 +48,31 @@ versions.`,
 			}
 			ctx, stop := interruptible(command)
 			defer stop()
-			var page bytes.Buffer
-			err := options.run(ctx, version, newPrinter(streams), &page)
-			if _, failed := page.WriteTo(streams.Out); failed != nil {
-				return failed
-			}
-			return err
+			return options.run(ctx, version, newPrinter(streams), streams.Out)
 		},
 	}
 	options.AddConnection(command)
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
-	command.Flags().
-		BoolVar(&options.client, "client", false, "print only the version of this command, without a cluster")
+	command.Flags().BoolVar(&options.client, "client", false, "print only the version of this command, without a cluster")
 	return command
 }
 
-func (o *versionOptions) run(ctx context.Context, version string, p printer, page *bytes.Buffer) error {
+func (o *versionOptions) run(ctx context.Context, version string, p printer, out io.Writer) error {
 	report := versionlist.Report{Client: versionlist.Client{
 		Version: version, Go: runtime.Version(), Releases: release.Lines(), Offered: release.Offered(),
 	}}
 	var failed error
-	if !o.client { // the version of this command is printed even if the cluster does not answer
+	if !o.client { // without an answer of the cluster, the version of this command is still printed
 		report.Server, failed = o.server(ctx, version, p)
 	}
 	for _, text := range report.Compare() {
 		p.warning(text)
 	}
-	if o.output == formTable {
-		page.WriteString(report.Text())
-	} else if err := writeData(page, o.output, report); err != nil {
+	var page bytes.Buffer
+	if err := writeForm(&page, o.output, report, func(page *bytes.Buffer) { page.WriteString(report.Text()) }); err != nil {
+		return err
+	}
+	if _, err := page.WriteTo(out); err != nil {
 		return err
 	}
 	if failed != nil {
@@ -80,26 +81,14 @@ func (o *versionOptions) run(ctx context.Context, version string, p printer, pag
 	return nil
 }
 
+// server reads the versions of the cluster.
 func (o *versionOptions) server(ctx context.Context, version string, p printer) (*versionlist.Server, error) {
 	cluster, err := o.Connect(version)
 	if err != nil {
 		return nil, err
 	}
-	set, err := cluster.Clientset()
+	found, err := apiServer(cluster)
 	if err != nil {
-		return nil, err
-	}
-	found := &versionlist.Server{
-		APIVersions: []string{},
-		Operators:   []versionlist.Operator{},
-		Stacks:      []versionlist.Written{},
-	}
-	info, err := set.Discovery().ServerVersion()
-	if err != nil {
-		return nil, kube.Explain(err, "get", appsv1.Resource("/version"), "")
-	}
-	found.Kubernetes = info.GitVersion
-	if found.APIVersions, err = servedVersions(set.Discovery()); err != nil {
 		return nil, err
 	}
 	deployments, err := operatorDeployments(ctx, cluster)
@@ -118,14 +107,32 @@ func (o *versionOptions) server(ctx context.Context, version string, p printer) 
 	if err != nil {
 		p.warning(err.Error())
 	} else if !all {
-		p.note(fmt.Sprintf("the stacks are those of namespace %q, because you may not list those of all namespaces", cluster.Namespace))
+		p.note(fmt.Sprintf("only the stacks of namespace %q are counted, because you may not list the stacks of all namespaces",
+			cluster.Namespace))
 	}
 	found.Stacks = versionlist.Count(stacks)
 	return found, nil
 }
 
-// operatorDeployments returns the Deployments of this operator and of others that may be one for stacks. Each is listed
-// once.
+// apiServer reads the version of the API server, and the API versions of stacks that it serves.
+func apiServer(cluster *kube.Cluster) (*versionlist.Server, error) {
+	set, err := cluster.Clientset()
+	if err != nil {
+		return nil, err
+	}
+	info, err := set.Discovery().ServerVersion()
+	if err != nil {
+		return nil, kube.Explain(err, "get", appsv1.Resource("/version"), "")
+	}
+	served, err := servedVersions(set.Discovery())
+	return &versionlist.Server{
+		Kubernetes: info.GitVersion, APIVersions: served, Operators: []versionlist.Operator{},
+		Stacks: []versionlist.Written{},
+	}, err
+}
+
+// operatorDeployments returns the Deployments of this operator, and Deployments that may be those of other operators,
+// each once.
 func operatorDeployments(ctx context.Context, cluster *kube.Cluster) ([]appsv1.Deployment, error) {
 	var found []appsv1.Deployment
 	for _, text := range []string{versionlist.Selector, versionlist.OlderSelector} {

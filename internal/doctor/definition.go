@@ -30,7 +30,7 @@ func checkDefinition(r *report, facts *Facts) {
 	checkConditions(r, definition)
 }
 
-// checkServed compares the served versions with those of the operator.
+// checkServed compares the served versions with the versions of the operator.
 func checkServed(r *report, definition *apiextensionsv1.CustomResourceDefinition) {
 	var served []string
 	for _, version := range definition.Spec.Versions {
@@ -43,7 +43,7 @@ func checkServed(r *report, definition *apiextensionsv1.CustomResourceDefinition
 		return
 	}
 	if slices.Contains(served, v1alpha1.GroupVersion.Version) {
-		r.add(Error, "the definition serves only v1alpha1, as the previous operator installs it", reinstall)
+		r.add(Error, "the definition is that of the previous operator, which serves only v1alpha1", reinstall)
 		return
 	}
 	r.add(Error, fmt.Sprintf("the definition does not serve v1alpha2, only %q", list(served)), reinstall)
@@ -62,8 +62,9 @@ func checkStored(r *report, definition *apiextensionsv1.CustomResourceDefinition
 		r.ok("stacks are stored in " + storage)
 		return
 	}
-	r.add(Warning, fmt.Sprintf("the storage version is %s, but some stacks may still be stored in another version (stored versions: %s)", storage, list(stored)),
-		"wait until the operator has stored them again, or run: kubectl llamastack migrate --storage "+storage)
+	r.add(Warning, fmt.Sprintf("the storage version is %s, but some stacks may still be stored in another version (stored "+
+		"versions: %s)", storage, list(stored)),
+		"wait until the operator has migrated the stacks, or run: kubectl llamastack migrate --storage "+storage)
 }
 
 func checkConditions(r *report, definition *apiextensionsv1.CustomResourceDefinition) {
@@ -73,7 +74,7 @@ func checkConditions(r *report, definition *apiextensionsv1.CustomResourceDefini
 			r.add(Error, fmt.Sprintf("condition %s: %s", condition.Type, condition.Message), "see docs/reference/webhooks.md")
 		case (condition.Type == apiextensionsv1.Established || condition.Type == apiextensionsv1.NamesAccepted) && !holds:
 			r.add(Error, fmt.Sprintf("condition %s is %s: %s", condition.Type, condition.Status, condition.Message),
-				"remove the definition with the same names, and "+reinstall)
+				"remove the other definition with the same names, and "+reinstall)
 		}
 	}
 }

@@ -1,3 +1,4 @@
-// Package doctor judges an installation of the operator by what was read from its cluster: the definition of the kind,
-// the operator's Deployment, its webhooks, rights and configuration, the rights of the caller, and the stacks.
+// Package doctor checks an installation of the operator. It examines facts that were read from the cluster: the
+// definition of the kind, the operator's Deployment, webhooks, rights and configuration, the rights of the caller, and
+// the stacks.
 package doctor

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// The oldest and the newest version of Kubernetes that this version of the operator works with.
+// The versions of Kubernetes that this version of the operator supports.
 const (
 	// OldestKubernetes is the oldest supported version.
 	OldestKubernetes = "1.30"
@@ -24,7 +24,7 @@ const (
 	reinstall = "apply the manifests of the operator again; see docs/how-to/install.md"
 )
 
-// checks are the checks in the order of their findings.
+// checks contains the checks in the order in which they run.
 var checks = []struct {
 	name  string
 	check func(*report, *Facts)
@@ -42,7 +42,7 @@ var checks = []struct {
 	{"stacks", checkStacks},
 }
 
-// Examine judges the facts.
+// Examine runs all checks on the facts.
 func Examine(facts *Facts) []Finding {
 	var findings []Finding
 	for _, each := range checks {
@@ -53,7 +53,7 @@ func Examine(facts *Facts) []Finding {
 	return findings
 }
 
-// Failed reports whether a finding is an error.
+// Failed reports whether one of the findings is an error.
 func Failed(findings []Finding) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Status == Error })
 }
@@ -74,7 +74,7 @@ func checkServer(r *report, facts *Facts) {
 		r.add(Error, text+" is older than "+OldestKubernetes, "upgrade the cluster to "+OldestKubernetes+" or newer")
 	case version.MustParseGeneric(NewestKubernetes).LessThan(version.MustParseGeneric(line)):
 		r.add(Warning, text+" is newer than "+NewestKubernetes+", the newest version that the operator is tested on",
-			"look for a newer version of the operator")
+			"check whether there is a newer version of the operator")
 	default:
 		r.ok(text + " is supported")
 	}
@@ -89,17 +89,15 @@ func checkPolicy(r *report, facts *Facts) {
 	case facts.Binding.Problem != "":
 		r.unknown("the binding of the admission policy", facts.Binding.Problem)
 	case facts.Policy.Value == nil:
-		r.add(
-			Warning, fmt.Sprintf("%s%q does not exist; only the operator finds mistakes in a stack", policy, name),
-			reinstall,
-		)
+		r.add(Warning, fmt.Sprintf("%s%q does not exist, so the API server does not reject invalid stacks", policy, name),
+			reinstall)
 	case facts.Binding.Value == nil:
 		r.add(Warning, fmt.Sprintf("%s%q does not exist, so the policy has no effect", binding, name), reinstall)
 	case !slices.Contains(facts.Binding.Value.Spec.ValidationActions, "Deny"):
-		r.add(Warning, fmt.Sprintf("%s%q does not deny, so the policy has no effect", binding, name),
-			"add Deny to its spec.validationActions")
+		r.add(Warning, fmt.Sprintf("%s%q does not contain the action Deny, so the policy has no effect", binding, name),
+			"add Deny to spec.validationActions of the binding")
 	default:
-		r.ok("the admission policy is in force")
+		r.ok("the admission policy is active")
 	}
 }
 
@@ -110,13 +108,13 @@ func checkConfig(r *report, facts *Facts) {
 		return
 	case facts.Config.Value == nil:
 		r.add(Warning, fmt.Sprintf("ConfigMap %q does not exist in namespace %q", names.OperatorConfigMap, facts.Namespace),
-			"start the operator, which creates it, or name its namespace with --operator-namespace")
+			"start the operator, which creates the ConfigMap, or set --operator-namespace to the namespace of the operator")
 		return
 	}
 	_, problems := operatorconfig.Read(facts.Config.Value, operatorconfig.Config{})
 	for _, problem := range problems {
 		r.add(Error, fmt.Sprintf("ConfigMap %q: %s: %s", names.OperatorConfigMap, problem.Field, problem.Detail),
-			"correct the key; until then the operator uses the last valid value")
+			"correct the key; until then, the operator uses the last valid value")
 	}
 	if len(problems) == 0 {
 		r.ok(fmt.Sprintf("ConfigMap %q is valid", names.OperatorConfigMap))
@@ -134,7 +132,7 @@ func checkRights(r *report, facts *Facts) {
 			continue
 		}
 		missing++
-		r.add(Warning, fmt.Sprintf("you may not %s, which is needed to %s", right, right.Needed),
+		r.add(Warning, fmt.Sprintf("you may not %s, a right that you need to %s", right, right.Needed),
 			"ask an administrator for that right")
 	}
 	if missing == 0 {
@@ -142,7 +140,7 @@ func checkRights(r *report, facts *Facts) {
 	}
 }
 
-// String describes the right as kubectl auth can-i takes it.
+// String returns the right in the form of the arguments of kubectl auth can-i.
 func (r Right) String() string {
 	resource := r.Resource
 	if r.Group != "" {
@@ -158,5 +156,5 @@ func (r Right) String() string {
 	return r.Verb + " " + resource + where
 }
 
-// list joins names for a message.
+// list returns names as a list for a message.
 func list(items []string) string { return strings.Join(items, ", ") }

@@ -30,7 +30,7 @@ import (
 
 var now = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
-// issued is a certificate of an authority, both valid until a time.
+// issued contains a certificate and the certificate of its authority. Both expire at the same time.
 type issued struct {
 	bundle      []byte
 	certificate *x509.Certificate
@@ -80,7 +80,7 @@ func role(t *testing.T, path string) []rbacv1.PolicyRule {
 	return found.Rules
 }
 
-// healthy are the facts of an installation without a problem.
+// healthy returns the facts of an installation without problems.
 func healthy(t *testing.T) *doctor.Facts {
 	t.Helper()
 	made := issue(t, now.Add(365*24*time.Hour), host)
@@ -160,7 +160,7 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
-// problems returns the findings that are not ok, a line each.
+// problems returns the findings that are not ok, one per line.
 func problems(f *doctor.Facts) string {
 	var lines []string
 	for _, finding := range doctor.Examine(f) {
@@ -191,10 +191,10 @@ func check(t *testing.T, cases map[string]change) {
 
 func TestClusterProblems(t *testing.T) {
 	check(t, map[string]change{
-		"old Kubernetes":     {func(f *doctor.Facts) { f.Server.Value = "v1.29.4+k3s1" }, "error api-server: Kubernetes v1.29.4+k3s1 is older than 1.30"},
-		"new Kubernetes":     {func(f *doctor.Facts) { f.Server.Value = "v1.38.0" }, "warning api-server: Kubernetes v1.38.0 is newer than 1.37, the newest version that the operator is tested on"},
-		"patch of newest":    {func(f *doctor.Facts) { f.Server.Value = "v1.37.9-eks-1" }, ""},
-		"strange Kubernetes": {func(f *doctor.Facts) { f.Server.Value = "x" }, `warning api-server: cannot read the version of the API server: "x" is not a version`},
+		"old Kubernetes":                 {func(f *doctor.Facts) { f.Server.Value = "v1.29.4+k3s1" }, "error api-server: Kubernetes v1.29.4+k3s1 is older than 1.30"},
+		"new Kubernetes":                 {func(f *doctor.Facts) { f.Server.Value = "v1.38.0" }, "warning api-server: Kubernetes v1.38.0 is newer than 1.37, the newest version that the operator is tested on"},
+		"patch of the newest Kubernetes": {func(f *doctor.Facts) { f.Server.Value = "v1.37.9-eks-1" }, ""},
+		"unknown version of Kubernetes":  {func(f *doctor.Facts) { f.Server.Value = "x" }, `warning api-server: cannot read the version of the API server: "x" is not a version`},
 		"no definition": {
 			func(f *doctor.Facts) { f.Definition.Value = nil; f.Webhook.Value = nil },
 			`error definition: CustomResourceDefinition "llamastackdistributions.llamastack.io" does not exist`,
@@ -208,7 +208,7 @@ func TestClusterProblems(t *testing.T) {
 				f.Definition.Value.Status.StoredVersions = []string{"v1alpha1"}
 				f.Definition.Value.Spec.Conversion = nil
 			},
-			"error definition: the definition serves only v1alpha1, as the previous operator installs it",
+			"error definition: the definition is that of the previous operator, which serves only v1alpha1",
 		},
 		"stored versions": {
 			func(f *doctor.Facts) { f.Definition.Value.Status.StoredVersions = []string{"v1alpha1", "v1alpha2"} },
@@ -223,12 +223,12 @@ func TestClusterProblems(t *testing.T) {
 			},
 			"error definition: condition llamastack.io/ConversionUntrusted: Argo CD reverts it\nerror definition: condition NamesAccepted is False: llsd is taken",
 		},
-		"no policy":        {func(f *doctor.Facts) { f.Policy.Value = nil }, `warning policy: ValidatingAdmissionPolicy "llamastackdistributions.llamastack.io" does not exist; only the operator finds mistakes in a stack`},
-		"no binding":       {func(f *doctor.Facts) { f.Binding.Value = nil }, `warning policy: ValidatingAdmissionPolicyBinding "llamastackdistributions.llamastack.io" does not exist, so the policy has no effect`},
-		"binding warns":    {func(f *doctor.Facts) { f.Binding.Value.Spec.ValidationActions = nil }, `warning policy: ValidatingAdmissionPolicyBinding "llamastackdistributions.llamastack.io" does not deny, so the policy has no effect`},
-		"no ConfigMap":     {func(f *doctor.Facts) { f.Config.Value = nil }, `warning operator-config: ConfigMap "llama-stack-operator-config" does not exist in namespace "operator"`},
-		"wrong ConfigMap":  {func(f *doctor.Facts) { f.Config.Value.Data = map[string]string{"ingres": ""} }, `error operator-config: ConfigMap "llama-stack-operator-config": ingres: unknown key, did you mean "ingress"?`},
-		"rights of a user": {func(f *doctor.Facts) { f.Rights.Value[8].Allowed = false }, `warning your-rights: you may not create pods/portforward in namespace "team-a", which is needed to open a stack, ask it for its models and chat with it`},
+		"no policy":               {func(f *doctor.Facts) { f.Policy.Value = nil }, `warning policy: ValidatingAdmissionPolicy "llamastackdistributions.llamastack.io" does not exist, so the API server does not reject invalid stacks`},
+		"no binding":              {func(f *doctor.Facts) { f.Binding.Value = nil }, `warning policy: ValidatingAdmissionPolicyBinding "llamastackdistributions.llamastack.io" does not exist, so the policy has no effect`},
+		"binding that only warns": {func(f *doctor.Facts) { f.Binding.Value.Spec.ValidationActions = nil }, `warning policy: ValidatingAdmissionPolicyBinding "llamastackdistributions.llamastack.io" does not contain the action Deny, so the policy has no effect`},
+		"no ConfigMap":            {func(f *doctor.Facts) { f.Config.Value = nil }, `warning operator-config: ConfigMap "llama-stack-operator-config" does not exist in namespace "operator"`},
+		"wrong ConfigMap":         {func(f *doctor.Facts) { f.Config.Value.Data = map[string]string{"ingres": ""} }, `error operator-config: ConfigMap "llama-stack-operator-config": ingres: unknown key, did you mean "ingress"?`},
+		"rights of a user":        {func(f *doctor.Facts) { f.Rights.Value[8].Allowed = false }, `warning your-rights: you may not create pods/portforward in namespace "team-a", a right that you need to open a stack, list the models of its server and chat with them`},
 	})
 }
 
@@ -245,18 +245,18 @@ func TestOperatorProblems(t *testing.T) {
 		}
 	}
 	check(t, map[string]change{
-		"none":         {func(f *doctor.Facts) { f.Operators.Value = nil }, "error operator: the Deployment of the operator does not exist\nwarning version: the version of the operator is unknown; this command is 1.2.3"},
-		"none ready":   {func(f *doctor.Facts) { f.Operators.Value[0].Status.ReadyReplicas = 0 }, "error operator: Deployment operator/manager has no ready pods, but should have 2"},
-		"one ready":    {func(f *doctor.Facts) { f.Operators.Value[0].Status.ReadyReplicas = 1 }, "warning operator: Deployment operator/manager has 1 of 2 ready pods"},
-		"scaled to 0":  {func(f *doctor.Facts) { *f.Operators.Value[0].Spec.Replicas = 0 }, "error operator: Deployment operator/manager has 0 replicas"},
-		"two":          {func(f *doctor.Facts) { f.Operators.Value = append(f.Operators.Value, operator("other")) }, "error operator: several operators are installed: operator/manager, other/manager"},
-		"two leases":   {func(f *doctor.Facts) { f.Leases.Value = []coordinationv1.Lease{lease("a", 0), lease("b", time.Second)} }, "error operator: operators are active in several namespaces: a, b"},
-		"an old lease": {func(f *doctor.Facts) { f.Leases.Value = []coordinationv1.Lease{lease("a", 0), lease("b", time.Hour)} }, ""},
+		"none":          {func(f *doctor.Facts) { f.Operators.Value = nil }, "error operator: the Deployment of the operator does not exist\nwarning version: the version of the operator is not known; this command has version 1.2.3"},
+		"none ready":    {func(f *doctor.Facts) { f.Operators.Value[0].Status.ReadyReplicas = 0 }, "error operator: Deployment operator/manager has no ready pods, but should have 2"},
+		"one ready":     {func(f *doctor.Facts) { f.Operators.Value[0].Status.ReadyReplicas = 1 }, "warning operator: Deployment operator/manager has 1 of 2 ready pods"},
+		"scaled to 0":   {func(f *doctor.Facts) { *f.Operators.Value[0].Spec.Replicas = 0 }, "error operator: Deployment operator/manager has 0 replicas"},
+		"two":           {func(f *doctor.Facts) { f.Operators.Value = append(f.Operators.Value, operator("other")) }, "error operator: several operators are installed: operator/manager, other/manager"},
+		"two leases":    {func(f *doctor.Facts) { f.Leases.Value = []coordinationv1.Lease{lease("a", 0), lease("b", time.Second)} }, "error operator: operators are active in several namespaces: a, b"},
+		"expired lease": {func(f *doctor.Facts) { f.Leases.Value = []coordinationv1.Lease{lease("a", 0), lease("b", time.Hour)} }, ""},
 		"other version": {
 			func(f *doctor.Facts) {
 				f.Stacks.Value = []v1alpha2.LlamaStackDistribution{status("1.2.3", now.Add(-time.Hour)), status("1.3.0", now)}
 			},
-			"warning version: the operator is 1.3.0, and this command is 1.2.3",
+			"warning version: the operator has version 1.3.0, and this command has version 1.2.3",
 		},
 		"rights": {
 			func(f *doctor.Facts) { f.Rules.Value[""] = f.Rules.Value[""][2:] },
@@ -294,18 +294,18 @@ func TestWebhookProblems(t *testing.T) {
 	}
 	check(t, map[string]change{
 		"no bundle": {func(f *doctor.Facts) { f.Definition.Value.Spec.Conversion.Webhook.ClientConfig.CABundle = nil }, "error webhook: the conversion webhook has no CA bundle, so the API server does not trust it"},
-		"not PEM":   {func(f *doctor.Facts) { f.Webhook.Value.Webhooks[0].ClientConfig.CABundle = []byte("Cg==") }, `error webhook: the CA bundle of the webhook "validate" is invalid: it has no certificate in PEM form`},
+		"not PEM":   {func(f *doctor.Facts) { f.Webhook.Value.Webhooks[0].ClientConfig.CABundle = []byte("Cg==") }, `error webhook: the CA bundle of the webhook "validate" is invalid: it contains no certificates in PEM format`},
 		"no webhooks": {func(f *doctor.Facts) {
 			f.Webhook.Value, f.Definition.Value.Spec.Conversion = nil, nil
 			f.Definition.Value.Spec.Versions = f.Definition.Value.Spec.Versions[1:]
 		}, ""},
 		"no conversion": {
 			func(f *doctor.Facts) { f.Definition.Value.Spec.Conversion = nil },
-			"error webhook: the definition has several versions and no conversion webhook; stacks lose fields",
+			"error webhook: the definition has several versions and no conversion webhook, so stacks lose fields",
 		},
 		"no validating webhook": {
 			func(f *doctor.Facts) { f.Webhook.Value = nil },
-			`warning webhook: ValidatingWebhookConfiguration "llama-stack-k8s-operator-validating-webhook-configuration" does not exist; mistakes in a stack are found only after it is stored`,
+			`warning webhook: ValidatingWebhookConfiguration "llama-stack-k8s-operator-validating-webhook-configuration" does not exist, so the API server accepts invalid stacks, and only the operator reports their errors`,
 		},
 		"expired": {
 			func(f *doctor.Facts) { set(f, expired) },
@@ -313,9 +313,9 @@ func TestWebhookProblems(t *testing.T) {
 				`error webhook: every certificate in the CA bundle of the webhook "validate" has expired` + "\n" +
 				"error certificate: the webhook certificate expired on 2026-10-31",
 		},
-		"expires soon":   {func(f *doctor.Facts) { set(f, soon) }, "warning certificate: the webhook certificate expires on 2026-11-02"},
-		"no certificate": {func(f *doctor.Facts) { f.Certificate.Value = nil }, `warning certificate: Secret "llama-stack-k8s-operator-webhook-cert" in namespace "operator" does not contain a webhook certificate`},
-		"another host": {
+		"certificate that expires soon": {func(f *doctor.Facts) { set(f, soon) }, "warning certificate: the webhook certificate expires on 2026-11-02"},
+		"no certificate":                {func(f *doctor.Facts) { f.Certificate.Value = nil }, `warning certificate: Secret "llama-stack-k8s-operator-webhook-cert" in namespace "operator" does not contain a webhook certificate`},
+		"certificate of another host": {
 			func(f *doctor.Facts) { set(f, elsewhere) },
 			"error certificate: the webhook certificate does not match the conversion webhook: x509: certificate is valid for elsewhere, not " + host + "\n" +
 				`error certificate: the webhook certificate does not match the webhook "validate": x509: certificate is valid for elsewhere, not ` + host,
@@ -343,8 +343,8 @@ func TestStacks(t *testing.T) {
 			},
 			`warning stacks: team-a/deleted: is being deleted
 warning stacks: team-a/paused: is paused; DeploymentPaused: The stack is paused
-warning stacks: team-a/outdated: the operator has not reconciled it yet
-warning stacks: team-a/new: the operator has not reconciled it yet
+warning stacks: team-a/outdated: the operator has not reconciled the stack yet
+warning stacks: team-a/new: the operator has not reconciled the stack yet
 warning stacks: team-a/rolls: RolloutInProgress: 1 of 2
 error stacks: team-a/fails: SecretNotFound: Secret s is missing`,
 		},
@@ -358,7 +358,7 @@ error stacks: team-a/fails: SecretNotFound: Secret s is missing`,
 	}
 }
 
-// What the caller may not read is a warning, and never an error.
+// An object that the user may not read gives a warning, not an error.
 func TestUnknown(t *testing.T) {
 	const problem = "you may not"
 	f := &doctor.Facts{Now: now, Command: "1.2.3", Namespace: "operator"}
@@ -376,7 +376,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// The roles in the program are those of the manifests.
+// The embedded roles are copies of the roles in the manifests.
 func TestRolesAreThoseOfTheManifests(t *testing.T) {
 	for copied, from := range map[string]string{"role.yaml": "role.yaml", "role-namespaced.yaml": "namespaced/role.yaml"} {
 		if diff := cmp.Diff(role(t, "../../config/rbac/"+from), role(t, copied)); diff != "" {

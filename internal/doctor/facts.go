@@ -14,15 +14,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Answer is what the API server returned for a question. A nil Value without a Problem means that the object does not
+// Answer is the result of a request to the API server. A nil Value without a Problem means that the object does not
 // exist.
 type Answer[T any] struct {
 	Value T
-	// Problem states why the value is unknown, with the right that the caller lacks. Empty means that it is known.
+	// Problem is the reason why the value is not known, with the missing right. Empty means that the value is known.
 	Problem string
 }
 
-// Facts is what was read from a cluster.
+// Facts contains the facts that were read from a cluster.
 type Facts struct {
 	// Now is the time of the check.
 	Now time.Time
@@ -36,16 +36,16 @@ type Facts struct {
 	Definition Answer[*apiextensionsv1.CustomResourceDefinition]
 	// Operators are the operator's Deployments, in all namespaces that the caller may read.
 	Operators Answer[[]appsv1.Deployment]
-	// Leases are the leases by which operators elect their leader.
+	// Leases are the leases of the leader elections of operators.
 	Leases Answer[[]coordinationv1.Lease]
 	// Webhook is the configuration of the validating webhook.
 	Webhook Answer[*admissionv1.ValidatingWebhookConfiguration]
-	// Certificate is the certificate that the webhooks serve, and nil without one.
+	// Certificate is the serving certificate of the webhooks. It is nil if there is none.
 	Certificate Answer[*x509.Certificate]
 	// Policy and Binding are the admission policy and its binding.
 	Policy  Answer[*admissionv1.ValidatingAdmissionPolicy]
 	Binding Answer[*admissionv1.ValidatingAdmissionPolicyBinding]
-	// Rules are the rules of the operator's ServiceAccount by namespace. The empty namespace stands for all namespaces.
+	// Rules are the rules of the operator's ServiceAccount by namespace. The empty namespace means all namespaces.
 	Rules Answer[map[string][]rbacv1.PolicyRule]
 	// Config is the ConfigMap of the operator.
 	Config Answer[*corev1.ConfigMap]
@@ -61,9 +61,9 @@ type Right struct {
 	Verb, Group, Resource, Subresource string
 	// Namespace is empty for a right in all namespaces.
 	Namespace string
-	// Needed names what the right is needed for.
+	// Needed is the action that requires the right.
 	Needed string
-	// Allowed reports whether the caller has it.
+	// Allowed reports whether the caller has the right.
 	Allowed bool
 }
 
@@ -71,23 +71,23 @@ type Right struct {
 type Status string
 
 const (
-	// OK means that nothing has to be done.
+	// OK means that no action is needed.
 	OK Status = "ok"
-	// Warning means that something is unknown, or deserves attention.
+	// Warning means that a fact is not known, or that the user should check the installation.
 	Warning Status = "warning"
-	// Error means that something does not work.
+	// Error means that a part of the installation does not work.
 	Error Status = "error"
 )
 
-// Finding is the result of a check.
+// Finding is one result of a check.
 type Finding struct {
 	// Status is the result.
 	Status Status `json:"status"`
 	// Check is the name of the check.
 	Check string `json:"check"`
-	// Message states what was found.
+	// Message describes the result.
 	Message string `json:"message"`
-	// Remedy states what to do. It is empty for Status OK.
+	// Remedy is the action that solves the problem. It is empty for the status OK.
 	Remedy string `json:"remedy,omitempty"`
 }
 
@@ -103,7 +103,7 @@ func (r *report) add(status Status, message, remedy string) {
 
 func (r *report) ok(message string) { r.add(OK, message, "") }
 
-// unknown adds a warning for something that was not read.
+// unknown adds a warning about a fact that could not be read.
 func (r *report) unknown(what, problem string) {
 	r.add(Warning, "cannot read "+what+": "+problem, "")
 }

@@ -17,7 +17,7 @@ func checkOperators(r *report, facts *Facts) {
 		return
 	}
 	if len(facts.Operators.Value) == 0 {
-		r.add(Error, "the Deployment of the operator does not exist", install+", or name its namespace with --operator-namespace")
+		r.add(Error, "the Deployment of the operator does not exist", install+", or set --operator-namespace to the namespace of the operator")
 		return
 	}
 	var placed []string
@@ -33,7 +33,7 @@ func checkOperators(r *report, facts *Facts) {
 	checkLeases(r, facts)
 }
 
-const keepOne = "keep the one whose namespace the definition's conversion webhook names, and remove the others; " +
+const keepOne = "keep the operator in the namespace of the definition's conversion webhook, and remove the others; " +
 	"see docs/how-to/upgrade-operator.md#two-operators"
 
 func checkOperator(r *report, operator *appsv1.Deployment) {
@@ -43,15 +43,12 @@ func checkOperator(r *report, operator *appsv1.Deployment) {
 	}
 	name := fmt.Sprintf("Deployment %s/%s", operator.Namespace, operator.Name)
 	ready := operator.Status.ReadyReplicas
-	remedy := fmt.Sprintf(
-		"look at its pods and their logs: kubectl logs -n %s deployment/%s", operator.Namespace, operator.Name,
-	)
+	remedy := fmt.Sprintf("check the pods and their logs: kubectl logs -n %s deployment/%s", operator.Namespace,
+		operator.Name)
 	switch {
 	case wanted == 0:
-		r.add(
-			Error, name+" has 0 replicas",
-			fmt.Sprintf("kubectl scale -n %s deployment/%s --replicas=2", operator.Namespace, operator.Name),
-		)
+		r.add(Error, name+" has 0 replicas",
+			fmt.Sprintf("run kubectl scale -n %s deployment/%s --replicas=2", operator.Namespace, operator.Name))
 	case ready == 0:
 		r.add(Error, fmt.Sprintf("%s has no ready pods, but should have %d", name, wanted), remedy)
 	case ready < wanted:
@@ -61,10 +58,10 @@ func checkOperator(r *report, operator *appsv1.Deployment) {
 	}
 }
 
-// renewed is the age up to which a lease counts as in use. A leader renews it every few seconds.
+// renewed is the maximum age of a lease in use. A leader renews its lease every few seconds.
 const renewed = time.Minute
 
-// checkLeases finds operators whose Deployments have other labels, as those of OLM.
+// checkLeases finds operators whose Deployments have other labels, for example operators that OLM has installed.
 func checkLeases(r *report, facts *Facts) {
 	if facts.Leases.Problem != "" {
 		r.unknown("the leases of operators", facts.Leases.Problem)
@@ -81,23 +78,23 @@ func checkLeases(r *report, facts *Facts) {
 	}
 }
 
-// checkVersions compares the version of the operator with that of the command.
+// checkVersions compares the version of the operator with the version of the command.
 func checkVersions(r *report, facts *Facts) {
 	running := operatorVersions(facts)
 	switch {
 	case facts.Operators.Problem != "" && len(running) == 0:
 		r.unknown("the version of the operator", facts.Operators.Problem)
 	case len(running) == 0:
-		r.add(Warning, "the version of the operator is unknown; this command is "+facts.Command, "")
+		r.add(Warning, "the version of the operator is not known; this command has version "+facts.Command, "")
 	case slices.ContainsFunc(running, func(v string) bool { return !sameVersion(v, facts.Command) }):
-		r.add(Warning, fmt.Sprintf("the operator is %s, and this command is %s", list(running), facts.Command),
-			"use the command of the operator's release: other versions render, validate and explain differently")
+		r.add(Warning, fmt.Sprintf("the operator has version %s, and this command has version %s", list(running), facts.Command),
+			"use the command of the operator's version, because the results of other versions may differ")
 	default:
-		r.ok("the operator and this command are " + facts.Command)
+		r.ok("the operator and this command have version " + facts.Command)
 	}
 }
 
-// operatorVersions returns the versions of the operator: those in the status of stacks, else those in the tags of
+// operatorVersions returns the versions of the operator: the version in the status of stacks, else the tags of its
 // images.
 func operatorVersions(facts *Facts) []string {
 	var found []string
@@ -120,7 +117,7 @@ func operatorVersions(facts *Facts) []string {
 	return found
 }
 
-// newestStatus returns the version in the status that was written last.
+// newestStatus returns the version in the most recent status of a stack.
 func newestStatus(stacks []v1alpha2.LlamaStackDistribution) *v1alpha2.VersionStatus {
 	var newest *v1alpha2.VersionStatus
 	for i := range stacks {

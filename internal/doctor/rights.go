@@ -2,7 +2,7 @@ package doctor
 
 import "github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 
-// Needed returns the rights that a user needs in a namespace. The empty namespace stands for all namespaces.
+// Needed returns the rights that a user needs in a namespace. The empty namespace means all namespaces.
 func Needed(namespace string) []Right {
 	stacks := func(verb, needed string) Right {
 		return Right{
@@ -14,15 +14,15 @@ func Needed(namespace string) []Right {
 		return Right{Verb: verb, Resource: resource, Subresource: subresource, Namespace: namespace, Needed: needed}
 	}
 	return []Right{
-		stacks("get", "look at a stack"),
+		stacks("get", "show a stack"),
 		stacks("list", "list stacks"),
 		stacks("create", "create a stack"),
 		stacks("update", "change a stack"),
 		stacks("delete", "delete a stack"),
-		core("get", "pods", "", "follow the pods of a stack"),
-		core("list", "pods", "", "find the pods of a stack"),
+		core("get", "pods", "", "show the pods of a stack"),
+		core("list", "pods", "", "list the pods of a stack"),
 		core("get", "pods", "log", "read the logs of a server"),
-		core("create", "pods", "portforward", "open a stack, ask it for its models and chat with it"),
+		core("create", "pods", "portforward", "open a stack, list the models of its server and chat with them"),
 		core("list", "events", "", "read the events of a stack"),
 	}
 }

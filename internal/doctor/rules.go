@@ -11,7 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The roles of the operator for all namespaces, and for one namespace. make generate copies them from config/rbac.
+// The roles of the operator for all namespaces, and for one namespace. The command make generate copies them from
+// config/rbac.
 var (
 	//go:embed role.yaml
 	clusterRole []byte
@@ -19,7 +20,7 @@ var (
 	namespacedRole []byte
 )
 
-// maxMissing is the number of missing rights that a message lists.
+// maxMissing is the maximum number of missing rights that a message lists.
 const maxMissing = 5
 
 // checkRules compares the rights of the operator with those that it needs.
@@ -29,7 +30,7 @@ func checkRules(r *report, facts *Facts) {
 		return
 	}
 	if len(facts.Operators.Value) == 0 {
-		return // checkOperators reports it
+		return // checkOperators reports the missing operator
 	}
 	everywhere := facts.Rules.Value[""]
 	watched := slices.Sorted(maps.Keys(facts.Rules.Value))
@@ -52,19 +53,19 @@ func checkRules(r *report, facts *Facts) {
 func missing(r *report, role []byte, rules []rbacv1.PolicyRule, where string) {
 	var wanted rbacv1.ClusterRole // a Role has the same fields
 	if err := yaml.Unmarshal(role, &wanted); err != nil {
-		panic(err) // it is part of the program
+		panic(err) // never happens, because the role is part of the program
 	}
-	var lacks []string
+	var rights []string
 	for _, right := range expand(wanted.Rules) {
 		if !slices.ContainsFunc(rules, right.isIn) {
-			lacks = append(lacks, right.String())
+			rights = append(rights, right.String())
 		}
 	}
-	if len(lacks) == 0 {
+	if len(rights) == 0 {
 		return
 	}
-	text := list(lacks[:min(len(lacks), maxMissing)])
-	if more := len(lacks) - maxMissing; more > 0 {
+	text := list(rights[:min(len(rights), maxMissing)])
+	if more := len(rights) - maxMissing; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	r.add(Error, fmt.Sprintf("the operator lacks rights %s: %s", where, text), reinstall)
@@ -117,7 +118,8 @@ func has(list []string, item string) bool {
 	return slices.Contains(list, item) || slices.Contains(list, "*")
 }
 
-// hasResource takes "*/status" for the subresource of every resource.
+// hasResource reports whether a list contains a resource. The entry "*/status" contains that subresource of every
+// resource.
 func hasResource(list []string, resource string) bool {
 	_, subresource, found := strings.Cut(resource, "/")
 	return has(list, resource) || found && slices.Contains(list, "*/"+subresource)

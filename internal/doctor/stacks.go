@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// maxStacks is the number of stacks that are listed.
+// maxStacks is the maximum number of stacks with a finding.
 const maxStacks = 50
 
 func checkStacks(r *report, facts *Facts) {
@@ -30,31 +31,30 @@ func checkStacks(r *report, facts *Facts) {
 			left++
 		default:
 			r.add(found, fmt.Sprintf("%s/%s: %s", stack.Namespace, stack.Name, message),
-				fmt.Sprintf("kubectl llamastack status %s -n %s", stack.Name, stack.Namespace))
+				fmt.Sprintf("run kubectl llamastack status %s -n %s", stack.Name, stack.Namespace))
 		}
 	}
 	if left > 0 {
-		r.add(Warning, fmt.Sprintf("%d more stacks are not Ready", left), "kubectl get llsd -A")
+		r.add(Warning, fmt.Sprintf("%d more stacks are not Ready", left), "run kubectl get llsd -A")
 	}
 	if healthy == len(facts.Stacks.Value) {
 		r.ok(fmt.Sprintf("%d of %d stacks are Ready", healthy, len(facts.Stacks.Value)))
 	}
 }
 
-// judge returns how a stack is, with the reason and the message of the condition that Ready follows.
+// judge returns the status of a stack, with the reason and the message of the condition that Ready depends on.
 func judge(stack *v1alpha2.LlamaStackDistribution) (Status, string) {
 	if stack.DeletionTimestamp != nil {
 		return Warning, "is being deleted"
 	}
 	ready := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionReady)
 	if ready == nil || ready.ObservedGeneration != 0 && ready.ObservedGeneration < stack.Generation {
-		return Warning, "the operator has not reconciled it yet"
+		return Warning, "the operator has not reconciled the stack yet"
 	}
 	if ready.Status == metav1.ConditionTrue {
 		return OK, ""
 	}
-	// Ready itself names only the condition that explains it.
-	explained := ready
+	explained := ready // contains only the name of the condition that Ready depends on
 	if cause := status.Cause(stack.Status.Conditions); cause != nil {
 		explained = cause
 	}
@@ -68,14 +68,14 @@ func judge(stack *v1alpha2.LlamaStackDistribution) (Status, string) {
 	if explained.Status == metav1.ConditionUnknown {
 		return Warning, text
 	}
-	switch ready.Reason {
-	case v1alpha2.ReasonProgressing,
-		v1alpha2.ReasonRolloutInProgress,
-		v1alpha2.ReasonPreflightInProgress,
-		v1alpha2.ReasonWaiting,
-		v1alpha2.ReasonReadingExternalProviders:
+	if slices.Contains(inProgress, ready.Reason) {
 		return Warning, text
-	default:
-		return Error, text
 	}
+	return Error, text
+}
+
+// inProgress contains the reasons of Ready for which the user only has to wait.
+var inProgress = []string{
+	v1alpha2.ReasonProgressing, v1alpha2.ReasonRolloutInProgress, v1alpha2.ReasonPreflightInProgress,
+	v1alpha2.ReasonWaiting, v1alpha2.ReasonReadingExternalProviders,
 }

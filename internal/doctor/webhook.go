@@ -13,8 +13,7 @@ import (
 
 const (
 	restart = "restart the operator, which renews its certificate and registers it, or see docs/reference/webhooks.md"
-	// soon is the time before the end of a certificate from which its end is a warning. The operator renews its own
-	// certificate earlier.
+	// soon is the remaining validity of a certificate that causes a warning. The operator renews its certificate earlier.
 	soon = 7 * 24 * time.Hour
 )
 
@@ -33,13 +32,13 @@ func checkWebhooks(r *report, facts *Facts) {
 	}
 	definition := facts.Definition.Value
 	if definition != nil && len(definition.Spec.Versions) > 1 && !converts(definition) {
-		r.add(Error, "the definition has several versions and no conversion webhook; stacks lose fields", reinstall)
+		r.add(Error, "the definition has several versions and no conversion webhook, so stacks lose fields", reinstall)
 	}
 	if definition != nil && converts(definition) && facts.Webhook.Problem == "" && facts.Webhook.Value == nil {
 		r.add(
 			Warning,
-			fmt.Sprintf("ValidatingWebhookConfiguration %q does not exist; mistakes in a stack are found only after it "+
-				"is stored", names.ValidatingWebhookConfiguration),
+			fmt.Sprintf("ValidatingWebhookConfiguration %q does not exist, so the API server accepts invalid stacks, and only "+
+				"the operator reports their errors", names.ValidatingWebhookConfiguration),
 			reinstall,
 		)
 	}
@@ -47,7 +46,7 @@ func checkWebhooks(r *report, facts *Facts) {
 		checkBundle(r, each, facts.Now)
 	}
 	if len(r.findings) == 0 {
-		r.ok("the operator has no webhooks, because it serves only some namespaces")
+		r.ok("the operator has no webhooks, because it is limited to some namespaces")
 	}
 }
 
@@ -92,17 +91,17 @@ func checkBundle(r *report, b bundle, now time.Time) {
 	}
 }
 
-// certificates returns the certificates of a text in PEM form, and what is wrong with it.
+// certificates returns the certificates in a PEM text, and the problem of an invalid text.
 func certificates(data []byte) (found []*x509.Certificate, broken string) {
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		certificate, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			return nil, "a certificate in it cannot be read"
+			return nil, "it contains a certificate that cannot be parsed"
 		}
 		found = append(found, certificate)
 	}
 	if len(found) == 0 {
-		return nil, "it has no certificate in PEM form"
+		return nil, "it contains no certificates in PEM format"
 	}
 	return found, ""
 }
@@ -112,7 +111,7 @@ func checkCertificate(r *report, facts *Facts) {
 	served := facts.Certificate.Value
 	switch {
 	case len(all) == 0:
-		return // no webhook that the caller may read
+		return // there are no webhooks, or the caller may not read them
 	case facts.Certificate.Problem != "":
 		r.unknown("the webhook certificate", facts.Certificate.Problem)
 		return
@@ -129,22 +128,28 @@ func checkCertificate(r *report, facts *Facts) {
 		r.ok("the webhook certificate is valid until " + date(served.NotAfter))
 	}
 	for _, each := range all {
-		authorities, broken := certificates(each.data)
-		if broken != "" {
-			continue
-		}
-		pool := x509.NewCertPool()
-		for _, authority := range authorities {
-			pool.AddCert(authority)
-		}
-		_, err := served.Verify(x509.VerifyOptions{
-			Roots: pool, CurrentTime: facts.Now, DNSName: names.WebhookService + "." + facts.Namespace + ".svc",
-			KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
-		})
-		if err != nil {
+		if err := each.verify(facts); err != nil {
 			r.add(Error, fmt.Sprintf("the webhook certificate does not match %s: %v", each.of, err), restart)
 		}
 	}
+}
+
+// verify returns an error if the bundle does not verify the certificate of the webhooks. checkBundle reports an invalid
+// bundle.
+func (b bundle) verify(facts *Facts) error {
+	authorities, broken := certificates(b.data)
+	if broken != "" {
+		return nil
+	}
+	pool := x509.NewCertPool()
+	for _, authority := range authorities {
+		pool.AddCert(authority)
+	}
+	_, err := facts.Certificate.Value.Verify(x509.VerifyOptions{
+		Roots: pool, CurrentTime: facts.Now, DNSName: names.WebhookService + "." + facts.Namespace + ".svc",
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
+	})
+	return err
 }
 
 func date(at time.Time) string { return at.UTC().Format(time.DateOnly) }

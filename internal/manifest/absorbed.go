@@ -7,17 +7,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Absorbed holds the fields that replace overrideConfig, with comments.
+// Absorbed contains the fields that replace overrideConfig, with comments.
 type Absorbed struct {
-	// Spec holds fields of the v1alpha2 spec by name, as JSON values. Empty means that overrideConfig stays.
+	// Spec contains fields of the v1alpha2 spec by name, as JSON values. Empty means that overrideConfig does not change.
 	Spec map[string]any
-	// Env is appended to spec.workload.overrides.env.
+	// Env contains entries to append to spec.workload.overrides.env.
 	Env []any
 	// Comments are comments on single fields.
 	Comments []FieldComment
-	// Remarks are written above the spec.
+	// Remarks are comments above the spec.
 	Remarks []string
-	// Stays lists the reasons why overrideConfig stays, one sentence each.
+	// Stays contains a sentence for each reason why overrideConfig does not change.
 	Stays []string
 }
 
@@ -28,15 +28,14 @@ type FieldComment struct {
 	Text string
 }
 
-// into writes the fields into a stack of v1alpha2.
-func (a *Absorbed) into(stack map[string]any, said *remarks) {
+// into sets the fields in a stack of v1alpha2, and adds the comments to the notes.
+func (a *Absorbed) into(stack map[string]any, notes *remarks) {
 	if len(a.Spec) == 0 {
-		lines := []string{"--absorb-config does not change this field, and writes no part of it to other fields. The " +
-			"reasons are:"}
+		lines := []string{"The flag --absorb-config did not replace this field by other fields, for these reasons:"}
 		for _, sentence := range a.Stays {
 			lines = append(lines, "- "+sentence)
 		}
-		said.say(strings.Join(lines, "\n"), "spec", "overrideConfig")
+		notes.add(strings.Join(lines, "\n"), "spec", "overrideConfig")
 		return
 	}
 	spec := section(stack, "spec")
@@ -50,9 +49,9 @@ func (a *Absorbed) into(stack map[string]any, said *remarks) {
 		env, _ := overrides["env"].([]any)
 		overrides["env"] = append(env, a.Env...)
 	}
-	said.ofSpec = append(said.ofSpec, a.Remarks...)
+	notes.ofSpec = append(notes.ofSpec, a.Remarks...)
 	for _, comment := range a.Comments {
-		said.say(comment.Text, comment.At...)
+		notes.add(comment.Text, comment.At...)
 	}
 }
 

@@ -8,16 +8,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
 )
 
-// lastApplied is kubectl's annotation with the manifest that was applied last.
+// lastApplied is the annotation that contains the manifest that kubectl applied last.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// addedByServer lists the metadata fields that an API server writes.
+// addedByServer lists the fields of the metadata that an API server sets.
 var addedByServer = []string{
 	"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields",
 	"resourceVersion", "selfLink", "uid",
 }
 
-// Live reports whether an object, as JSON, has fields that an API server or kubectl added.
+// Live reports whether an object in JSON contains fields that an API server or kubectl added.
 func Live(data []byte) bool {
 	var object map[string]any
 	if json.Unmarshal(data, &object) != nil {
@@ -31,7 +31,7 @@ func Live(data []byte) bool {
 		func(field string) bool { _, ok := metadata[field]; return ok })
 }
 
-// clean removes the fields that do not belong in a manifest.
+// clean removes the fields that an API server or kubectl added.
 func clean(object map[string]any) {
 	delete(object, "status")
 	metadata, _ := object["metadata"].(map[string]any)
@@ -43,8 +43,8 @@ func clean(object map[string]any) {
 	}
 }
 
-// setDefaults adds those defaults of the v1alpha1 schema that affect the conversion of an object. The default number of
-// replicas has the same effect if it is added after the conversion.
+// setDefaults adds the defaults of the v1alpha1 schema that affect the conversion of an object. It omits the
+// default number of replicas, which has the same effect if it is added after the conversion.
 func setDefaults(older map[string]any) {
 	if network, ok := child(older, "spec", "network"); ok {
 		setMissing(network, "exposeRoute", false)
@@ -55,12 +55,12 @@ func setDefaults(older map[string]any) {
 }
 
 func setMissing(object map[string]any, key string, value any) {
-	if object[key] == nil { // for a field with a default, null is the same as a missing field
+	if object[key] == nil { // null has the same effect as a missing field
 		object[key] = value
 	}
 }
 
-// child returns a nested object.
+// child returns a nested object, and false if there is none.
 func child(object map[string]any, steps ...string) (map[string]any, bool) {
 	for _, step := range steps {
 		inner, ok := object[step].(map[string]any)

@@ -12,18 +12,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
 
-// Source is a stack as a user wrote it.
+// Source is a stack in a manifest of a user.
 type Source struct {
-	// Object is the stack as JSON values, with numbers as json.Number, and without fields that its version does not
-	// have. Convert changes it.
+	// Object is the stack as JSON values, with numbers as json.Number and without unknown fields. Convert changes it.
 	Object map[string]any
-	// Text is the YAML source of the stack. It provides the comments, and the order of keys whose order no type
-	// defines. It may be empty.
+	// Text is the YAML text of the stack. It provides the comments, and the order of keys in maps. It may be empty.
 	Text []byte
-	// Absorbed holds the replacement of overrideConfig, or the reasons why there is none. Nil means that it was not
-	// requested.
+	// Absorbed contains the replacement of overrideConfig, or the reasons why there is none. Nil means that no replacement
+	// was requested.
 	Absorbed *Absorbed
-	// Dropped lists the fields that are not in Object because no version has them, one sentence each.
+	// Dropped contains a sentence for each field that no version has, and that Object does not contain.
 	Dropped []string
 }
 
@@ -31,36 +29,36 @@ type Source struct {
 type Result struct {
 	// YAML is one document, without a separator.
 	YAML []byte
-	// Warnings are sentences about values that the manifest cannot hold or writes differently.
+	// Warnings contains a sentence for each value that the manifest cannot contain.
 	Warnings []string
 }
 
-// Convert writes a stack in the version to, an apiVersion of convert.Versions. The content of a stack that already has
-// that version does not change.
+// Convert converts a stack to the apiVersion to, which is one of convert.Versions. The content of a stack that already
+// has that version does not change.
 func Convert(source Source, to string) (Result, error) {
 	clean(source.Object)
 	from := source.Object
-	object, said := from, remarks{}
+	object, notes := from, remarks{}
 	switch {
 	case from["apiVersion"] == to:
 	case to == v1alpha2.GroupVersion.String():
 		setDefaults(from)
 		object = convert.ToHub(from)
-		said.ofOlder(from)
+		notes.ofOlder(from)
 	default:
 		object = convert.FromHub(from)
 	}
 	if source.Absorbed != nil {
-		source.Absorbed.into(object, &said)
+		source.Absorbed.into(object, &notes)
 	}
-	said.ofObject(object)
-	said.ofDropped(source.Dropped)
+	notes.ofObject(object)
+	notes.ofDropped(source.Dropped)
 	if from["apiVersion"] != to {
-		said.header = header(from["apiVersion"])
+		notes.header = header(from["apiVersion"])
 	}
-	w := writer{written: readText(source.Text, to), remarks: said}
+	w := writer{written: readText(source.Text, to), remarks: notes}
 	page, err := w.page(object, typeOf(to))
-	return Result{YAML: page, Warnings: said.warnings}, err
+	return Result{YAML: page, Warnings: notes.warnings}, err
 }
 
 // Ordered returns JSON values as a YAML document with sorted keys.
@@ -79,7 +77,7 @@ func typeOf(apiVersion string) reflect.Type {
 // indent is the indentation that kubectl uses.
 const indent = 2
 
-// page returns an object as a document.
+// page returns an object as a YAML document.
 func (w *writer) page(object map[string]any, typ reflect.Type) ([]byte, error) {
 	content := w.value(object, typ, nil)
 	document := &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{content}}

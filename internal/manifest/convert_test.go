@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/manifest"
 )
 
-// FuzzConvert checks that a manifest has the same values as the conversion, whatever comments and strings are in it,
-// and that writing a manifest again in its version gives the same manifest.
+// FuzzConvert checks that a manifest contains the values of the conversion for all comments and strings, and that a
+// second conversion to the same version does not change the manifest.
 func FuzzConvert(f *testing.F) {
 	const cases = "../cli/testdata/convert"
 	for _, name := range []string{"comments", "providers", "attributes", "left-out", "live", "back", "back-made-here"} {
@@ -43,7 +43,7 @@ func FuzzConvert(f *testing.F) {
 			again, _ := decode(first)
 			second := check(t, again, first, convert.Versions[1-i])
 			if diff := cmp.Diff(string(first), string(second)); diff != "" && !bytes.ContainsRune(text, '#') {
-				t.Fatalf("written again (-first +second):\n%s", diff)
+				t.Fatalf("second conversion (-first +second):\n%s", diff)
 			}
 		}
 	})
@@ -69,7 +69,7 @@ func check(t *testing.T, object map[string]any, text []byte, to string) []byte {
 		t.Fatalf("the manifest is not an object:\n%s", result.YAML)
 	}
 	if diff := cmp.Diff(normal(t, want), normal(t, got)); diff != "" {
-		t.Fatalf("what the manifest says (-conversion +manifest):\n%s\n%s", diff, result.YAML)
+		t.Fatalf("values (-conversion +manifest):\n%s\n%s", diff, result.YAML)
 	}
 	return result.YAML
 }

@@ -1,7 +1,7 @@
 // Package manifest writes a LlamaStackDistribution as a readable manifest in either version. The fields are in the
-// order of the API's types, without the fields that only a cluster adds. The manifest keeps the comments of its source,
-// and gets comments where the meaning of a field has changed.
+// order of the API's types, without the fields that a cluster adds. The manifest contains the comments of its source,
+// and comments on fields whose meaning has changed.
 //
-// Applying the manifest gives the same object as the API server's own conversion of the source. This package adds only
-// comments.
+// Applying the manifest gives the same object as the conversion of the source by the API server, because this package
+// adds only comments.
 package manifest

@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// shapes maps Go types that keep a value as it is written to the type of their values: one object, or a list of such
-// objects.
+// shapes maps Go types that contain raw JSON to the type of that JSON. The JSON is one object of the type, or a list of
+// such objects.
 var shapes = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[v1alpha2.Providers]():   reflect.TypeFor[v1alpha2.Provider](),
 	reflect.TypeFor[v1alpha2.ModelEntry]():  reflect.TypeFor[v1alpha2.Model](),
@@ -40,7 +40,7 @@ func shape(typ reflect.Type) reflect.Type {
 	return typ
 }
 
-// item returns the type of a list's items. If a value may be one object or a list, it is the type of that object.
+// item returns the type of the items of a list.
 func item(typ reflect.Type) reflect.Type {
 	typ = shape(typ)
 	if typ != nil && typ.Kind() == reflect.Slice {
@@ -64,8 +64,8 @@ func field(typ reflect.Type, name string) reflect.Type {
 	}
 }
 
-// keys returns the keys of an object: first those of its type in the order of the type, then the others as they are
-// written.
+// keys returns the keys of an object: first the fields of its type in the order of the type, then other keys in the
+// order of the source, and then the rest.
 func keys(object map[string]any, typ reflect.Type, written []string) []string {
 	left := maps.Clone(object)
 	var found []string
@@ -98,7 +98,7 @@ func declared(typ reflect.Type) []string {
 		}
 		names = append(names, name)
 	}
-	if i := slices.Index(names, "apiVersion"); i > 0 { // first in every manifest, and second in the type
+	if i := slices.Index(names, "apiVersion"); i > 0 { // the first key in a manifest, and the second field of the type
 		names = slices.Insert(slices.Delete(names, i, i+1), 0, "apiVersion")
 	}
 	return names

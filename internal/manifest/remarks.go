@@ -15,44 +15,46 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// remarks holds the comments that do not come from the user.
+// remarks contains the comments that this package adds.
 type remarks struct {
-	// header is written above the document.
+	// header is the comment above the document.
 	header string
-	// at holds comments by place.
+	// at contains comments on fields by place.
 	at map[string]string
-	// ofSpec is written above the spec.
+	// ofSpec contains comments above the spec.
 	ofSpec []string
-	// warnings are printed for the user who converts.
+	// warnings are messages for the user.
 	warnings []string
 }
 
+// comment returns the comment on a field.
 func (r *remarks) comment(at []string) string { return r.at[joinPlace(at)] }
 
-func (r *remarks) say(comment string, at ...string) {
+// add adds a comment on a field.
+func (r *remarks) add(comment string, at ...string) {
 	if r.at == nil {
 		r.at = make(map[string]string)
 	}
 	r.at[joinPlace(at)] = joined(r.at[joinPlace(at)], comment)
 }
 
-func (r *remarks) annotation(name, comment string) { r.say(comment, "metadata", "annotations", name) }
+func (r *remarks) annotation(name, comment string) { r.add(comment, "metadata", "annotations", name) }
 
-// leftOut records a value that the manifest does not have.
+// leftOut adds a comment and a warning about a value that the manifest does not contain.
 func (r *remarks) leftOut(format string, args ...any) {
 	sentence := fmt.Sprintf(format, args...)
 	r.ofSpec = append(r.ofSpec, "Left out: "+sentence)
 	r.warnings = append(r.warnings, sentence)
 }
 
-// ofDropped records the fields that no version has.
+// ofDropped adds comments and warnings about fields that no version has.
 func (r *remarks) ofDropped(sentences []string) {
 	for _, sentence := range sentences {
 		r.leftOut("%s", sentence)
 	}
 }
 
-// ofObject explains the annotations and fields of the manifest.
+// ofObject adds comments on the annotations of the manifest.
 func (r *remarks) ofObject(object map[string]any) {
 	given, _ := child(object, "metadata", "annotations")
 	if names.Compat(texts(given)) {
@@ -85,7 +87,7 @@ func texts(given map[string]any) map[string]string {
 	return found
 }
 
-// ofConversionData explains which fields the annotation restores, and who needs it.
+// ofConversionData adds a comment on the annotation with conversion data.
 func (r *remarks) ofConversionData(object map[string]any) {
 	carried := fieldList(convert.Carried(object))
 	older := object["apiVersion"] == v1alpha1.GroupVersion.String()
@@ -102,16 +104,15 @@ func (r *remarks) ofConversionData(object map[string]any) {
 		r.annotation(names.AnnotationConversionData, "v1alpha1 cannot hold all values of these v1alpha2 fields: "+carried+
 			". The annotation keeps the other values, and they stay in effect. Do not change the annotation, or these values "+
 			"are lost. If you change a field in v1alpha1, the new value takes precedence.")
-		r.warnings = append(r.warnings, "v1alpha1 cannot hold all values "+
-			"of "+carried+"; the annotation "+names.AnnotationConversionData+
-			" keeps the other values in effect")
+		r.warnings = append(r.warnings, "v1alpha1 cannot hold all values of "+carried+"; the annotation "+
+			names.AnnotationConversionData+" keeps the other values in effect")
 	default:
 		r.annotation(names.AnnotationConversionData, "The v1alpha1 form of values that v1alpha2 writes differently: "+carried+
 			". Only clients that read the stack as v1alpha1 need this annotation. You may remove it.")
 	}
 }
 
-// fieldList formats fields for a sentence.
+// fieldList returns field paths as a list for a sentence.
 func fieldList(paths []string) string {
 	for i, p := range paths {
 		if name, ok := strings.CutPrefix(p, "annotations."); ok {
@@ -121,14 +122,14 @@ func fieldList(paths []string) string {
 	return strings.Join(paths, ", ")
 }
 
-// ofOlder explains which fields v1alpha2 writes differently or not at all.
+// ofOlder adds comments on fields that v1alpha2 writes differently, and warnings about fields that it omits.
 func (r *remarks) ofOlder(older map[string]any) {
 	server, _ := child(older, "spec", "server")
 	if userConfig, ok := child(server, "userConfig"); ok {
 		if name, _ := userConfig["configMapName"].(string); name == "" {
-			r.leftOut("spec.server.userConfig: without the name of a ConfigMap it has no effect")
+			r.leftOut("spec.server.userConfig: a userConfig without the name of a ConfigMap has no effect")
 		} else {
-			r.say(overrideComment, "spec", "overrideConfig")
+			r.add(overrideComment, "spec", "overrideConfig")
 		}
 	}
 	if autoscaling, ok := child(server, "autoscaling"); ok {
@@ -140,10 +141,10 @@ func (r *remarks) ofOlder(older map[string]any) {
 	}
 }
 
-// overrideComment is written above an overrideConfig that was a userConfig.
+// overrideComment is the comment on an overrideConfig that was converted from a userConfig.
 const overrideComment = "In v1alpha1 this field is spec.server.userConfig. It refers to the complete configuration " +
-	"of the server. The operator generates none, so you cannot set spec.providers, resources, storage, disabled and " +
-	"settings together with it."
+	"of the server. The operator then generates no configuration, so you cannot also set spec.providers, resources, " +
+	"storage, disabled or settings."
 
 func (r *remarks) ofAutoscaling(autoscaling map[string]any) {
 	if !positive(autoscaling["maxReplicas"]) {
@@ -164,7 +165,7 @@ func positive(value any) bool {
 	return err == nil && f >= 1
 }
 
-// ofProviders explains, for one provider or each of a list, which fields have become settings.
+// ofProviders adds comments on the settings of one provider, or of each provider in a list.
 func (r *remarks) ofProviders(value any, at ...string) {
 	if list, ok := value.([]any); ok {
 		for i, one := range list {
@@ -180,11 +181,11 @@ func (r *remarks) ofProviders(value any, at ...string) {
 		}
 	}
 	if len(were) > 0 {
-		r.say("Contains the values of "+strings.Join(were, ", ")+" in v1alpha1.", append(slices.Clone(at), "settings")...)
+		r.add("Contains the values of "+strings.Join(were, ", ")+" in v1alpha1.", append(slices.Clone(at), "settings")...)
 	}
 }
 
-// finish adds to a document the comments that do not belong to a field.
+// finish adds the comments above and below the document, and the comments above the spec.
 func (w *writer) finish(document, content *yaml.Node) {
 	head := w.written.head
 	document.FootComment = w.written.foot
@@ -205,10 +206,10 @@ func (w *writer) finish(document, content *yaml.Node) {
 	}
 }
 
-// headerStart is the start of the line with the source of a manifest.
+// headerStart is the beginning of the line that names the source of a manifest.
 const headerStart = "# Converted from "
 
-// withoutHeader returns a comment without the line of an earlier conversion.
+// withoutHeader returns a comment without the header of an earlier conversion.
 func withoutHeader(comment string) string {
 	first, rest, _ := strings.Cut(comment, "\n")
 	if strings.HasPrefix(first, headerStart) {
@@ -217,30 +218,30 @@ func withoutHeader(comment string) string {
 	return comment
 }
 
-// compatComment explains what the compatibility annotation preserves for this stack, and the effect of removing it.
+// compatComment returns the comment on the compatibility annotation: the behavior that the annotation preserves for
+// this stack, and the effect of its removal.
 func compatComment(hub map[string]any) string {
-	lines := []string{"The stack was created as v1alpha1 and keeps the behavior that such stacks rely on:"}
+	lines := []string{"The stack was created as v1alpha1. This annotation keeps the following behavior of v1alpha1:"}
 	for _, habit := range habits {
 		if habit.applies == nil || habit.applies(hub) {
-			lines = append(lines, "- "+habit.says)
+			lines = append(lines, "- "+habit.text)
 		}
 	}
-	return strings.Join(append(lines, "If you remove the annotation, the stack follows v1alpha2 in all of these points. "+
-		"This replaces its pods"+
-		moreOnRemoval(hub)+"."), "\n")
+	return strings.Join(append(lines, "If you remove the annotation, the stack gets the behavior of v1alpha2 instead. The "+
+		"operator then replaces the pods"+moreOnRemoval(hub)+"."), "\n")
 }
 
 func moreOnRemoval(hub map[string]any) string {
 	if has("spec", "workload", "storage")(hub) {
-		return ", and the server looks for its data in another directory of the volume: the existing data stays, but the " +
-			"server does not find it"
+		return ", and the server uses another directory of the volume: the existing data stays on the volume, but the server " +
+			"does not use it"
 	}
 	return ""
 }
 
 // habit is a behavior that the compatibility annotation preserves.
 type habit struct {
-	says string
+	text string
 	// applies reports whether the habit affects a stack. Nil means that it affects every stack.
 	applies func(map[string]any) bool
 }
@@ -257,24 +258,22 @@ func not(applies func(map[string]any) bool) func(map[string]any) bool {
 }
 
 var habits = []habit{
-	{says: "The stack has no Service, because it sets neither a port nor " +
-		"variables.", applies: func(hub map[string]any) bool {
+	{text: "The stack has no Service, because it sets neither a port nor variables.", applies: func(hub map[string]any) bool {
 		overrides, _ := child(hub, "spec", "workload", "overrides")
 		variables, _ := overrides["env"].([]any)
 		return !has("spec", "networking", "port")(hub) && len(variables) == 0
 	}},
-	{says: "The pod runs as the user of its image, with fsGroup 1001 and a mounted API token."},
-	{says: "The server stores its data in the directory that the image uses, on the volume as " +
-		"before.", applies: has("spec", "workload", "storage")},
-	{says: "LLAMA_STACK_CONFIG is /etc/llama-stack/config.yaml."},
-	{says: "The ConfigMap of overrideConfig is mounted completely, as " +
-		"/etc/llama-stack.", applies: has("spec", "overrideConfig")},
-	{says: "The container requests 1Gi of memory and one CPU for each worker, unless your resources set other " +
+	{text: "The pod runs as the user of its image, with fsGroup 1001 and a mounted API token."},
+	{text: "The server stores its data on the volume, in the directory that the image uses.", applies: has("spec", "workload",
+		"storage")},
+	{text: "LLAMA_STACK_CONFIG is /etc/llama-stack/config.yaml."},
+	{text: "All keys of the ConfigMap in overrideConfig are mounted at /etc/llama-stack.", applies: has("spec",
+		"overrideConfig")},
+	{text: "The container requests 1Gi of memory and one CPU for each worker, unless spec.workload.resources sets other " +
 		"values.", applies: func(hub map[string]any) bool {
 		return !has("spec", "workload", "resources")(hub) || has("spec", "workload", "workers")(hub)
 	}},
-	{says: "The autoscaler does not go below spec.workload.replicas.", applies: has("spec", "workload", "autoscaling")},
-	{says: "A change is not tried in a separate pod before the running pods are " +
-		"replaced.", applies: not(has("spec", "workload", "preflight"))},
-	{says: "Values that v1alpha1 never checked cause a warning and are not rejected."},
+	{text: "The autoscaler does not go below spec.workload.replicas.", applies: has("spec", "workload", "autoscaling")},
+	{text: "The operator does not try a change in a separate pod before it replaces the running pods.", applies: not(has("spec", "workload", "preflight"))},
+	{text: "Values that v1alpha1 did not check cause a warning instead of an error."},
 }

@@ -10,23 +10,23 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
 
-// text holds the comments and the order of keys of a manifest. Places are those of the version that is written.
+// text contains the comments and the order of the keys in a manifest. The places are those of the version to write.
 type text struct {
 	// head and foot are the comments of the whole document.
 	head, foot string
 	pairs      map[string]*pair
-	// order lists the places in the order of the text.
+	// order contains the places in the order of the text.
 	order []string
 }
 
-// pair is a value with its key. The key is nil for an item of a list.
+// pair is a key and its value. The key is nil for an item of a list.
 type pair struct {
 	key, value *yaml.Node
-	// keyUsed and valueUsed report that their comments were written.
+	// keyUsed and valueUsed report whether the comments on the key and the value were written.
 	keyUsed, valueUsed bool
 }
 
-// moved maps objects of v1alpha1 that only group fields to the object that most of these fields moved to.
+// moved maps objects of v1alpha1 that group fields to the objects of v1alpha2 that contain most of these fields.
 var moved = map[string]string{
 	"spec.network":                     "spec.networking",
 	"spec.server":                      "spec",
@@ -41,7 +41,8 @@ var moved = map[string]string{
 	"spec.server.containerSpec.limits": "spec.workload.resources",
 }
 
-// readText reads the YAML of a document that is converted to the version to. Invalid YAML gives no comments.
+// readText reads the comments in the YAML of a document that is converted to the apiVersion to. Invalid YAML gives no
+// comments.
 func readText(source []byte, to string) text {
 	root, t := parse(source)
 	if root == nil {
@@ -65,7 +66,7 @@ func readText(source []byte, to string) text {
 	return t
 }
 
-// readForeign reads the YAML of a document of another kind.
+// readForeign reads the comments in the YAML of an object of another kind.
 func readForeign(source []byte, placed func([]string) []string) text {
 	root, t := parse(source)
 	if root != nil {
@@ -74,7 +75,7 @@ func readForeign(source []byte, placed func([]string) []string) text {
 	return t
 }
 
-// parse reads a document, and the comments on the whole document. The root is nil if the source is empty or
+// parse parses a document, and reads the comments above and below it. The root is nil if the source is empty or
 // invalid.
 func parse(source []byte) (*yaml.Node, text) {
 	t := text{pairs: make(map[string]*pair)}
@@ -88,7 +89,7 @@ func parse(source []byte) (*yaml.Node, text) {
 	return root, t
 }
 
-// read records the nodes below a place of the text.
+// read records the nodes below a place in the text.
 func (t *text) read(node *yaml.Node, at []string, placed func([]string) []string) {
 	switch node.Kind {
 	case yaml.MappingNode:
@@ -104,6 +105,7 @@ func (t *text) read(node *yaml.Node, at []string, placed func([]string) []string
 	}
 }
 
+// note records a node at the place that its fields have in the manifest, and the nodes below it.
 func (t *text) note(p *pair, at []string, placed func([]string) []string) {
 	place := joinPlace(placed(at))
 	if _, taken := t.pairs[place]; taken {
@@ -131,7 +133,7 @@ func (t *text) keys(at []string) []string {
 	return found
 }
 
-// commentKey copies the comments of a key.
+// commentKey copies the comments on a key of the source.
 func (t *text) commentKey(key *yaml.Node, at []string) {
 	if p, ok := t.pairs[joinPlace(at)]; ok && p.key != nil {
 		copyComments(key, p.key)
@@ -139,7 +141,7 @@ func (t *text) commentKey(key *yaml.Node, at []string) {
 	}
 }
 
-// commentValue copies the comments of a value.
+// commentValue copies the comments on a value of the source.
 func (t *text) commentValue(value *yaml.Node, at []string) {
 	p, ok := t.pairs[joinPlace(at)]
 	if !ok || len(at) == 0 {
@@ -149,15 +151,15 @@ func (t *text) commentValue(value *yaml.Node, at []string) {
 	p.valueUsed = true
 }
 
-// ownAnnotations is the prefix of the places of the operator's annotations.
+// ownAnnotations is the prefix of the places of the operator's own annotations.
 var ownAnnotations = joinPlace([]string{"metadata", "annotations", "llamastack.io/"})
 
-// unplaced returns the comments that were not written at any place, in their order.
+// unplaced returns the comments that were not written, in the order of the text.
 func (t *text) unplaced() string {
 	var found string
 	for _, place := range t.order {
 		p := t.pairs[place]
-		if strings.HasPrefix(place, ownAnnotations) { // an annotation of the conversion, which its comment describes
+		if strings.HasPrefix(place, ownAnnotations) { // these annotations have comments of this package
 			continue
 		}
 		if p.key != nil && !p.keyUsed {
@@ -178,7 +180,7 @@ func commentsOf(node *yaml.Node) string {
 	return joined(joined(node.HeadComment, node.LineComment), node.FootComment)
 }
 
-// joined returns one comment below the other.
+// joined returns two comments, one below the other.
 func joined(above, below string) string {
 	switch {
 	case above == "":

@@ -12,13 +12,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// writer builds a YAML tree from an object.
+// writer creates the YAML nodes of an object.
 type writer struct {
 	written text
 	remarks
 }
 
-// value returns a JSON value at a place, with its comments.
+// value returns the node of a JSON value at a place, with its comments.
 func (w *writer) value(value any, typ reflect.Type, at []string) *yaml.Node {
 	var node *yaml.Node
 	switch v := value.(type) {
@@ -62,7 +62,7 @@ func (w *writer) sequence(items []any, typ reflect.Type, at []string) *yaml.Node
 	return node
 }
 
-// settle moves a line comment to the end of its line: after the key of a block, or after the value.
+// settle moves the comments of a key and its value to positions that YAML supports.
 func settle(key, value *yaml.Node) {
 	if !isBlock(value) {
 		value.HeadComment, key.HeadComment = "", joined(key.HeadComment, value.HeadComment)
@@ -76,10 +76,10 @@ func settle(key, value *yaml.Node) {
 	value.HeadComment, value.LineComment = "", ""
 }
 
-// isBlock reports whether a value is written as lines below its key.
+// isBlock reports whether a value is written on the lines below its key.
 func isBlock(value *yaml.Node) bool { return len(value.Content) > 0 }
 
-// textNode returns a string node. It is a block if the string has several lines.
+// textNode returns the node of a string. A string with several lines becomes a block, unless it needs quotes.
 func textNode(value string) *yaml.Node {
 	node := yamlnode.String(value)
 	if lines := strings.Split(value, "\n"); len(lines) > 1 && !slices.ContainsFunc(lines, needsQuotes) && lines[0] != "" {
@@ -88,23 +88,23 @@ func textNode(value string) *yaml.Node {
 	return node
 }
 
-// needsQuotes reports whether a line of a string would change or be invisible without quotes.
+// needsQuotes reports whether a line of a string needs quotes, because it would change or be invisible without quotes.
 func needsQuotes(line string) bool {
 	return line != strings.TrimRight(line, " \t") || strings.HasPrefix(line, " ") && strings.TrimSpace(line) == "" ||
 		yamlnode.String(line).Style == yaml.DoubleQuotedStyle
 }
 
-// commentWidth bounds the length of a line in a comment, unless a word is longer.
+// commentWidth is the maximum length of a line in a comment. Longer words are not broken.
 const commentWidth = 100
 
 // addComment adds a comment below the existing comments above a key.
 func addComment(key *yaml.Node, comment string) {
-	if comment != "" && !strings.Contains(key.HeadComment, wrapped(comment)) { // a manifest may be written again
+	if comment != "" && !strings.Contains(key.HeadComment, wrapped(comment)) { // an earlier conversion may have added it
 		key.HeadComment = joined(key.HeadComment, wrapped(comment))
 	}
 }
 
-// wrapped returns a comment of several lines. The text has a line for each paragraph.
+// wrapped returns a text as a comment whose lines are wrapped. Each line of the text is a paragraph.
 func wrapped(comment string) string {
 	var lines []string
 	for paragraph := range strings.SplitSeq(comment, "\n") {

@@ -15,14 +15,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ErrChanged is the error of a run during which the definition changed. Objects may have been stored in another version
-// meanwhile.
+// ErrChanged is the error of a run during which the definition changed. Other clients may have stored objects in
+// another version during the run.
 var ErrChanged = errors.New("the definition changed during the migration")
 
-// kind is a kind in one version.
+// kind is a kind with its version.
 type kind = schema.GroupVersionKind
 
-// definition holds the version settings of a CustomResourceDefinition.
+// definition contains the versions of a CustomResourceDefinition.
 type definition struct {
 	uid             types.UID
 	resourceVersion string
@@ -32,29 +32,29 @@ type definition struct {
 	// versions that the API server serves.
 	storage        string
 	stored, served []string
-	// converts reports whether a webhook converts. Without one the API server returns the fields of one version under
-	// the name of another, and drops fields that the other version does not have.
+	// converts reports whether a webhook converts objects. Without a webhook, the API server changes only the apiVersion
+	// of an object, and drops fields that the other version does not have.
 	converts bool
 	// versions lists all versions in the order of the definition.
 	versions []apiextensionsv1.CustomResourceDefinitionVersion
 }
 
-// storageKind returns the kind in the storage version. Objects are listed and written in that version. While the
-// admission policy is in force, rewriting an object takes the same number of conversions in either version (nine on
-// Kubernetes 1.36: reads, writes, watches, and managed fields of the other version). In the storage version, listing a
-// migrated object takes none.
+// storageKind returns the kind in the storage version, in which objects are listed and written. With the admission
+// policy, a write of an object takes the same number of conversions in both versions (nine on Kubernetes 1.36: reads,
+// writes, watches, and managed fields of the other version). In the storage version, a list of migrated objects takes
+// none.
 func (d *definition) storageKind() kind { return d.kind.WithVersion(d.storage) }
 
-// migrated reports whether there is nothing to do.
+// migrated reports whether all objects are stored in the storage version.
 func (d *definition) migrated() bool { return slices.Equal(d.stored, []string{d.storage}) }
 
-// check returns an error unless objects can be stored in that version without loss.
+// check returns an error if objects cannot be stored in a version without loss.
 func (d *definition) check(version string) error {
 	switch {
 	case !slices.Contains(d.served, version):
 		return fmt.Errorf("the definition does not serve %q, only %s", version, strings.Join(d.served, ", "))
 	case !d.converts && !slices.Equal(d.stored, []string{version}):
-		return errors.New("the definition has no conversion webhook: objects would lose the fields that the other version " +
+		return errors.New("the definition has no conversion webhook, so objects would lose the fields that the other version " +
 			"does not have")
 	default:
 		return nil
@@ -84,8 +84,8 @@ func (m *Migrator) read(ctx context.Context) (*definition, error) {
 	return read, nil
 }
 
-// readAgain reads the definition. It returns ErrChanged if the definition changed since before. Any change of its spec
-// may have been two changes, to another storage version and back.
+// readAgain reads the definition. It returns ErrChanged if the spec changed after before was read, because a client may
+// have changed the storage version and reverted this change.
 func (m *Migrator) readAgain(ctx context.Context, before *definition) (*definition, error) {
 	now, err := m.read(ctx)
 	if err != nil {
@@ -97,7 +97,8 @@ func (m *Migrator) readAgain(ctx context.Context, before *definition) (*definiti
 	return now, nil
 }
 
-// trim removes all but the storage version from the list of stored versions, if the definition did not change.
+// trim removes the versions other than the storage version from the list of stored versions. It returns ErrChanged if
+// the definition changed.
 func (m *Migrator) trim(ctx context.Context, before *definition) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		now, err := m.readAgain(ctx, before)
@@ -112,7 +113,7 @@ func (m *Migrator) trim(ctx context.Context, before *definition) error {
 			"status":   map[string]any{"storedVersions": []string{now.storage}},
 		})
 		if err != nil {
-			return fmt.Errorf("write a patch: %w", err)
+			return fmt.Errorf("encode a patch: %w", err)
 		}
 		if err := m.client.Status().Patch(ctx, m.object(), client.RawPatch(types.MergePatchType, patch)); err != nil {
 			return fmt.Errorf("update the stored versions of CustomResourceDefinition %q: %w", m.definition, err)
@@ -121,8 +122,8 @@ func (m *Migrator) trim(ctx context.Context, before *definition) error {
 	})
 }
 
-// SetStorageVersion makes version the storage version, and reports whether it was another one before. Stored objects do
-// not change until a Run.
+// SetStorageVersion makes version the storage version, and reports whether the storage version changed. Stored objects
+// do not change until Run is called.
 func (m *Migrator) SetStorageVersion(ctx context.Context, version string) (bool, error) {
 	now, err := m.read(ctx)
 	if err != nil {
@@ -136,7 +137,7 @@ func (m *Migrator) SetStorageVersion(ctx context.Context, version string) (bool,
 	}
 	patch, err := json.Marshal(now.storagePatch(version))
 	if err != nil {
-		return false, fmt.Errorf("write a patch: %w", err)
+		return false, fmt.Errorf("encode a patch: %w", err)
 	}
 	if err := m.client.Patch(ctx, m.object(), client.RawPatch(types.JSONPatchType, patch)); err != nil {
 		return false, fmt.Errorf("set the storage version of CustomResourceDefinition %q: %w", m.definition, err)
@@ -151,7 +152,8 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
-// storagePatch sets the storage version. The patch fails if the definition has other versions by then.
+// storagePatch returns a patch that sets the storage version. The patch fails if the versions of the definition have
+// changed.
 func (d *definition) storagePatch(version string) []operation {
 	var operations []operation
 	for i, v := range d.versions {
@@ -163,7 +165,7 @@ func (d *definition) storagePatch(version string) []operation {
 	return operations
 }
 
-// object returns the definition as the target of a patch.
+// object returns an object that identifies the definition as the target of a patch.
 func (m *Migrator) object() *apiextensionsv1.CustomResourceDefinition {
 	object := &apiextensionsv1.CustomResourceDefinition{}
 	object.Name = m.definition

@@ -22,7 +22,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
 )
 
-// quick removes the waiting times of tests, because AwaitStorage has already waited for the only API server.
+// quick removes the waiting times, because AwaitStorage has already waited for the only API server.
 var quick = migration.Options{Rate: 1000, Settle: time.Millisecond}
 
 func newMigrator(c client.Client, options migration.Options) *migration.Migrator {
@@ -51,7 +51,7 @@ func checkStored(t *testing.T, c *upgrade.Cluster, versions map[string]int, list
 	}
 }
 
-// checkWrittenOnce fails for objects that were not written exactly once since.
+// checkWrittenOnce checks that every object was written exactly once since before was read.
 func checkWrittenOnce(t *testing.T, before, after map[string]upgrade.Stored) {
 	t.Helper()
 	if len(before) != len(after) {
@@ -70,7 +70,7 @@ func checkSame(t *testing.T, before, after map[string]*unstructured.Unstructured
 	for name, object := range after {
 		was, now := before[name].DeepCopy(), object.DeepCopy()
 		if was.GetResourceVersion() == now.GetResourceVersion() {
-			t.Errorf("%s has the resource version it had", name)
+			t.Errorf("%s has the same resource version as before", name)
 		}
 		was.SetResourceVersion("")
 		now.SetResourceVersion("")
@@ -83,7 +83,7 @@ func checkSame(t *testing.T, before, after map[string]*unstructured.Unstructured
 	}
 }
 
-// A hundred stacks of the predecessor operator are migrated to v1alpha2 and back, and nothing in them changes.
+// The migration of a hundred stacks of the previous operator to v1alpha2 and back changes no field of the stacks.
 func TestThereAndBack(t *testing.T) {
 	const count = 100
 	c := upgrade.Start(t)
@@ -106,10 +106,10 @@ func TestThereAndBack(t *testing.T) {
 	checkWrittenOnce(t, stored, c.Stored(t))
 	checkSame(t, first, c.Stacks(t, "v1alpha1"))
 	checkSame(t, second, c.Stacks(t, "v1alpha2"))
-	mustRun(t, m, migration.Progress{Version: "v1alpha2"}) // there is nothing to do
+	mustRun(t, m, migration.Progress{Version: "v1alpha2"}) // no object needs a write
 
 	if err := c.Replace(t.Context(), older); !apierrors.IsInvalid(err) {
-		t.Errorf("the definition before, too early: got %v, want a refusal", err)
+		t.Errorf("previous definition before the migration: got %v, want an error", err)
 	}
 	if changed, err := m.SetStorageVersion(t.Context(), "v1alpha1"); err != nil || !changed {
 		t.Fatalf("turned back: %v, %v", changed, err)
@@ -119,7 +119,7 @@ func TestThereAndBack(t *testing.T) {
 	}
 	c.AwaitStorage(t)
 	if err := c.Replace(t.Context(), older); !apierrors.IsInvalid(err) {
-		t.Errorf("the definition before, with objects that it does not have: got %v, want a refusal", err)
+		t.Errorf("previous definition with objects in v1alpha2: got %v, want an error", err)
 	}
 	stored = c.Stored(t)
 	mustRun(t, m, migration.Progress{Version: "v1alpha1", Objects: count, Migrated: count, Rewritten: count})
@@ -137,7 +137,7 @@ const obstructed = 30
 
 var bothVersions = []string{"v1alpha1", "v1alpha2"}
 
-// obstacles is the cluster of TestObstacles. The scenarios follow each other.
+// obstacles is the cluster of TestObstacles. Each scenario continues with the state of the previous scenario.
 type obstacles struct {
 	*upgrade.Cluster
 	webhook *upgrade.Webhook
@@ -165,7 +165,7 @@ func TestObstacles(t *testing.T) {
 }
 
 func (o obstacles) webhookIsDown(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // or client-go waits for the API server's caches
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // otherwise, client-go waits for the caches of the API server
 	defer cancel()
 	if result, err := newMigrator(o.Cluster, quick).Run(ctx); err == nil {
 		t.Errorf("no error, but %+v", result)
@@ -284,7 +284,7 @@ func (o obstacles) webhookIsDownAfterwards(t *testing.T) {
 	}
 }
 
-// refusal returns a policy that denies every write of the stacks with that name.
+// refusal returns a policy that denies all writes to the stacks with a name.
 func refusal(name string) (*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding) {
 	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "refusal"}}
 	equivalent := admissionv1.Equivalent
@@ -326,12 +326,12 @@ func TestVersionsThatCannotBeStored(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 
-	// Without a webhook the API server would store v1alpha2 objects that have lost their fields.
+	// Without a webhook, the API server would store v1alpha2 objects without the fields of v1alpha1.
 	c.MakeStacks(t, 2)
 	today := upgrade.Today(t, upgrade.StartWebhook(t))
 	today.Spec.Conversion = nil
 	c.Install(t, today)
-	const lossy = "the definition has no conversion webhook: objects would lose the fields that the other version does not have"
+	const lossy = "the definition has no conversion webhook, so objects would lose the fields that the other version does not have"
 	if _, err := m.Run(t.Context()); err == nil || err.Error() != lossy {
 		t.Errorf("got %v, want %s", err, lossy)
 	}

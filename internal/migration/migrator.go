@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -15,21 +14,21 @@ import (
 const (
 	defaultRate   = 20
 	defaultSettle = 5 * time.Second
-	// maxUnanswered is the number of consecutive objects for which the API server, or a webhook behind it, may be
-	// unavailable. A single failed object is skipped. If every call fails, the run ends early.
+	// maxUnanswered is the number of consecutive requests without an answer after which a run ends. A single failed
+	// object is skipped.
 	maxUnanswered = 3
 )
 
-// Options control the rate of a migration and its observer. The zero value is for production.
+// Options are the options of a Migrator. The zero value contains the defaults.
 type Options struct {
-	// Rate limits the objects written per second. Zero means 20. Objects that are already in the storage version do not
-	// count, because they cost no write.
+	// Rate is the maximum number of objects that are written per second. Zero means 20. Objects that are already in the
+	// storage version do not count, because the API server does not write them.
 	Rate float64
-	// Settle is how long a run waits before it begins. Zero means 5 seconds, which is also how long the API server
-	// waits before it reports a new definition as established. During that time, another API server may still write the
+	// Settle is the time that a run waits before it lists objects. Zero means 5 seconds, which is also the time after
+	// which the API server reports a new definition as established. Before that, another API server may still write the
 	// previous storage version.
 	Settle time.Duration
-	// Observe receives the progress of a run after the objects are listed and after each object. Nil means no observer.
+	// Observe is called with the progress of a run after the objects are listed, and after each object. It may be nil.
 	Observe func(Progress)
 }
 
@@ -40,8 +39,8 @@ type Migrator struct {
 	options    Options
 }
 
-// New returns a Migrator of the CustomResourceDefinition with that name. The client reads past caches, and its scheme
-// has CustomResourceDefinitions.
+// New returns a Migrator of the CustomResourceDefinition with the name definition. The client must not read from a
+// cache, and its scheme must contain CustomResourceDefinitions.
 func New(c client.Client, definition string, options Options) *Migrator {
 	options.Rate = cmp.Or(options.Rate, defaultRate)
 	options.Settle = cmp.Or(options.Settle, defaultSettle)
@@ -51,14 +50,14 @@ func New(c client.Client, definition string, options Options) *Migrator {
 	return &Migrator{client: c, definition: definition, options: options}
 }
 
-// Run stores every object in the definition's storage version. If it stored all of them, the definition's list of
-// stored versions then contains only that version. If the list already does, Run only reads the definition.
+// Run stores every object in the storage version of the definition, and then removes the other versions from the list
+// of stored versions. If the list contains only the storage version, Run only reads the definition.
 //
-// A run that ends early, by the end of ctx or by an error, leaves the list of stored versions unchanged. The next run
-// examines all objects again, and writes those that are not yet in the storage version. An object that cannot be
-// written is in the result, and also keeps the list unchanged.
+// If ctx ends or an error occurs, the list of stored versions does not change. The next run examines all objects again,
+// and writes the objects that are not yet in the storage version. If an object cannot be written, the result contains
+// the object, and the list does not change either.
 //
-// Run returns ErrChanged if the definition changed meanwhile. Run it again.
+// Run returns ErrChanged if the definition changed during the run. The caller should then call Run again.
 func (m *Migrator) Run(ctx context.Context) (Result, error) {
 	before, err := m.read(ctx)
 	if err != nil {
@@ -75,27 +74,32 @@ func (m *Migrator) Run(ctx context.Context) (Result, error) {
 	if err := pause(ctx, m.options.Settle); err != nil {
 		return result, err
 	}
-	// After an upgrade, the bundle of the webhooks is written into the definition at this time. A run that began
-	// earlier would have to start again.
+	return result, m.migrate(ctx, before, &result)
+}
+
+// migrate stores every object in the storage version, and trims the list of stored versions.
+func (m *Migrator) migrate(ctx context.Context, before *definition, result *Result) error {
+	// After an upgrade, the operator writes the CA bundle of the webhooks into the definition at about this time. A run
+	// that began earlier would have to start again.
 	if _, err := m.readAgain(ctx, before); err != nil {
-		return result, err
+		return err
 	}
 	objects, err := m.list(ctx, before.storageKind())
 	if err != nil {
-		return result, err
+		return err
 	}
-	if err := m.rewriteAll(ctx, before.storageKind(), objects, &result); err != nil || result.Failed > 0 {
-		return result, err
+	if err := m.rewriteAll(ctx, before.storageKind(), objects, result); err != nil || result.Failed > 0 {
+		return err
 	}
 	if err := m.trim(ctx, before); err != nil {
-		return result, err
+		return err
 	}
 	result.Complete = true
-	return result, nil
+	return nil
 }
 
-// Try does what Run would do if version were the storage version, and stores nothing. It also returns the names of all
-// objects, because it is not visible which of them are already stored in that version.
+// Try makes the requests of a Run with version as the storage version as a dry run. It also returns the names of all
+// objects, because a client cannot determine which of them are already stored in that version.
 func (m *Migrator) Try(ctx context.Context, version string) ([]types.NamespacedName, Result, error) {
 	definition, err := m.read(ctx)
 	if err != nil {
@@ -127,18 +131,13 @@ func (m *Migrator) rewriteAll(
 	unanswered := 0
 	for _, object := range objects {
 		changed, err := m.rewrite(ctx, kind, object, options...)
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return fmt.Errorf("migrate %q: %w", object.name, ctx.Err())
-		case err == nil || apierrors.IsNotFound(err): // a deleted object needs no migration
-			unanswered = 0
-			result.Migrated++
-		default:
-			if unanswered = countUnanswered(unanswered, err); unanswered == maxUnanswered {
-				return fmt.Errorf("migrate %q: %w", object.name, err)
-			}
-			result.fail(object.name, err)
 		}
+		if unanswered = countUnanswered(unanswered, err); unanswered == maxUnanswered {
+			return fmt.Errorf("migrate %q: %w", object.name, err)
+		}
+		result.count(object.name, err)
 		if changed {
 			result.Rewritten++
 			if err := limiter.Wait(ctx); err != nil {
@@ -150,15 +149,15 @@ func (m *Migrator) rewriteAll(
 	return nil
 }
 
-// countUnanswered returns the number of consecutive calls without an answer, after one that returned err.
+// countUnanswered returns the number of consecutive requests without an answer, after a request that returned err.
 func countUnanswered(before int, err error) int {
-	if unanswered(err) {
+	if err != nil && unanswered(err) {
 		return before + 1
 	}
 	return 0
 }
 
-// pause waits until the time is over or ctx ends.
+// pause waits for a time, or until ctx ends.
 func pause(ctx context.Context, length time.Duration) error {
 	timer := time.NewTimer(length)
 	defer timer.Stop()

@@ -15,18 +15,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pageSize is the number of objects that the API server reads and converts per response.
+// pageSize is the number of objects that the API server returns in one response.
 const pageSize = 500
 
-// object is the part of a listed object that is kept until the object is written.
+// object identifies an object and its version.
 type object struct {
 	name            types.NamespacedName
 	resourceVersion string
 }
 
-// list lists all objects before the first is written, because the token for the next page of a list expires after five
-// minutes, and rewriting many objects takes longer. The list reads what is stored, not the API server's cache, which
-// may lag.
+// list lists all objects. Run lists all objects before it writes the first, because the token for the next page of a
+// list expires after five minutes, and the writes may take longer. The list is read from the storage, because the API
+// server's cache may be outdated.
 func (m *Migrator) list(ctx context.Context, of kind) ([]object, error) {
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		page := &metav1.PartialObjectMetadataList{}
@@ -41,7 +41,7 @@ func (m *Migrator) list(ctx context.Context, of kind) ([]object, error) {
 	err := pages.EachListItem(ctx, metav1.ListOptions{}, func(item runtime.Object) error {
 		found, ok := item.(client.Object)
 		if !ok {
-			return fmt.Errorf("an item of the list is a %T", item)
+			return fmt.Errorf("an item of the list has the type %T", item)
 		}
 		objects = append(objects, object{client.ObjectKeyFromObject(found), found.GetResourceVersion()})
 		return nil
@@ -52,9 +52,8 @@ func (m *Migrator) list(ctx context.Context, of kind) ([]object, error) {
 	return objects, nil
 }
 
-// rewrite makes the API server write an object again, and reports whether that changed the stored object. An empty
-// patch is enough: the API server compares the bytes that it would store with the stored ones, and these include the
-// version.
+// rewrite sends an empty patch, and reports whether it changed the stored object. The API server writes the object if
+// the bytes to store, which include the version, differ from the stored bytes.
 func (m *Migrator) rewrite(ctx context.Context, of kind, which object, options ...client.PatchOption) (bool, error) {
 	target := &metav1.PartialObjectMetadata{}
 	target.SetGroupVersionKind(of)
@@ -65,8 +64,7 @@ func (m *Migrator) rewrite(ctx context.Context, of kind, which object, options .
 	return err == nil && target.ResourceVersion != which.resourceVersion, err
 }
 
-// unanswered reports whether the API server was unreachable or had no answer, because it or a webhook that it calls is
-// unavailable.
+// unanswered reports whether an error means that the API server, or a webhook that it calls, is unavailable.
 func unanswered(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) {

@@ -4,26 +4,27 @@ import (
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
 const (
-	// maxFailures bounds the failed objects that are kept by name. maxReason bounds the bytes of each reason.
+	// maxFailures is the maximum number of failed objects in a result. maxReason is the maximum size of a reason in bytes.
 	maxFailures = 20
 	maxReason   = 256
-	// Progress is reported after this number of objects, or after this time.
+	// An observer of Sparsely is called after this number of objects, or after this time.
 	reportObjects = 100
 	reportTime    = 10 * time.Second
 )
 
 // Progress counts the objects of a run.
 type Progress struct {
-	// Version is the version to store objects in.
+	// Version is the version in which the run stores objects.
 	Version string
-	// Objects is the number of objects. Migrated objects are stored in that version, or deleted. Rewritten counts the
-	// migrated objects that the run wrote. Failed counts the objects that could not be written.
+	// Objects is the number of all objects. Migrated counts the objects that are stored in Version or were deleted.
+	// Rewritten counts the migrated objects that the run wrote. Failed counts the objects that could not be written.
 	Objects, Migrated, Rewritten, Failed int
 }
 
@@ -33,7 +34,7 @@ func (p Progress) Pending() int { return p.Objects - p.Migrated - p.Failed }
 // Result is the result of a run.
 type Result struct {
 	Progress
-	// Before lists the stored versions of the definition when the run began.
+	// Before lists the stored versions of the definition at the beginning of the run.
 	Before []string
 	// Failures lists the first 20 objects that could not be written.
 	Failures []Failure
@@ -44,14 +45,14 @@ type Result struct {
 // Failure is an object that could not be written.
 type Failure struct {
 	Name types.NamespacedName
-	// Reason is the API server's message, up to 256 bytes.
+	// Reason is the API server's message, cut to 256 bytes.
 	Reason string
 }
 
-// String returns the failure in readable form.
+// String returns the name and the reason.
 func (f Failure) String() string { return f.Name.String() + ": " + f.Reason }
 
-// FailedObjects lists the objects that could not be written, and the number of any others.
+// FailedObjects returns a text for each object in Failures, and a text with the number of other failed objects.
 func (r *Result) FailedObjects() []string {
 	texts := make([]string, 0, len(r.Failures)+1)
 	for _, failure := range r.Failures {
@@ -63,15 +64,20 @@ func (r *Result) FailedObjects() []string {
 	return texts
 }
 
-func (r *Result) fail(name types.NamespacedName, err error) {
+// count counts an object after a request that returned err. A deleted object needs no migration.
+func (r *Result) count(name types.NamespacedName, err error) {
+	if err == nil || apierrors.IsNotFound(err) {
+		r.Migrated++
+		return
+	}
 	r.Failed++
 	if len(r.Failures) < maxFailures {
 		r.Failures = append(r.Failures, Failure{Name: name, Reason: status.Shorten(err.Error(), maxReason)})
 	}
 }
 
-// Sparsely returns an observer that calls report with the first progress of a run, then every 100 objects or 10
-// seconds, and with the last.
+// Sparsely returns an observer that calls report with the first progress of a run, then after every 100 objects or 10
+// seconds, and with the last progress.
 func Sparsely(report func(Progress)) func(Progress) {
 	var told int
 	var at time.Time

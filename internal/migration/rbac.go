@@ -1,6 +1,7 @@
 package migration
 
-// The following markers are the operator's permissions for a migration. It never changes the storage version.
+// The following markers are the permissions that the operator needs for a migration. The operator never changes the
+// storage version.
 
 // +kubebuilder:rbac:groups=llamastack.io,resources=llamastackdistributions,verbs=list;patch
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=llamastackdistributions.llamastack.io,verbs=get;list;watch

@@ -21,10 +21,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migration"
 )
 
-// standIn replaces an API server. It serves the given number of objects called 0, 1 …, in pages.
+// standIn is a stand-in for an API server. It serves a number of objects with the names 0, 1 … in pages.
 type standIn struct {
 	objects int
-	// fail returns the answer to a write of an object, by its name and the number of earlier attempts.
+	// fail returns the error of a write, by the name of the object and the number of earlier attempts.
 	fail func(name string, tries int) error
 	// keep makes writes change nothing, as for objects that are already in the storage version.
 	keep bool
@@ -111,17 +111,17 @@ func (s *standIn) page(list *metav1.PartialObjectMetadataList, options []client.
 	return nil
 }
 
-// Objects are listed in pages before the first is written, and are not written faster than the rate.
+// The migrator lists all objects in pages before the first write, and does not exceed the rate of writes.
 func TestPagesAndRate(t *testing.T) {
 	for name, tc := range map[string]struct {
 		standIn standIn
 		want    time.Duration
 		result  migration.Progress
 	}{
-		"every object is written":    {standIn{objects: 1001}, 50 * time.Second, migration.Progress{Version: "v2", Objects: 1001, Migrated: 1001, Rewritten: 1001}},
-		"nothing has to be written":  {standIn{objects: 1001, keep: true}, 0, migration.Progress{Version: "v2", Objects: 1001, Migrated: 1001}},
-		"there is nothing to write":  {standIn{}, 0, migration.Progress{Version: "v2"}},
-		"a few objects in less time": {standIn{objects: 3}, 100 * time.Millisecond, migration.Progress{Version: "v2", Objects: 3, Migrated: 3, Rewritten: 3}},
+		"every object is written":     {standIn{objects: 1001}, 50 * time.Second, migration.Progress{Version: "v2", Objects: 1001, Migrated: 1001, Rewritten: 1001}},
+		"no object has to be written": {standIn{objects: 1001, keep: true}, 0, migration.Progress{Version: "v2", Objects: 1001, Migrated: 1001}},
+		"there are no objects":        {standIn{}, 0, migration.Progress{Version: "v2"}},
+		"a few objects in less time":  {standIn{objects: 3}, 100 * time.Millisecond, migration.Progress{Version: "v2", Objects: 3, Migrated: 3, Rewritten: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -143,15 +143,15 @@ func TestPagesAndRate(t *testing.T) {
 					}
 				}
 				if most := tc.standIn.objects/100 + 2; len(told) > most || told[0] != 0 || told[len(told)-1] != tc.standIn.objects {
-					t.Errorf("told of %v, want the first, the last, and %d at most", told, most)
+					t.Errorf("progress reports %v, want the first, the last, and at most %d", told, most)
 				}
 			})
 		})
 	}
 }
 
-// A slow run is reported by time.
-func TestToldByTime(t *testing.T) {
+// A slow run reports its progress at intervals of time.
+func TestProgressByTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := standIn{objects: 30}
 		var told []int
@@ -159,7 +159,7 @@ func TestToldByTime(t *testing.T) {
 			Rate: 1, Observe: migration.Sparsely(func(now migration.Progress) { told = append(told, now.Migrated) }),
 		}).Run(t.Context())
 		if err != nil || len(told) != 4 {
-			t.Errorf("told of %v in half a minute, want the first, the last and two (%v)", told, err)
+			t.Errorf("progress reports %v in half a minute, want the first, the last and two others (%v)", told, err)
 		}
 	})
 }
@@ -174,7 +174,7 @@ func TestWritesThatFail(t *testing.T) {
 		wantFailed   int
 		wantMigrated int
 	}{
-		"a conflict is tried again": {
+		"a write is repeated after a conflict": {
 			fail: func(_ string, tries int) error {
 				if tries < 2 {
 					return conflict
@@ -183,11 +183,11 @@ func TestWritesThatFail(t *testing.T) {
 			},
 			wantMigrated: 100,
 		},
-		"a deleted object needs nothing": {
+		"a deleted object": {
 			fail:         func(string, int) error { return apierrors.NewNotFound(schema.GroupResource{}, "") },
 			wantMigrated: 100,
 		},
-		"an object without an answer": {
+		"a write without a response": {
 			fail: func(name string, _ int) error {
 				if strings.HasSuffix(name, "0") {
 					return errAway
@@ -196,7 +196,7 @@ func TestWritesThatFail(t *testing.T) {
 			},
 			wantFailed: 10, wantMigrated: 90,
 		},
-		"no answer at all": {
+		"no responses": {
 			fail: func(name string, _ int) error {
 				if len(name) == 2 {
 					return errAway
@@ -205,7 +205,7 @@ func TestWritesThatFail(t *testing.T) {
 			},
 			wantErr: true, wantFailed: 2, wantMigrated: 10,
 		},
-		"all are refused": {
+		"all writes are rejected": {
 			fail: func(string, int) error {
 				return apierrors.NewForbidden(schema.GroupResource{}, "", fmt.Errorf("%s", strings.Repeat("ä", 500)))
 			},
@@ -225,18 +225,18 @@ func TestWritesThatFail(t *testing.T) {
 			}
 			named := result.FailedObjects()
 			if want := min(tc.wantFailed, 21); len(named) != want {
-				t.Errorf("%d objects are named, want %d", len(named), want)
+				t.Errorf("the report contains %d objects, want %d", len(named), want)
 			}
 			for _, one := range named {
 				if len(one) > 300 {
-					t.Errorf("%d bytes about an object", len(one))
+					t.Errorf("the report of an object has %d bytes", len(one))
 				}
 			}
 		})
 	}
 }
 
-// A definition that changes while a run waits for it to settle costs no write. The next run writes the objects.
+// If the definition changes before the first write, the run writes no objects. The next run writes the objects.
 func TestChangedWhileSettling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := standIn{objects: 3, generation: func(reads int) int64 { return int64(min(reads, 1)) }}

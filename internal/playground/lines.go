@@ -12,9 +12,9 @@ import (
 // Line is a line of the configuration.
 type Line struct {
 	Text string `json:"text"`
-	// Origin is the field of the manifest, or another source, that set the value. It is empty on lines without a value.
+	// Origin is the source of the value, for example a field of the manifest. It is empty for a line without a value.
 	Origin string `json:"origin,omitempty"`
-	// Line is the line of that field in the manifest. 0 means that the origin is not a field.
+	// Line is the line of the field in the manifest. 0 means that the origin is not a field.
 	Line int `json:"line,omitempty"`
 }
 
@@ -34,19 +34,24 @@ func configOf(s *dryrun.Stack, built *plan.Plan) []Line {
 	if len(at) != len(values) {
 		return lines
 	}
+	for i := range values {
+		if line := &lines[at[i]-1]; line.Origin == "" { // a list on one line has several values
+			line.Origin = values[i].Origin
+		}
+	}
+	setLines(s, lines)
+	return lines
+}
+
+// setLines sets the lines of the fields that are origins.
+func setLines(s *dryrun.Stack, lines []Line) {
 	var paths []string
 	index := map[string]int{}
-	for i := range values {
-		line := &lines[at[i]-1]
-		if line.Origin != "" { // a list in one line
-			continue
-		}
-		line.Origin = values[i].Origin
-		if path := fieldOf(line.Origin); path != "" {
-			if _, known := index[path]; !known {
-				index[path] = len(paths)
-				paths = append(paths, path)
-			}
+	for i := range lines {
+		path := fieldOf(lines[i].Origin)
+		if _, known := index[path]; path != "" && !known {
+			index[path] = len(paths)
+			paths = append(paths, path)
 		}
 	}
 	written := s.Lines(paths)
@@ -55,10 +60,9 @@ func configOf(s *dryrun.Stack, built *plan.Plan) []Line {
 			lines[i].Line = written[index[path]]
 		}
 	}
-	return lines
 }
 
-// leaves returns the lines of all scalars and empty collections, in the order of the report of a plan.
+// leaves returns the lines of all scalars and empty collections, in the order of dryrun.Stack.Explain.
 func leaves(node *yaml.Node, lines []int) []int {
 	if len(node.Content) == 0 {
 		return append(lines, node.Line)
@@ -73,8 +77,8 @@ func leaves(node *yaml.Node, lines []int) []int {
 	return lines
 }
 
-// fieldOf returns the field path of an origin: spec.providers.inference of "spec.providers.inference (default)". It
-// returns "" if the origin is not a field.
+// fieldOf returns the field path in an origin, or "" if the origin is not a field. For the origin
+// "spec.providers.inference (default)", it returns spec.providers.inference.
 func fieldOf(origin string) string {
 	path, _, _ := strings.Cut(origin, " ")
 	if path == "spec" || strings.HasPrefix(path, "spec.") || strings.HasPrefix(path, "metadata.") {

@@ -10,36 +10,36 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// The limits of a run. A manifest within them takes a page a fraction of a second.
+// The limits of a run, which ensure that a page needs less than a second.
 const (
-	// MaxManifestBytes is the largest manifest. It is four times the limit for a spec (validate.MaxSpecBytes), and the
-	// size of the largest ConfigMap that a stack may use.
+	// MaxManifestBytes is the maximum size of a manifest in bytes. It is four times the limit for a spec
+	// (validate.MaxSpecBytes), and the maximum size of a ConfigMap.
 	MaxManifestBytes = 1 << 20
-	// MaxStacks is the largest number of stacks that are shown.
+	// MaxStacks is the maximum number of stacks in a result.
 	MaxStacks = 20
-	// MaxFindings is the largest number of findings that are shown.
+	// MaxFindings is the maximum number of findings in a result.
 	MaxFindings = 200
-	// MaxOutputBytes is the size of configurations and objects after which no further stack is shown.
+	// MaxOutputBytes is the total size of configurations and objects after which no other stack is added to a result.
 	MaxOutputBytes = 4 << 20
 )
 
-// file is the name of the manifest in positions. It does not appear in a result.
+// file is the file of the manifest in positions. Results do not contain it.
 const file = "manifest"
 
 // Releases are the releases of the server that a stack can use.
 type Releases struct {
 	// Lines are the releases from the oldest to the newest: 0.7, 1.0.
 	Lines []string `json:"lines"`
-	// Default is the release of a stack that names none.
+	// Default is the release of a stack without spec.distribution.version.
 	Default string `json:"default"`
 }
 
 // Known returns the releases whose data is part of the program.
 func Known() Releases { return Releases{Lines: release.Offered(), Default: release.DefaultLine()} }
 
-// Result is the answer to a manifest. Its lists are never nil.
+// Result is the result for a manifest. Its lists are never nil.
 type Result struct {
-	// Stacks are the stacks of the manifest in its order, valid or not.
+	// Stacks are the valid and invalid stacks, in the order of the manifest.
 	Stacks []Stack `json:"stacks"`
 	// Findings are the errors, warnings and notes of all stacks.
 	Findings []Finding `json:"findings"`
@@ -50,12 +50,12 @@ type Stack struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
 	Valid     bool   `json:"valid"`
-	// Release and Image are what the server runs. They are empty if the stack cannot be planned.
+	// Release and Image are the release and the image of the server. They are empty if the stack cannot be planned.
 	Release string `json:"release"`
 	Image   string `json:"image"`
 	// Config is the configuration of the server.
 	Config []Line `json:"config"`
-	// Objects are the objects that the operator applies, if they were asked for.
+	// Objects are the objects that the operator applies. The list is empty unless Options.Objects is set.
 	Objects []Object `json:"objects"`
 }
 
@@ -70,7 +70,7 @@ type Object struct {
 type Finding struct {
 	// Level is error, warning or note.
 	Level string `json:"level"`
-	// Stack is the name of the stack. Path is its field. Both may be empty.
+	// Stack is the name of the stack. Path is the path of the field. Both may be empty.
 	Stack string `json:"stack"`
 	Path  string `json:"path"`
 	// Message is the problem and its remedy, without the path.
@@ -80,11 +80,11 @@ type Finding struct {
 	Column int `json:"column"`
 }
 
-// Options choose what a run returns.
+// Options are the options of a run.
 type Options struct {
-	// Release replaces the release of the stacks. Empty keeps it.
+	// Release replaces the release of the stacks. Empty means that the releases do not change.
 	Release string
-	// Objects asks for the text of the objects, which takes as long as everything else.
+	// Objects adds the objects to the result, which doubles the time of a run.
 	Objects bool
 }
 
@@ -114,9 +114,9 @@ func Run(manifest string, options Options) Result {
 type run struct {
 	Options
 	result Result
-	// output is the number of bytes that are left for configurations and objects.
+	// output is the remaining number of bytes for configurations and objects.
 	output int
-	// omitted reports whether the list of findings is full.
+	// omitted reports whether the result contains the note about omitted findings.
 	omitted bool
 }
 
@@ -124,7 +124,7 @@ func (r *run) problem(message string) { r.add(Finding{Level: findings.Error, Mes
 
 func (r *run) note(message string) { r.add(Finding{Level: findings.Note, Message: message}) }
 
-// add keeps a finding, or states that the list is full.
+// add adds a finding. If the list is full, it adds a note once.
 func (r *run) add(finding Finding) {
 	switch {
 	case len(r.result.Findings) < MaxFindings:
@@ -137,16 +137,22 @@ func (r *run) add(finding Finding) {
 	}
 }
 
-// stack plans one stack.
-func (r *run) stack(all *dryrun.Manifests, s *dryrun.Stack) {
-	if r.Release != "" && s.Decoded {
-		changed, err := dryrun.WithRelease(s.Object, r.Release)
-		if err != nil {
-			s.Errors = append(s.Errors, err.Error())
-		} else {
-			s.Object = changed
-		}
+// release replaces the release of a stack.
+func (r *run) release(s *dryrun.Stack) {
+	if r.Release == "" || !s.Decoded {
+		return
 	}
+	changed, err := dryrun.WithRelease(s.Object, r.Release)
+	if err != nil {
+		s.Errors = append(s.Errors, err.Error())
+		return
+	}
+	s.Object = changed
+}
+
+// stack plans one stack, and adds it to the result.
+func (r *run) stack(all *dryrun.Manifests, s *dryrun.Stack) {
+	r.release(s)
 	outcome := all.Plan(*s)
 	list, valid := dryrun.Reported(s, &outcome, false)
 	for i := range list {
@@ -167,7 +173,7 @@ func (r *run) stack(all *dryrun.Manifests, s *dryrun.Stack) {
 	r.result.Stacks = append(r.result.Stacks, shown)
 }
 
-// objects returns the objects of a plan, if they were asked for.
+// objects returns the objects of a plan, or an empty list unless Options.Objects is set.
 func (r *run) objects(built *plan.Plan) []Object {
 	shown := []Object{}
 	if !r.Objects {
@@ -183,7 +189,7 @@ func (r *run) objects(built *plan.Plan) []Object {
 	return shown
 }
 
-// size returns the number of bytes that a stack adds to a page.
+// size returns the size of the configuration and the objects in bytes.
 func (s *Stack) size() int {
 	size := 0
 	for i := range s.Config {

@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// commandLine returns what the command line prints for a file.
+// commandLine returns the output of the command line for a file.
 func commandLine(t testing.TB, args ...string) (code int, out, err string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -37,7 +37,8 @@ func configText(s *playground.Stack) string {
 	return text.String()
 }
 
-// The playground shows what the command line prints: for all samples on every release, and for manifests of v1alpha1.
+// The playground gives the same result as the command line, for all samples in every release and for manifests of
+// v1alpha1.
 func TestSameAsCommandLine(t *testing.T) {
 	samples, err := filepath.Glob("../../config/samples/*.yaml")
 	if err != nil || len(samples) < 4 {
@@ -62,7 +63,7 @@ func TestSameAsCommandLine(t *testing.T) {
 	}
 }
 
-// compare returns the number of stacks that both render.
+// compare compares both results for a file, and returns the number of rendered stacks.
 func compare(t *testing.T, file, asked string) int {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -114,7 +115,7 @@ func compare(t *testing.T, file, asked string) int {
 	return len(got.Stacks)
 }
 
-// sameErrors checks that the command line printed every error that the playground shows.
+// sameErrors checks that the command line prints every error of the playground.
 func sameErrors(t *testing.T, got []playground.Finding, stderr string) {
 	t.Helper()
 	found := 0
@@ -165,7 +166,7 @@ func TestRun(t *testing.T) {
 			want:   []string{`error 4 spec.distribution.image: "example.com/a:1": the image determines the release…`},
 			stacks: []string{"demo false "},
 		},
-		"a ConfigMap that is missing": {
+		"missing ConfigMap": {
 			manifest: stack(`{distribution: {name: starter}, baseConfig: {configMapName: mine}}`),
 			want:     []string{`error 4 spec.baseConfig.configMapName: the text does not contain ConfigMap "mine" of namespace "default"; add it as another document`},
 			stacks:   []string{"demo false "},
@@ -204,7 +205,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// The lines of the configuration have the field that set them, with its line in the manifest.
+// Each line of the configuration refers to the field that sets it, and to the line of that field in the manifest.
 func TestOrigins(t *testing.T) {
 	got := playground.Run(`apiVersion: llamastack.io/v1alpha2
 kind: LlamaStackDistribution
@@ -240,7 +241,7 @@ spec:
 	}
 }
 
-// A result is bounded, whatever the manifest contains.
+// The size of a result is limited for every manifest.
 func TestBounds(t *testing.T) {
 	valid := stack(`{distribution: {name: starter}}`)
 	got := playground.Run(strings.Repeat("---\n"+valid, 50), playground.Options{})
@@ -263,7 +264,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// A run never panics, and is the same each time.
+// A run does not panic, and the same input gives the same result.
 func FuzzRun(f *testing.F) {
 	samples, err := filepath.Glob("../../config/samples/*.yaml")
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package support builds the archive for a support case from what was read from a cluster. The archive has no secret:
-// see package redact. Its size is bounded, and the same content gives the same bytes.
+// Package support creates the archive for a support case from objects and logs of a cluster. The archive contains no
+// secrets; see package redact. Its size is limited, and equal content gives identical archives.
 package support

@@ -14,16 +14,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
 )
 
-// Bounds of an archive.
+// The limits of an archive.
 const (
-	// MaxObjects is the number of objects.
+	// MaxObjects is the maximum number of objects.
 	MaxObjects = 5_000
-	// MaxEvents is the number of events of a namespace. The newest are kept.
+	// MaxEvents is the maximum number of events of a namespace. The archive contains the newest events.
 	MaxEvents = 1_000
-	// MaxLogLines and MaxLogBytes bound the log of a container. The end is kept.
+	// MaxLogLines and MaxLogBytes limit the log of a container. The archive contains the end of the log.
 	MaxLogLines = 2_000
 	MaxLogBytes = 1 << 20
-	// MaxBytes bounds the files together, before compression.
+	// MaxBytes is the maximum total size of the files before compression.
 	MaxBytes = 64 << 20
 )
 
@@ -31,25 +31,25 @@ const (
 type Log struct {
 	// Namespace, Pod and Container identify the container.
 	Namespace, Pod, Container string
-	// Previous reports whether the log is of the container before its last restart.
+	// Previous reports whether this is the log from before the last restart of the container.
 	Previous bool
 	// Text is the log.
 	Text string
 }
 
-// Material is what was read from a cluster, with its secrets.
+// Material contains the objects and logs that were read from a cluster. They may contain secrets.
 type Material struct {
-	// Versions are versions by program.
+	// Versions contains the versions of programs by their names.
 	Versions map[string]string
-	// Objects are objects as the API server returns them, with the kind Secret among them.
+	// Objects are objects in the form of the API server, including Secrets.
 	Objects []map[string]any
 	// Events are events of any API version.
 	Events []map[string]any
 	// Logs are logs of containers.
 	Logs []Log
-	// Findings are those of the doctor.
+	// Findings are the findings of package doctor.
 	Findings []doctor.Finding
-	// LeftOut states what was not read, and why.
+	// LeftOut contains a sentence for each object or log that was not read, with the reason.
 	LeftOut []string
 }
 
@@ -61,8 +61,8 @@ type File struct {
 	Data []byte
 }
 
-// Files returns the files of the archive, sorted by name, without a secret. What exceeds the bounds is left out, and
-// the file left-out.txt lists it.
+// Files returns the files of the archive without secrets, sorted by name. The file left-out.txt lists omissions,
+// including those because of the limits.
 func (m *Material) Files() ([]File, error) {
 	b := &builder{left: slices.Clone(m.LeftOut), files: map[string][]byte{}}
 	for _, object := range m.Objects {
@@ -80,28 +80,14 @@ func (m *Material) Files() ([]File, error) {
 	if err := b.yaml("doctor.yaml", findings); err != nil {
 		return nil, err
 	}
-	logs := slices.Clone(m.Logs)
-	slices.SortFunc(logs, func(x, y Log) int { return cmp.Compare(x.name(), y.name()) })
-	for _, log := range logs { // last, because logs are the largest, and the first to be left out
-		b.add(log.name(), []byte(b.known.Text(end(log.Text))))
-	}
-	if b.err != nil {
-		return nil, b.err
-	}
-	slices.Sort(b.left)
-	left := strings.Join(slices.Compact(b.left), "\n")
-	b.files["left-out.txt"] = []byte(b.known.Text(left) + "\n")
-	files := make([]File, 0, len(b.files))
-	for _, name := range slices.Sorted(maps.Keys(b.files)) {
-		files = append(files, File{Name: path.Join(root, name), Data: b.files[name]})
-	}
-	return files, nil
+	b.logs(m.Logs) // last, because logs are the largest files, and the first to omit
+	return b.sorted(), b.err
 }
 
 // root is the folder of all files.
 const root = "llamastack-support"
 
-// builder collects files.
+// builder collects the files of an archive.
 type builder struct {
 	known redact.Known
 	files map[string][]byte
@@ -110,7 +96,28 @@ type builder struct {
 	err   error
 }
 
-// add adds a file if it is within the bounds.
+// logs adds a file for each log, sorted by name.
+func (b *builder) logs(logs []Log) {
+	logs = slices.Clone(logs)
+	slices.SortFunc(logs, func(x, y Log) int { return cmp.Compare(x.name(), y.name()) })
+	for _, log := range logs {
+		b.add(log.name(), []byte(b.known.Text(end(log.Text))))
+	}
+}
+
+// sorted returns the files with the list of omissions, sorted by name.
+func (b *builder) sorted() []File {
+	slices.Sort(b.left)
+	left := strings.Join(slices.Compact(b.left), "\n")
+	b.files["left-out.txt"] = []byte(b.known.Text(left) + "\n")
+	files := make([]File, 0, len(b.files))
+	for _, name := range slices.Sorted(maps.Keys(b.files)) {
+		files = append(files, File{Name: path.Join(root, name), Data: b.files[name]})
+	}
+	return files
+}
+
+// add adds a file unless the archive would exceed MaxBytes.
 func (b *builder) add(name string, data []byte) {
 	if b.size+len(data) > MaxBytes {
 		b.left = append(b.left, fmt.Sprintf("%s: the archive would have more than %d bytes", name, MaxBytes))
@@ -134,7 +141,7 @@ func (b *builder) yaml(name string, value any) error {
 func (b *builder) objects(objects []map[string]any) {
 	for i, object := range objects {
 		if i >= MaxObjects {
-			b.left = append(b.left, fmt.Sprintf("%d objects: the archive has %d at most", len(objects)-MaxObjects, MaxObjects))
+			b.left = append(b.left, fmt.Sprintf("%d objects: the maximum is %d", len(objects)-MaxObjects, MaxObjects))
 			return
 		}
 		if err := b.yaml(nameOf(object), b.known.Object(object)); err != nil && b.err == nil {
@@ -172,7 +179,7 @@ func identity(object map[string]any) (kind, namespace, name string) {
 	return kind, namespace, name
 }
 
-// nameOf returns the name of the file of an object.
+// nameOf returns the path of the file for an object.
 func nameOf(object map[string]any) string {
 	kind, namespace, name := identity(object)
 	return path.Join(scopeOf(namespace), safe(kind), safe(name)+".yaml")
@@ -185,12 +192,12 @@ func scopeOf(namespace string) string {
 	return path.Join("namespaces", safe(namespace))
 }
 
-// safe returns a part of a path. Names of objects have no slash but in RBAC, which is not archived.
+// safe returns a name without characters that have a meaning in paths.
 func safe(name string) string {
 	return strings.NewReplacer("/", "_", "\\", "_", "..", "__").Replace(name)
 }
 
-// timeOf returns the time of an event as text that can be compared.
+// timeOf returns the time of an event as a text whose order is the order of times.
 func timeOf(event map[string]any) string {
 	for _, field := range []string{"lastTimestamp", "eventTime", "deprecatedLastTimestamp", "firstTimestamp"} {
 		if text, _ := event[field].(string); text != "" {
@@ -202,7 +209,7 @@ func timeOf(event map[string]any) string {
 	return text
 }
 
-// name returns the name of the file of a log.
+// name returns the path of the file for a log.
 func (l Log) name() string {
 	kind := ".log"
 	if l.Previous {
@@ -211,12 +218,12 @@ func (l Log) name() string {
 	return path.Join(scopeOf(l.Namespace), "logs", safe(l.Pod)+"."+safe(l.Container)+kind)
 }
 
-// end returns the last lines of a log.
+// end returns the last lines of a log within the limits.
 func end(text string) string {
 	if more := len(text) - MaxLogBytes; more > 0 {
 		text = text[more:]
 		if at := strings.IndexByte(text, '\n'); at >= 0 {
-			text = text[at+1:] // a cut line may have half of a secret
+			text = text[at+1:] // an incomplete line may contain a part of a secret
 		} else {
 			text = ""
 		}

@@ -68,10 +68,10 @@ func archive(t *testing.T, m *support.Material) []byte {
 	return out.Bytes()
 }
 
-// canary is a secret value. Each place has its own, so that a leak names its place.
+// canary returns a secret value. Each place has a different value, so that a test failure shows the place of the leak.
 func canary(place string) string { return "cAnArY-" + place + "-7d1f" }
 
-// planted is a cluster with a secret in every place in which the archive promises to have none.
+// planted returns the objects of a cluster with a secret in every place that the archive must not show.
 func planted(t *testing.T) *support.Material {
 	t.Helper()
 	const template = `metadata: {annotations: {mine: cAnArY-podannotation-7d1f}, name: my-1, namespace: a}
@@ -134,7 +134,7 @@ spec:
 	return m
 }
 
-// No secret of a cluster is in the archive, in clear text or encoded.
+// The archive contains no secret of the cluster, neither in clear text nor encoded.
 func TestCanary(t *testing.T) {
 	m := planted(t)
 	before := fmt.Sprint(m)
@@ -166,18 +166,18 @@ func TestCanary(t *testing.T) {
 		}
 	}
 	if fmt.Sprint(m) != before {
-		t.Error("the material was changed")
+		t.Error("Write changed the material")
 	}
 }
 
-// The same material gives the same bytes, in any order of reading.
+// The same material gives the same bytes for every order of the objects.
 func TestDeterministic(t *testing.T) {
 	m := planted(t)
 	first := archive(t, m)
 	slices.Reverse(m.Objects)
 	slices.Reverse(m.Logs)
 	if !bytes.Equal(first, archive(t, m)) {
-		t.Error("another order gives other bytes")
+		t.Error("another order of the objects gives other bytes")
 	}
 }
 
@@ -216,12 +216,12 @@ func TestBounds(t *testing.T) {
 		t.Errorf("logs (-want +got):\n%s", diff)
 	}
 	left := files["llamastack-support/left-out.txt"]
-	for _, want := range []string{"2 objects: the archive has 5000 at most", `the 3 oldest events of namespace "a"`, "big-069.c.log: the archive would have more than 67108864 bytes"} {
+	for _, want := range []string{"2 objects: the maximum is 5000", `the 3 oldest events of namespace "a"`, "big-069.c.log: the archive would have more than 67108864 bytes"} {
 		if !strings.Contains(left, want) {
-			t.Errorf("%q is not in left-out.txt:\n%s", want, left)
+			t.Errorf("left-out.txt does not contain %q:\n%s", want, left)
 		}
 	}
 	if strings.Contains(files["llamastack-support/namespaces/a/events.yaml"], `name: "1002"`) {
-		t.Error("the newest events were left out")
+		t.Error("the archive does not contain the newest events")
 	}
 }

@@ -45,7 +45,7 @@ func TestCommandLine(t *testing.T) {
 	u.says("kubectl wait --for=condition=Ready --timeout=180s llsd/my", "condition met")
 	s.serverVersion("my", defaultRelease)
 	u.says("kubectl llamastack status my", "✓ Deployment my: 1 of 1 pod serves", "release "+defaultRelease,
-		"vllm/llama3.2-8b (llm)", "✓ PersistentVolumeClaim my-pvc: Bound", "✓ All is well: the server answers at http://my-service.")
+		"vllm/llama3.2-8b (llm)", "✓ PersistentVolumeClaim my-pvc: Bound", "✓ The stack is ready: the server answers at http://my-service.")
 	u.says("kubectl llamastack status", "1 of 1 stack ready.")
 
 	u.answers()
@@ -102,7 +102,7 @@ func (u *user) looks() {
 	}
 	u.write("admin", said)
 	u.says("kubectl llamastack doctor --kubeconfig admin -n "+u.namespace, "2 ready pods", "the operator has the rights that it needs",
-		"the admission policy is in force", "the operator and this command are "+operatorTag)
+		"the admission policy is active", "the operator and this command have version "+operatorTag)
 	u.says("kubectl llamastack version --kubeconfig admin", "Operator:      "+operatorTag+" in llama-stack-k8s-operator-system/")
 }
 
@@ -206,7 +206,7 @@ func (u *user) changes() {
 	u.edited("stack.yaml", "edit.yaml", "      - llama3.2-8b\n", "      - llama3.2-8b\n      - llama3.2-70b\n"+
 		"    tools:\n      - {name: tickets, mcpEndpoint: \"http://tickets:8080/mcp\"}\n")
 	contains(u.t, "diff", u.ends(1, "kubectl llamastack diff -f edit.yaml"), "the pods restart", "a preflight runs",
-		"data: all of it stays where it is", "+ model llama3.2-70b: vllm/llama3.2-70b", "Deployment/my\n")
+		"data: the server continues to use all of it", "+ model llama3.2-70b: vllm/llama3.2-70b", "Deployment/my\n")
 	before := u.onePod("my").UID
 	u.says("kubectl apply -f edit.yaml", "configured")
 	u.says("kubectl llamastack status my", "LlamaStackDistribution "+u.namespace+"/my: ")
@@ -227,6 +227,6 @@ func (u *user) changes() {
 	})
 	u.says("kubectl llamastack status my", "vllm/llama3.2-8b (llm)", "vllm/llama3.2-70b (llm)", "1 MCP server\n",
 		"tickets",
-		"✓ All is well")
+		"✓ The stack is ready")
 	u.says("kubectl llamastack diff -f edit.yaml", "no difference")
 }

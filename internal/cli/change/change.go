@@ -1,16 +1,18 @@
 package change
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
 )
 
-// Input is both sides of a comparison, and what is known of the running stack.
+// Input contains both sides of a comparison, and facts about the running stack.
 type Input struct {
 	Namespace, Name string
-	// Before is the plan of the running stack. Nil means that the stack does not exist, or that its spec gives no plan.
+	// Before is the plan of the running stack. Nil means that the stack does not exist, or that its spec cannot be
+	// planned.
 	Before *plan.Plan
 	// After is the plan of the edited stack.
 	After *plan.Plan
@@ -18,23 +20,25 @@ type Input struct {
 	Exists bool
 	// Paused reports whether the edited stack is paused. Deleting reports whether the running one is being deleted.
 	Paused, Deleting bool
-	// Serving is the number of available pods. Nil means that it is not known.
+	// Serving is the number of available pods. Nil means that the number is not known.
 	Serving *int32
-	// Held is the operator's message about parts of the pod template that wait for the next change of the pods.
+	// Held is the operator's message about changes of the pod template that it applies only with the next change of the
+	// pods.
 	Held string
-	// Open lists what is not known, and why.
+	// Open lists the facts that are not known, with the reasons.
 	Open []string
-	// Rename replaces the fields in messages by those of the version of the manifest. Nil leaves them as they are.
+	// Rename replaces the field paths in messages by those of the manifest's API version. Nil means that the paths do not
+	// change.
 	Rename func(string) string
 }
 
-// Change is what an edit changes.
+// Change describes the effects of an edit.
 type Change struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	// New reports whether the stack does not exist yet.
 	New bool `json:"new,omitempty"`
-	// Warnings are facts about the whole stack that make the edit ineffective.
+	// Warnings lists the reasons why the edit as a whole has no effect.
 	Warnings []string `json:"warnings,omitempty"`
 	// Configuration lists the keys of the server's configuration that change.
 	Configuration []Key `json:"configuration,omitempty"`
@@ -42,21 +46,21 @@ type Change struct {
 	Objects []Object `json:"objects,omitempty"`
 	Pods    Pods     `json:"pods"`
 	Data    []Data   `json:"data,omitempty"`
-	// Clients lists what changes for clients.
+	// Clients lists the changes for clients.
 	Clients []Client `json:"clients,omitempty"`
-	// Open lists what is not known.
+	// Open lists the facts that are not known.
 	Open []string `json:"open,omitempty"`
 }
 
 // Key is a key of the server's configuration that changes.
 type Key struct {
-	// Path is its place. Ids identify the entries of a list.
+	// Path is the path of the key. Ids identify the entries of a list.
 	Path string `json:"path"`
-	// From and To are its values. Nil means that the key does not exist on that side.
+	// From and To are the values of the key. Nil means that the key does not exist on that side.
 	From *string `json:"from,omitempty"`
 	To   *string `json:"to,omitempty"`
-	// Origin is the field of the spec, or the base, that the value comes from. For a removed key it is the origin of the
-	// value that is removed.
+	// Origin is the field of the spec that sets the value, or the base that contains it. For a removed key, it is the
+	// origin of the removed value.
 	Origin string `json:"origin"`
 }
 
@@ -64,18 +68,18 @@ type Key struct {
 type Data struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
-	// Waits reports whether the pods are not replaced until the user accepts the loss.
+	// Waits reports whether the operator replaces the pods only after the user has accepted the loss.
 	Waits bool `json:"waits,omitempty"`
 }
 
-// Client is something that clients use and that changes.
+// Client is a change of a model, an API or an address that clients use.
 type Client struct {
 	What string `json:"what"`
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 }
 
-// Of compares both sides.
+// Of compares both sides of the input.
 func Of(in Input) (Change, error) {
 	found := Change{Namespace: in.Namespace, Name: in.Name, New: !in.Exists, Warnings: warnings(in), Open: in.Open}
 	found.Configuration = configuration(in.Before, in.After)
@@ -108,10 +112,10 @@ func (c *Change) Differs() bool {
 func warnings(in Input) []string {
 	var found []string
 	if in.Deleting {
-		found = append(found, "the stack is being deleted; an edit has no effect, and its objects are removed")
+		found = append(found, "the stack and its objects are being deleted, so an edit has no effect")
 	}
 	if in.Paused {
-		found = append(found, "the stack is paused; the operator applies nothing until you remove the annotation "+
+		found = append(found, "the stack is paused; the operator applies no change until you remove the annotation "+
 			"llamastack.io/paused")
 	}
 	return found
@@ -121,35 +125,45 @@ func warnings(in Input) []string {
 // configuration, and removed keys follow.
 func configuration(before, after *plan.Plan) []Key {
 	was, is := settings(before), settings(after)
-	old := make(map[string]plan.Setting, len(was))
-	for _, setting := range was {
-		old[setting.Path] = setting
+	old := make(map[string]*plan.Setting, len(was))
+	for i := range was {
+		old[was[i].Path] = &was[i]
 	}
 	seen := make(map[string]bool, len(is))
 	var found []Key
-	for _, setting := range is {
-		if seen[setting.Path] {
-			continue
+	for i := range is {
+		path := is[i].Path
+		if earlier := old[path]; !seen[path] && (earlier == nil || earlier.Value != is[i].Value) {
+			found = append(found, newKey(earlier, &is[i]))
 		}
-		seen[setting.Path] = true
-		earlier, there := old[setting.Path]
-		switch {
-		case !there:
-			to := redact.Value(setting.Path, setting.Value)
-			found = append(found, Key{Path: redact.Path(setting.Path), To: &to, Origin: setting.Origin})
-		case earlier.Value != setting.Value:
-			from, to := redactBoth(setting.Path, earlier.Value, setting.Value)
-			found = append(found, Key{Path: redact.Path(setting.Path), From: &from, To: &to, Origin: setting.Origin})
-		}
+		seen[path] = true
 	}
-	for _, setting := range was {
-		if !seen[setting.Path] {
-			seen[setting.Path] = true
-			from := redact.Value(setting.Path, setting.Value)
-			found = append(found, Key{Path: redact.Path(setting.Path), From: &from, Origin: setting.Origin})
+	for i := range was {
+		if path := was[i].Path; !seen[path] {
+			seen[path] = true
+			found = append(found, newKey(&was[i], nil))
 		}
 	}
 	return found
+}
+
+// newKey returns a changed key. A nil setting means that the key does not exist on that side.
+func newKey(was, is *plan.Setting) Key {
+	setting := cmp.Or(is, was)
+	key := Key{Path: redact.Path(setting.Path), Origin: setting.Origin}
+	var from, to string
+	switch {
+	case was == nil:
+		to = redact.Value(is.Path, is.Value)
+		key.To = &to
+	case is == nil:
+		from = redact.Value(was.Path, was.Value)
+		key.From = &from
+	default:
+		from, to = redactBoth(is.Path, was.Value, is.Value)
+		key.From, key.To = &from, &to
+	}
+	return key
 }
 
 func settings(of *plan.Plan) []plan.Setting {
@@ -159,7 +173,7 @@ func settings(of *plan.Plan) []plan.Setting {
 	return of.Settings()
 }
 
-// data returns the data that the plan leaves behind.
+// data returns the data that the change leaves behind.
 func data(after *plan.Plan) []Data {
 	waiting, _ := after.Waiting()
 	waits := make(map[string]bool, len(waiting))
@@ -173,7 +187,7 @@ func data(after *plan.Plan) []Data {
 	return found
 }
 
-// rename replaces the fields in all messages.
+// rename replaces the field paths in all texts.
 func (c *Change) rename(name func(string) string) {
 	for i := range c.Configuration {
 		c.Configuration[i].Origin = name(c.Configuration[i].Origin)

@@ -19,8 +19,8 @@ func clients(before, after *plan.Plan) []Client {
 	return append(found, differences("", address(before), address(after))...)
 }
 
-// models returns the ids that clients send, by the name in the spec. Models that only the base registers have their id
-// as name.
+// models returns the public ids of the models by their names in the spec. The key of a model that only the base
+// registers is its id.
 func models(of *plan.Plan) map[string]string {
 	found := map[string]string{}
 	if of == nil {
@@ -52,7 +52,7 @@ func served(of *plan.Plan) map[string]string {
 	return found
 }
 
-// address returns how clients reach the server.
+// address returns the facts by which clients reach the server: port, scheme, kind of exposure and host name.
 func address(of *plan.Plan) map[string]string {
 	found := map[string]string{}
 	if of == nil {
@@ -71,6 +71,7 @@ func address(of *plan.Plan) map[string]string {
 	return found
 }
 
+// differences returns the entries that differ, sorted by name.
 func differences(kind string, was, is map[string]string) []Client {
 	all := maps.Clone(was)
 	maps.Copy(all, is)
@@ -83,14 +84,14 @@ func differences(kind string, was, is map[string]string) []Client {
 	return found
 }
 
-// String returns what changes in one line.
+// String returns the change in one line.
 func (c Client) String() string {
 	isAPI := strings.HasPrefix(c.What, "API ")
 	switch {
 	case c.To == "" && isAPI:
-		return "- " + c.What + ": not served any more"
+		return "- " + c.What + ": no longer served"
 	case c.To == "" && strings.HasPrefix(c.What, "model "):
-		return "- " + c.What + ": " + c.From + " is not served any more"
+		return "- " + c.What + ": " + c.From + " is no longer served"
 	case c.To == "":
 		return "- " + c.What + ": " + c.From
 	case c.From == "" && isAPI:

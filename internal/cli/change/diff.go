@@ -8,13 +8,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// WriteDiff writes the objects of the change as a unified diff of their YAML. Credentials are redacted, files that are
-// not YAML are shown by their length and digest, and values of Secrets are never read.
+// WriteDiff writes the objects of the change as a unified diff of their YAML. Credentials are redacted. The length and
+// the digest replace the content of files that are not YAML, and a fixed text replaces the values of Secrets.
 func (c *Change) WriteDiff(page *bytes.Buffer) error {
 	for i := range c.Objects {
 		object := &c.Objects[i]
 		if object.Action == Kept {
-			fmt.Fprintf(page, "# %s/%s is not used any more, and stays\n", object.Kind, object.Name)
+			fmt.Fprintf(page, "# the stack no longer uses %s/%s, which the operator keeps\n", object.Kind, object.Name)
 			continue
 		}
 		before, err := text(object.before, object.after, " (before)")
@@ -30,7 +30,7 @@ func (c *Change) WriteDiff(page *bytes.Buffer) error {
 	return nil
 }
 
-// file returns the name of one side of an object.
+// file returns the name of one side of an object for the header of a diff.
 func (c *Change) file(side string, object map[string]any) string {
 	if object == nil {
 		return "/dev/null"
@@ -39,7 +39,8 @@ func (c *Change) file(side string, object map[string]any) string {
 	return fmt.Sprintf("%s/%s/%v/%v", side, c.Namespace, object["kind"], metadata["name"])
 }
 
-// text returns an object as YAML, without its credentials. Those that differ from the other side get the mark.
+// text returns an object as YAML with redacted credentials. The mark is added to each credential that differs from the
+// credential of the other side.
 func text(object, other map[string]any, mark string) (string, error) {
 	if object == nil {
 		return "", nil
@@ -61,7 +62,8 @@ func text(object, other map[string]any, mark string) (string, error) {
 	return string(data), err
 }
 
-// withFiles returns an object whose files are parsed. A file that is not a YAML mapping is replaced by its summary.
+// withFiles returns a ConfigMap or Secret with parsed files, and any other object unchanged. A summary replaces a file
+// that is not a YAML mapping.
 func withFiles(object map[string]any) map[string]any {
 	if kind := object["kind"]; kind != "ConfigMap" && kind != "Secret" {
 		return object

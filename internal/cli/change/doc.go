@@ -1,4 +1,4 @@
-// Package change compares two plans of a stack: the one that runs and the one of an edited manifest. It finds what
-// changes in the configuration, the objects, the pods, the data and for clients, and writes that as text or as a
-// unified diff. It does no I/O, and redacts credentials in values that come from a user's ConfigMap or manifest.
+// Package change compares the plan of a running stack with the plan of an edited manifest. It finds the changes of the
+// configuration, the objects, the pods and the data, and the changes for clients. It writes them as text or as a
+// unified diff. It does no I/O, and redacts credentials in values from a ConfigMap or manifest of the user.
 package change

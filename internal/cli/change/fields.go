@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
 )
 
-// compare lists the fields that differ between two objects, without credentials.
+// compare returns the fields that differ between two objects, with redacted credentials.
 func compare(before, after map[string]any) []Field {
 	c := comparison{opaque: after["kind"] == "ConfigMap" || after["kind"] == "Secret"}
 	c.maps("", unnamed(before), unnamed(after))
@@ -23,7 +23,8 @@ func compare(before, after map[string]any) []Field {
 
 type comparison struct {
 	found []Field
-	// opaque reports whether the texts below data are files, which are shown by their length and digest.
+	// opaque reports whether the object is a ConfigMap or Secret, whose data are files. Only the length and the digest of
+	// a file are shown.
 	opaque bool
 }
 
@@ -71,7 +72,7 @@ func (c *comparison) lists(path string, a, b []any) {
 	}
 }
 
-// text returns a value without its credentials. A file is shown by its length and digest.
+// text returns a value with redacted credentials, or the summary of a file.
 func (c *comparison) text(path string, value any) string {
 	switch value := value.(type) {
 	case nil:
@@ -89,19 +90,21 @@ func (c *comparison) text(path string, value any) string {
 	return string(data)
 }
 
+// fileOf reports whether a path is within the data of a ConfigMap or Secret.
 func fileOf(path string) bool {
 	top, _, _ := strings.Cut(path, ".")
 	top, _, _ = strings.Cut(top, "[")
 	return top == "data" || top == "binaryData" || top == "stringData"
 }
 
+// summary returns the length and the digest of a text.
 func summary(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return fmt.Sprintf("%d bytes, sha256:%s", len(text), hex.EncodeToString(sum[:])[:12])
 }
 
-// redactTree returns a copy of a value without its credentials. Credentials that differ from those of the other side
-// get the mark.
+// redactTree returns a copy of a value with redacted credentials. The mark is added to each credential that differs
+// from the credential of the other side.
 func redactTree(path string, value, other any, mark string) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -121,18 +124,22 @@ func redactTree(path string, value, other any, mark string) any {
 		}
 		return copied
 	case string:
-		hidden := redact.Value(path, value)
-		if text, ok := other.(string); ok && text != value && hidden != value {
-			hidden += mark
-		}
-		return hidden
+		return redactText(path, value, other, mark)
 	default:
 		return value
 	}
 }
 
-// identities are the keys that identify the entries of a list. The names of mounts are not unique, so their paths come
-// first.
+func redactText(path, value string, other any, mark string) string {
+	hidden := redact.Value(path, value)
+	if text, ok := other.(string); ok && text != value && hidden != value {
+		hidden += mark
+	}
+	return hidden
+}
+
+// identities are the fields that identify the entries of a list. The name of a mount is not unique, so mountPath is
+// before name.
 var identities = []string{
 	"mountPath", "name", "containerPort", "port", "key", "provider_id", "model_id", "shield_id",
 	"toolgroup_id",
@@ -149,7 +156,7 @@ func itemKey(item any, i int) string {
 	return strconv.Itoa(i)
 }
 
-// keyed reports whether all entries of a list have fields, so that they are compared one by one.
+// keyed reports whether all entries of a list are objects, whose identities can be compared.
 func keyed(items []any) bool {
 	return !slices.ContainsFunc(items, func(item any) bool {
 		_, ok := item.(map[string]any)
@@ -157,6 +164,7 @@ func keyed(items []any) bool {
 	})
 }
 
+// byKey returns the entries of a list by their keys. The position is added to a key that another entry has.
 func byKey(items []any) map[string]any {
 	found := make(map[string]any, len(items))
 	for i, item := range items {
@@ -180,7 +188,7 @@ func join(path, key string) string {
 	}
 }
 
-// unnamed returns an object without the name in its metadata, which is that of the list of objects.
+// unnamed returns an object without metadata.name, because a change of the name is shown with the object.
 func unnamed(object map[string]any) map[string]any {
 	metadata, ok := object["metadata"].(map[string]any)
 	if !ok {

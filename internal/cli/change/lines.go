@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// context is the number of equal lines around a difference.
+	// context is the number of equal lines before and after a difference.
 	context = 3
-	// maxCells bounds the work of a comparison. Larger texts are shown as removed and added.
+	// maxCells bounds the size of the table of a comparison. A diff shows larger texts as completely removed and added.
 	maxCells = 16 << 20
 )
 
@@ -19,7 +19,7 @@ type edit struct {
 	text string
 }
 
-// unified returns the differences between two texts in the unified format. It returns an empty text if they are equal.
+// unified returns the differences between two texts in the unified format, or "" for equal texts.
 func unified(from, to, before, after string) string {
 	if before == after {
 		return ""
@@ -39,7 +39,7 @@ func unified(from, to, before, after string) string {
 	return b.String()
 }
 
-// hunkEnd returns the end of the hunk that a difference at start begins.
+// hunkEnd returns the end of the hunk whose first difference is at start.
 func hunkEnd(edits []edit, start int) int {
 	last := start
 	for i := start; i < len(edits) && i <= last+2*context; i++ {
@@ -75,7 +75,7 @@ func writeHunk(b *strings.Builder, edits []edit, begin, end int) {
 	}
 }
 
-// span returns the position of a hunk. An empty one is after the line before it.
+// span returns the position of a hunk. The position of an empty hunk is the line before it.
 func span(first, count int) string {
 	if count == 0 {
 		first--
@@ -90,7 +90,7 @@ func split(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// edits returns the shortest list of edits, by the longest common subsequence.
+// edits returns the shortest list of edits, which keeps the longest common subsequence.
 func edits(a, b []string) []edit {
 	var found, end []edit
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
@@ -108,22 +108,30 @@ func edits(a, b []string) []edit {
 	return found
 }
 
-func differing(a, b []string) []edit {
-	var found []edit
+// commonLengths returns a table of the lengths of the longest common subsequences: the entry i*(len(b)+1)+j is for
+// a[i:] and b[j:]. It returns nil if the table would have more than maxCells entries.
+func commonLengths(a, b []string) []int32 {
 	width := len(b) + 1
-	var longest []int32
-	if (len(a)+1)*width <= maxCells {
-		longest = make([]int32, (len(a)+1)*width)
-		for i, before := range slices.Backward(a) {
-			for j, after := range slices.Backward(b) {
-				if before == after {
-					longest[i*width+j] = longest[(i+1)*width+j+1] + 1
-				} else {
-					longest[i*width+j] = max(longest[(i+1)*width+j], longest[i*width+j+1])
-				}
+	if (len(a)+1)*width > maxCells {
+		return nil
+	}
+	longest := make([]int32, (len(a)+1)*width)
+	for i, before := range slices.Backward(a) {
+		for j, after := range slices.Backward(b) {
+			if before == after {
+				longest[i*width+j] = longest[(i+1)*width+j+1] + 1
+			} else {
+				longest[i*width+j] = max(longest[(i+1)*width+j], longest[i*width+j+1])
 			}
 		}
 	}
+	return longest
+}
+
+// differing returns the edits for texts whose first and last lines differ.
+func differing(a, b []string) []edit {
+	var found []edit
+	width, longest := len(b)+1, commonLengths(a, b)
 	i, j := 0, 0
 	for i < len(a) || j < len(b) {
 		switch {

@@ -19,8 +19,8 @@ func TestUnified(t *testing.T) {
 	}
 	for name, tc := range map[string]struct{ before, after, want string }{
 		"equal":    {lines(1, 9), lines(1, 9), ""},
-		"all new":  {"", "a\nb\n", "@@ -0,0 +1,2 @@\n+a\n+b\n"},
-		"all gone": {"a\n", "", "@@ -1,1 +0,0 @@\n-a\n"},
+		"added":    {"", "a\nb\n", "@@ -0,0 +1,2 @@\n+a\n+b\n"},
+		"removed":  {"a\n", "", "@@ -1,1 +0,0 @@\n-a\n"},
 		"one line": {lines(1, 9), strings.Replace(lines(1, 9), "5\n", "five\n", 1), "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n"},
 		"two hunks": {
 			lines(1, 12), "0\n" + lines(1, 11),
@@ -39,7 +39,7 @@ func TestUnified(t *testing.T) {
 	}
 }
 
-// The edits of any two texts give both of them.
+// The kept and removed lines are the first text, and the kept and added lines are the second text.
 func TestEdits(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	text := func() []string {
@@ -73,7 +73,7 @@ func TestCompareFields(t *testing.T) {
 		before, after fields
 		want          []Field
 	}{
-		"nothing": {fields{"a": 1}, fields{"a": 1}, nil},
+		"no difference": {fields{"a": 1}, fields{"a": 1}, nil},
 		"a value": {
 			fields{"spec": fields{"a": "x"}},
 			fields{"spec": fields{"a": "y"}},
@@ -107,7 +107,7 @@ func TestCompareFields(t *testing.T) {
 	}
 }
 
-// Long values that differ late are shown from shortly before their difference on.
+// For long values that differ near their end, only the ends are shown.
 func TestArrowOfLongValues(t *testing.T) {
 	same := strings.Repeat("a", 100)
 	if got, want := arrow(same+"-one", same+"-two"), "…aaaaaaaaaaa-one -> …aaaaaaaaaaa-two"; got != want {

@@ -10,17 +10,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// Action is what happens to an object.
+// Action is the effect of an edit on an object.
 type Action string
 
 const (
 	// Added means that the object is created.
 	Added Action = "added"
-	// Changed means that the object gets other fields, or that an object with another name takes its place.
+	// Changed means that fields of the object change, or that an object with another name replaces it.
 	Changed Action = "changed"
 	// Removed means that the object is deleted.
 	Removed Action = "removed"
-	// Kept means that the stack does not use the object any more, and that it stays because it holds data.
+	// Kept means that the stack no longer uses the object, and that the operator keeps it because it contains data.
 	Kept Action = "kept"
 )
 
@@ -29,9 +29,9 @@ type Object struct {
 	Action Action `json:"action"`
 	Kind   string `json:"kind"`
 	Name   string `json:"name"`
-	// Was is the name of the object that it takes the place of. Empty means the same name.
+	// Was is the name of the object that this object replaces. Empty means that the name does not change.
 	Was string `json:"was,omitempty"`
-	// Fields are the fields that change. An added or removed object has none.
+	// Fields lists the fields that change. It is empty for an added or removed object.
 	Fields []Field `json:"fields,omitempty"`
 
 	before, after map[string]any
@@ -39,14 +39,14 @@ type Object struct {
 
 // Field is a field of an object that changes.
 type Field struct {
-	// Path is its place. Names identify the entries of a list: spec.template.spec.containers[server].image.
+	// Path is the path of the field. Names identify the entries of a list: spec.template.spec.containers[server].image.
 	Path string `json:"path"`
-	// From and To are its values. Empty means that the field does not exist on that side.
+	// From and To are the values of the field. Empty means that the field does not exist on that side.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 }
 
-// child is an object of one side.
+// child is an object on one side of the comparison.
 type child struct {
 	kind, name, role string
 	retained         bool
@@ -70,32 +70,43 @@ func objects(before, after *plan.Plan) ([]Object, error) {
 			found = append(found, Object{Action: Added, Kind: now.kind, Name: now.name, after: now.content})
 			continue
 		}
-		object := Object{Action: Changed, Kind: now.kind, Name: now.name, before: was[i].content, after: now.content}
-		if was[i].name != now.name {
-			object.Was = was[i].name
-		}
-		was = slices.Delete(was, i, i+1)
-		object.Fields = compare(object.before, object.after)
-		if len(object.Fields) > 0 || object.Was != "" {
+		if object := now.changed(was[i]); len(object.Fields) > 0 || object.Was != "" {
 			found = append(found, object)
 		}
+		was = slices.Delete(was, i, i+1)
 	}
 	for _, gone := range was {
-		action := Removed
-		if gone.retained {
-			action = Kept
-		}
-		found = append(found, Object{Action: action, Kind: gone.kind, Name: gone.name, before: gone.content})
+		found = append(found, gone.unused())
 	}
 	return found, nil
 }
 
-// replaces reports whether an object takes the place of another one. The name of a ConfigMap with a configuration
-// contains the digest of its content.
+// unused returns the change of an object that the edited stack does not have.
+func (c child) unused() Object {
+	action := Removed
+	if c.retained {
+		action = Kept
+	}
+	return Object{Action: action, Kind: c.kind, Name: c.name, before: c.content}
+}
+
+// changed returns the difference between an object and the one that it replaces.
+func (c child) changed(was child) Object {
+	object := Object{Action: Changed, Kind: c.kind, Name: c.name, before: was.content, after: c.content}
+	if was.name != c.name {
+		object.Was = was.name
+	}
+	object.Fields = compare(object.before, object.after)
+	return object
+}
+
+// replaces reports whether an object replaces another one. Their names may differ, because the name of a ConfigMap with
+// a configuration contains the digest of its content.
 func (c child) replaces(other child) bool {
 	return c.kind == other.kind && (c.name == other.name || c.role != "" && c.role == other.role)
 }
 
+// children returns the objects of a plan without the operator's records, and without the values of Secrets.
 func children(of *plan.Plan) ([]child, error) {
 	if of == nil {
 		return nil, nil
@@ -122,8 +133,7 @@ func children(of *plan.Plan) ([]child, error) {
 	return found, nil
 }
 
-// withoutRecords removes the annotations in which the operator keeps what it rendered, from an object that is not
-// shared.
+// withoutRecords removes the annotations with the operator's records from an object. It changes the object.
 func withoutRecords(object map[string]any) map[string]any {
 	drop := func(metadata any) {
 		fields, _ := metadata.(map[string]any)
@@ -144,5 +154,5 @@ func withoutRecords(object map[string]any) map[string]any {
 	return object
 }
 
-// title names an object.
+// title returns the kind and the name of an object.
 func (o *Object) title() string { return o.Kind + "/" + cmp.Or(o.Name, o.Was) }

@@ -13,31 +13,31 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// Restart is what happens to the pods.
+// Restart is the effect of an edit on the pods.
 type Restart string
 
 const (
 	// Starts means that the stack is new and its first pods start.
 	Starts Restart = "start"
-	// Stays means that the running pods stay.
+	// Stays means that the operator does not replace the running pods.
 	Stays Restart = "none"
 	// Restarts means that the pods are replaced.
 	Restarts Restart = "restart"
-	// Waits means that nothing happens to the pods while the stack is paused.
+	// Waits means that the operator does not replace the pods while the stack is paused.
 	Waits Restart = "paused"
-	// Blocked means that the pods are not replaced until the user accepts the loss of data.
+	// Blocked means that the operator replaces the pods only after the user has accepted the loss of data.
 	Blocked Restart = "blocked"
 )
 
-// Pods is what happens to the pods, and why.
+// Pods describes the effect of an edit on the pods, with the reasons.
 type Pods struct {
 	Restart Restart `json:"restart"`
-	// Why lists the causes. Template lists the fields of the pod template that show them.
+	// Why lists the causes. Template lists the fields of the pod template that change.
 	Why      []string `json:"why,omitempty"`
 	Template []string `json:"template,omitempty"`
-	// How explains how the pods are replaced.
+	// How describes the replacement of the pods.
 	How string `json:"how,omitempty"`
-	// TriesFirst reports whether a preflight tries the change first. Preflight explains that.
+	// TriesFirst reports whether a preflight tries the change first. Preflight contains the reason.
 	TriesFirst bool   `json:"preflight"`
 	Preflight  string `json:"preflightReason,omitempty"`
 
@@ -45,18 +45,11 @@ type Pods struct {
 	replaces bool
 }
 
-// pods decides as package rollout does: pods are replaced if the inputs of their template change, and the template
-// shows it. Both sides come from the same pipeline, so that facts that only the operator has do not count as a change.
+// pods decides as package rollout does: the operator replaces pods if the inputs of their template change, and this
+// changes the template. Both sides come from the same pipeline, so facts that only the operator has do not differ.
 func pods(in Input, objects []Object) (Pods, error) {
 	if in.Before == nil {
-		if in.Paused {
-			return Pods{Restart: Waits}, nil
-		}
-		if in.Exists {
-			return Pods{Restart: Restarts, Why: []string{"the running spec gives no configuration, so that the pod " +
-				"templates are not compared"}}, nil
-		}
-		return Pods{Restart: Starts}, nil
+		return firstPods(in), nil
 	}
 	same, err := sameInputs(in.Before, in.After)
 	if err != nil {
@@ -74,22 +67,41 @@ func pods(in Input, objects []Object) (Pods, error) {
 		replaces: true,
 	}
 	if in.Held != "" {
-		found.Why = append(found.Why, "with the change comes what the operator held back: "+in.Held)
+		found.Why = append(found.Why, "the operator also applies the changes that it held back: "+in.Held)
 	}
-	if wanted := after.Deployment.Spec.Replicas; wanted != nil && *wanted == 0 {
-		found.Restart, found.How = Stays, "the stack is scaled to zero: no pod runs, and the next one starts with "+
-			"the change"
-		return found, nil
-	}
-	recreates := *after.Deployment.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType
-	found.How = "the earlier pods serve until the new ones are ready"
-	if recreates {
-		found.How = "the earlier pods stop before the new ones start, so that the server is not available meanwhile"
-	}
-	found.TriesFirst, found.Preflight = preflight(in, recreates)
+	found.replace(in)
 	return found, nil
 }
 
+// firstPods returns the effect on the pods if the running stack has no plan.
+func firstPods(in Input) Pods {
+	switch {
+	case in.Paused:
+		return Pods{Restart: Waits}
+	case in.Exists:
+		return Pods{Restart: Restarts, Why: []string{"the running spec gives no configuration, so the pod templates are " +
+			"not compared"}}
+	default:
+		return Pods{Restart: Starts}
+	}
+}
+
+// replace describes the replacement of the pods.
+func (p *Pods) replace(in Input) {
+	deployment := in.After.Rendered.Deployment
+	if wanted := deployment.Spec.Replicas; wanted != nil && *wanted == 0 {
+		p.Restart, p.How = Stays, "the stack is scaled to zero: no pod runs, and the next pod starts with the change"
+		return
+	}
+	recreates := *deployment.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType
+	p.How = "the earlier pods serve until the new ones are ready"
+	if recreates {
+		p.How = "the earlier pods stop before the new ones start, so the server is not available during the change"
+	}
+	p.TriesFirst, p.Preflight = preflight(in, recreates)
+}
+
+// sameInputs reports whether both plans have the same inputs of the pod template.
 func sameInputs(before, after *plan.Plan) (bool, error) {
 	was, err := rollout.Digest(before.Rendered.Inputs, rollout.References{})
 	if err != nil {
@@ -156,18 +168,18 @@ func causes(was, is rollout.Inputs) []string {
 func preflight(in Input, recreates bool) (runs bool, reason string) {
 	switch {
 	case in.Serving != nil && *in.Serving == 0:
-		return false, "no pod serves that a failed change could harm"
+		return false, "no pod serves, so a failed change causes no outage"
 	case in.After.TriesChanges():
 		return true, "a pod tries the change before the pods that serve are replaced"
 	case in.After.PreflightMode() == "" && in.After.Rendered.Inputs.Compat != "":
-		return false, "a stack that was created as v1alpha1 is changed without one; set spec.workload.preflight to " +
+		return false, "by default, a stack that was created as v1alpha1 has no preflight; set spec.workload.preflight to " +
 			"Always to try changes"
 	case in.After.PreflightMode() == v1alpha2.PreflightNever:
 		return false, "spec.workload.preflight is Never"
 	case !recreates:
 		return false, "the earlier pods serve until the new ones are ready"
 	default:
-		return false, "a second pod could change the data of the running one, or wait for its devices; " +
-			"set spec.workload.preflight to Always to try the change all the same"
+		return false, "a second pod could change the data of the running pod, or wait for its devices; " +
+			"to try the change nevertheless, set spec.workload.preflight to Always"
 	}
 }

@@ -2,7 +2,7 @@ package change
 
 import "github.com/llamastack/llama-stack-k8s-operator/internal/redact"
 
-// redactBoth returns both values for display. Two values that differ stay different.
+// redactBoth returns two redacted values. It adds a mark to values that differ only in their redacted parts.
 func redactBoth(path, from, to string) (before, after string) {
 	before, after = redact.Value(path, from), redact.Value(path, to)
 	if before == after && from != to {

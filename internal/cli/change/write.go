@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// longest is the length of a value in the text.
+	// longest is the maximum length of a value in the text, in characters.
 	longest = 60
-	// maxFields is the number of fields in a list of the text.
+	// maxFields is the maximum number of fields in a list of the text.
 	maxFields = 20
 )
 
-// Write writes the change as text. File is the name of the manifest.
+// Write writes the change as text. File is the path of the manifest.
 func (c *Change) Write(page *bytes.Buffer, file string) {
 	fmt.Fprintf(page, "%s/%s (%s): %s\n", c.Namespace, c.Name, file, c.verdict())
 	for _, warning := range c.Warnings {
@@ -41,7 +41,7 @@ func (c *Change) verdict() string {
 	case c.Pods.Restart == Blocked:
 		return "changes that wait until you accept the loss of data"
 	default:
-		return "changes, and the pods stay"
+		return "changes, and the pods are not replaced"
 	}
 }
 
@@ -50,8 +50,8 @@ func (c *Change) writePods(page *bytes.Buffer) {
 		return
 	}
 	fmt.Fprintln(page, "\npods: "+map[Restart]string{
-		Starts: "start", Stays: "stay as they are", Restarts: "restart", Waits: "stay as they are until the stack " +
-			"is not paused any more", Blocked: "stay as they are until you accept the loss of data",
+		Starts: "start", Stays: "are not replaced", Restarts: "restart",
+		Waits: "are not replaced while the stack is paused", Blocked: "are not replaced until you accept the loss of data",
 	}[c.Pods.Restart])
 	for _, text := range c.Pods.Why {
 		fmt.Fprintf(page, "  - %s\n", text)
@@ -59,13 +59,7 @@ func (c *Change) writePods(page *bytes.Buffer) {
 	if len(c.Pods.Template) > 0 {
 		fmt.Fprintln(page, "  - in the pod template:")
 	}
-	for i, path := range c.Pods.Template {
-		if i == maxFields {
-			fmt.Fprintf(page, "      and %d more; see -o diff\n", len(c.Pods.Template)-maxFields)
-			break
-		}
-		fmt.Fprintf(page, "      %s\n", path)
-	}
+	writeList(page, c.Pods.Template)
 	if c.Pods.How != "" {
 		fmt.Fprintf(page, "  - %s\n", c.Pods.How)
 	}
@@ -82,12 +76,12 @@ func (c *Change) writeData(page *bytes.Buffer) {
 	case len(c.Data) > 0:
 		heading(page, "data that the change leaves behind", len(c.Data))
 	case c.Pods.replaces:
-		fmt.Fprintln(page, "\ndata: all of it stays where it is")
+		fmt.Fprintln(page, "\ndata: the server continues to use all of it")
 	}
 	for _, loss := range c.Data {
 		fmt.Fprintf(page, "  ! %s: %s\n", loss.Field, loss.Message)
 		if loss.Waits {
-			fmt.Fprintln(page, "    the pods are not replaced until you accept the loss")
+			fmt.Fprintln(page, "    the operator replaces the pods only after you have accepted the loss")
 		}
 	}
 }
@@ -126,21 +120,29 @@ func (c *Change) writeObjects(page *bytes.Buffer) {
 		case object.Action == Removed:
 			fmt.Fprintf(page, "  - %s\n", name)
 		case object.Action == Kept:
-			fmt.Fprintf(page, "  = %s: not used any more, and stays\n", name)
+			fmt.Fprintf(page, "  = %s: the stack no longer uses it, and the operator keeps it\n", name)
 		case object.Was != "":
-			fmt.Fprintf(page, "  ~ %s, in place of %s\n", name, object.Was)
-			continue // its content is the configuration
+			fmt.Fprintf(page, "  ~ %s, which replaces %s\n", name, object.Was)
+			continue // the configuration has a section of its own
 		default:
 			fmt.Fprintf(page, "  ~ %s\n", name)
 		}
-		for n, field := range object.Fields {
-			if n == maxFields {
-				fmt.Fprintf(page, "      and %d more; see -o diff\n", len(object.Fields)-maxFields)
-				break
-			}
-			fmt.Fprintf(page, "      %s %s: %s\n", sign(field.From != "", field.To != ""), field.Path,
-				arrow(field.From, field.To))
+		fields := make([]string, 0, len(object.Fields))
+		for _, field := range object.Fields {
+			fields = append(fields, fmt.Sprintf("%s %s: %s", sign(field.From != "", field.To != ""), field.Path,
+				arrow(field.From, field.To)))
 		}
+		writeList(page, fields)
+	}
+}
+
+// writeList writes the first lines of a list, and the number of the others.
+func writeList(page *bytes.Buffer, lines []string) {
+	for _, line := range lines[:min(len(lines), maxFields)] {
+		fmt.Fprintf(page, "      %s\n", line)
+	}
+	if more := len(lines) - maxFields; more > 0 {
+		fmt.Fprintf(page, "      and %d more; see -o diff\n", more)
 	}
 }
 
@@ -150,6 +152,7 @@ func heading(page *bytes.Buffer, title string, count int) {
 	}
 }
 
+// sign returns the mark of an entry: added, removed or changed.
 func sign(was, is bool) string {
 	switch {
 	case !was:
@@ -161,7 +164,7 @@ func sign(was, is bool) string {
 	}
 }
 
-// arrow returns both values, or the only one.
+// arrow returns both values with an arrow between them, or the value of the side that has one.
 func arrow(from, to string) string {
 	if short := shortened(from); from != to && short == shortened(to) {
 		from, to = fromDifference(from, to)
@@ -177,10 +180,10 @@ func arrow(from, to string) string {
 	}
 }
 
-// leading is the number of characters before the first difference of two long values.
+// leading is the number of characters that are shown before the first difference of two long values.
 const leading = 12
 
-// fromDifference returns the parts of two values that begin shortly before their first difference.
+// fromDifference returns the ends of two values, which begin shortly before the first difference.
 func fromDifference(from, to string) (fromPart, toPart string) {
 	a, b := []rune(from), []rune(to)
 	same := 0
@@ -191,7 +194,7 @@ func fromDifference(from, to string) (fromPart, toPart string) {
 	return "…" + string(a[same:]), "…" + string(b[same:])
 }
 
-// shortened returns a value in one line of bounded length.
+// shortened returns a value on one line, cut to the longest length.
 func shortened(value string) string {
 	value = strings.ReplaceAll(value, "\n", " ")
 	if runes := []rune(value); len(runes) > longest {

@@ -7,9 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// checkAliases returns the problem of a document whose aliases expand to more than the size limit of an input. A few
-// lines can expand to gigabytes, and the decoder expands them all. Invalid YAML is left to the decoder, which reports
-// the problem.
+// checkAliases returns the problem of a document whose aliases expand to more than MaxBytes, or "". The decoder expands
+// all aliases, and a few lines can expand to gigabytes. The decoder reports invalid YAML.
 func checkAliases(data []byte) string {
 	if !bytes.ContainsRune(data, '&') || !bytes.ContainsRune(data, '*') {
 		return ""
@@ -25,14 +24,14 @@ func checkAliases(data []byte) string {
 	return ""
 }
 
-// maxNesting bounds an alias within its own anchor. The decoder rejects deeper nesting without aliases.
+// maxNesting bounds the recursion of an alias inside its own anchor. Without aliases, the decoder limits the nesting.
 const maxNesting = 10_000
 
-// written counts down the size of an expanded document.
+// written counts the bytes that are left for an expanded document.
 type written struct{ left int }
 
-// fits reports whether a node fits into what is left. Each value counts as one byte more than its text, so that aliases
-// of empty values end too.
+// fits reports whether a node fits into the bytes that are left. Each value counts as one byte more than its text, so
+// that many aliases of empty values exceed the limit too.
 func (w *written) fits(node *yaml.Node, depth int) bool {
 	if w.left -= len(node.Value) + 1; w.left < 0 || depth > maxNesting {
 		return false

@@ -1,3 +1,4 @@
-// Package document parses the objects of manifests, within size limits: YAML with several documents, JSON, and lists.
-// It reports the position of an object in its file, and why a text is not an object.
+// Package document parses the objects of manifests within size limits. A manifest is YAML with one or more documents,
+// or JSON, and may contain lists. The package reports the position of each object, and the problem of a text that is
+// not an object.
 package document

@@ -19,21 +19,21 @@ import (
 type Document struct {
 	// File is the path of the file, or "-" for standard input.
 	File string
-	// Place is the position in the file in readable form: "document 2", "document 1, items[0]".
+	// Place is the position in the file for messages: "document 2", or "document 1, items[0]".
 	Place string
-	// Listed reports whether the file was found in a folder and not named by the user.
+	// Listed reports whether the user named a folder that contains the file, and not the file.
 	Listed bool
-	// Origin states what generated the text: "standard input", "kustomize DIR" or "Helm template PATH". Empty means a
-	// file that a user writes.
+	// Origin is the source of generated text: "standard input", "kustomize DIR" or "Helm template PATH". Empty means that
+	// a user wrote the file.
 	Origin string
-	// Line is the line of the file at which the document begins, from 1.
+	// Line is the line of the file on which the document begins. The first line is 1.
 	Line int
-	// Source is the text of the document. Data is the text as JSON; it is nil if the text cannot be read.
+	// Source is the text of the document. Data is the document as JSON, or nil if the text cannot be read.
 	Source, Data []byte
 	Meta         metav1.TypeMeta
-	// Problem describes why the text cannot be read, or its duplicate keys. It is usually empty.
+	// Problem is the reason why the text cannot be read, or a sentence about duplicate keys. Empty means no problem.
 	Problem string
-	// within is the path of an item of a list in the text, which whole holds.
+	// whole is the text that contains the document. within contains the indexes that lead to it in nested lists.
 	within []int
 	whole  []byte
 }
@@ -63,21 +63,21 @@ func splitDocuments(file string, data []byte, listed bool) []Document {
 	return documents
 }
 
-// text is the text of one document, the line at which it begins, and why it is not a document.
+// text is the text of one document, and the line on which it begins. problem is the reason why it is not a document.
 type text struct {
 	data    []byte
 	line    int
 	problem string
 }
 
-// yamlTexts returns the documents of a YAML file, as kubectl separates them: a separator is a line that begins with
-// ---, and only a comment may follow it. A separator before any text belongs to the document. Text after another
-// separator is not read, and hides none of the documents around it.
+// yamlTexts returns the documents of a YAML file as kubectl separates them. A separator is a line that begins with ---.
+// Only a comment may follow on that line; other text is a problem of the document that begins there. A separator before
+// the first text belongs to the first document.
 func yamlTexts(data []byte) []text {
 	var texts []text
 	current := text{line: 1}
 	end := func(next int) {
-		if len(current.data) > 0 || current.problem != "" {
+		if !current.isEmpty() {
 			texts = append(texts, current)
 		}
 		current = text{line: next}
@@ -86,14 +86,12 @@ func yamlTexts(data []byte) []text {
 	for line := range bytes.Lines(data) {
 		number++
 		line = bytes.TrimRight(line, "\r\n")
-		after, isSeparator := bytes.CutPrefix(line, []byte("---"))
-		after = bytes.TrimSpace(after)
+		isSeparator, hasText := separator(line)
 		switch {
-		case isSeparator && len(after) > 0 && after[0] != '#':
+		case hasText:
 			end(number)
-			current.problem = fmt.Sprintf("is not YAML: line %d: a document begins with ---, and only a comment may follow; "+
-				"write the text on the next line", number)
-		case isSeparator && (len(current.data) > 0 || current.problem != ""):
+			current.problem = fmt.Sprintf(textAfterSeparator, number)
+		case isSeparator && !current.isEmpty():
 			end(number + 1)
 			continue
 		}
@@ -103,10 +101,23 @@ func yamlTexts(data []byte) []text {
 	return texts
 }
 
-// helmSource is the comment that Helm writes above each document.
+const textAfterSeparator = "is not YAML: line %d: only a comment may follow --- at the beginning of a document; " +
+	"write the text on the next line"
+
+// separator reports whether a line separates documents, and whether text other than a comment follows on the line.
+func separator(line []byte) (is, hasText bool) {
+	after, is := bytes.CutPrefix(line, []byte("---"))
+	after = bytes.TrimSpace(after)
+	return is, is && len(after) > 0 && after[0] != '#'
+}
+
+// isEmpty reports whether the text has neither content nor a problem.
+func (t *text) isEmpty() bool { return len(t.data) == 0 && t.problem == "" }
+
+// helmSource matches the comment that Helm writes above each document.
 var helmSource = regexp.MustCompile(`(?m)\A(?:---.*\n)?# Source: (\S+)`)
 
-// originOf returns what generated a document.
+// originOf returns the source of a generated document, or "".
 func originOf(file string, data []byte) string {
 	if match := helmSource.FindSubmatch(data); match != nil {
 		return "Helm template " + string(match[1])
@@ -117,11 +128,11 @@ func originOf(file string, data []byte) string {
 	return ""
 }
 
-// placeOf returns the position of the document after i others.
+// placeOf returns the Place of the document with the index i.
 func placeOf(i int) string { return fmt.Sprintf("document %d", i+1) }
 
-// jsonValues returns the values of a JSON file. A YAML reader cannot read all JSON: it does not understand how JSON
-// escapes characters beyond 16 bits.
+// jsonValues returns the values of a JSON file, and false for a file that is not JSON. A YAML decoder cannot read all
+// JSON, because it does not decode the JSON escapes of characters beyond 16 bits.
 func jsonValues(data []byte) ([]text, bool) {
 	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {
 		return nil, false
@@ -141,7 +152,7 @@ func jsonValues(data []byte) ([]text, bool) {
 	}
 }
 
-// itemsOf reads a document, and splits a list into its items as kubectl does, because kubectl get prints lists.
+// itemsOf reads a document. It splits a list into its items as kubectl does, because kubectl get prints lists.
 func itemsOf(doc Document) []Document {
 	doc.read()
 	kind, isList := strings.CutSuffix(doc.Meta.Kind, "List")
@@ -169,7 +180,7 @@ func itemsOf(doc Document) []Document {
 	return documents
 }
 
-// read sets Data and Meta, or Problem.
+// read decodes the source. It sets Data and Meta, or Problem.
 func (d *Document) read() {
 	if d.Data != nil {
 		return
@@ -192,8 +203,7 @@ func (d *Document) read() {
 	d.Data, d.Meta = data, meta
 }
 
-// explain returns the message of a YAML reader without its intermediate steps. The message contains names and no
-// values.
+// explain returns the message of an error of the YAML decoder. The message contains names of keys and no values.
 func (d *Document) explain(err error) string {
 	text := err.Error()
 	for _, prefix := range []string{"error converting YAML to JSON: ", "yaml: "} {
@@ -213,8 +223,8 @@ func (d *Document) explain(err error) string {
 
 var lineNumber = regexp.MustCompile(`\bline (\d+)`)
 
-// fileLines replaces the line numbers of a message about the document by those of its file. The YAML reader counts one
-// line more than the text has if a value is not complete.
+// fileLines replaces line numbers in the document by line numbers in the file. For an incomplete value, the decoder
+// reports the line after the last one; the last line replaces that number.
 func (d *Document) fileLines(text string) string {
 	return lineNumber.ReplaceAllStringFunc(text, func(match string) string {
 		line, err := strconv.Atoi(strings.TrimPrefix(match, "line "))

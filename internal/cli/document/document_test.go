@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/files"
 )
 
-// Every document has its position, and unreadable text has a problem.
+// The title of a document contains its position. Unreadable text gives a document with a problem.
 func TestRead(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text string
@@ -23,8 +23,8 @@ func TestRead(t *testing.T) {
 			"kind: A\n---\nkind: List\nitems: [{kind: B}, {kind: CList, items: [{metadata: {}}]}]\n",
 			[]string{"-: document 1: A", "-: document 2, items[0]: B", "-: document 2, items[1], items[0]: C"},
 		},
-		"no YAML":   {"kind: A\n---\n\ta: b\n", []string{"-: document 1: A", "-: document 2: is not valid YAML: line 3 is indented with a tab; use spaces"}},
-		"no object": {"- a\n", []string{"-: document 1: is not a Kubernetes object: it does not have apiVersion and kind"}},
+		"invalid YAML":  {"kind: A\n---\n\ta: b\n", []string{"-: document 1: A", "-: document 2: is not valid YAML: line 3 is indented with a tab; use spaces"}},
+		"not an object": {"- a\n", []string{"-: document 1: is not a Kubernetes object: it does not have apiVersion and kind"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			documents, err := files.Read("-", strings.NewReader(tc.text))
@@ -43,7 +43,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// The manifests of a folder are read in the order of their names, and are marked as listed.
+// Read reads the manifests of a folder in the order of their names, and marks them as listed.
 func TestReadFolder(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"b.yaml", "a.json", "c.txt", "d.yml"} {
@@ -66,6 +66,6 @@ func TestReadFolder(t *testing.T) {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	if _, err := files.Read(filepath.Join(folder, "none"), nil); err == nil {
-		t.Error("a file that is not there is read")
+		t.Error("no error for a file that does not exist")
 	}
 }

@@ -8,16 +8,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Position is a place in a file: a line and a column, from 1. The zero value means that the place is not known.
+// Position is a position in a file. The first line and the first column are 1. The zero value means that the position
+// is not known.
 type Position struct{ Line, Column int }
 
-// Position returns the position of a field path: spec.providers.inference[0].endpoint. If the field does not exist, it
-// is the position of the nearest field above it. An alias leads to the place where the value is written.
+// Position returns the position of a field path such as spec.providers.inference[0].endpoint. If the field does not
+// exist, Position returns the position of the nearest parent. For an alias, it returns the position of the anchor.
 //
-// The position of a document that is piped is in the text that was read, not in a file.
+// For standard input, the position is in the text that was read.
 func (d *Document) Position(path string) Position { return d.position(d.root(), path) }
 
-// Positions returns the positions of field paths, and parses the text once.
+// Positions returns the positions of several field paths. It parses the text only once.
 func (d *Document) Positions(paths []string) []Position {
 	root := d.root()
 	positions := make([]Position, 0, len(paths))
@@ -41,7 +42,8 @@ func (d *Document) position(root *yaml.Node, path string) Position {
 	return Position{Line: d.Line + key.Line - 1, Column: key.Column}
 }
 
-// ProblemPosition returns the position of the document's problem: the line that the problem names, or the first line.
+// ProblemPosition returns the position of the document's problem: the line in the message, or the beginning of the
+// document.
 func (d *Document) ProblemPosition() Position {
 	if match := lineNumber.FindStringSubmatch(d.Problem); match != nil {
 		if line, err := strconv.Atoi(match[1]); err == nil {
@@ -51,7 +53,7 @@ func (d *Document) ProblemPosition() Position {
 	return d.Position("")
 }
 
-// root returns the node of the object, or nil if the text cannot be read as nodes.
+// root returns the node of the object, or nil for an invalid text.
 func (d *Document) root() *yaml.Node {
 	var parsed yaml.Node
 	if d.whole == nil || yaml.NewDecoder(bytes.NewReader(d.whole)).Decode(&parsed) != nil || len(parsed.Content) == 0 {
@@ -68,7 +70,7 @@ func (d *Document) root() *yaml.Node {
 	return node
 }
 
-// find returns the node of a path, and the node of its key if it has one.
+// find returns the node of a path, and the node of its key. An item of a list has no key.
 func find(node *yaml.Node, path string) (key, value *yaml.Node) {
 	value = node
 	for rest := path; rest != ""; {
@@ -81,7 +83,8 @@ func find(node *yaml.Node, path string) (key, value *yaml.Node) {
 	return key, value
 }
 
-// step follows the first part of a path. It returns nil if the node has no such part.
+// step follows the first part of a path, and returns the rest of the path. The value is nil if the node does not
+// contain that part.
 func step(node *yaml.Node, path string) (key, value *yaml.Node, rest string) {
 	if node == nil {
 		return nil, nil, ""
@@ -91,7 +94,7 @@ func step(node *yaml.Node, path string) (key, value *yaml.Node, rest string) {
 		return key, value, after
 	}
 	path = strings.TrimPrefix(path, ".")
-	// Keys may contain dots, so the longest one that fits wins.
+	// Keys may contain dots, so the longest key that matches takes precedence.
 	for end := len(path); end > 0; end = strings.LastIndexAny(path[:end], ".[") {
 		if key, value := entry(node, path[:end], nil); value != nil {
 			return key, value, path[end:]
@@ -100,7 +103,7 @@ func step(node *yaml.Node, path string) (key, value *yaml.Node, rest string) {
 	return nil, nil, ""
 }
 
-// bracket cuts a part in brackets from the front of a path.
+// bracket removes a part in brackets from the beginning of a path. It reports false for a path that begins otherwise.
 func bracket(path string) (inner, rest string, ok bool) {
 	path, ok = strings.CutPrefix(path, "[")
 	if !ok {
@@ -109,7 +112,7 @@ func bracket(path string) (inner, rest string, ok bool) {
 	return strings.Cut(path, "]")
 }
 
-// element returns the item of a list by its index or its name, or the entry of a mapping.
+// element returns the item of a list with an index or a name, or the entry of a mapping.
 func element(node *yaml.Node, name string) (key, value *yaml.Node) {
 	if node.Kind != yaml.SequenceNode {
 		return entry(node, name, nil)
@@ -130,21 +133,14 @@ func element(node *yaml.Node, name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// entry returns the key and the value of a mapping, those of its merge keys included. Seen holds the mappings that the
-// lookup has visited, because an anchor may contain itself, and many times.
+// entry returns the key and the value of an entry in a mapping or its merge keys. Seen contains the mappings that the
+// lookup has visited, because an anchor may contain itself.
 func entry(node *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value *yaml.Node) {
 	if node == nil || node.Kind != yaml.MappingNode || seen[node] {
 		return nil, nil
 	}
-	for _, same := range []func(string) bool{
-		func(key string) bool { return key == name },
-		func(key string) bool { return spelled(key) == spelled(name) },
-	} {
-		for i := 0; i+1 < len(node.Content); i += 2 {
-			if same(node.Content[i].Value) {
-				return node.Content[i], node.Content[i+1]
-			}
-		}
+	if key, value := ownEntry(node, name); value != nil {
+		return key, value
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if node.Content[i].Tag != "!!merge" {
@@ -161,7 +157,21 @@ func entry(node *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value *
 	return nil, nil
 }
 
-// merged returns an entry of the mappings that a merge key names.
+// ownEntry returns the key and the value of an entry in a mapping. A key with the same spelling takes precedence over
+// one with another spelling.
+func ownEntry(node *yaml.Node, name string) (key, value *yaml.Node) {
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		switch written := node.Content[i].Value; {
+		case written == name:
+			return node.Content[i], node.Content[i+1]
+		case value == nil && spelled(written) == spelled(name):
+			key, value = node.Content[i], node.Content[i+1]
+		}
+	}
+	return key, value
+}
+
+// merged returns an entry of the mappings in the value of a merge key.
 func merged(node *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value *yaml.Node) {
 	if node == nil || node.Kind != yaml.SequenceNode {
 		return entry(node, name, seen)
@@ -174,7 +184,7 @@ func merged(node *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value 
 	return nil, nil
 }
 
-// spelled returns a key without underscores and in lower case, because APIs may be written as vector_io or vectorIo.
+// spelled returns a key in lower case without underscores, because an API may be written as vector_io or vectorIo.
 func spelled(key string) string { return strings.ToLower(strings.ReplaceAll(key, "_", "")) }
 
 // target returns the node that an alias refers to.

@@ -41,7 +41,8 @@ spec:
   flow: {list: [1, {deep: x}]}
 `
 
-// A path leads to the line and the column of its key, and a path that does not exist to the field above it.
+// The position of a path is the line and the column of its key. For a path that does not exist, it is the position of
+// the closest existing parent field.
 func TestPosition(t *testing.T) {
 	documents, err := files.Read("-", strings.NewReader(positions))
 	if err != nil || len(documents) != 2 {
@@ -74,7 +75,7 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-// Items of lists, JSON values and texts with Windows line ends have the lines of their file.
+// The positions in items of lists, JSON values, and texts with Windows line ends count the lines of the whole file.
 func TestPositionOfItems(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text string
@@ -89,8 +90,8 @@ func TestPositionOfItems(t *testing.T) {
 			"kind: A\r\n---\r\nkind: B\r\nspec:\r\n  a: 1\r\n", 1, "spec.a",
 			document.Position{Line: 5, Column: 3},
 		},
-		"separators":     {"---\n---\nkind: A\n--- # two\n# Source: x/templates/y.yaml\nkind: B\nspec: {a: 1}\n", 2, "spec.a", document.Position{Line: 7, Column: 8}},
-		"its own anchor": {"kind: A\nspec: &a {<<: *a, b: 1}\n", 0, "spec.a", document.Position{Line: 2, Column: 1}},
+		"separators":                   {"---\n---\nkind: A\n--- # two\n# Source: x/templates/y.yaml\nkind: B\nspec: {a: 1}\n", 2, "spec.a", document.Position{Line: 7, Column: 8}},
+		"anchor that refers to itself": {"kind: A\nspec: &a {<<: *a, b: 1}\n", 0, "spec.a", document.Position{Line: 2, Column: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "a.yaml")
@@ -108,7 +109,7 @@ func TestPositionOfItems(t *testing.T) {
 	}
 }
 
-// A text that cannot be read has the line that its problem names, in the numbers of the file.
+// The position of a problem is the line in the whole file, not in the document.
 func TestProblemPosition(t *testing.T) {
 	for text, want := range map[string]int{
 		"kind: A\n---\nkind: B\nspec:\n  a: [\n":            5,
@@ -150,7 +151,7 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// A lookup ends for every text and every path.
+// Position returns for every text and every path.
 func FuzzPosition(f *testing.F) {
 	f.Add(positions, "spec.providers.inference[0].provider")
 	f.Add("a: &a {<<: [*a, *a], b: *a}\n", "a.b.b[0].c[x")
@@ -158,11 +159,11 @@ func FuzzPosition(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, path string) {
 		documents, err := files.Read("-", strings.NewReader(text))
 		if err != nil {
-			return // a text that cannot be read has no positions
+			return // only documents have positions
 		}
 		for _, doc := range documents {
 			if at := doc.Position(path); at.Line < 1 {
-				t.Errorf("line %d", at.Line)
+				t.Errorf("line %d, want at least 1", at.Line)
 			}
 			doc.ProblemPosition()
 		}

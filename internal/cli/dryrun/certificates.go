@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// trust returns the certificate authorities that a stack's server trusts. A ConfigMap that is missing from the files is
-// not an error, as for a Secret: only the bundle depends on it, and then contains only the root certificates.
+// trust returns the certificate authorities that the server of a stack trusts. A ConfigMap that the files do not
+// contain is not an error, because only the content of the CA bundle depends on it.
 func (m *Manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, error) {
 	trust, unusable := plan.ReadTrust(object, m.contents(object))
 	if len(unusable) > 0 {
@@ -24,8 +24,8 @@ func (m *Manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, 
 	return trust, nil
 }
 
-// contents returns the contents of the ConfigMaps that a stack refers to, by intent.ConfigMapUse.ID and key. ConfigMaps
-// that are missing from the files or that the stack may not read are left out.
+// contents returns the contents of the ConfigMaps that a stack refers to, by intent.ConfigMapUse.ID and key. It omits
+// ConfigMaps that the files do not contain, and those that the stack may not read.
 func (m *Manifests) contents(object *v1alpha2.LlamaStackDistribution) map[string]map[string][]byte {
 	contents := make(map[string]map[string][]byte)
 	for _, use := range slices.Concat(intent.ConfigMaps(object), intent.TrustedCA(object)) {
@@ -39,8 +39,8 @@ func (m *Manifests) contents(object *v1alpha2.LlamaStackDistribution) map[string
 	return contents
 }
 
-// serving returns the certificate of a stack's server. It returns nil if the spec names no certificate or the files do
-// not contain its Secret.
+// serving returns the certificate of a stack's server. It returns nil if the spec names no certificate, or if the files
+// do not contain the Secret.
 func (m *Manifests) serving(object *v1alpha2.LlamaStackDistribution) *cabundle.Serving {
 	key := Key{Namespace: object.Namespace, Name: render.TLSSecret(&object.Spec)}
 	secret, ok := m.Secrets[key]
@@ -51,14 +51,14 @@ func (m *Manifests) serving(object *v1alpha2.LlamaStackDistribution) *cabundle.S
 	return cabundle.NewServing(values[names.TLSCertificate], values[names.TLSAuthority])
 }
 
-// unreadCertificate adds a note about the objects that a cluster makes from a certificate that is missing from the
-// files.
+// unreadCertificate adds a note about the objects that the operator creates from a certificate that the files do not
+// contain.
 func (o *Outcome) unreadCertificate(object *v1alpha2.LlamaStackDistribution, built *plan.Plan) {
 	if secret := render.TLSSecret(&object.Spec); secret != "" && built.ServesTLS &&
 		built.Exposure == render.HTTPRouteKind {
 		o.Notes = append(o.Notes, fmt.Sprintf(
-			"this command does not read the certificate in Secret %q; in a cluster, the operator creates from it and its key "+
-				"%s BackendTLSPolicy %q and ConfigMap %q",
-			secret, names.TLSAuthority, names.BackendTLSPolicy(object.Name), names.ServerCA(object.Name)))
+			"this command does not read the certificate in Secret %q; in a cluster, the operator creates BackendTLSPolicy %q "+
+				"and ConfigMap %q from the certificate and the key %s of the Secret",
+			secret, names.BackendTLSPolicy(object.Name), names.ServerCA(object.Name), names.TLSAuthority))
 	}
 }

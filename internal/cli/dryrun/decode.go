@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// DecodeStack decodes strictly. An unknown field is an error, as in kubectl, because the API server would drop it
-// silently.
+// DecodeStack decodes a document strictly. An unknown field is an error as in kubectl, because the API server would
+// drop the field without a message.
 func DecodeStack(doc document.Document, namespace string) Stack {
 	found := Stack{File: doc.File, doc: &doc, Object: &v1alpha2.LlamaStackDistribution{}}
 	if doc.Problem != "" {
@@ -36,7 +36,7 @@ func DecodeStack(doc document.Document, namespace string) Stack {
 	return found
 }
 
-// decodeHub decodes the values that fit their fields, and records the others.
+// decodeHub decodes a v1alpha2 document. It records the values that do not fit their fields as errors.
 func decodeHub(data []byte, found *Stack) {
 	for _, problem := range decodeFitting(data, found.Object) {
 		found.Errors = append(found.Errors, WithPlace(problem, reflect.TypeFor[v1alpha2.LlamaStackDistribution]()))
@@ -47,7 +47,7 @@ func decodeHub(data []byte, found *Stack) {
 	found.Decoded = true
 }
 
-// decodeFitting fills an object with the values that fit its fields, and returns a problem for each of the others.
+// decodeFitting sets the fields of an object to the values that fit them, and returns a problem for each other value.
 func decodeFitting(data []byte, into any) []typecheck.Problem {
 	var value any
 	if err := DecodeNumbers(data, &value); err != nil {
@@ -59,13 +59,13 @@ func decodeFitting(data []byte, into any) []typecheck.Problem {
 	if err == nil {
 		err = json.Unmarshal(fits, into)
 	}
-	if err != nil { // fitting values decode
+	if err != nil { // never happens, because the remaining values fit
 		problems = append(problems, typecheck.Problem{Message: "cannot be read: " + err.Error()})
 	}
 	return problems
 }
 
-// DecodeNumbers decodes JSON and keeps numbers as they are written.
+// DecodeNumbers decodes JSON, and decodes numbers as json.Number.
 func DecodeNumbers(data []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
@@ -74,12 +74,12 @@ func DecodeNumbers(data []byte, into any) error {
 
 var duplicateField = regexp.MustCompile(`^duplicate field "(.+)"$`)
 
-// twice returns the duplicate fields of a JSON document. The YAML reader reports those of YAML.
+// twice returns the duplicate fields of a JSON document. The YAML decoder reports duplicate keys of YAML.
 func twice(data []byte, like any) []typecheck.Problem {
 	strict, err := kjson.UnmarshalStrict(data, reflect.New(reflect.TypeOf(like).Elem()).Interface(),
 		kjson.DisallowDuplicateFields)
 	if err != nil {
-		return nil // a value of the wrong type, which is already reported
+		return nil // another check reports values of a wrong type
 	}
 	var problems []typecheck.Problem
 	for _, err := range strict {
@@ -91,8 +91,8 @@ func twice(data []byte, like any) []typecheck.Problem {
 	return problems
 }
 
-// wrongVersion returns the problem of an apiVersion. It also rejects groups from circulating documents that no operator
-// ever had.
+// wrongVersion returns the problem of an apiVersion, or "". Some published examples have an API group that no operator
+// serves.
 func wrongVersion(apiVersion string) string {
 	want := v1alpha2.GroupVersion.String()
 	group, version, _ := strings.Cut(apiVersion, "/")
@@ -100,9 +100,8 @@ func wrongVersion(apiVersion string) string {
 	case apiVersion == want:
 		return ""
 	case group == v1alpha2.GroupVersion.Group:
-		return fmt.Sprintf("apiVersion: this command does not read the version %q; use %s, or %s for a stack that is "+
-			"written in it",
-			apiVersion, want, v1alpha1.GroupVersion)
+		return fmt.Sprintf("apiVersion: this command cannot read the version %q; use %s, or %s for a stack that is "+
+			"written in that version", apiVersion, want, v1alpha1.GroupVersion)
 	case version == "":
 		return fmt.Sprintf("apiVersion: %q has no group; use %s", apiVersion, want)
 	default:

@@ -1,3 +1,3 @@
-// Package dryrun runs the pipeline of the operator on the objects of manifests. It reports the plan of each stack, its
-// errors and its warnings, with their positions. It needs no cluster, and skips what only a cluster has.
+// Package dryrun runs the pipeline of the operator on the objects in manifests. It returns the plan, the errors and the
+// warnings of each stack, with their positions. It needs no cluster, and skips checks of facts that only a cluster has.
 package dryrun

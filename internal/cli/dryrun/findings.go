@@ -2,7 +2,7 @@ package dryrun
 
 import "github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
 
-// Reported returns the findings for one stack with their positions, and whether the stack is valid.
+// Reported returns the findings for one stack with their positions, and reports whether the stack is valid.
 func Reported(s *Stack, found *Outcome, strict bool) (list []findings.Finding, valid bool) {
 	add := func(level, rule string, texts []string) {
 		for _, text := range texts {
@@ -30,8 +30,8 @@ func (s *Stack) finding(level, rule, text string) findings.Finding {
 	return f
 }
 
-// place sets the positions of findings to those of their fields. Generated text has no position that a user can edit,
-// so its origin takes the place of the file. Only Helm output in a file has both.
+// place sets the positions of findings to those of their fields. Findings about generated text have an origin and no
+// position, because a user cannot edit the text. Findings about Helm output in a file have both.
 func (s *Stack) place(list []findings.Finding) {
 	if s.doc == nil || s.isGenerated() {
 		return
@@ -48,7 +48,7 @@ func (s *Stack) place(list []findings.Finding) {
 	}
 }
 
-// Lines returns the lines of field paths in the file. A line is 0 if the stack is not from a file.
+// Lines returns the lines of field paths in the file. A line is 0 if the stack does not come from a file.
 func (s *Stack) Lines(paths []string) []int {
 	lines := make([]int, len(paths))
 	if s.doc != nil {
@@ -59,10 +59,10 @@ func (s *Stack) Lines(paths []string) []int {
 	return lines
 }
 
-// isGenerated reports whether no file holds the text.
+// isGenerated reports whether the text comes from standard input or another program, and not from a file.
 func (s *Stack) isGenerated() bool { return s.File == "-" || s.File == s.doc.Origin }
 
-// Checked returns a stack as an object of a report.
+// Checked returns the entry of a stack in a report.
 func (s *Stack) Checked(valid bool) findings.Object {
 	object := findings.Object{File: s.File, Stack: s.Object.Name, Namespace: s.Object.Namespace, Valid: valid}
 	if s.doc == nil {

@@ -18,28 +18,28 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
-// DefaultNamespace is the namespace of objects that name none.
+// DefaultNamespace is the namespace of objects without metadata.namespace.
 const DefaultNamespace = "default"
 
-// Manifests holds the objects from all files that the pipeline can use. Other kinds are skipped, so that you can pass
-// whole folders.
+// Manifests contains the objects in files that the pipeline uses. Other kinds are skipped, so a folder may contain
+// them.
 type Manifests struct {
 	Stacks     []Stack
 	ConfigMaps map[Key]*corev1.ConfigMap
 	Secrets    map[Key]*corev1.Secret
-	// SecretsTwice holds the Secrets that are in several files. It is not known which of them a stack refers to.
+	// SecretsTwice contains the Secrets that occur several times, so that their values are not known.
 	SecretsTwice map[Key]bool
-	// Others lists the skipped kinds. Notes lists messages about unreadable files.
+	// Others lists the skipped kinds. Notes lists messages about files that cannot be read.
 	Others, Notes []string
 	// Config is the configuration from the operator's ConfigMap.
 	Config operatorconfig.Config
 	// Live reports whether the objects come from a cluster and not from files.
 	Live bool
-	// Pasted reports whether the objects come from a text without a file. A remedy then names no flag.
+	// Pasted reports whether the objects come from a text without a file. Remedies then do not name flags.
 	Pasted bool
-	// Denied holds the ConfigMaps of the cluster that the caller may not read.
+	// Denied contains the ConfigMaps in the cluster that the caller may not read.
 	Denied map[Key]bool
-	// running is what a cluster shows of the stack that is planned. Nil means that it is not known.
+	// running contains the facts about the running stack. Nil means that they are not known.
 	running *Running
 }
 
@@ -49,14 +49,14 @@ type Stack struct {
 	File string
 	// doc is the text of the stack, for the positions of findings. Nil means that the stack is not from a file.
 	doc *document.Document
-	// Object holds the readable values of the document.
+	// Object contains the values of the document that fit their fields.
 	Object *v1alpha2.LlamaStackDistribution
-	// Decoded reports whether the document could be decoded. A document with a wrong group, a misspelt field or a
-	// value of the wrong type is decoded too, so that all its mistakes are reported together.
+	// Decoded reports whether the document could be decoded. This includes documents with a wrong group, a misspelled
+	// field or a value of a wrong type, so that one run reports all mistakes.
 	Decoded bool
-	// Older reports whether the document is of v1alpha1. Object is then the stored version, v1alpha2.
+	// Older reports whether the document has the version v1alpha1. Object has the version v1alpha2 in any case.
 	Older bool
-	// unfit lists the paths of values that were left out because they do not fit their fields.
+	// unfit lists the paths of values that do not fit their fields. Object does not contain these values.
 	unfit []string
 	// Errors lists the decoding errors. warnings lists fields without effect.
 	Errors, warnings []string
@@ -77,19 +77,19 @@ func Gather(documents []document.Document, namespace string) *Manifests {
 	return found
 }
 
-// Nothing returns the problem of files without a stack.
+// Nothing returns the message about files without a stack.
 func (m *Manifests) Nothing(paths ...string) string {
 	problem := fmt.Sprintf("no %s in %s", v1alpha2.Kind, strings.Join(paths, ", "))
 	if len(m.Others) > 0 {
 		problem += "; found only " + strings.Join(m.Others, ", ")
 	}
 	if slices.Contains(m.Others, ogxserver.Kind) {
-		problem += "; use kubectl llamastack convert to convert an " + ogxserver.Kind + " to a stack"
+		problem += "; to convert an " + ogxserver.Kind + " to a stack, use kubectl llamastack convert"
 	}
 	return problem
 }
 
-// Add stores one document by its kind. Problems are recorded for the document, and reading continues.
+// Add adds the object of a document. A document with a problem is added as a stack with an error.
 func (m *Manifests) Add(doc document.Document, namespace string) {
 	if doc.Data == nil {
 		m.unread(doc)
@@ -109,8 +109,8 @@ func (m *Manifests) Add(doc document.Document, namespace string) {
 	}
 }
 
-// unread records a document that cannot be read. A folder may contain unrelated files, such as the templates of a
-// chart.
+// unread records a document that cannot be read. In a folder, a file that does not mention a stack causes only a note,
+// because a folder may contain other files, for example the templates of a chart.
 func (m *Manifests) unread(doc document.Document) {
 	if doc.Listed && !bytes.Contains(doc.Source, []byte(v1alpha2.Kind)) {
 		m.Notes = append(m.Notes, doc.File+": skipped because it "+doc.Problem)
@@ -119,7 +119,7 @@ func (m *Manifests) unread(doc document.Document) {
 	m.refuse(doc, doc.Problem)
 }
 
-// refuse records a document as a stack with an error.
+// refuse adds a document as a stack with an error.
 func (m *Manifests) refuse(doc document.Document, problem string) {
 	m.Stacks = append(m.Stacks, Stack{
 		File: doc.File, doc: &doc, Object: &v1alpha2.LlamaStackDistribution{},
@@ -127,8 +127,7 @@ func (m *Manifests) refuse(doc document.Document, problem string) {
 	})
 }
 
-// WrongKind returns the problem of a kind that looks like a wrong spelling of this command's kind. It returns "" for
-// all other kinds.
+// WrongKind returns the problem of a misspelled kind LlamaStackDistribution, or "" for any other kind.
 func WrongKind(meta metav1.TypeMeta) string {
 	group, _, _ := strings.Cut(meta.APIVersion, "/")
 	near := suggest.Nearest(meta.Kind, []string{v1alpha2.Kind}) != "" || strings.EqualFold(meta.Kind, v1alpha2.Kind)
@@ -144,7 +143,7 @@ func WrongKind(meta metav1.TypeMeta) string {
 	}
 }
 
-// addTo stores an object that a stack may refer to. Errors do not contain its content, which is never printed.
+// addTo adds an object that a stack may refer to. Errors do not contain its content, which may be secret.
 func addTo[T any, P interface {
 	*T
 	metav1.Object
@@ -162,7 +161,7 @@ func addTo[T any, P interface {
 	into[key] = object
 }
 
-// Title returns the file and the name of a stack, or the file alone if the stack has no name.
+// Title returns the file and the name of a stack, or only the file of a stack without a name.
 func (s Stack) Title() string {
 	if s.Object.Name == "" {
 		return s.File

@@ -28,7 +28,7 @@ func Objects(built *plan.Plan) ([]Object, error) {
 		if err != nil {
 			return nil, err
 		}
-		data, err := yaml.Marshal(content.Object) // without the detour over JSON, which takes most of the time
+		data, err := yaml.Marshal(content.Object) // faster than the encoding as JSON first
 		if err != nil {
 			return nil, fmt.Errorf("print %s %q: %w", object.GVK.Kind, object.Name, err)
 		}
@@ -42,7 +42,7 @@ func Objects(built *plan.Plan) ([]Object, error) {
 	return texts, nil
 }
 
-// emptyValues returns empty values for the parts of Secrets that only the operator sees.
+// emptyValues returns an empty value for each key that the operator derives from the value of a Secret.
 func emptyValues(derived []secretvalue.Derived) map[string][]byte {
 	values := make(map[string][]byte, len(derived))
 	for _, value := range derived {
@@ -51,15 +51,16 @@ func emptyValues(derived []secretvalue.Derived) map[string][]byte {
 	return values
 }
 
-// commentDerived writes a comment about the source of each value that is left empty.
+// commentDerived writes a comment with the source of each empty value.
 func commentDerived(page *bytes.Buffer, derived []secretvalue.Derived) {
-	page.WriteString("# The values are left out. The operator reads them from:\n")
+	page.WriteString("# The values are empty here. The operator reads them from:\n")
 	for _, value := range derived {
 		fmt.Fprintf(page, "#   %s: Secret %q, key %q (%s)\n", value.Key, value.Secret, value.SecretKey, value.FieldPath)
 	}
 }
 
-// Config returns the configuration of a plan, or a comment that states where the server gets it from.
+// Config returns the configuration of a plan. If the operator generates none, it returns a comment that names the
+// source of the configuration.
 func (s Stack) Config(built *plan.Plan) []byte {
 	source := "the configuration of its image"
 	switch {

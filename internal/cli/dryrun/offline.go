@@ -28,18 +28,18 @@ import (
 type Outcome struct {
 	Plan     *plan.Plan
 	Warnings []string
-	// Lost lists the data that a change leaves behind.
+	// Lost lists the data that the change leaves behind.
 	Lost []string
-	// Notes lists information about valid settings.
+	// Notes lists remarks about valid settings.
 	Notes  []string
 	Errors []string
 }
 
-// Plan runs the pipeline of the controller on files. It skips what needs a cluster: the existence of Secrets and the
-// labels of images.
+// Plan runs the pipeline of the controller on a stack. It does not check the existence of Secrets and the labels of
+// images, which requires a cluster.
 func (m *Manifests) Plan(s Stack) Outcome { return m.PlanSince(s, nil) }
 
-// PlanSince is like offline for a stack whose data is in the given places. Nil means that nothing runs.
+// PlanSince is like Plan for a change of a running stack, whose data is in the places. Nil means that no stack runs.
 func (m *Manifests) PlanSince(s Stack, before *retention.Places) Outcome {
 	var found Outcome
 	if s.Decoded {
@@ -73,47 +73,52 @@ func (m *Manifests) plan(s Stack, before *retention.Places, found *Outcome) {
 	found.Plan = built
 	found.Warn(built.Warnings)
 	found.data(built)
-	for _, model := range built.Models {
-		if model.Renamed() {
-			found.Notes = append(found.Notes, model.String())
-		}
-	}
-	found.Notes = append(found.Notes, externalNotes(built.External())...)
-	if image, ok := m.unreadImage(&s.Object.Spec); ok {
-		found.Notes = append(found.Notes, fmt.Sprintf(
-			"this command does not read the labels of image %q; in a cluster, the configuration and the release in its labels "+
-				"take precedence",
-			image))
-	}
+	found.Notes = append(found.Notes, m.notes(s, built)...)
 }
 
-// externalNotes returns notes about what is not known of external providers before a pod starts, because this command
-// reads no image.
+// notes returns remarks about renamed models, and about images that this command does not read.
+func (m *Manifests) notes(s Stack, built *plan.Plan) []string {
+	var notes []string
+	for _, model := range built.Models {
+		if model.Renamed() {
+			notes = append(notes, model.String())
+		}
+	}
+	notes = append(notes, externalNotes(built.External())...)
+	if image, ok := m.unreadImage(&s.Object.Spec); ok {
+		notes = append(notes, fmt.Sprintf("this command does not read the labels of image %q; in a cluster, the configuration "+
+			"and the release in its labels take precedence", image))
+	}
+	return notes
+}
+
+// externalNotes returns a note for each external provider about facts that are known only after the operator or a pod
+// has read the image.
 func externalNotes(providers []render.ExternalProvider) []string {
 	var notes []string
 	for i := range providers {
 		one := &providers[i]
 		notes = append(notes, fmt.Sprintf("%s: this command does not read image %q; in a cluster, the operator reads its "+
-			"label %s, or the pod reads the image when it starts; this determines the type and the module of %q, and whether "+
-			"it serves the API that it is listed under; the pod then checks whether its package fits the server",
-			one.Path, one.Image, externalprovider.Label, one.ID))
+			"label %s, or the pod reads the image when it starts; only then are the type and the module of provider %q known, "+
+			"and whether the provider serves the API in its field path; the pod also checks whether the package of the "+
+			"provider is compatible with the server", one.Path, one.Image, externalprovider.Label, one.ID))
 	}
 	return notes
 }
 
-// leftOut reports whether a path is, contains or is part of a value that was left out. Such a value already has an
-// error.
+// leftOut reports whether a path is a value that does not fit its field, or contains or is part of such a value. The
+// value already has an error.
 func (s *Stack) leftOut(path string) bool {
 	return slices.ContainsFunc(s.unfit, func(unfit string) bool { return within(path, unfit) || within(unfit, path) })
 }
 
-// within reports whether path is the path other or a path below it.
+// within reports whether a path is equal to other or below it.
 func within(path, other string) bool {
 	rest, ok := strings.CutPrefix(path, other)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// rename replaces the field names in all messages by those of the document's version.
+// rename replaces the field paths in all messages by those of the document's API version.
 func (o *Outcome) rename(name func(string) string) {
 	for _, texts := range [][]string{o.Errors, o.Warnings, o.Lost, o.Notes} {
 		for i := range texts {
@@ -122,7 +127,8 @@ func (o *Outcome) rename(name func(string) string) {
 	}
 }
 
-// unreadImage returns the image in the operator's ConfigMap that an operator would read the base configuration from.
+// unreadImage returns the image in the operator's ConfigMap from whose labels the operator would read the base
+// configuration, and false if there is none.
 func (m *Manifests) unreadImage(spec *v1alpha2.LlamaStackDistributionSpec) (string, bool) {
 	if !plan.NeedsBase(spec) || spec.BaseConfig != nil {
 		return "", false
@@ -130,7 +136,7 @@ func (m *Manifests) unreadImage(spec *v1alpha2.LlamaStackDistributionSpec) (stri
 	return m.Config.Images.Image(spec.Distribution.Name, spec.Distribution.Version)
 }
 
-// Refuse records an error. For a failed plan it records each finding.
+// Refuse records an error, or each finding of a failed plan.
 func (o *Outcome) Refuse(err error) {
 	failed, ok := errors.AsType[*plan.ConfigError](err)
 	if !ok || len(failed.Errors) == 0 {
@@ -143,7 +149,7 @@ func (o *Outcome) Refuse(err error) {
 	o.Warn(failed.Warnings)
 }
 
-// Warn records each finding once, because the spec rules report some of them too.
+// Warn records findings as warnings. It omits those that the validation of the spec has already reported.
 func (o *Outcome) Warn(findings []stackconfig.Finding) {
 	for _, finding := range findings {
 		if text := finding.String(); !slices.Contains(o.Warnings, text) {
@@ -197,28 +203,35 @@ func (m *Manifests) Input(
 		Object: object, Intent: in, Distribution: resolved, Cluster: cluster(m.Config), Before: before,
 		Bounds: m.Config.Bounds.For(object.Namespace),
 	}
-	if plan.NeedsBase(spec) {
-		if input.Base, err = m.base(object, resolved); err != nil {
-			return input, err
-		}
-	}
-	if spec.OverrideConfig != nil {
-		if input.Override, err = m.Override(object); err != nil {
-			return input, err
-		}
-	}
-	if input.Trust, err = m.trust(object); err != nil {
+	if err := m.references(&input); err != nil {
 		return input, err
 	}
-	input.Serving = m.serving(object)
 	if m.running != nil {
 		m.running.complete(&input)
 	}
 	return input, nil
 }
 
-// base returns the base configuration: the ConfigMap that the spec names, if it is in the files, or the operator's own
-// copy.
+// references adds the contents of the ConfigMaps and Secrets that a stack refers to.
+func (m *Manifests) references(input *plan.Input) (err error) {
+	object := input.Object
+	if plan.NeedsBase(&object.Spec) {
+		if input.Base, err = m.base(object, input.Distribution); err != nil {
+			return err
+		}
+	}
+	if object.Spec.OverrideConfig != nil {
+		if input.Override, err = m.Override(object); err != nil {
+			return err
+		}
+	}
+	input.Serving = m.serving(object)
+	input.Trust, err = m.trust(object)
+	return err
+}
+
+// base returns the base configuration: the content of the ConfigMap in the spec, the base of the running stack, or the
+// operator's own copy.
 func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distribution.Resolved) (*plan.Base, error) {
 	if source := object.Spec.BaseConfig; source != nil {
 		data, err := m.configMapKey(object.Namespace, "spec.baseConfig", source.ConfigMapName, source.Key)
@@ -241,13 +254,12 @@ func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distr
 			path = "spec.distribution.name"
 		}
 		return nil, fmt.Errorf("%s: %q: this command does not read the base configuration of an image; set spec.baseConfig "+
-			"and pass its ConfigMap in a file, or use overrideConfig; see docs/configuration.md",
-			path, resolved.Image)
+			"and pass its ConfigMap in a file, or use overrideConfig; see docs/configuration.md", path, resolved.Image)
 	}
 	return &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded}, nil
 }
 
-// Override returns the complete configuration that the spec names.
+// Override returns the complete configuration in the ConfigMap of spec.overrideConfig.
 func (m *Manifests) Override(object *v1alpha2.LlamaStackDistribution) (*plan.Override, error) {
 	const path = "spec.overrideConfig"
 	use, found := intent.OverrideUse(object), plan.ReadOverride(object, m.contents(object))
@@ -255,9 +267,8 @@ func (m *Manifests) Override(object *v1alpha2.LlamaStackDistribution) (*plan.Ove
 		if _, err := m.configMap(cmp.Or(use.Namespace, object.Namespace), path, use.Name); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("%s: the stack may not use ConfigMap %q of namespace %q: add to its annotation %s the "+
-			"namespace %q",
-			path, use.Name, use.Namespace, names.AnnotationAllowNamespaces, object.Namespace)
+		return nil, fmt.Errorf("%s: the stack may not use ConfigMap %q of namespace %q; add the namespace %q to the "+
+			"annotation %s of the ConfigMap", path, use.Name, use.Namespace, object.Namespace, names.AnnotationAllowNamespaces)
 	}
 	if _, ok := found.Files[found.Key]; !ok && len(use.Keys)+len(use.AnyOf) > 0 {
 		return nil, fmt.Errorf("%s.key: ConfigMap %q has no key %q", path, use.Name, found.Key)
@@ -278,28 +289,24 @@ func (m *Manifests) configMapKey(namespace, path, name, key string) ([]byte, err
 }
 
 func (m *Manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, error) {
-	configMap, ok := m.ConfigMaps[Key{Namespace: namespace, Name: name}]
-	if !ok && m.Denied[Key{Namespace: namespace, Name: name}] {
-		return nil, fmt.Errorf("%s.configMapName: you may not read ConfigMap %q of namespace %q; ask an administrator for the right to get configmaps there",
-			path, name, namespace)
+	key := Key{Namespace: namespace, Name: name}
+	if configMap, ok := m.ConfigMaps[key]; ok {
+		return configMap, nil
 	}
-	if !ok && m.Live {
-		return nil, fmt.Errorf("%s.configMapName: ConfigMap %q of namespace %q does not exist", path, name, namespace)
+	problem := "the files do not contain ConfigMap %q of namespace %q; add it with another --filename"
+	switch {
+	case m.Denied[key]:
+		problem = "you may not read ConfigMap %q of namespace %q; ask an administrator for the right to get configmaps in " +
+			"the namespace"
+	case m.Live:
+		problem = "ConfigMap %q of namespace %q does not exist"
+	case m.Pasted:
+		problem = "the text does not contain ConfigMap %q of namespace %q; add it as another document"
 	}
-	if !ok && m.Pasted {
-		return nil, fmt.Errorf("%s.configMapName: the text does not contain ConfigMap %q of namespace %q; add it as another "+
-			"document",
-			path, name, namespace)
-	}
-	if !ok {
-		return nil, fmt.Errorf("%s.configMapName: the files do not contain ConfigMap %q of namespace %q; add it with "+
-			"another --filename",
-			path, name, namespace)
-	}
-	return configMap, nil
+	return nil, fmt.Errorf("%s.configMapName: "+problem, path, name, namespace)
 }
 
-// ConfigMapFiles returns the keys of a ConfigMap as a pod sees them.
+// ConfigMapFiles returns the data of a ConfigMap, as a pod mounts it.
 func ConfigMapFiles(configMap *corev1.ConfigMap) map[string][]byte {
 	return content(configMap.BinaryData, configMap.Data)
 }
@@ -314,7 +321,8 @@ func content(data map[string][]byte, texts map[string]string) map[string][]byte 
 	return values
 }
 
-// data reports the data that a change leaves behind. It is an error if the roll-out would wait for a decision.
+// data records the data that the change leaves behind. It is an error if the roll-out would wait for a decision of the
+// user.
 func (o *Outcome) data(built *plan.Plan) {
 	waiting, unknown := built.Waiting()
 	for _, loss := range built.Losses {

@@ -14,11 +14,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// DroppedField ends the message about a field that no version has.
+// DroppedField is the end of the message about a field that no version has.
 const DroppedField = "; the API server drops it"
 
-// decodeOlder reads a v1alpha1 document as the API server does, which stores it as v1alpha2. An unknown field is only a
-// warning, because manifests with unknown fields have always been applied.
+// decodeOlder decodes a v1alpha1 document, and converts it to v1alpha2 as the API server does. An unknown field is only
+// a warning, because users have always applied such manifests without an error.
 func decodeOlder(data []byte, found *Stack) {
 	found.Older = true
 	older := &v1alpha1.LlamaStackDistribution{}
@@ -38,7 +38,7 @@ func decodeOlder(data []byte, found *Stack) {
 	found.Decoded = len(found.Errors) == 0
 }
 
-// convertOlder fills the object of a stack. Unknown fields have been removed before.
+// convertOlder sets the object of a stack to the converted document. The document has no unknown fields.
 func convertOlder(older *v1alpha1.LlamaStackDistribution, found *Stack) error {
 	data, err := json.Marshal(older)
 	if err != nil {
@@ -58,7 +58,7 @@ func convertOlder(older *v1alpha1.LlamaStackDistribution, found *Stack) error {
 	return nil
 }
 
-// missingOlder returns the required fields that a document lacks. It skips fields that another error already covers.
+// missingOlder returns an error for each required field that is missing. It skips fields that other checks report.
 func missingOlder(data []byte) []string {
 	var object map[string]any
 	if json.Unmarshal(data, &object) != nil {
@@ -71,7 +71,7 @@ func missingOlder(data []byte) []string {
 	var missing []string
 	for _, path := range typecheck.Missing(object["spec"], reflect.TypeFor[v1alpha1.LlamaStackDistributionSpec](), "spec") {
 		told := slices.ContainsFunc(toldByIntent, func(told string) bool { return strings.HasPrefix(path, told) })
-		if !told && !strings.HasSuffix(path, ".projected.sources") { // its Go type does not show that it is optional
+		if !told && !strings.HasSuffix(path, ".projected.sources") { // the Go type does not mark this optional field as optional
 			missing = append(missing, path+": required")
 		}
 	}
@@ -80,7 +80,8 @@ func missingOlder(data []byte) []string {
 
 var distributionPath = []string{"spec", "server", "distribution"}
 
-// toldByIntent lists the fields that have the same form in v1alpha2. Missing fields in them are reported there.
+// toldByIntent lists the fields that are the same in v1alpha2. Package intent reports required fields that are missing
+// in them.
 var toldByIntent = []string{
 	"spec.server.externalProviders", "spec.server.providers", "spec.server.resources",
 	"spec.server.storage.",

@@ -16,21 +16,21 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// Running is what a cluster shows of a stack that runs. With it, a plan has the image, the base and the pods' history
-// that the operator would use.
+// Running contains the facts about a running stack. With them, a plan has the image, the base and the history of the
+// pods that the operator would use.
 type Running struct {
-	// Stack is the stack as the cluster has it.
+	// Stack is the stack in the cluster.
 	Stack *v1alpha2.LlamaStackDistribution
 	// Deployment is the stack's Deployment. Nil means that it does not exist or was not read.
 	Deployment *appsv1.Deployment
-	// Record is the record of the Deployment. It is empty if this operator has not rendered it.
+	// Record is the operator's record on the Deployment. It is empty if another operator rendered the Deployment.
 	Record rollout.Record
-	// Base is the base configuration that the operator keeps for the stack. Nil means that it keeps none, or that it was
-	// not read.
+	// Base is the base configuration that the operator keeps for the stack. Nil means that the operator keeps no base, or
+	// that the base was not read.
 	Base []byte
 }
 
-// NewRunning returns what a cluster shows of a stack and of its Deployment, which may be nil.
+// NewRunning returns the facts in a stack and in its Deployment, which may be nil.
 func NewRunning(stack *v1alpha2.LlamaStackDistribution, deployment *appsv1.Deployment) *Running {
 	found := &Running{Stack: stack, Deployment: deployment}
 	if deployment != nil {
@@ -39,15 +39,15 @@ func NewRunning(stack *v1alpha2.LlamaStackDistribution, deployment *appsv1.Deplo
 	return found
 }
 
-// asks reports whether a spec asks for the distribution that the status describes.
+// asks reports whether a spec names the distribution in the status, and returns the distribution.
 func (r *Running) asks(spec *v1alpha2.LlamaStackDistributionSpec) (*v1alpha2.ResolvedDistribution, bool) {
 	known := r.Stack.Status.ResolvedDistribution
 	asked := spec.Distribution
 	return known, known != nil && asked.Name != "" && known.Name == asked.Name && known.Version == asked.Version
 }
 
-// images returns the images for a spec. A running stack keeps the image that it was created with while name and version
-// stay the same. An override that an administrator configured takes precedence.
+// images returns the overrides of images for a spec. A running stack keeps the image that it was created with until its
+// name or version of the distribution changes. An override in the operator's ConfigMap takes precedence.
 func (r *Running) images(
 	spec *v1alpha2.LlamaStackDistributionSpec, configured distribution.Overrides,
 ) distribution.Overrides {
@@ -84,8 +84,8 @@ func (r *Running) labelled(resolved distribution.Resolved) (distribution.Resolve
 	return resolved, nil
 }
 
-// keptBase returns the base that the running configuration was generated from. It stays the base while distribution and
-// image are the same.
+// keptBase returns the base of the running configuration. The operator uses the same base until the distribution or the
+// image changes.
 func (r *Running) keptBase(spec *v1alpha2.LlamaStackDistributionSpec, resolved distribution.Resolved) *plan.Base {
 	record, asked := &r.Record, spec.Distribution
 	if r.Base == nil || record.BaseSource == string(v1alpha2.ConfigSourceConfigMap) ||
@@ -96,7 +96,7 @@ func (r *Running) keptBase(spec *v1alpha2.LlamaStackDistributionSpec, resolved d
 	return &plan.Base{Data: r.Base, Source: v1alpha2.ConfigSource(record.BaseSource)}
 }
 
-// complete adds what the cluster shows to the input of a plan.
+// complete adds the facts about the running stack to the input of a plan.
 func (r *Running) complete(input *plan.Input) {
 	record := &r.Record
 	if record.Distribution.Image == input.Distribution.Image {
@@ -112,10 +112,11 @@ func (r *Running) complete(input *plan.Input) {
 	input.KeepsGroup = plan.KeepsGroup(r.Deployment, record)
 }
 
-// Places returns where the data of the running pods is. Nil means that the record does not contain it.
+// Places returns the places where the running pods store data. Nil means that the record does not contain them.
 func (r *Running) Places() *retention.Places { return r.Record.Places }
 
-// Held returns the operator's message about parts of the pod template that wait for the next change.
+// Held returns the operator's message about changes of the pod template that it applies with the next change of the
+// pods.
 func (r *Running) Held() string {
 	condition := meta.FindStatusCondition(r.Stack.Status.Conditions, v1alpha2.ConditionAdopted)
 	if condition == nil || condition.Status != metav1.ConditionFalse {
@@ -124,17 +125,16 @@ func (r *Running) Held() string {
 	return condition.Message
 }
 
-// Unrecorded returns what stays open because the Deployment shows no record.
+// Unrecorded returns a sentence about a Deployment without a record of this operator, or nil.
 func (r *Running) Unrecorded() []string {
 	if r.Record.Inputs != "" || r.Deployment == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("Deployment %q has no record of this operator in the annotation %s; the running "+
-		"pods are judged by the spec of the stack; "+
-		"see kubectl llamastack migrate --dry-run", r.Deployment.Name, names.AnnotationRendered)}
+	return []string{fmt.Sprintf("Deployment %q has no record of this operator in the annotation %s, so the "+
+		"comparison assumes that the running pods follow the spec of the stack; see kubectl llamastack migrate --dry-run", r.Deployment.Name, names.AnnotationRendered)}
 }
 
-// With returns the same objects with the facts about a running stack, for a plan of its spec or of an edited one.
+// With returns the same objects with the facts about a running stack, for a plan of its spec or of an edited spec.
 func (m *Manifests) With(r *Running, spec *v1alpha2.LlamaStackDistributionSpec) *Manifests {
 	changed := *m
 	changed.running = r

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/secretvalue"
 )
 
-// secretProblems checks the Secrets in the files as the operator checks those of a cluster. A missing Secret is not
-// a problem, because Secrets are rarely kept with manifests. No message contains a value.
+// secretProblems checks the Secrets in the files as the operator checks the Secrets in a cluster. A missing Secret is
+// not a problem, because users rarely keep Secrets with manifests. No message contains a value.
 func (m *Manifests) secretProblems(in *intent.Intent, rel *release.Release) []string {
 	wantsText := stackconfig.WantsText(in, rel)
 	var problems []string
@@ -41,8 +41,8 @@ func secretProblem(secret *corev1.Secret, use intent.SecretUse, wantsText bool) 
 	case !ok && len(values) == 0:
 		return fmt.Sprintf("Secret %q has no keys; add the key %q", use.Secret, use.Key)
 	case !ok:
-		return fmt.Sprintf("Secret %q has no key %q; it only has "+
-			"%s", use.Secret, use.Key, strings.Join(slices.Sorted(maps.Keys(values)), ", "))
+		return fmt.Sprintf("Secret %q has no key %q; its keys are %s", use.Secret, use.Key,
+			strings.Join(slices.Sorted(maps.Keys(values)), ", "))
 	case len(value) == 0:
 		return key + " is empty; set a value"
 	case use.Purpose == intent.PurposeConnectionString:

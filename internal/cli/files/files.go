@@ -12,7 +12,7 @@ import (
 )
 
 // Read returns the documents of a file, of every manifest in a folder (*.yaml, *.yml and *.json) or, for "-", of stdin.
-// Text that is not a document is returned with its problem, so that the other files are still read.
+// A text that is not a document is returned with its problem.
 func Read(path string, stdin io.Reader) ([]document.Document, error) {
 	if path == "-" {
 		return readInput("-", stdin, false)
@@ -49,8 +49,8 @@ func readInput(path string, r io.Reader, listed bool) ([]document.Document, erro
 	return document.Parse(path, data, listed), nil
 }
 
-// manifestFiles returns a folder's manifests in the order of their names, or the path itself. listed reports whether
-// the path is a folder.
+// manifestFiles returns the manifests in a folder, sorted by name, or the path of a file. listed reports whether the
+// path is a folder.
 func manifestFiles(path string) (files []string, listed bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -2,14 +2,14 @@ package findings
 
 import "strings"
 
-// The levels of a finding, as SARIF names them.
+// The levels of a finding, with their names in SARIF.
 const (
 	Error   = "error"
 	Warning = "warning"
 	Note    = "note"
 )
 
-// The rules that a finding belongs to.
+// The rules of findings.
 const (
 	RuleInvalid = "manifest-invalid"
 	RuleWarning = "manifest-warning"
@@ -23,15 +23,15 @@ type Finding struct {
 	Level string `json:"level"`
 	// Rule is one of the rules of this package.
 	Rule string `json:"rule"`
-	// File, Line and Column are empty for text that no user edits. Origin then states where it comes from.
+	// File, Line and Column are empty for generated text. Origin is then its source.
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
-	// Origin states what generated the text: "standard input", "kustomize DIR" or "Helm template PATH".
+	// Origin is the source of generated text: "standard input", "kustomize DIR" or "Helm template PATH".
 	Origin string `json:"origin,omitempty"`
 	// Document is the position of the document in its file: "document 2".
 	Document string `json:"document,omitempty"`
-	// Stack and Namespace name the object. They are empty if the text cannot be read.
+	// Stack and Namespace identify the object. They are empty if the text cannot be read.
 	Stack     string `json:"stack,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	// Path is the field path. Message is the problem and its remedy, without the path.
@@ -39,7 +39,7 @@ type Finding struct {
 	Message string `json:"message"`
 }
 
-// Text returns the path and the message, in the format of all errors.
+// Text returns the path and the message.
 func (f *Finding) Text() string {
 	if f.Path == "" {
 		return f.Message
@@ -47,7 +47,7 @@ func (f *Finding) Text() string {
 	return f.Path + ": " + f.Message
 }
 
-// Sentence returns the text with the name of the stack and, where no file can be named, the origin of the document.
+// Sentence returns the text with the name of the stack. For a document without a file, it adds the origin.
 func (f *Finding) Sentence() string {
 	text := f.Text()
 	if f.Stack != "" {
@@ -76,10 +76,10 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 }
 
-// fields are the names with which a field path begins.
+// fields are the top-level fields of an object, with which a field path begins.
 var fields = []string{"apiVersion", "kind", "metadata", "spec", "status"}
 
-// Split separates the field path of a message from its text. The path is empty if the message does not begin with one.
+// Split splits a message into the field path and the rest. The path is empty if the message does not begin with one.
 func Split(text string) (path, message string) {
 	depth := 0
 	for i, r := range text {

@@ -76,7 +76,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// The properties that SARIF 2.1.0 requires, and the constraints of those that are used.
+// The test checks the properties that SARIF 2.1.0 requires, and the constraints of the optional properties in the
+// output.
 func TestSARIF(t *testing.T) {
 	var log map[string]any
 	if err := json.Unmarshal([]byte(write(t, findings.FormSARIF)), &log); err != nil {
@@ -113,7 +114,7 @@ func TestSARIF(t *testing.T) {
 		t.Errorf("location (-want +got):\n%s", diff)
 	}
 	if piped := results[1].(map[string]any)["locations"].([]any)[0].(map[string]any); piped["physicalLocation"] != nil {
-		t.Errorf("piped text has a file: %v", piped)
+		t.Errorf("standard input has a physical location: %v", piped)
 	}
 }
 

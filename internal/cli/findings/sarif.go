@@ -2,7 +2,7 @@ package findings
 
 import "cmp"
 
-// The types below are the part of SARIF 2.1.0 that a report needs:
+// The following types are the part of SARIF 2.1.0 that a report needs:
 // https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html.
 type (
 	sarifLog struct {
@@ -66,7 +66,7 @@ type (
 // rules are the rules of all findings, in the order of their index.
 var rules = []sarifRule{
 	{RuleInvalid, sarifText{"The operator rejects the manifest."}, sarifConfiguration{Error}},
-	{RuleWarning, sarifText{"A setting has no effect, or deserves attention."}, sarifConfiguration{Warning}},
+	{RuleWarning, sarifText{"A setting has no effect, or you should check it."}, sarifConfiguration{Warning}},
 	{RuleData, sarifText{"A change leaves data of clients behind."}, sarifConfiguration{Warning}},
 	{RuleNote, sarifText{"Information about a valid setting."}, sarifConfiguration{Note}},
 }
@@ -101,8 +101,8 @@ func ruleIndex(id string) int {
 	return -1
 }
 
-// locations returns the line of the file and the field. Generated text has no file, and a finding about it no physical
-// location.
+// locations returns the line of the file and the field of a finding. A finding about generated text has no physical
+// location, because there is no file.
 func (f *Finding) locations() []sarifLocation {
 	var location sarifLocation
 	if f.File != "" {

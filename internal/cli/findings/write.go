@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// The forms of a report.
+// The output formats of a report.
 const (
 	FormText   = "text"
 	FormJSON   = "json"
@@ -18,10 +18,10 @@ const (
 	FormGitHub = "github"
 )
 
-// Forms returns the forms of a report.
+// Forms returns the output formats of a report.
 func Forms() []string { return []string{FormText, FormJSON, FormSARIF, FormGitHub} }
 
-// Write writes the report in a form for programs. Version is that of the command.
+// Write writes the report in a format for programs. Version is the version of the command.
 func (r *Report) Write(page *bytes.Buffer, form, version string) error {
 	switch form {
 	case FormGitHub:
@@ -44,7 +44,7 @@ func encode(page *bytes.Buffer, value any) error {
 	return nil
 }
 
-// The workflow commands of GitHub escape these characters in a message, and the second set in a property too. See
+// The workflow commands of GitHub escape the first set of characters in messages, and the second set in properties. See
 // https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts.
 var (
 	messageEscapes  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
@@ -68,7 +68,7 @@ func (r *Report) github(page *bytes.Buffer) {
 	}
 }
 
-// slashed returns a path with slashes, relative to the current folder if it is written so.
+// slashed returns a path with slashes in place of backslashes.
 func slashed(file string) string { return path.Clean(strings.ReplaceAll(file, `\`, "/")) }
 
 // uri returns a file as the URI of a SARIF artifact.
@@ -77,7 +77,7 @@ func uri(file string) string {
 	switch {
 	case strings.HasPrefix(file, "/"):
 		return (&url.URL{Scheme: "file", Path: file}).String()
-	case len(file) > 2 && file[1] == ':' && file[2] == '/': // a drive of Windows
+	case len(file) > 2 && file[1] == ':' && file[2] == '/': // a drive letter of Windows
 		return (&url.URL{Scheme: "file", Path: "/" + file}).String()
 	default:
 		return (&url.URL{Path: file}).EscapedPath()

@@ -1,3 +1,3 @@
-// Package forward connects a local port to a pod of a stack through the API server: WebSocket first, SPDY for API
-// servers without it, as kubectl does.
+// Package forward connects a local port to a pod of a stack through the API server. As kubectl does, it uses a
+// WebSocket, or SPDY if the API server does not support WebSockets.
 package forward

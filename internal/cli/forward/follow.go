@@ -12,21 +12,21 @@ import (
 // ErrNoPod is the error for a stack without a ready pod.
 var ErrNoPod = errors.New("no pod of the stack is ready")
 
-// Follower forwards one local port to a pod of a stack, and to another pod when that one ends.
+// Follower forwards one local port to a pod of a stack. If the pod ends, it forwards the port to another pod.
 type Follower struct {
 	// Pods lists the pods of the stack.
 	Pods func(context.Context) ([]corev1.Pod, error)
-	// Open forwards a local port to a pod. The port 0 stands for a free one.
+	// Open forwards a local port to a pod. Port 0 means any free port.
 	Open func(ctx context.Context, pod *corev1.Pod, local uint16) (*Session, error)
-	// Interval is the time between two looks at the pods.
+	// Interval is the time between two lists of the pods.
 	Interval time.Duration
-	// Connected is called for each pod.
+	// Connected is called for each pod after the port is forwarded.
 	Connected func(pod string, port uint16)
-	// Waiting is called once when no pod can be forwarded to.
+	// Waiting is called once when the port cannot be forwarded to any pod.
 	Waiting func(reason error)
 }
 
-// Run forwards the local port until ctx ends. It returns an error if the first pod cannot be forwarded to.
+// Run forwards the local port until ctx ends. It returns an error if it cannot forward the port to the first pod.
 func (f *Follower) Run(ctx context.Context, local uint16) error {
 	session, pod, err := f.connect(ctx, local)
 	if err != nil {
@@ -48,7 +48,7 @@ func (f *Follower) Run(ctx context.Context, local uint16) error {
 	}
 }
 
-// hold returns when the session or its pod has ended.
+// hold waits until the session ends, or the pod no longer serves.
 func (f *Follower) hold(ctx context.Context, ticker *time.Ticker, session *Session, name string) {
 	for {
 		select {
@@ -78,7 +78,7 @@ func (f *Follower) connect(ctx context.Context, local uint16) (*Session, string,
 	return session, pod.Name, err
 }
 
-// reconnect tries until a pod can be forwarded to. It returns nil when ctx ends before that.
+// reconnect forwards the port to another pod, and repeats this until it succeeds. It returns nil if ctx ends first.
 func (f *Follower) reconnect(ctx context.Context, ticker *time.Ticker, local uint16) (*Session, string) {
 	for told := false; ; {
 		session, pod, err := f.connect(ctx, local)

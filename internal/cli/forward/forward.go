@@ -22,16 +22,16 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// address is the local address. Only programs of this machine reach it.
+// address is the local address. Only programs on this machine can connect to it.
 const address = "127.0.0.1"
 
-// Session is a forwarded port.
+// Session is a connection between a local port and a port of a pod.
 type Session struct {
 	// Port is the local port.
 	Port uint16
 	// Done is closed when the session has ended.
 	Done <-chan struct{}
-	// SPDY reports whether the API server does not forward ports through a WebSocket.
+	// SPDY reports whether the connection uses SPDY, because the API server does not support WebSockets.
 	SPDY bool
 
 	stop context.CancelFunc
@@ -44,18 +44,18 @@ func (s *Session) Close() {
 	<-s.Done
 }
 
-// Err returns why the session ended. It is valid after Done.
+// Err returns the reason why the session ended. It is valid after Done is closed.
 func (s *Session) Err() error { return s.err }
 
-// Open forwards a local port to a port of a pod until ctx ends. The local port 0 stands for a free one. An error of the
-// API server is returned as such.
+// Open forwards a local port to a port of a pod until ctx ends. The local port 0 means any free port. An error of the
+// API server keeps its type.
 func Open(ctx context.Context, config *rest.Config, pod *corev1.Pod, local uint16, remote int32) (*Session, error) {
 	dialer, err := dialerTo(config, pod)
 	if err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(klog.NewContext(ctx, logr.Discard()))
-	ready, done := make(chan struct{}), make(chan struct{})
+	ready := make(chan struct{})
 	var problems bytes.Buffer
 	forwarder, err := portforward.NewOnAddressesForStreamingWithContext(ctx, dialer, []string{address},
 		[]string{fmt.Sprintf("%d:%d", local, remote)}, ready, io.Discard, &problems)
@@ -63,14 +63,8 @@ func Open(ctx context.Context, config *rest.Config, pod *corev1.Pod, local uint1
 		stop()
 		return nil, fmt.Errorf("forward a port: %w", err)
 	}
-	session := &Session{Done: done, stop: stop}
-	go func() {
-		defer close(done)
-		session.err = forwarder.ForwardPorts()
-	}()
-	select {
-	case <-ready:
-	case <-done:
+	session := &Session{stop: stop}
+	if !session.begin(forwarder, ready) {
 		stop()
 		return nil, session.failure(dialer, problems.String())
 	}
@@ -83,7 +77,23 @@ func Open(ctx context.Context, config *rest.Config, pod *corev1.Pod, local uint1
 	return session, nil
 }
 
-// failure returns why a session ended before it began.
+// begin starts to forward ports. It reports false if the forwarding ends before it is ready.
+func (s *Session) begin(forwarder *portforward.PortForwarder, ready <-chan struct{}) bool {
+	done := make(chan struct{})
+	s.Done = done
+	go func() {
+		defer close(done)
+		s.err = forwarder.ForwardPorts()
+	}()
+	select {
+	case <-ready:
+		return true
+	case <-done:
+		return false
+	}
+}
+
+// failure returns the reason why no connection was established.
 func (s *Session) failure(dialer *dialer, problems string) error {
 	problems = strings.TrimSpace(problems)
 	switch {
@@ -94,12 +104,12 @@ func (s *Session) failure(dialer *dialer, problems string) error {
 	case s.err != nil:
 		return s.err
 	default:
-		return errors.New("the connection ended before it began")
+		return errors.New("the connection ended before it was established")
 	}
 }
 
-// dialer opens a connection through a WebSocket, and by SPDY if the API server does not upgrade the request. It keeps
-// the error, which a PortForwarder returns only as text.
+// dialer opens a connection with a WebSocket, or with SPDY if the API server does not upgrade the request to a
+// WebSocket. It records the error, because a PortForwarder returns errors only as text.
 type dialer struct {
 	webSocket, spdy httpstream.Dialer
 	answer          *answer
@@ -118,7 +128,7 @@ func (d *dialer) Dial(protocols ...string) (httpstream.Connection, string, error
 	return connection, protocol, err
 }
 
-// dialerTo returns a dialer for the connection through which ports of a pod are forwarded.
+// dialerTo returns a dialer for connections that forward ports of a pod.
 func dialerTo(config *rest.Config, pod *corev1.Pod) (*dialer, error) {
 	at, err := urlOf(config, pod)
 	if err != nil {
@@ -137,14 +147,14 @@ func dialerTo(config *rest.Config, pod *corev1.Pod) (*dialer, error) {
 	return &dialer{answer: last, webSocket: newer, spdy: older}, nil
 }
 
-// answer keeps the status of the API server's answer, which the library returns only as text.
+// answer records the status code of the API server's answer, because the library returns it only as text.
 type answer struct {
 	http.RoundTripper
 	pod  string
 	code int
 }
 
-// RoundTrip sends a request.
+// RoundTrip sends a request, and records the status code of the answer.
 func (a *answer) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := a.RoundTripper.RoundTrip(request)
 	if err == nil {
@@ -153,7 +163,7 @@ func (a *answer) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// explain returns the error with its type.
+// explain returns an error as the type of error for the status code.
 func (a *answer) explain(err error) error {
 	resource := schema.GroupResource{Resource: "pods/portforward"}
 	switch a.code {
@@ -168,10 +178,11 @@ func (a *answer) explain(err error) error {
 	}
 }
 
+// urlOf returns the URL that forwards ports of a pod.
 func urlOf(config *rest.Config, pod *corev1.Pod) (*url.URL, error) {
 	set, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("make a client: %w", err)
+		return nil, fmt.Errorf("create a client: %w", err)
 	}
 	return set.CoreV1().RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).
 		SubResource("portforward").URL(), nil

@@ -54,7 +54,7 @@ func TestChoose(t *testing.T) {
 			[]corev1.Pod{pod("old", time.Hour, true), pod("new", time.Minute, true), pod("newest", 0, false)},
 			"new",
 		},
-		"of one time": {[]corev1.Pod{pod("b", 0, true), pod("a", 0, true)}, "a"},
+		"equal age": {[]corev1.Pod{pod("b", 0, true), pod("a", 0, true)}, "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
@@ -68,7 +68,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// backend answers with a name.
+// backend starts a server that responds with a name, and returns the address of the server.
 func backend(t *testing.T, name string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, name) }))
@@ -97,7 +97,7 @@ func configOf(t *testing.T, server *fakeapi.Server) *rest.Config {
 	return config
 }
 
-// An API server that refuses a WebSocket is asked by SPDY.
+// Open uses SPDY if the API server does not accept a WebSocket.
 func TestOpen(t *testing.T) {
 	server := fakeapi.Start(t)
 	server.Forward("team-a/a", backend(t, "a"))
@@ -119,17 +119,17 @@ func TestOpen(t *testing.T) {
 	second, err := forward.Open(t.Context(), configOf(t, server), &of, session.Port, 8321)
 	if err == nil {
 		second.Close()
-		t.Error("a port that is in use was taken")
+		t.Error("no error for a port that is in use")
 	} else if !strings.Contains(err.Error(), "unable to listen on port "+strconv.Itoa(int(session.Port))) {
 		t.Errorf("got %v", err)
 	}
 	session.Close()
 	if _, err := ask(t, session.Port); err == nil {
-		t.Error("the port still answers")
+		t.Error("the port accepts connections after Close")
 	}
 }
 
-// An API server of Kubernetes 1.31 or newer forwards ports through a WebSocket, and SPDY is not tried.
+// With an API server of Kubernetes 1.31 or newer, Open uses only a WebSocket.
 func TestOpenByWebSocket(t *testing.T) {
 	server := fakeapi.Start(t)
 	server.ForwardByWebSocket()
@@ -160,11 +160,11 @@ func TestOpenDenied(t *testing.T) {
 	}
 }
 
-// world is what a Follower sees.
+// world contains the pods that a Follower lists, and receives its reports.
 type world struct {
-	mu   sync.Mutex
-	pods []corev1.Pod
-	told chan string
+	mu      sync.Mutex
+	pods    []corev1.Pod
+	reports chan string
 }
 
 func (w *world) set(pods ...corev1.Pod) {
@@ -182,30 +182,30 @@ func (w *world) list(context.Context) ([]corev1.Pod, error) {
 func (w *world) expect(t *testing.T, want string) {
 	t.Helper()
 	select {
-	case got := <-w.told:
+	case got := <-w.reports:
 		if got != want {
 			t.Fatalf("got %q, want %q", got, want)
 		}
 	case <-time.After(20 * time.Second):
-		t.Fatalf("nothing within 20 s, want %q", want)
+		t.Fatalf("no report within 20 s, want %q", want)
 	}
 }
 
-// The local port stays while the pods change.
+// The local port does not change when the Follower connects to another pod.
 func TestFollow(t *testing.T) {
 	server := fakeapi.Start(t)
 	server.Forward("team-a/a", backend(t, "a"))
 	server.Forward("team-a/b", backend(t, "b"))
 	config := configOf(t, server)
-	w := &world{told: make(chan string, 10), pods: []corev1.Pod{pod("a", time.Hour, true)}}
+	w := &world{reports: make(chan string, 10), pods: []corev1.Pod{pod("a", time.Hour, true)}}
 	var port uint16
 	follower := forward.Follower{
 		Pods: w.list, Interval: 10 * time.Millisecond,
 		Open: func(ctx context.Context, pod *corev1.Pod, local uint16) (*forward.Session, error) {
 			return forward.Open(ctx, config, pod, local, 8321)
 		},
-		Connected: func(pod string, at uint16) { port = at; w.told <- pod },
-		Waiting:   func(err error) { w.told <- err.Error() },
+		Connected: func(pod string, at uint16) { port = at; w.reports <- pod },
+		Waiting:   func(err error) { w.reports <- err.Error() },
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)

@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Choose returns the pod to forward to: a ready one that is not being deleted, the newest first. It returns nil without
-// one.
+// Choose returns the pod to forward a port to: the newest pod that is ready and is not being deleted. It returns nil if
+// there is none.
 func Choose(pods []corev1.Pod) *corev1.Pod {
 	ready := slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool { return !Serves(&pod) })
 	if len(ready) == 0 {

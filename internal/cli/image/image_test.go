@@ -67,8 +67,8 @@ var (
 	large = &registry.Labels{Config: bytes.Repeat([]byte("# large\n"), registry.MaxInline/8), ConfigVersion: "2"}
 )
 
-// Unknown fields of a manifest and of a configuration stay as they are written.
-func TestLabelKeepsWhatItDoesNotKnow(t *testing.T) {
+// Label does not change unknown fields of a manifest and of a configuration.
+func TestLabelKeepsUnknownFields(t *testing.T) {
 	s := store{}
 	config := `{"unknown":{"b":1e400,"a":"<&>"},"config":{"Labels":{"own":"label","io.llamastack.config.layer":"old","io.llamastack.config.path":"old"},` +
 		`"StopTimeout":7},"rootfs":{"type":"layers","diff_ids":[]},"history":[{"created_by":"none","empty_layer":true}]}`
@@ -93,12 +93,12 @@ func TestLabelKeepsWhatItDoesNotKnow(t *testing.T) {
 	}
 	again, err := Label(t.Context(), s, s.keep(changed), small)
 	if err != nil || again.Top.Digest != changed.Top.Digest {
-		t.Errorf("labelled once more it is %s, not %s: %v", again.Top.Digest, changed.Top.Digest, err)
+		t.Errorf("the second label gives digest %s, want %s: %v", again.Top.Digest, changed.Top.Digest, err)
 	}
 }
 
-// A manifest contains the configuration of the image if the configuration is small. The operator then reads one blob
-// less. The media types are OCI media types, because a manifest of Docker cannot contain it.
+// A manifest contains the configuration of the image if the configuration is small, which saves the operator a request.
+// The media types are OCI media types, because a manifest of Docker cannot contain the configuration.
 func TestLabelEmbedsTheConfiguration(t *testing.T) {
 	const oci, docker = "application/vnd.oci.image.config.v1+json", "application/vnd.docker.container.image.v1+json"
 	few, many := `{"rootfs":{"diff_ids":[]}}`, `{"a":"`+strings.Repeat("a", registry.MaxEmbedded)+`","rootfs":{"diff_ids":[]}}`
@@ -123,7 +123,7 @@ func TestLabelEmbedsTheConfiguration(t *testing.T) {
 				t.Fatal(err)
 			}
 			if made.Config.MediaType != oci {
-				t.Errorf("the configuration is of type %q, want %q", made.Config.MediaType, oci)
+				t.Errorf("the configuration has the media type %q, want %q", made.Config.MediaType, oci)
 			}
 			var want []byte
 			if tc.want {
@@ -136,7 +136,8 @@ func TestLabelEmbedsTheConfiguration(t *testing.T) {
 	}
 }
 
-// Only a layer of this command is removed: a layer that equals the one made from the configuration.
+// Label removes a layer only if Label created it. That is the case if layerOf returns an equal layer for the
+// configuration.
 func TestLabelKeepsForeignLayers(t *testing.T) {
 	ours := layerOf(large.Config)
 	foreign := store{}.add("foreign")
@@ -146,10 +147,10 @@ func TestLabelKeepsForeignLayers(t *testing.T) {
 		layers []string
 		want   int
 	}{
-		"ours":                      {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/usr/share/llama-stack/config.yaml"`, digestOf(ours.packed)), []string{foreign, digestOf(ours.packed).String()}, 1},
-		"ours that no label names":  {"", []string{foreign, digestOf(ours.packed).String()}, 2},
-		"of another path":           {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/config.yaml"`, foreign), []string{foreign, foreign}, 2},
-		"of our path, not our kind": {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/usr/share/llama-stack/config.yaml"`, digestOf(ours.plain)), []string{foreign, digestOf(ours.plain).String()}, 2},
+		"own layer":                       {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/usr/share/llama-stack/config.yaml"`, digestOf(ours.packed)), []string{foreign, digestOf(ours.packed).String()}, 1},
+		"own layer without a label":       {"", []string{foreign, digestOf(ours.packed).String()}, 2},
+		"layer with another path":         {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/config.yaml"`, foreign), []string{foreign, foreign}, 2},
+		"foreign layer with the own path": {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/usr/share/llama-stack/config.yaml"`, digestOf(ours.plain)), []string{foreign, digestOf(ours.plain).String()}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := store{}
@@ -175,7 +176,8 @@ func TestLabelKeepsForeignLayers(t *testing.T) {
 	}
 }
 
-// The runnable images of an index get labels. The other entries stay, however they are marked.
+// Label sets labels on the runnable images of an index. It does not change other entries, such as attestations and
+// charts.
 func TestLabelKeepsOtherEntries(t *testing.T) {
 	s := store{}
 	of := s.image(`{"a":1}`)
@@ -200,8 +202,8 @@ func TestLabelKeepsOtherEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, found := range top.Manifests {
-		if stays := found.Digest.String() == of || found.Digest.String() == chart; stays != (i < len(kept)) {
-			t.Errorf("manifests[%d] stays: %t", i, stays)
+		if same := found.Digest.String() == of || found.Digest.String() == chart; same != (i < len(kept)) {
+			t.Errorf("manifests[%d] has the same digest: %t", i, same)
 		}
 	}
 	if changed.Kept != len(kept) || len(changed.Images) != 2 || len(changed.Blobs) != 1 {
@@ -209,7 +211,7 @@ func TestLabelKeepsOtherEntries(t *testing.T) {
 	}
 }
 
-// Content that the operator could not read is rejected before it is written.
+// Verify rejects an image whose labels the operator could not read.
 func TestVerify(t *testing.T) {
 	s := store{}
 	const one = `{"rootfs":{"diff_ids":["a"]}}`
@@ -226,12 +228,12 @@ func TestVerify(t *testing.T) {
 		wanted *registry.Labels
 		want   string
 	}{
-		"in order":                  {s.image(one, layerEntry(foreign)), large, ""},
-		"many layers, in a label":   {many, small, ""},
-		"too many layers":           {many, large, "the image has more than 10000 manifests, layers or labels"},
-		"labels in two spellings":   {twice, small, "it would read another configuration"},
-		"release in two spellings":  {s.image(`{"config":{"labels":{"io.llamastack.server.version":"0.8"}}}`), &registry.Labels{Release: "0.7"}, `it would read the release "0.8"`},
-		"provider in two spellings": {s.image(`{"config":{"labels":{"io.llamastack.provider":"eA=="}}}`), &registry.Labels{Provider: []byte("y")}, "it would read other provider metadata"},
+		"valid":                                   {s.image(one, layerEntry(foreign)), large, ""},
+		"many layers, configuration in a label":   {many, small, ""},
+		"too many layers":                         {many, large, "the image has more than 10000 manifests, layers or labels"},
+		"duplicate labels object in another case": {twice, small, "the operator would read another configuration"},
+		"duplicate release in another case":       {s.image(`{"config":{"labels":{"io.llamastack.server.version":"0.8"}}}`), &registry.Labels{Release: "0.7"}, `the operator would read the release "0.8"`},
+		"duplicate provider in another case":      {s.image(`{"config":{"labels":{"io.llamastack.provider":"eA=="}}}`), &registry.Labels{Provider: []byte("y")}, "the operator would read other metadata of the provider"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed, err := Label(t.Context(), s, tc.image, tc.wanted)
@@ -254,19 +256,19 @@ func TestLabelRefuses(t *testing.T) {
 	forged := s.image(`{"forged":true}`)
 	s[digestOf([]byte(`{"forged":true}`)).String()] = []byte(`{"forged":null}`)
 	for name, tc := range map[string]struct{ image, want string }{
-		"no object":           {s.add("[]"), "is not a JSON object"},
-		"no manifest":         {s.add("{}"), "is neither an image manifest nor an index"},
-		"not there":           {digestOf([]byte("none")).String(), "no sha256:"},
-		"manifests no list":   {s.add(`{"manifests":{}}`), "manifests is not a list"},
-		"manifests of texts":  {s.add(`{"manifests":[""]}`), "manifests is not a list"},
-		"config no object":    {s.add(`{"config":""}`), "config is not a descriptor"},
-		"config of no digest": {s.add(`{"config":{"digest":"x"}}`), "config is not a descriptor"},
-		"forged":              {forged, "the registry returns content that does not match the requested digest"},
-		"text":                {s.image(`""`), "the configuration of the image is not a JSON object"},
-		"config of a text":    {s.image(`{"config":""}`), "config is not a JSON object"},
-		"labels of numbers":   {s.image(`{"config":{"Labels":{"a":1}}}`), "the labels of the image are not strings"},
-		"layers without ids":  {s.image(`{}`, layerEntry(digestOf(nil).String())), "the image has 1 layers and 0 rootfs.diff_ids"},
-		"ids no list":         {s.image(`{"rootfs":{"diff_ids":{}}}`), "diff_ids is not a list"},
+		"not an object":                           {s.add("[]"), "is not a JSON object"},
+		"neither manifest nor index":              {s.add("{}"), "is neither an image manifest nor an index"},
+		"missing":                                 {digestOf([]byte("none")).String(), "no sha256:"},
+		"manifests is not a list":                 {s.add(`{"manifests":{}}`), "manifests is not a list"},
+		"manifests is a list of strings":          {s.add(`{"manifests":[""]}`), "manifests is not a list"},
+		"config is not an object":                 {s.add(`{"config":""}`), "config is not a descriptor"},
+		"config has an invalid digest":            {s.add(`{"config":{"digest":"x"}}`), "config is not a descriptor"},
+		"content with another digest":             {forged, "the registry returns content that does not match the requested digest"},
+		"configuration is a string":               {s.image(`""`), "the configuration of the image is not a JSON object"},
+		"config of the configuration is a string": {s.image(`{"config":""}`), "config is not a JSON object"},
+		"labels are numbers":                      {s.image(`{"config":{"Labels":{"a":1}}}`), "the labels of the image are not strings"},
+		"layers without diff_ids":                 {s.image(`{}`, layerEntry(digestOf(nil).String())), "the image has 1 layers and 0 rootfs.diff_ids"},
+		"diff_ids is not a list":                  {s.image(`{"rootfs":{"diff_ids":{}}}`), "diff_ids is not a list"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if changed, err := Label(t.Context(), s, tc.image, large); err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -313,7 +315,7 @@ func FuzzLabel(f *testing.F) {
 			}
 			second, err := Label(t.Context(), s, s.keep(first), wanted)
 			if err != nil || second.Top.Digest != first.Top.Digest {
-				t.Errorf("labelled once more: %v\n%s\n%s", err, first.Top.Content, second.Top.Content)
+				t.Errorf("the second label gives another image: %v\n%s\n%s", err, first.Top.Content, second.Top.Content)
 			}
 		}
 	})

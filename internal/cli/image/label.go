@@ -24,46 +24,42 @@ type Blob struct {
 type Manifest struct {
 	Digest  v1.Hash
 	Content []byte
-	// MediaTypeText is the media type.
+	// MediaTypeText is the media type. The method MediaType returns it for registry clients.
 	MediaTypeText string
 }
 
 // RawManifest returns the content.
 func (m *Manifest) RawManifest() ([]byte, error) { return m.Content, nil }
 
-// MediaType returns the media type in the form that registry clients use.
+// MediaType returns the media type.
 func (m *Manifest) MediaType() (types.MediaType, error) { return types.MediaType(m.MediaTypeText), nil }
 
-// Changed is one image before and after the change.
+// Changed contains the digests of one image before and after the change.
 type Changed struct {
 	Before, After v1.Hash
-	// Platform is the platform in the index. It is nil for an image without an index, or if the index has no platform.
+	// Platform is the platform of the image in the index. It is nil without an index, or if the index does not name it.
 	Platform *v1.Platform
 }
 
-// Labelled is the result of labelling one or several images, and the content to write.
+// Labelled is the result of labelling an image or an index, with the content to write.
 type Labelled struct {
-	// Before is the digest of the original. Top replaces it.
+	// Before is the digest of the original manifest. Top is the new manifest.
 	Before v1.Hash
 	Top    Manifest
 	Images []Changed
-	// Kept counts the entries of an index that are not runnable images, such as attestations.
+	// Kept is the number of entries in an index that are not runnable images, such as attestations.
 	Kept int
-	// Manifests lists the new manifests below the index. Blobs lists the new blobs of the manifests.
+	// Manifests lists the new manifests that the index refers to. Blobs lists the new blobs that manifests refer to.
 	Manifests []Manifest
 	Blobs     []Blob
 }
 
-// Label sets labels on an image, or on every image of an index. The result has OCI media types, also if the original has
-// Docker's. Label writes nothing.
+// Label returns an image with labels, or an index whose images have the labels. The result has OCI media types, also if
+// the original has media types of Docker. Label writes nothing.
 func Label(ctx context.Context, from registry.Source, identifier string, wanted *registry.Labels) (*Labelled, error) {
-	content, digest, err := registry.ReadManifest(ctx, from, identifier)
+	top, digest, err := readObject(ctx, from, identifier)
 	if err != nil {
 		return nil, err
-	}
-	top, err := decodeObject(content)
-	if err != nil {
-		return nil, fmt.Errorf("manifest %s %w", digest, err)
 	}
 	l := labeller{from: from, wanted: wanted, result: &Labelled{Before: digest}}
 	switch {
@@ -82,14 +78,27 @@ func Label(ctx context.Context, from registry.Source, identifier string, wanted 
 	return l.result, nil
 }
 
-// labeller labels the images below one manifest.
+// readObject reads a manifest as a JSON object, and returns its digest.
+func readObject(ctx context.Context, from registry.Source, identifier string) (object, v1.Hash, error) {
+	content, digest, err := registry.ReadManifest(ctx, from, identifier)
+	if err != nil {
+		return nil, digest, err
+	}
+	found, err := decodeObject(content)
+	if err != nil {
+		return nil, digest, fmt.Errorf("manifest %s %w", digest, err)
+	}
+	return found, digest, nil
+}
+
+// labeller labels an image or all images of an index, and collects the result.
 type labeller struct {
 	from   registry.Source
 	wanted *registry.Labels
 	result *Labelled
 }
 
-// referenceType marks index entries that describe another entry, such as attestations.
+// referenceType is the annotation of index entries that describe another entry, such as attestations.
 const referenceType = "vnd.docker.reference.type"
 
 // index labels each image of an index.
@@ -115,6 +124,7 @@ func (l *labeller) index(ctx context.Context, top object) error {
 	return nil
 }
 
+// entry labels the image of an index entry, and updates the entry. It keeps entries that are not runnable images.
 func (l *labeller) entry(ctx context.Context, entry object, found *v1.Descriptor) error {
 	switch {
 	case found.MediaType.IsIndex():
@@ -123,13 +133,9 @@ func (l *labeller) entry(ctx context.Context, entry object, found *v1.Descriptor
 		l.result.Kept++
 		return nil
 	}
-	content, digest, err := registry.ReadManifest(ctx, l.from, found.Digest.String())
+	manifest, digest, err := readObject(ctx, l.from, found.Digest.String())
 	if err != nil {
 		return err
-	}
-	manifest, err := decodeObject(content)
-	if err != nil {
-		return fmt.Errorf("manifest %s %w", digest, err)
 	}
 	of, err := configOf(manifest)
 	if err != nil {
@@ -154,10 +160,11 @@ type descriptor struct {
 	v1.Descriptor
 }
 
-// runs reports whether the configuration belongs to a runnable image. The manifests of charts, signatures and models
-// have other configurations.
+// runs reports whether the configuration belongs to a runnable image. Charts, signatures and models have configurations
+// of other media types.
 func (d *descriptor) runs() bool { return d.MediaType.IsConfig() }
 
+// configOf returns the descriptor of the configuration in an image manifest.
 func configOf(manifest object) (*descriptor, error) {
 	found := &descriptor{}
 	var err error
@@ -177,20 +184,11 @@ func (l *labeller) image(ctx context.Context, manifest object, changed Changed) 
 		return err
 	}
 	if !of.runs() {
-		return fmt.Errorf("its configuration is of type %q: it is not a runnable image", of.MediaType)
+		return fmt.Errorf("is not a runnable image: its configuration has the media type %q", of.MediaType)
 	}
-	var content []byte
-	err = registry.ReadBlob(ctx, l.from, of.Digest, of.Size, func(body io.Reader) error {
-		var err error
-		content, err = io.ReadAll(body)
+	config, err := l.readConfig(ctx, of)
+	if err != nil {
 		return err
-	})
-	if err != nil {
-		return fmt.Errorf("read the configuration of the image: %w", err)
-	}
-	config, err := decodeObject(content)
-	if err != nil {
-		return fmt.Errorf("the configuration of the image %w", err)
 	}
 	if err := convertTypes(manifest); err != nil {
 		return err
@@ -202,14 +200,7 @@ func (l *labeller) image(ctx context.Context, manifest object, changed Changed) 
 	if one.layer != nil {
 		l.add(*one.layer)
 	}
-	of.convertType()
-	made := blobOf(config.encode(), types.MediaType(of.text("mediaType")))
-	of.point(made.Digest, len(made.Content))
-	if len(made.Content) <= registry.MaxEmbedded {
-		of.set("data", made.Content) // the operator needs one request less
-	}
-	manifest.set("config", of.object)
-	l.add(made)
+	l.add(of.replace(manifest, config))
 	top := manifestOf(manifest)
 	changed.After = top.Digest
 	l.result.Images = append(l.result.Images, changed)
@@ -217,7 +208,37 @@ func (l *labeller) image(ctx context.Context, manifest object, changed Changed) 
 	return nil
 }
 
-// add adds a blob to write, once.
+// readConfig reads the configuration of an image.
+func (l *labeller) readConfig(ctx context.Context, of *descriptor) (object, error) {
+	var content []byte
+	err := registry.ReadBlob(ctx, l.from, of.Digest, of.Size, func(body io.Reader) error {
+		var err error
+		content, err = io.ReadAll(body)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration of the image: %w", err)
+	}
+	config, err := decodeObject(content)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration of the image %w", err)
+	}
+	return config, nil
+}
+
+// replace makes a manifest refer to a changed configuration, and returns the blob of the configuration.
+func (d *descriptor) replace(manifest, config object) Blob {
+	d.convertType()
+	made := blobOf(config.encode(), types.MediaType(d.text("mediaType")))
+	d.point(made.Digest, len(made.Content))
+	if len(made.Content) <= registry.MaxEmbedded {
+		d.set("data", made.Content) // saves the operator a request
+	}
+	manifest.set("config", d.object)
+	return made
+}
+
+// add adds a blob to write, unless the result already contains it.
 func (l *labeller) add(one Blob) {
 	for i := range l.result.Blobs {
 		if l.result.Blobs[i].Digest == one.Digest {
@@ -231,7 +252,7 @@ func blobOf(content []byte, mediaType types.MediaType) Blob {
 	return Blob{Digest: digestOf(content), Content: content, MediaType: mediaType}
 }
 
-// manifestOf returns a manifest to write. A manifest without a media type is an OCI manifest or index.
+// manifestOf returns a manifest to write. Without a media type, it is an OCI manifest or an OCI index.
 func manifestOf(content object) Manifest {
 	mediaType := content.text("mediaType")
 	switch {

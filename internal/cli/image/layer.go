@@ -13,11 +13,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// layerContent holds a layer as it is in an image and as it is in the registry.
+// layerContent contains the tar archive of a layer, uncompressed and as gzip.
 type layerContent struct{ plain, packed []byte }
 
-// layerOf makes a layer with a configuration in one file. The gzip archive is not compressed, so that its digest does
-// not depend on the compressor.
+// layerOf returns a layer with one file that contains a configuration. The gzip data is not compressed, so that its
+// digest does not depend on the compressor.
 func layerOf(config []byte) layerContent {
 	var plain, packed bytes.Buffer
 	archive := tar.NewWriter(&plain)

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// tagAnnotation is the annotation with the tag in the index of a layout.
+	// tagAnnotation is the annotation that contains the tag of an image in the index of a layout.
 	tagAnnotation = "org.opencontainers.image.ref.name"
 	indexFile     = "index.json"
 )
@@ -31,15 +31,21 @@ type ociLayout struct {
 	tagged bool
 }
 
-// openLayout opens DIR, DIR:TAG or DIR@DIGEST. Without a tag the layout must contain exactly one image.
-func openLayout(image string) (*ociLayout, error) {
-	directory, wanted := image, ""
-	if i := strings.LastIndexAny(image, ":@"); i > 0 && !strings.ContainsAny(image[i+1:], "/\\") {
-		directory, wanted = image[:i], image[i+1:]
-		if path, hex, ok := strings.Cut(directory, "@"); ok && image[i] == ':' {
-			directory, wanted = path, hex+image[i:]
-		}
+// splitLayout splits DIR, DIR:TAG or DIR@DIGEST into the directory and the tag or digest.
+func splitLayout(image string) (directory, wanted string) {
+	i := strings.LastIndexAny(image, ":@")
+	if i <= 0 || strings.ContainsAny(image[i+1:], "/\\") {
+		return image, ""
 	}
+	if path, algorithm, ok := strings.Cut(image[:i], "@"); ok && image[i] == ':' {
+		return path, algorithm + image[i:]
+	}
+	return image[:i], image[i+1:]
+}
+
+// openLayout opens DIR, DIR:TAG or DIR@DIGEST. Without a tag or digest, the layout must contain exactly one image.
+func openLayout(image string) (*ociLayout, error) {
+	directory, wanted := splitLayout(image)
 	l := &ociLayout{path: layout.Path(directory), image: layoutPrefix + image}
 	index, err := l.index()
 	if err != nil {
@@ -55,17 +61,18 @@ func openLayout(image string) (*ociLayout, error) {
 			return l, nil
 		}
 	}
+	listed := strings.Join(tags[:min(len(tags), maxTags)], ", ")
 	switch {
 	case len(tags) == 0:
 		return nil, fmt.Errorf("the OCI layout %q has no image", directory)
 	case wanted == "":
-		return nil, fmt.Errorf("the OCI layout %q has %d images; name one: %s", directory, len(tags), strings.Join(tags[:min(len(tags), maxTags)], ", "))
+		return nil, fmt.Errorf("the OCI layout %q has %d images; add the tag or digest of one: %s", directory, len(tags), listed)
 	default:
-		return nil, fmt.Errorf("the OCI layout %q has no image %q; it has %s", directory, wanted, strings.Join(tags[:min(len(tags), maxTags)], ", "))
+		return nil, fmt.Errorf("the OCI layout %q has no image %q; its images are %s", directory, wanted, listed)
 	}
 }
 
-// maxTags bounds the number of images that an error lists.
+// maxTags is the maximum number of images that an error lists.
 const maxTags = 20
 
 func (l *ociLayout) index() (*v1.IndexManifest, error) {
@@ -125,7 +132,7 @@ func (l *ociLayout) Blob(_ context.Context, digest v1.Hash) (io.ReadCloser, erro
 	return file, err
 }
 
-// Write writes every blob and manifest to its own file, and then the index.
+// Write writes a file for each blob and each manifest, and then the index.
 func (l *ociLayout) Write(_ context.Context, changed *Labelled, tag string) error {
 	for i := range changed.Blobs {
 		if err := l.writeBlob(changed.Blobs[i].Digest, changed.Blobs[i].Content); err != nil {
@@ -147,8 +154,8 @@ func (l *ociLayout) Write(_ context.Context, changed *Labelled, tag string) erro
 	return writeFile(filepath.Join(string(l.path), indexFile), content)
 }
 
-// withEntry returns the index of the layout with the changed image. It replaces the entry with the same tag, else the
-// entry that was read; otherwise it adds an entry.
+// withEntry returns the index of the layout with the changed image. The image replaces the entry with the tag. Without
+// a tag, it replaces the entry that was read. If the index contains no such entry, an entry is added.
 func (l *ociLayout) withEntry(content []byte, top *Manifest, tag string) ([]byte, error) {
 	index, err := decodeObject(content)
 	if err != nil {
@@ -179,7 +186,7 @@ func (l *ociLayout) writeBlob(digest v1.Hash, content []byte) error {
 	return writeFile(filepath.Join(string(l.path), "blobs", digest.Algorithm, digest.Hex), content)
 }
 
-// writeFile writes a complete file or nothing.
+// writeFile writes a file atomically.
 func writeFile(name string, content []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(name), ".llamastack-*")
 	if err != nil {

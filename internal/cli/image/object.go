@@ -9,7 +9,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// object is a JSON object whose values stay as they are written. Encoding sorts its keys.
+// object is a JSON object whose values do not change. The encoding sorts its keys.
 type object map[string]json.RawMessage
 
 var errNoObject = errors.New("is not a JSON object")
@@ -25,7 +25,7 @@ func decodeObject(content []byte) (object, error) {
 	return found, nil
 }
 
-// encode returns the object as JSON. Decoded content can always be encoded.
+// encode returns the object as JSON.
 func (o object) encode() []byte { return encode(o) }
 
 func encode(value any) []byte {
@@ -33,7 +33,7 @@ func encode(value any) []byte {
 	encoder := json.NewEncoder(&page)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
-		panic(err) // strings, numbers, and values that were decoded from JSON
+		panic(err) // never happens for strings, numbers, and decoded JSON
 	}
 	return bytes.TrimSuffix(page.Bytes(), []byte("\n"))
 }
@@ -73,7 +73,7 @@ func (o object) object(key string) (object, error) {
 	return found, nil
 }
 
-// point sets the digest and size of a descriptor. It removes embedded content.
+// point sets the digest and the size of a descriptor, and removes the embedded content.
 func (o object) point(digest v1.Hash, size int) {
 	o.set("digest", digest.String())
 	o.set("size", size)

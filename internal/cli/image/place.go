@@ -17,24 +17,24 @@ type Place interface {
 	registry.Source
 	// Identifier returns the tag or the digest of the image.
 	Identifier() string
-	// Tag returns the tag of the image. It returns "" if the image has none or was named by its digest.
+	// Tag returns the tag of the image, or "" if the image has no tag or its name contains a digest.
 	Tag() string
-	// Name returns the image name with another tag, as on a command line. With an empty tag it returns the name
-	// unchanged.
+	// Name returns the name of the image with another tag, as the user would write it. For an empty tag, it returns the
+	// unchanged name.
 	Name(tag string) string
-	// Write writes the changed image with a tag. With an empty tag the image replaces the one that was read.
+	// Write writes the changed image with a tag. With an empty tag, it replaces the image that was read.
 	Write(ctx context.Context, changed *Labelled, tag string) error
 }
 
 const (
-	// layoutPrefix and registryPrefix are the prefixes that other tools write before the path of an OCI layout and
-	// before an image in a registry.
+	// layoutPrefix and registryPrefix are the prefixes that other tools use for the path of an OCI layout, and for the
+	// name of an image in a registry.
 	layoutPrefix   = "oci:"
 	registryPrefix = "docker://"
 )
 
-// Open opens an image: oci:DIR, oci:DIR:TAG or oci:DIR@DIGEST in an OCI layout, or any other name in a registry that
-// the reader can access.
+// Open opens an image. The names oci:DIR, oci:DIR:TAG and oci:DIR@DIGEST are images in an OCI layout. Other names are
+// images in a registry.
 func Open(ctx context.Context, image string, reader *registry.Reader, credentials authn.Keychain) (Place, error) {
 	if path, ok := strings.CutPrefix(image, layoutPrefix); ok {
 		return openLayout(path)
@@ -58,4 +58,4 @@ func CheckTag(tag string) error {
 	return nil
 }
 
-var errNoTag = errors.New("the image is named by its digest, so the tag to write is not known; set --tag")
+var errNoTag = errors.New("has a digest and no tag in its name; set --tag to the tag to write")

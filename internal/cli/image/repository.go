@@ -1,6 +1,7 @@
 package image
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -27,7 +28,7 @@ type repository struct {
 // Identifier returns the tag or the digest.
 func (r *repository) Identifier() string { return r.ref.Identifier() }
 
-// Tag returns the tag. It returns "" for an image that is named by its digest.
+// Tag returns the tag, or "" for a name with a digest.
 func (r *repository) Tag() string {
 	if tag, ok := r.ref.(name.Tag); ok {
 		return tag.TagStr()
@@ -43,13 +44,10 @@ func (r *repository) Name(tag string) string {
 	return r.ref.Context().Tag(tag).Name()
 }
 
-// Write writes blobs before the manifests that name them, and the tag last. A client that pulls the tag gets either the
-// old or the new image, complete.
+// Write writes blobs before the manifests that refer to them, and the tag last. A client that pulls the tag gets either
+// the complete old image or the complete new image.
 func (r *repository) Write(ctx context.Context, changed *Labelled, tag string) error {
-	if tag == "" {
-		tag = r.Tag()
-	}
-	if tag == "" {
+	if tag = cmp.Or(tag, r.Tag()); tag == "" {
 		return fmt.Errorf("image %q %w", r.image, errNoTag)
 	}
 	pusher, err := remote.NewPusher(remote.WithAuthFromKeychain(r.credentials), remote.WithTransport(r.reader.Transport()),

@@ -14,37 +14,30 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// single is the manifest and the configuration of an image to label.
+// single contains the manifest and the configuration of an image to label.
 type single struct {
 	manifest, config object
-	// layer is the added layer.
+	// layer is the added layer. Nil means that no layer is added.
 	layer *Blob
 }
 
-// createdBy marks a layer of this command in the history of an image.
+// createdBy is the text about a layer of this command in the history of an image.
 const createdBy = "kubectl llamastack image label"
 
-// label sets labels. It replaces the configuration layer of earlier labels by the one that the new labels name.
+// label sets the labels. If they contain a configuration, it removes the earlier labels and the layer of the earlier
+// configuration.
 func (s *single) label(ctx context.Context, from registry.Source, digest v1.Hash, wanted *registry.Labels) error {
 	inner, err := s.config.object("config")
 	if err != nil {
 		return err
 	}
-	labels := map[string]string{}
-	if err := json.Unmarshal(inner["Labels"], &labels); inner["Labels"] != nil && err != nil {
-		return errors.New("the labels of the image are not strings")
-	}
-	if labels == nil {
-		labels = map[string]string{}
+	labels, err := labelsOf(inner)
+	if err != nil {
+		return err
 	}
 	if wanted.Config != nil {
-		if err := s.removeLayer(ctx, from, digest); err != nil {
+		if err := s.replaceLayer(ctx, from, digest, wanted); err != nil {
 			return err
-		}
-		if wanted.InLayer() {
-			if err := s.addLayer(wanted.Config); err != nil {
-				return err
-			}
 		}
 		for _, name := range registry.ConfigLabels {
 			delete(labels, name)
@@ -60,7 +53,31 @@ func (s *single) label(ctx context.Context, from registry.Source, digest v1.Hash
 	return nil
 }
 
-// addLayer adds a layer with a configuration on top of the others.
+// labelsOf returns the labels of an image.
+func labelsOf(config object) (map[string]string, error) {
+	labels := map[string]string{}
+	if err := json.Unmarshal(config["Labels"], &labels); config["Labels"] != nil && err != nil {
+		return nil, errors.New("the labels of the image are not strings")
+	}
+	if labels == nil { // null in JSON
+		labels = map[string]string{}
+	}
+	return labels, nil
+}
+
+// replaceLayer removes the layer of the earlier configuration, and adds a layer for a configuration that is too large
+// for a label.
+func (s *single) replaceLayer(ctx context.Context, from registry.Source, digest v1.Hash, wanted *registry.Labels) error {
+	if err := s.removeLayer(ctx, from, digest); err != nil {
+		return err
+	}
+	if !wanted.InLayer() {
+		return nil
+	}
+	return s.addLayer(wanted.Config)
+}
+
+// addLayer adds a layer with a configuration on top of the other layers.
 func (s *single) addLayer(config []byte) error {
 	content := layerOf(config)
 	made := blobOf(content.packed, types.OCILayer)
@@ -79,12 +96,12 @@ func (s *single) addLayer(config []byte) error {
 	return s.setIDs(append(ids, encode(digestOf(content.plain).String())))
 }
 
-// removeLayer removes the layer of the image's current configuration if this command made it. It made the layer if
-// packing that configuration gives the same layer.
+// removeLayer removes the layer of the image's current configuration if this command created the layer. That is the
+// case if layerOf returns an equal layer for the configuration.
 func (s *single) removeLayer(ctx context.Context, from registry.Source, digest v1.Hash) error {
 	read, err := registry.Inspect(ctx, from, digest.String(), v1.Platform{})
 	if err != nil {
-		return nil //nolint:nilerr // labels that cannot be read name no layer of ours
+		return nil //nolint:nilerr // labels that cannot be read do not refer to a layer of this command
 	}
 	ours := digestOf(layerOf(read.Config).packed)
 	layers, ids, history, err := s.lists()
@@ -105,7 +122,7 @@ func (s *single) removeLayer(ctx context.Context, from registry.Source, digest v
 	return s.setIDs(slices.Delete(ids, at, at+1))
 }
 
-// lists returns the layers of the image, their diff IDs and the history.
+// lists returns the layers of the image, their diff IDs, and the entries of the history.
 func (s *single) lists() (layers, ids, history []json.RawMessage, err error) {
 	var filesystem object
 	if layers, err = s.manifest.list("layers"); err == nil {

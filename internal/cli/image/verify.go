@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// changedSource reads changed content first, and everything else from another source.
+// changedSource returns changed content before it is written, and reads other content from another source.
 type changedSource struct {
 	registry.Source
 	contents map[v1.Hash][]byte
@@ -34,8 +34,8 @@ func (s *changedSource) Blob(ctx context.Context, digest v1.Hash) (io.ReadCloser
 	return s.Source.Blob(ctx, digest)
 }
 
-// Verify reads the labelled images as the operator would, before they are written, and compares them with the wanted
-// labels. It returns what the operator would read from each image.
+// Verify reads the labelled images as the operator would read them, before they are written, and compares the result
+// with the labels. It returns the data that the operator would read from each image.
 func Verify(
 	ctx context.Context, from registry.Source, changed *Labelled, wanted *registry.Labels,
 ) ([]*registry.Details, error) {
@@ -53,7 +53,7 @@ func Verify(
 			err = same(read, wanted)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the operator would not find the expected labels in image %s: "+
+			return nil, fmt.Errorf("the labels of image %s would be wrong after the change: "+
 				"%w", changed.Images[i].Before, err)
 		}
 		all = append(all, read)
@@ -62,15 +62,15 @@ func Verify(
 	return all, err
 }
 
-// same returns an error if the operator would read something other than the expected labels.
+// same returns an error if the operator would read other data than the labels specify.
 func same(read *registry.Details, wanted *registry.Labels) error {
 	switch {
 	case wanted.Config != nil && !bytes.Equal(read.Config, wanted.Config):
-		return errors.New("it would read another configuration")
+		return errors.New("the operator would read another configuration")
 	case wanted.Release != "" && read.Release != wanted.Release:
-		return fmt.Errorf("it would read the release %q", read.Release)
+		return fmt.Errorf("the operator would read the release %q", read.Release)
 	case wanted.Provider != nil && read.Provider != wanted.Texts("")[registry.LabelProvider]:
-		return errors.New("it would read other provider metadata")
+		return errors.New("the operator would read other metadata of the provider")
 	default:
 		return nil
 	}

@@ -26,7 +26,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// perPage is the number of objects per list call.
+// perPage is the maximum number of objects that one request returns.
 const perPage = 500
 
 // reader reads the objects of a stack.
@@ -39,8 +39,8 @@ type reader struct {
 	failed error
 }
 
-// Read returns what is known about a stack; the caller sets the time. Objects that the caller may not read are listed
-// in the facts. Any other failure is returned as an error.
+// Read returns the facts about a stack without the time, which the caller sets. The facts list the objects that the
+// caller may not read. Any other failure is returned as an error.
 func Read(
 	ctx context.Context,
 	cluster *kube.Cluster,
@@ -63,14 +63,14 @@ func Read(
 	return r.facts, r.failed
 }
 
-// set changes the facts.
+// set changes the facts under the lock.
 func (r *reader) set(change func(*stackstatus.Facts)) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	change(r.facts)
 }
 
-// fail notes why objects are missing, and reports whether they are.
+// fail records an error of a request, and reports whether there is one.
 func (r *reader) fail(err error, verb string, resource schema.GroupResource) bool {
 	if err == nil {
 		return false
@@ -85,13 +85,13 @@ func (r *reader) fail(err error, verb string, resource schema.GroupResource) boo
 	return true
 }
 
-// get reads an object by its name, and reports whether it exists.
+// get reads an object, and reports whether it was read.
 func (r *reader) get(ctx context.Context, name string, object client.Object, resource schema.GroupResource) bool {
 	err := r.cluster.Get(ctx, client.ObjectKey{Namespace: r.stack.Namespace, Name: name}, object)
 	return !apierrors.IsNotFound(err) && !r.fail(err, "get", resource)
 }
 
-// list reads the pages of a list, and calls take after each page.
+// list reads a list page by page, and calls take after each page.
 func (r *reader) list(
 	ctx context.Context,
 	selector labels.Selector,
@@ -118,12 +118,12 @@ func (r *reader) list(
 	}
 }
 
-// PodSelector selects the pods of a stack, and those in which a change is tried.
+// PodSelector selects the pods of a stack, and the pods in which the operator tries a change.
 func PodSelector(stack string) labels.Selector {
 	selector := labels.SelectorFromSet(labels.Set{names.LabelInstance: stack})
 	requirement, err := labels.NewRequirement(names.LabelApp, selection.In, []string{names.App, names.PreflightApp})
 	if err != nil {
-		return selector // these values are valid
+		return selector // never happens, because the values are valid
 	}
 	return selector.Add(*requirement)
 }
@@ -171,12 +171,10 @@ func (r *reader) autoscaler(ctx context.Context) {
 	}
 }
 
-// exposures reads each kind that may expose a stack. The cluster need not serve them all.
+// exposures reads the objects that may expose the stack. The cluster may not serve all of their kinds.
 func (r *reader) exposures(ctx context.Context) {
 	objects := map[string]string{
-		"Ingress": names.Ingress(
-			r.stack.Name,
-		), "Route": names.Route(r.stack.Name), "HTTPRoute": names.HTTPRoute(r.stack.Name),
+		"Ingress": names.Ingress(r.stack.Name), "Route": names.Route(r.stack.Name), "HTTPRoute": names.HTTPRoute(r.stack.Name),
 	}
 	for _, kind := range render.ExposureKinds() {
 		object := &unstructured.Unstructured{}
@@ -188,15 +186,15 @@ func (r *reader) exposures(ctx context.Context) {
 	}
 }
 
-// plurals are the resources of the kinds that expose a stack.
+// plurals maps the kinds that expose a stack to the names of their resources.
 var plurals = map[string]string{"Ingress": "ingresses", "Route": "routes", "HTTPRoute": "httproutes"}
 
-// models reads the configuration. Without the right to read it, or with one that is not valid, no models are known.
+// models reads the models in the configuration. An invalid configuration gives no models.
 func (r *reader) models(ctx context.Context) {
 	config, err := Config(ctx, r.cluster, r.stack)
 	if _, denied := errors.AsType[*kube.Denied](err); denied {
 		r.set(func(facts *stackstatus.Facts) {
-			facts.Unseen = append(facts.Unseen, "you may not get the ConfigMap with the models")
+			facts.Unseen = append(facts.Unseen, "you may not get the ConfigMap that contains the models")
 		})
 		return
 	}
@@ -216,10 +214,10 @@ func Line(stack *v1alpha2.LlamaStackDistribution) string {
 	return stack.Status.ResolvedDistribution.ServerRelease
 }
 
-// errNoConfig is the error for a stack whose configuration is that of its image.
-var errNoConfig = errors.New("the configuration of the stack is that of its image, and no ConfigMap holds it")
+// errNoConfig is the error for a stack that uses the configuration in its image.
+var errNoConfig = errors.New("the stack uses the configuration in its image, and no ConfigMap contains it")
 
-// Config returns the configuration of a stack's server: the generated one, or that of spec.overrideConfig.
+// Config returns the configuration of a stack's server: the generated configuration, or the one in spec.overrideConfig.
 func Config(ctx context.Context, cluster *kube.Cluster, stack *v1alpha2.LlamaStackDistribution) ([]byte, error) {
 	name, keys := stack.Status.GeneratedConfigMap(), []string{names.ConfigFile}
 	if override := stack.Spec.OverrideConfig; override != nil {

@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -32,58 +31,46 @@ type Cluster struct {
 	client.Client
 	// Config is the configuration of the connection.
 	Config *rest.Config
-	// Namespace is the namespace of the command: that of --namespace, else that of the context, else "default".
+	// Namespace is the namespace of the command: the value of --namespace, else the namespace of the context, else
+	// "default".
 	Namespace string
 
 	flags *Flags
 }
 
-// Connect returns a connection to the cluster that the flags select. It sends no request. Version is that of the
-// command line and becomes part of the user agent.
+// Connect returns a connection to the cluster that the flags select. It sends no request. Version is the version of the
+// command, which becomes part of the user agent.
 func (f *Flags) Connect(version string) (*Cluster, error) {
-	loader, err := f.loader()
+	config, namespace, err := f.load()
 	if err != nil {
 		return nil, err
 	}
-	config, err := loader.ClientConfig()
-	if clientcmd.IsEmptyConfig(err) {
-		return nil, errNoCluster
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the kubeconfig: %w", err)
-	}
-	namespace := f.Namespace
-	if namespace == "" {
-		if namespace, _, err = loader.Namespace(); err != nil {
-			return nil, fmt.Errorf("read the namespace of the kubeconfig: %w", err)
-		}
-	}
 	config.UserAgent = "kubectl-llamastack/" + version
-	config.QPS = -1                                      // the commands limit their own rate
-	config.WarningHandlerWithContext = rest.NoWarnings{} // every write would repeat warnings about what users wrote
-	log.SetLogger(logr.Discard())                        // without a logger, controller-runtime prints a complaint
+	config.QPS = -1                                      // the commands limit their rate
+	config.WarningHandlerWithContext = rest.NoWarnings{} // a migration would print a warning for each stack that it writes
+	log.SetLogger(logr.Discard())                        // without a logger, controller-runtime prints a warning
 	scheme, err := newScheme()
 	if err != nil {
 		return nil, err
 	}
 	found, err := client.New(config, client.Options{Scheme: scheme, Mapper: knownKinds(scheme)})
 	if err != nil {
-		return nil, fmt.Errorf("make a client: %w", err)
+		return nil, fmt.Errorf("create a client: %w", err)
 	}
 	return &Cluster{Client: found, Config: config, Namespace: namespace, flags: f}, nil
 }
 
-// Clientset returns a client for requests that are not about objects alone: logs, forwarded ports and the version of
-// the API server.
+// Clientset returns a client for requests that a client.Client does not support: logs, forwarded ports and the version
+// of the API server.
 func (c *Cluster) Clientset() (kubernetes.Interface, error) {
 	set, err := kubernetes.NewForConfig(c.Config)
 	if err != nil {
-		return nil, fmt.Errorf("make a client: %w", err)
+		return nil, fmt.Errorf("create a client: %w", err)
 	}
 	return set, nil
 }
 
-// groups are the kinds of Kubernetes that commands read or create.
+// groups add the API groups of the objects that commands read or create to a scheme.
 var groups = []func(*runtime.Scheme) error{
 	admissionv1.AddToScheme, apiextensionsv1.AddToScheme, appsv1.AddToScheme, authorizationv1.AddToScheme,
 	autoscalingv2.AddToScheme, coordinationv1.AddToScheme, corev1.AddToScheme, eventsv1.AddToScheme, rbacv1.AddToScheme,
@@ -94,7 +81,7 @@ func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range groups {
 		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("make a scheme: %w", err)
+			return nil, fmt.Errorf("create a scheme: %w", err)
 		}
 	}
 	return scheme, nil
@@ -109,7 +96,7 @@ var clusterScoped = map[string]bool{
 	"ValidatingAdmissionPolicyBinding": true, "MutatingAdmissionPolicy": true, "MutatingAdmissionPolicyBinding": true,
 }
 
-// knownKinds returns a mapper that needs no API discovery.
+// knownKinds returns a mapper of the kinds in the scheme, which needs no API discovery.
 func knownKinds(scheme *runtime.Scheme) meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	add := func(kind schema.GroupVersionKind) {

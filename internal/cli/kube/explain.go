@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Explain returns the error of a request to the API server with its remedy. It names the right that the caller lacks,
-// and the definition that the cluster lacks. Namespace is empty for a request about all namespaces.
+// Explain returns an error of a request to the API server with its remedy. The error names the right that the caller
+// lacks, or the resource that the cluster does not serve. Namespace is empty for a request for all namespaces.
 func Explain(err error, verb string, resource schema.GroupResource, namespace string) error {
 	where := "all namespaces"
 	check := " -A"
@@ -39,9 +39,9 @@ func Explain(err error, verb string, resource schema.GroupResource, namespace st
 	}
 }
 
-// Denied is the error for a right that the caller lacks.
+// Denied is the error for a missing right of the caller.
 type Denied struct {
-	// Verb and Resource are those of the right.
+	// Verb and Resource identify the right.
 	Verb     string
 	Resource schema.GroupResource
 	// Namespace is empty for a right in all namespaces.
@@ -51,13 +51,13 @@ type Denied struct {
 	err  error
 }
 
-// Error names the right, and how to check it.
+// Error returns a text with the right, and the command that checks it.
 func (d *Denied) Error() string { return d.text }
 
-// Unwrap returns the API server's answer.
+// Unwrap returns the error of the API server.
 func (d *Denied) Unwrap() error { return d.err }
 
-// isUnreachable reports whether a request got no answer from an API server that the caller trusts.
+// isUnreachable reports whether there was no answer to a request, or the certificate of the API server is not trusted.
 func isUnreachable(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return true

@@ -7,15 +7,16 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Flags select a cluster and the stacks that a command works on, with the names that kubectl gives them.
+// Flags are flags of kubectl that select a cluster and the stacks of a command.
 type Flags struct {
-	// Kubeconfig is a file. Empty means $KUBECONFIG, else ~/.kube/config.
+	// Kubeconfig is the path of a kubeconfig. Empty means $KUBECONFIG, else ~/.kube/config.
 	Kubeconfig string
-	// Context is a context of that file. Empty means its current context.
+	// Context is a context in the kubeconfig. Empty means the current context.
 	Context string
 	// Namespace is the namespace of the stacks. Empty means the namespace of the context.
 	Namespace string
@@ -29,7 +30,7 @@ type Flags struct {
 func (f *Flags) AddConnection(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.Kubeconfig, "kubeconfig", "", "kubeconfig file; unset: $KUBECONFIG, else ~/.kube/config")
-	flags.StringVar(&f.Context, "context", "", "context of the kubeconfig; unset: its current context")
+	flags.StringVar(&f.Context, "context", "", "context of the kubeconfig; unset: the current context")
 }
 
 // AddNamespace adds the flag that selects one namespace.
@@ -37,16 +38,16 @@ func (f *Flags) AddNamespace(command *cobra.Command) {
 	command.Flags().StringVarP(&f.Namespace, "namespace", "n", "", "namespace of the stack; unset: the namespace of the context")
 }
 
-// AddScope adds the flags that select one namespace, all namespaces, or stacks by their labels.
+// AddScope adds the flags that select stacks by their namespace and their labels.
 func (f *Flags) AddScope(command *cobra.Command) {
 	f.AddNamespace(command)
 	flags := command.Flags()
-	flags.BoolVarP(&f.AllNamespaces, "all-namespaces", "A", false, "look at the stacks of all namespaces")
+	flags.BoolVarP(&f.AllNamespaces, "all-namespaces", "A", false, "select the stacks of all namespaces")
 	flags.StringVarP(&f.Selector, "selector", "l", "", "label selector of the stacks, for example team=a,env!=test")
 	command.MarkFlagsMutuallyExclusive("namespace", "all-namespaces")
 }
 
-// selection returns the flags of the connection as they are written on a command line, with a space in front.
+// selection returns the flags of the connection as a part of a command line, which begins with a space.
 func (f *Flags) selection() string {
 	var text string
 	if f.Kubeconfig != "" {
@@ -58,7 +59,30 @@ func (f *Flags) selection() string {
 	return text
 }
 
-// loader returns the client configuration that the flags select.
+// load returns the configuration of the connection, and the namespace of the command.
+func (f *Flags) load() (*rest.Config, string, error) {
+	loader, err := f.loader()
+	if err != nil {
+		return nil, "", err
+	}
+	config, err := loader.ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, "", errNoCluster
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	if f.Namespace != "" {
+		return config, f.Namespace, nil
+	}
+	namespace, _, err := loader.Namespace()
+	if err != nil {
+		return nil, "", fmt.Errorf("read the namespace of the kubeconfig: %w", err)
+	}
+	return config, namespace, nil
+}
+
+// loader returns a loader of the kubeconfig that the flags select.
 func (f *Flags) loader() (clientcmd.ClientConfig, error) {
 	if _, err := os.Stat(f.Kubeconfig); f.Kubeconfig != "" && err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
@@ -69,7 +93,7 @@ func (f *Flags) loader() (clientcmd.ClientConfig, error) {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides), nil
 }
 
-// listOptions returns the options for a list of stacks, so that the API server selects them.
+// listOptions returns the options for a list of the stacks that the flags select.
 func (c *Cluster) listOptions() ([]client.ListOption, error) {
 	var options []client.ListOption
 	if !c.flags.AllNamespaces {
@@ -87,4 +111,4 @@ func (c *Cluster) listOptions() ([]client.ListOption, error) {
 
 // errNoCluster is the error for a kubeconfig that names no cluster.
 var errNoCluster = errors.New(
-	"no cluster is configured; set $KUBECONFIG, or use --kubeconfig FILE, or create ~/.kube/config")
+	"no cluster is configured; set $KUBECONFIG, set --kubeconfig FILE, or create ~/.kube/config")

@@ -21,8 +21,8 @@ const (
 	older = "/apis/llamastack.io/v1alpha1"
 )
 
-// apiServer answers each path with the status and the body of its row, and any other path as an API server answers a
-// path that it does not serve. It returns the kubeconfig of the server, and the requests that it receives.
+// apiServer starts an API server that serves the given responses by path, and responds with 404 to other paths. It
+// returns the kubeconfig of the server, and the requests that the server receives.
 func apiServer(t *testing.T, rows map[string]answer) (kubeconfig string, requests *[]string) {
 	t.Helper()
 	requests = &[]string{}
@@ -62,7 +62,7 @@ users: [{name: me, user: {token: t}}]
 	return path
 }
 
-// status is an answer of the API server itself.
+// status is a response with a Status object.
 func status(code int, reason, message string) answer {
 	body, _ := json.Marshal(map[string]any{
 		"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message,
@@ -71,7 +71,7 @@ func status(code int, reason, message string) answer {
 	return answer{code, string(body)}
 }
 
-// connect parses the arguments as a command does, and connects.
+// connect parses the flags as a command does, and connects to the cluster.
 func connect(t *testing.T, kubeconfig string, args ...string) *kube.Cluster {
 	t.Helper()
 	var flags kube.Flags
@@ -96,7 +96,7 @@ const (
 		`"metadata":{"name":"my","namespace":"team-a"},"spec":{"server":{"distribution":{"name":"starter"}}}}`
 )
 
-// A stack is read in v1alpha2, and in v1alpha1 where the cluster serves only that. Unknown fields are ignored.
+// Stack reads a stack in v1alpha2, or in v1alpha1 if the cluster serves only v1alpha1. It ignores unknown fields.
 func TestStack(t *testing.T) {
 	const at = "/namespaces/team-a/llamastackdistributions/my"
 	for name, rows := range map[string]map[string]answer{
@@ -116,7 +116,7 @@ func TestStack(t *testing.T) {
 	}
 }
 
-// The API server selects the stacks, by namespace and label.
+// The requests select the stacks by namespace and label.
 func TestStacks(t *testing.T) {
 	list := func(version, items string) string {
 		return `{"apiVersion":"llamastack.io/` + version + `","kind":"LlamaStackDistributionList","metadata":{},"items":[` + items + `]}`
@@ -166,18 +166,18 @@ func TestStacks(t *testing.T) {
 	}
 }
 
-// Each failure names its remedy.
+// The message about each failure contains a remedy.
 func TestFailures(t *testing.T) {
 	const at = "/namespaces/team-a/llamastackdistributions/my"
 	for name, tc := range map[string]struct {
 		rows map[string]answer
 		want string
 	}{
-		"no such stack": {
+		"missing stack": {
 			map[string]answer{hub + at: status(404, "NotFound", "not found")},
-			`there is no stack "my" in namespace "team-a"; list all with kubectl get llsd -A`,
+			`there is no stack "my" in namespace "team-a"; to list all stacks, run kubectl get llsd -A`,
 		},
-		"no right": {
+		"missing right": {
 			map[string]answer{hub + at: status(403, "Forbidden", "forbidden: User t")},
 			`you may not get llamastackdistributions.llamastack.io in namespace "team-a"; ask an administrator for that right, ` +
 				"and check it with: kubectl auth can-i get llamastackdistributions.llamastack.io -n team-a",

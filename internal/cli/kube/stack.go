@@ -22,21 +22,21 @@ import (
 )
 
 const (
-	// perPage is the number of stacks per list call.
+	// perPage is the maximum number of stacks that one request returns.
 	perPage = 500
-	// MaxStacks is the number of stacks that a list returns at most. In a larger cluster, the user must list the stacks
-	// by namespace.
+	// MaxStacks is the maximum number of stacks in a list. In a larger cluster, the user must list the stacks of single
+	// namespaces.
 	MaxStacks = 10_000
 )
 
-// Resource is the name of the stacks' resource, as rights name it.
+// Resource is the resource of stacks in the rules of RBAC.
 var Resource = schema.GroupResource{Group: v1alpha2.GroupVersion.Group, Resource: "llamastackdistributions"}
 
 // errTooMany is the error for a list of more than MaxStacks stacks.
 var errTooMany = fmt.Errorf("there are more than %d stacks; select fewer with --namespace or --selector", MaxStacks)
 
-// Stack returns a stack of the namespace of the command. In a cluster that serves v1alpha1 only, as the previous
-// operator installs it, the stack is converted.
+// Stack returns a stack in the namespace of the command. In a cluster of the previous operator, which serves only
+// v1alpha1, it converts the stack.
 func (c *Cluster) Stack(ctx context.Context, name string) (*v1alpha2.LlamaStackDistribution, error) {
 	key := client.ObjectKey{Namespace: c.Namespace, Name: name}
 	live := newUnstructured(v1alpha2.GroupVersion)
@@ -56,23 +56,23 @@ func (c *Cluster) Stack(ctx context.Context, name string) (*v1alpha2.LlamaStackD
 
 // NotFound is the error for a stack that does not exist.
 type NotFound struct {
-	// Namespace and Name are those of the stack.
+	// Namespace and Name identify the stack.
 	Namespace, Name string
-	// Elsewhere are the namespaces that have a stack of that name.
+	// Elsewhere lists the namespaces that contain a stack with the same name.
 	Elsewhere []string
 }
 
-// Error names the stack, and the namespaces that have it or how to list all stacks.
+// Error returns a text that names the namespaces with such a stack, or the command that lists all stacks.
 func (n *NotFound) Error() string {
-	remedy := "list all with kubectl get llsd -A"
+	remedy := "to list all stacks, run kubectl get llsd -A"
 	if len(n.Elsewhere) > 0 {
 		remedy = "use -n " + strings.Join(n.Elsewhere, " or -n ")
 	}
 	return fmt.Sprintf("there is no stack %q in namespace %q; %s", n.Name, n.Namespace, remedy)
 }
 
-// notFound returns the error for a stack that does not exist. It names the namespaces with a stack of that name, if the
-// caller may list them.
+// notFound returns the error for a stack that does not exist. If the caller may list all stacks, the error names the
+// namespaces with a stack of the same name.
 func (c *Cluster) notFound(ctx context.Context, name string) error {
 	elsewhere, err := c.list(ctx, client.MatchingFields{metadataName: name})
 	if err != nil {
@@ -85,10 +85,10 @@ func (c *Cluster) notFound(ctx context.Context, name string) error {
 	return found
 }
 
-// metadataName is the field selector of an object's name.
+// metadataName is the field of an object's name in field selectors.
 const metadataName = "metadata.name"
 
-// Named returns the stacks of a name in the namespaces that the flags select.
+// Named returns the stacks with a name in the namespaces that the flags select.
 func (c *Cluster) Named(ctx context.Context, name string) ([]v1alpha2.LlamaStackDistribution, error) {
 	options, err := c.listOptions()
 	if err != nil {
@@ -97,7 +97,8 @@ func (c *Cluster) Named(ctx context.Context, name string) ([]v1alpha2.LlamaStack
 	return c.list(ctx, append(options, client.MatchingFields{metadataName: name})...)
 }
 
-// Everywhere returns the stacks of all namespaces, and those of the command's namespace if the caller may not list all.
+// Everywhere returns the stacks of all namespaces. If the caller may not list them, it returns the stacks of the
+// command's namespace, and false.
 func (c *Cluster) Everywhere(ctx context.Context) (found []v1alpha2.LlamaStackDistribution, all bool, err error) {
 	found, err = c.list(ctx)
 	if _, denied := errors.AsType[*Denied](err); !denied {
@@ -107,10 +108,10 @@ func (c *Cluster) Everywhere(ctx context.Context) (found []v1alpha2.LlamaStackDi
 	return found, false, err
 }
 
-// Selection returns the flags that select the cluster, for commands that a message suggests. They begin with a space.
+// Selection returns the flags that select the cluster for commands in messages. The text begins with a space.
 func (c *Cluster) Selection() string { return c.flags.selection() }
 
-// Stacks returns the stacks that the flags select, sorted as the API server sorts them.
+// Stacks returns the stacks that the flags select, in the order of the API server.
 func (c *Cluster) Stacks(ctx context.Context) ([]v1alpha2.LlamaStackDistribution, error) {
 	options, err := c.listOptions()
 	if err != nil {
@@ -134,12 +135,8 @@ func (c *Cluster) list(ctx context.Context, options ...client.ListOption) ([]v1a
 		if err != nil {
 			return nil, Explain(err, "list", Resource, selected.Namespace)
 		}
-		for i := range list.Items {
-			stack, err := decode(&list.Items[i])
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, *stack)
+		if found, err = decodeAll(found, list.Items); err != nil {
+			return nil, err
 		}
 		switch {
 		case list.GetContinue() == "":
@@ -150,13 +147,27 @@ func (c *Cluster) list(ctx context.Context, options ...client.ListOption) ([]v1a
 	}
 }
 
+// decodeAll appends the stacks of a page to a list.
+func decodeAll(
+	found []v1alpha2.LlamaStackDistribution, page []unstructured.Unstructured,
+) ([]v1alpha2.LlamaStackDistribution, error) {
+	for i := range page {
+		stack, err := decode(&page[i])
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, *stack)
+	}
+	return found, nil
+}
+
 func newUnstructured(version schema.GroupVersion) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(version.WithKind(v1alpha2.Kind))
 	return object
 }
 
-// decode converts an object to a stack of v1alpha2. It ignores fields that this version of the command does not have.
+// decode converts an object to a stack of v1alpha2. It ignores unknown fields.
 func decode(live *unstructured.Unstructured) (*v1alpha2.LlamaStackDistribution, error) {
 	content := live.Object
 	if live.GroupVersionKind().Version == v1alpha1.GroupVersion.Version {
@@ -173,8 +184,8 @@ func decode(live *unstructured.Unstructured) (*v1alpha2.LlamaStackDistribution, 
 	return stack, nil
 }
 
-// notServed reports whether the API server does not serve a kind. Its answer then is a page that is not about an
-// object.
+// notServed reports whether the API server does not serve a kind. Unlike the answer about a missing object, its answer
+// is then not a Status.
 func notServed(err error) bool {
 	return meta.IsNoMatchError(err) ||
 		apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)

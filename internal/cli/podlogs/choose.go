@@ -2,6 +2,7 @@ package podlogs
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,14 +12,14 @@ import (
 
 // Options select pods and a container.
 type Options struct {
-	// Container is the name of a container or an init container. Empty selects the server's, or the init container that
-	// keeps the server from starting.
+	// Container is the name of a container or an init container. Empty selects the container of the server, or the init
+	// container that prevents the server from starting.
 	Container string
 	// Server is the name of the server's container.
 	Server string
 	// Previous selects the container that ran before the last restart.
 	Previous bool
-	// All selects every pod in place of one.
+	// All selects every pod.
 	All bool
 }
 
@@ -27,28 +28,20 @@ type Target struct {
 	Pod, Container string
 }
 
-// Choose returns the containers whose logs to show. Without All it is that of one pod: the newest pod that is not
-// ready, otherwise the newest pod.
+// Choose returns a container of each pod whose logs to show. Without All, it selects one pod: the newest pod that is
+// not ready, otherwise the newest pod.
 func Choose(pods []corev1.Pod, options Options) ([]Target, error) {
 	pods = slices.Clone(pods)
 	if len(pods) == 0 {
-		return nil, fmt.Errorf("the stack has no pods; look at it with kubectl llamastack status")
+		return nil, errors.New("the stack has no pods; to find the reason, run kubectl llamastack status")
 	}
-	slices.SortFunc(pods, func(a, b corev1.Pod) int {
-		return cmp.Or(
-			cmp.Compare(rank(&a), rank(&b)),
-			b.CreationTimestamp.Compare(a.CreationTimestamp.Time),
-			cmp.Compare(a.Name, b.Name),
-		)
-	})
+	slices.SortFunc(pods, byRank)
 	var targets []Target
 	var missing error
 	for i := range pods {
 		container, err := containerOf(&pods[i], options)
-		switch {
-		case err != nil:
-			missing = cmp.Or(missing, err)
-		case !options.Previous || restarted(&pods[i], container):
+		missing = cmp.Or(missing, err)
+		if err == nil && (!options.Previous || restarted(&pods[i], container)) {
 			targets = append(targets, Target{Pod: pods[i].Name, Container: container})
 		}
 	}
@@ -56,7 +49,7 @@ func Choose(pods []corev1.Pod, options Options) ([]Target, error) {
 	case len(targets) == 0 && missing != nil:
 		return nil, missing
 	case len(targets) == 0:
-		return nil, fmt.Errorf("no container has restarted, so no previous logs exist; remove --previous")
+		return nil, errors.New("no container has restarted, so there are no previous logs; remove --previous")
 	case !options.All:
 		return targets[:1], nil
 	}
@@ -64,7 +57,13 @@ func Choose(pods []corev1.Pod, options Options) ([]Target, error) {
 	return targets, nil
 }
 
-// rank orders pods: those that are not ready, those that are, and those that are being deleted.
+// byRank orders pods by rank, the newest pod first.
+func byRank(a, b corev1.Pod) int {
+	return cmp.Or(cmp.Compare(rank(&a), rank(&b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time),
+		cmp.Compare(a.Name, b.Name))
+}
+
+// rank returns 0 for a pod that is not ready, 1 for a ready pod, and 2 for a pod that is being deleted.
 func rank(pod *corev1.Pod) int {
 	switch {
 	case pod.DeletionTimestamp != nil:
@@ -87,12 +86,8 @@ func containerOf(pod *corev1.Pod, options Options) (string, error) {
 	names := containers(pod)
 	if options.Container != "" {
 		if !slices.Contains(names, options.Container) {
-			return "", fmt.Errorf(
-				"pod %q has no container %q; use one of %s",
-				pod.Name,
-				options.Container,
-				strings.Join(names, ", "),
-			)
+			return "", fmt.Errorf("pod %q has no container %q; use one of %s", pod.Name, options.Container,
+				strings.Join(names, ", "))
 		}
 		return options.Container, nil
 	}
@@ -105,7 +100,7 @@ func containerOf(pod *corev1.Pod, options Options) (string, error) {
 	return pod.Spec.Containers[0].Name, nil
 }
 
-// containers returns the names of a pod's containers and then those of its init containers.
+// containers returns the names of a pod's containers, and then the names of its init containers.
 func containers(pod *corev1.Pod) []string {
 	var names []string
 	for i := range pod.Spec.Containers {
@@ -117,7 +112,8 @@ func containers(pod *corev1.Pod) []string {
 	return names
 }
 
-// blockingInit returns the init container that runs or fails, so that the server does not run yet.
+// blockingInit returns the init container that runs or fails, and so prevents the server from starting. It returns ""
+// if there is none.
 func blockingInit(pod *corev1.Pod) string {
 	for i := range pod.Status.InitContainerStatuses {
 		container := &pod.Status.InitContainerStatuses[i]
@@ -126,7 +122,7 @@ func blockingInit(pod *corev1.Pod) string {
 		case container.Ready, ended != nil && ended.ExitCode == 0:
 		case container.State.Running != nil, ended != nil, container.RestartCount > 0:
 			return container.Name
-		default: // it has not begun, so it has no logs
+		default: // a container that has not started has no logs
 			return ""
 		}
 	}

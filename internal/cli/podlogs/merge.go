@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// MaxLine is the number of bytes after which a line of several pods' logs is divided.
+// MaxLine is the number of bytes after which a line with a prefix is split.
 const MaxLine = 64 << 10
 
 // Merger writes the lines of several streams to one output.
@@ -19,9 +19,8 @@ type Merger struct {
 // NewMerger returns a merger that writes to an output.
 func NewMerger(out io.Writer) *Merger { return &Merger{out: out} }
 
-// Copy writes a stream line by line, each line with a prefix, until the stream ends. Several streams may be copied at
-// the same time. A line that is longer than MaxLine becomes several lines. Without a prefix the stream is written
-// unchanged.
+// Copy writes a stream line by line, each line with a prefix, until the stream ends. Several goroutines may call it. It
+// splits lines that are longer than MaxLine. Without a prefix, it writes the stream unchanged.
 func (m *Merger) Copy(in io.Reader, prefix string) error {
 	if prefix == "" {
 		_, err := io.Copy(m.out, in)
@@ -44,7 +43,7 @@ func (m *Merger) Copy(in io.Reader, prefix string) error {
 	}
 }
 
-// write writes one line without being interrupted by another stream.
+// write writes one line under the lock.
 func (m *Merger) write(prefix string, line []byte) error {
 	m.lock.Lock()
 	defer m.lock.Unlock()

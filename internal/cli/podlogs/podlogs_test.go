@@ -67,15 +67,15 @@ func TestChoose(t *testing.T) {
 		want    []podlogs.Target
 		err     string
 	}{
-		"the newest":           {[]corev1.Pod{pod("a", 9, ready), pod("b", 1, ready)}, podlogs.Options{}, server("b"), ""},
-		"the one not ready":    {[]corev1.Pod{pod("a", 9), pod("b", 1, ready)}, podlogs.Options{}, server("a"), ""},
-		"not one that is gone": {[]corev1.Pod{pod("a", 9, ready), pod("b", 1, deleted)}, podlogs.Options{}, server("a"), ""},
-		"all":                  {[]corev1.Pod{pod("b", 9, ready), pod("a", 1)}, podlogs.Options{All: true}, server("a", "b"), ""},
+		"newest pod":            {[]corev1.Pod{pod("a", 9, ready), pod("b", 1, ready)}, podlogs.Options{}, server("b"), ""},
+		"pod that is not ready": {[]corev1.Pod{pod("a", 9), pod("b", 1, ready)}, podlogs.Options{}, server("a"), ""},
+		"no finished pod":       {[]corev1.Pod{pod("a", 9, ready), pod("b", 1, deleted)}, podlogs.Options{}, server("a"), ""},
+		"all":                   {[]corev1.Pod{pod("b", 9, ready), pod("a", 1)}, podlogs.Options{All: true}, server("a", "b"), ""},
 		"previous": {
 			[]corev1.Pod{pod("a", 9, ready, restarts), pod("b", 1)}, podlogs.Options{Previous: true}, server("a"), "",
 		},
-		"no previous": {
-			[]corev1.Pod{pod("a", 9)}, podlogs.Options{Previous: true}, nil, "no container has restarted, so no previous logs exist; remove --previous",
+		"no previous container": {
+			[]corev1.Pod{pod("a", 9)}, podlogs.Options{Previous: true}, nil, "no container has restarted, so there are no previous logs; remove --previous",
 		},
 		"a failing init container": {
 			[]corev1.Pod{pod("a", 9, blocked)}, podlogs.Options{Previous: true}, []podlogs.Target{{Pod: "a", Container: "reconcile-registry"}}, "",
@@ -89,7 +89,7 @@ func TestChoose(t *testing.T) {
 			nil,
 			`pod "a" has no container "x"; use one of llama-stack, make-directories, reconcile-registry`,
 		},
-		"no pods": {nil, podlogs.Options{}, nil, "the stack has no pods; look at it with kubectl llamastack status"},
+		"no pods": {nil, podlogs.Options{}, nil, "the stack has no pods; to find the reason, run kubectl llamastack status"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.options.Server = "llama-stack"
@@ -130,7 +130,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// endless is a line without an end.
+// endless is a long line without a line break.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {
@@ -140,7 +140,7 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A line of 256 MiB takes no more memory than the buffer.
+// For a line of 256 MiB, the copy allocates only its buffer.
 func TestLongLine(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

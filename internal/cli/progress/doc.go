@@ -1,2 +1,2 @@
-// Package progress shows how far a long command is, on one line of a terminal that the next text replaces.
+// Package progress shows the progress of a long command on one line of a terminal. The next text replaces the line.
 package progress

@@ -7,19 +7,19 @@ import (
 	"sync"
 )
 
-// columns is the longest text of a line. A longer one would break on a terminal of 60 columns, and could not be
-// replaced.
+// columns is the maximum length of the line in characters. A terminal of 60 columns would wrap a longer line, which
+// then could not be replaced.
 const columns = 59
 
-// Line is a line that shows the progress of a command. Without a terminal it shows nothing. Its methods may be called
-// by several goroutines.
+// Line is a line that shows the progress of a command. Without a terminal, it shows nothing. Several goroutines may
+// call its methods.
 type Line struct {
 	w     io.Writer
 	mu    sync.Mutex
 	shown bool
 }
 
-// New returns a line. A nil writer stands for no terminal.
+// New returns a line on a terminal. A nil writer means that there is no terminal.
 func New(w io.Writer) *Line { return &Line{w: w} }
 
 // Show replaces the text of the line.
@@ -37,7 +37,7 @@ func (l *Line) Show(format string, args ...any) {
 	_, _ = fmt.Fprintf(l.w, "\r\x1b[K%s", string(text))
 }
 
-// Clear removes the line, so that other text can be printed.
+// Clear removes the line. Call it before you print other text.
 func (l *Line) Clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,10 +47,10 @@ func (l *Line) Clear() {
 	}
 }
 
-// step is the number of bytes after which an observer is called.
+// step is the number of sent bytes between two calls of an observer.
 const step = 1 << 20
 
-// Sent is a transport that counts the bytes of the requests that it sends.
+// Sent is a transport that counts the bytes in the bodies of requests.
 type Sent struct {
 	through http.RoundTripper
 	observe func(sent int64)
@@ -59,12 +59,12 @@ type Sent struct {
 	sent, told int64
 }
 
-// NewSent returns a transport that calls observe about once a MiB.
+// NewSent returns a transport that calls observe after about every MiB.
 func NewSent(through http.RoundTripper, observe func(sent int64)) *Sent {
 	return &Sent{through: through, observe: observe}
 }
 
-// Reset starts to count at zero.
+// Reset sets the count to zero.
 func (s *Sent) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,15 +94,15 @@ func (s *Sent) add(n int) {
 	}
 }
 
-// body counts what is read of a request.
+// body counts the bytes that a transport reads from the body of a request.
 type body struct {
 	io.ReadCloser
 	sent *Sent
 }
 
-// Read counts the bytes.
+// Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.sent.add(n)
-	return n, err //nolint:wrapcheck // a reader returns io.EOF as it is
+	return n, err //nolint:wrapcheck // a reader returns io.EOF unchanged
 }

@@ -39,9 +39,9 @@ func (r *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 }
 
 func TestSent(t *testing.T) {
-	var told []int64
+	var reports []int64
 	inner := &roundTripper{}
-	sent := progress.NewSent(inner, func(n int64) { told = append(told, n) })
+	sent := progress.NewSent(inner, func(n int64) { reports = append(reports, n) })
 	for _, size := range []int{0, 100, 3 << 20} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://registry/blob",
 			strings.NewReader(strings.Repeat("x", size)))
@@ -57,8 +57,8 @@ func TestSent(t *testing.T) {
 			t.Errorf("sent %d of %d bytes", inner.read, size)
 		}
 	}
-	if len(told) != 3 || told[0] < 1<<20 || !slices.IsSorted(told) || told[2] > 100+3<<20 {
-		t.Errorf("observed %v", told)
+	if len(reports) != 3 || reports[0] < 1<<20 || !slices.IsSorted(reports) || reports[2] > 100+3<<20 {
+		t.Errorf("observed %v", reports)
 	}
 	sent.Reset()
 }

@@ -17,29 +17,29 @@ import (
 
 const (
 	chatPath = "/v1/chat/completions"
-	// olderChatPath is the path up to release 0.2.
+	// olderChatPath is the path in releases up to 0.2.
 	olderChatPath = "/v1/openai/v1/chat/completions"
-	// maxRefusal bounds, in bytes, how much of an answer that is not a success is read.
+	// maxRefusal is the maximum number of bytes that are read of an answer with an error.
 	maxRefusal = 64 << 10
-	// maxLine bounds, in bytes, one event of a streamed answer.
+	// maxLine is the maximum size in bytes of one event in a streamed answer.
 	maxLine = 1 << 20
-	// maxText bounds, in bytes, the text of an answer.
+	// maxText is the maximum size in bytes of the text of an answer.
 	maxText = 16 << 20
 )
 
-// Question is a question to a model.
+// Question contains a question for a model.
 type Question struct {
 	// Model is the id of the model.
 	Model string
-	// System is the message with instructions. Empty means none.
+	// System contains instructions for the model. Empty means no instructions.
 	System string
 	// Text is the question.
 	Text string
-	// MaxTokens bounds the answer. Zero means the server's default.
+	// MaxTokens is the maximum number of tokens of the answer. Zero means the default of the server.
 	MaxTokens int
 }
 
-// request is the body of a request.
+// request is the body of a request to a chat path.
 type request struct {
 	Model     string         `json:"model"`
 	Messages  []conversation `json:"messages"`
@@ -52,8 +52,8 @@ type conversation struct {
 	Content string `json:"content"`
 }
 
-// Chat sends a question, and writes each part of the answer when it arrives. It returns the reason for which the answer
-// ended, such as stop or length. The deadline of ctx bounds the whole answer.
+// Chat sends a question, and writes each part of the answer when it arrives. It returns the reason why the answer
+// ended, such as stop or length. The deadline of ctx applies to the whole answer.
 func (c *Client) Chat(ctx context.Context, question Question, out io.Writer) (string, error) {
 	messages := []conversation{{"user", question.Text}}
 	if question.System != "" {
@@ -82,8 +82,8 @@ func (c *Client) Chat(ctx context.Context, question Question, out io.Writer) (st
 	return reader.reason, err
 }
 
-// ask sends the question to the path of the server's release. Servers of 1.0 and 1.1 answer the first question after
-// their start with status 500, and are asked again.
+// ask sends the question to the chat path of the server's release. It sends the question again after status 500,
+// because servers of releases 1.0 and 1.1 answer the first question after their start with that status.
 func (c *Client) ask(ctx context.Context, model string, body []byte) (*http.Response, error) {
 	path, again := chatPath, true
 	for {
@@ -94,32 +94,32 @@ func (c *Client) ask(ctx context.Context, model string, body []byte) (*http.Resp
 		if response.StatusCode == http.StatusOK {
 			return response, nil
 		}
-		said, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal)) // a part is enough for a message
+		content, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal)) // a part is enough for a message
 		_ = response.Body.Close()
 		switch code := response.StatusCode; {
-		case path == chatPath && (code == http.StatusNotFound || code == http.StatusMethodNotAllowed) && isNoPath(said):
+		case path == chatPath && (code == http.StatusNotFound || code == http.StatusMethodNotAllowed) && isNoPath(content):
 			path = olderChatPath
 		case code == http.StatusInternalServerError && again:
 			again = false
-		case code >= http.StatusInternalServerError || ofProvider.MatchString(rawMessage(said)):
-			return nil, modelError(model, code, rawMessage(said))
+		case code >= http.StatusInternalServerError || ofProvider.MatchString(rawMessage(content)):
+			return nil, modelError(model, code, rawMessage(content))
 		default:
-			return nil, refusal(path, code, said, c.token)
+			return nil, refusal(path, code, content, c.token)
 		}
 	}
 }
 
-// ofProvider matches the messages of the libraries by which servers ask providers. Servers pass on the status of a
-// provider, so that 401 may be about the credentials of the provider.
+// ofProvider matches messages of the libraries with which servers send requests to providers. Servers forward the
+// status of a provider, so status 401 may concern the credentials of the provider.
 var ofProvider = regexp.MustCompile(`\bError code: [45]\d\d\b`)
 
-// isNoPath reports whether an answer is about the path and not about the model.
+// isNoPath reports whether the server does not serve a path, from the body of its answer.
 func isNoPath(body []byte) bool {
-	said := strings.ToLower(rawMessage(body))
-	return said == "" || said == "not found" || said == "method not allowed"
+	text := strings.ToLower(rawMessage(body))
+	return text == "" || text == "not found" || text == "method not allowed"
 }
 
-// answer reads the answer of a model.
+// answer reads the answer of a model, and writes its text.
 type answer struct {
 	model   string
 	out     io.Writer
@@ -159,9 +159,9 @@ func (a *answer) stream(body io.Reader) error {
 	}
 	switch err := lines.Err(); {
 	case err != nil:
-		return fmt.Errorf("the answer ends early: %w", err)
+		return fmt.Errorf("the answer is incomplete: %w", err)
 	case a.reason == "":
-		return errors.New("the answer ends early: the server closed the connection; look at its log")
+		return errors.New("the answer is incomplete because the server closed the connection; look at the log of the server")
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (a *answer) stream(body io.Reader) error {
 func (a *answer) whole(body io.Reader) error {
 	data, err := io.ReadAll(io.LimitReader(body, maxAnswer))
 	if err != nil {
-		return fmt.Errorf("the answer ends early: %w", err)
+		return fmt.Errorf("the answer is incomplete: %w", err)
 	}
 	return a.add(data)
 }
@@ -199,7 +199,7 @@ func (a *answer) add(data []byte) error {
 	return nil
 }
 
-// harmless removes control characters other than line breaks and tabs, which could change a terminal.
+// harmless removes control characters, which could change a terminal. It keeps line breaks and tabs.
 func harmless(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {

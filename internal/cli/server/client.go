@@ -19,28 +19,28 @@ import (
 const (
 	healthPath = "/v1/health"
 	modelsPath = "/v1/models"
-	// maxAnswer bounds, in bytes, how much of an answer is read.
+	// maxAnswer is the maximum size in bytes of an answer.
 	maxAnswer = 4 << 20
-	// maxHeader bounds, in bytes, how much of the header of an answer is read.
+	// maxHeader is the maximum size in bytes of the header of an answer.
 	maxHeader = 16 << 10
-	// defaultTimeout bounds a request whose answer is not streamed.
+	// defaultTimeout is the default of Options.Timeout.
 	defaultTimeout = 30 * time.Second
 )
 
-// Options selects a server.
+// Options contains the address of a server, and the settings of the connection.
 type Options struct {
 	// URL is the address of the server, without a path.
 	URL string
-	// Token is the bearer token. Empty means none.
+	// Token is the bearer token. Empty means no token.
 	Token string
-	// Authorities verify the certificate of the server. The name in it is not verified, because a forwarded port has
-	// another one. Nil means that the certificate is not verified.
+	// Authorities verify the certificate of the server. The name in the certificate is not verified, because a forwarded
+	// port has another host name. Nil means that the certificate is not verified.
 	Authorities []*x509.Certificate
-	// Timeout bounds a request whose answer is not streamed. Zero means 30 seconds.
+	// Timeout is the time limit for a request without a streamed answer. Zero means 30 seconds.
 	Timeout time.Duration
 }
 
-// Client asks one server.
+// Client sends requests to one server.
 type Client struct {
 	base    *url.URL
 	token   string
@@ -55,7 +55,7 @@ func New(options Options) (*Client, error) {
 		return nil, fmt.Errorf("%q is not the URL of a server; use http://HOST:PORT", options.URL)
 	}
 	if strings.ContainsAny(options.Token, "\r\n") {
-		return nil, errors.New("the token has several lines; a token is one line")
+		return nil, errors.New("the token has several lines; use a token of one line")
 	}
 	timeout := options.Timeout
 	if timeout == 0 {
@@ -80,18 +80,18 @@ func verify(authorities []*x509.Certificate) func(tls.ConnectionState) error {
 		if authorities == nil {
 			return nil
 		}
-		shown := state.PeerCertificates
-		roots, between := x509.NewCertPool(), x509.NewCertPool()
+		served := state.PeerCertificates
+		roots, intermediates := x509.NewCertPool(), x509.NewCertPool()
 		for _, authority := range authorities {
-			if authority.Equal(shown[0]) {
+			if authority.Equal(served[0]) {
 				return nil
 			}
 			roots.AddCert(authority)
 		}
-		for _, certificate := range shown[1:] {
-			between.AddCert(certificate)
+		for _, certificate := range served[1:] {
+			intermediates.AddCert(certificate)
 		}
-		_, err := shown[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between})
+		_, err := served[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: intermediates})
 		return err
 	}
 }
@@ -132,7 +132,7 @@ func (c *Client) Models(ctx context.Context) ([]Model, error) {
 	return parseModels(body)
 }
 
-// get reads a path.
+// get returns the body of the answer to a GET request.
 func (c *Client) get(ctx context.Context, path string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -158,7 +158,7 @@ func (c *Client) get(ctx context.Context, path string) ([]byte, error) {
 func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.base.JoinPath(path).String(), body)
 	if err != nil {
-		return nil, fmt.Errorf("ask the server for %s: %w", path, err)
+		return nil, fmt.Errorf("create a request for %s: %w", path, err)
 	}
 	request.Header.Set("Accept", "application/json")
 	if body != nil {

@@ -21,13 +21,13 @@ type UnansweredError struct {
 	Err error
 }
 
-// Error names the cause.
+// Error returns a text with the cause.
 func (e *UnansweredError) Error() string {
 	if _, is := errors.AsType[*tls.CertificateVerificationError](e.Err); is {
 		return "the certificate of the server is not trusted: " + e.Err.Error()
 	}
 	if errors.Is(e.Err, context.DeadlineExceeded) {
-		return fmt.Sprintf("the server does not answer %s in time; set a longer --timeout, or look at its log", e.Path)
+		return fmt.Sprintf("the server does not answer %s in time; set a longer --timeout, or look at the log of the server", e.Path)
 	}
 	return fmt.Sprintf("the server does not answer %s: %v", e.Path, e.Err)
 }
@@ -35,7 +35,7 @@ func (e *UnansweredError) Error() string {
 // Unwrap returns the cause.
 func (e *UnansweredError) Unwrap() error { return e.Err }
 
-// RefusedError is the error for an answer that is not a success.
+// RefusedError is the error for an answer with a status other than 200.
 type RefusedError struct {
 	// Path is the path of the request.
 	Path string
@@ -45,41 +45,42 @@ type RefusedError struct {
 	text string
 }
 
-// Error states what the status means.
+// Error returns a text that explains the status.
 func (e *RefusedError) Error() string { return e.text }
 
-// refusal returns the error for an answer that is not a success. Token is that of the request, and never shown.
+// refusal returns the error for an answer with a status other than 200. Token is the token of the request, which is
+// removed from the text.
 func refusal(path string, code int, body []byte, token string) *RefusedError {
 	text := fmt.Sprintf("the server answers %s with status %d", path, code)
 	switch {
 	case code == http.StatusUnauthorized && token != "":
-		text = "the server does not accept the token; check it, or log in again (status 401)"
+		text = "the server does not accept the token; check the token, or log in again (status 401)"
 	case code == http.StatusUnauthorized:
 		text = "the server requires a token; use --token-file FILE (status 401)"
 	case code == http.StatusForbidden:
 		text = fmt.Sprintf("the server does not allow %s; ask its administrator for access (status 403)", path)
 	case code == http.StatusTooManyRequests:
-		text = "the server is asked too often; try again later (status 429)"
+		text = "the server has too many requests; try again later (status 429)"
 	case code < http.StatusInternalServerError:
-		if said := message(body, token); said != "" {
-			text += ": " + said
+		if detail := message(body, token); detail != "" {
+			text += ": " + detail
 		}
 	}
 	return &RefusedError{Path: path, Code: code, text: text}
 }
 
-// ModelError is the error for a model whose provider fails. Its text contains nothing of the provider's message, which
+// ModelError is the error for a model whose provider fails. Its text contains no part of the provider's message, which
 // may contain credentials.
 type ModelError struct {
 	// Model is the id of the model.
 	Model string
-	// Code is the status of the answer, and 0 for an error after its begin.
+	// Code is the status of the answer, or 0 for an error after the beginning of a streamed answer.
 	Code int
 
 	problem string
 }
 
-// Error states what is wrong.
+// Error returns a text that describes the problem.
 func (e *ModelError) Error() string {
 	status := "in the middle of an answer"
 	if e.Code != 0 {
@@ -91,28 +92,28 @@ func (e *ModelError) Error() string {
 }
 
 // modelError returns the error for a message about a model.
-func modelError(model string, code int, said string) *ModelError {
-	return &ModelError{Model: model, Code: code, problem: probe.Problem(said)}
+func modelError(model string, code int, message string) *ModelError {
+	return &ModelError{Model: model, Code: code, problem: probe.Problem(message)}
 }
 
-// maxMessage is the number of characters of a server's message that are shown.
+// maxMessage is the maximum number of characters of a server's message in an error.
 const maxMessage = 500
 
-// message returns the message of a server's answer, without secrets. It is empty if the answer has another shape.
+// message returns the message in a server's answer without secrets, or "" if the answer contains no message.
 func message(body []byte, token string) string {
 	text := rawMessage(body)
 	if token != "" {
 		text = strings.ReplaceAll(text, token, redact.Mark)
 	}
-	said := []rune(printable(redact.Text(text)))
-	if len(said) > maxMessage {
-		said = append(said[:maxMessage-1], '…')
+	shown := []rune(printable(redact.Text(text)))
+	if len(shown) > maxMessage {
+		shown = append(shown[:maxMessage-1], '…')
 	}
-	return string(said)
+	return string(shown)
 }
 
-// rawMessage reads {"error": {"message"}}, {"error": {"detail": {"errors": [{"msg"}]}}}, {"error": ""}, {"detail": ""}
-// and {"message": ""}.
+// rawMessage returns the message in an answer of one of these forms: {"error": {"message"}}, {"error": {"detail":
+// {"errors": [{"msg"}]}}}, {"error": ""}, {"detail": ""} and {"message": ""}.
 func rawMessage(body []byte) string {
 	var answer struct {
 		Error   json.RawMessage `json:"error"`

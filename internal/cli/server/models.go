@@ -15,55 +15,64 @@ import (
 const (
 	// LLM is the type of a model that answers questions.
 	LLM = "llm"
-	// maxModels bounds the list of models.
+	// maxModels is the maximum number of models in an answer.
 	maxModels = 5_000
-	// maxListed is the number of models that an error lists.
+	// maxListed is the maximum number of models that an error lists.
 	maxListed = 10
 )
 
 // Model is a model that a server serves.
 type Model struct {
-	// ID is the name by which clients ask for the model.
+	// ID is the name of the model in requests of clients.
 	ID string `json:"id"`
 	// Type is llm, embedding or rerank.
 	Type string `json:"type"`
 	// Provider is the id of the provider.
 	Provider string `json:"provider"`
-	// ProviderModel is the provider's own name of the model.
+	// ProviderModel is the name that the provider uses for the model.
 	ProviderModel string `json:"providerModel"`
 }
 
-// parseModels reads the list of models. Up to release 0.3 a model is {"identifier", "model_type", "provider_id",
-// "provider_resource_id"}. From 0.4 on it is {"id", "custom_metadata": {"model_type", …}}.
+// modelFacts are the facts about a model in an answer.
+type modelFacts struct {
+	Type          string `json:"model_type"`
+	Provider      string `json:"provider_id"`
+	ProviderModel string `json:"provider_resource_id"`
+}
+
+// modelEntry is a model in an answer. Releases up to 0.3 send {"identifier", "model_type", "provider_id",
+// "provider_resource_id"}. Later releases send {"id", "custom_metadata": {"model_type", …}}.
+type modelEntry struct {
+	ID         string `json:"id"`
+	Identifier string `json:"identifier"`
+	modelFacts
+	Metadata modelFacts `json:"custom_metadata"`
+}
+
+// model returns the entry without control characters.
+func (m *modelEntry) model() Model {
+	return Model{
+		ID:            printable(cmp.Or(m.ID, m.Identifier)),
+		Type:          printable(cmp.Or(m.Type, m.Metadata.Type, LLM)),
+		Provider:      printable(cmp.Or(m.Provider, m.Metadata.Provider)),
+		ProviderModel: printable(cmp.Or(m.ProviderModel, m.Metadata.ProviderModel)),
+	}
+}
+
+// parseModels decodes a list of models, and sorts it by id. It skips models without an id.
 func parseModels(body []byte) ([]Model, error) {
-	type facts struct {
-		Type          string `json:"model_type"`
-		Provider      string `json:"provider_id"`
-		ProviderModel string `json:"provider_resource_id"`
-	}
 	var answer struct {
-		Data []struct {
-			ID         string `json:"id"`
-			Identifier string `json:"identifier"`
-			facts
-			Metadata facts `json:"custom_metadata"`
-		} `json:"data"`
+		Data []modelEntry `json:"data"`
 	}
-	if json.Unmarshal(body, &answer) != nil || answer.Data == nil { // the error may quote the answer
-		return nil, errors.New("the answer with the models is not JSON, or of another shape")
+	if json.Unmarshal(body, &answer) != nil || answer.Data == nil { // an error of the decoder may quote the answer
+		return nil, errors.New("the answer of the server is not a list of models")
 	}
 	if len(answer.Data) > maxModels {
 		return nil, fmt.Errorf("the answer has more than %d models", maxModels)
 	}
 	models := []Model{}
-	for _, m := range answer.Data {
-		model := Model{
-			ID:            printable(cmp.Or(m.ID, m.Identifier)),
-			Type:          printable(cmp.Or(m.Type, m.Metadata.Type, LLM)),
-			Provider:      printable(cmp.Or(m.Provider, m.Metadata.Provider)),
-			ProviderModel: printable(cmp.Or(m.ProviderModel, m.Metadata.ProviderModel)),
-		}
-		if model.ID != "" {
+	for i := range answer.Data {
+		if model := answer.Data[i].model(); model.ID != "" {
 			models = append(models, model)
 		}
 	}
@@ -71,7 +80,7 @@ func parseModels(body []byte) ([]Model, error) {
 	return models, nil
 }
 
-// printable removes control characters, which could change a terminal.
+// printable removes characters that cannot be printed, and replaces line breaks and tabs by spaces.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -86,14 +95,14 @@ func printable(text string) string {
 
 // Wanted is a model in the spec of a stack.
 type Wanted struct {
-	// Name is its name there.
+	// Name is the name of the model in the spec.
 	Name string
-	// Provider is the id of its provider. Empty means any.
+	// Provider is the id of the provider. Empty means any provider.
 	Provider string
 }
 
-// Choose returns the model to ask: the one with this name, else the only LLM, else the first wanted one that is an LLM.
-// A name is an id, or the provider's own name if only one model has it.
+// Choose returns the model with a name. For an empty name, it returns the only LLM, or the first wanted model that is
+// an LLM. A name is an id, or a name that the provider uses, if only one model has that name.
 func Choose(models []Model, name string, wanted []Wanted) (Model, error) {
 	if name != "" {
 		return byName(models, name)
@@ -102,8 +111,8 @@ func Choose(models []Model, name string, wanted []Wanted) (Model, error) {
 	switch len(llms) {
 	case 0:
 		return Model{}, errors.New(
-			"the server has no model that answers questions; add one to spec.resources.models, or check its " +
-				"inference providers",
+			"the server has no model that answers questions; add a model to spec.resources.models, or check the " +
+				"inference providers of the server",
 		)
 	case 1:
 		return llms[0], nil
@@ -139,7 +148,7 @@ func byName(models []Model, name string) (Model, error) {
 		if near := suggest.Nearest(name, names); near != "" {
 			return Model{}, fmt.Errorf("the server has no model %q, did you mean %q?", name, near)
 		}
-		return Model{}, fmt.Errorf("the server has no model %q; it has: %s", name, ids(models))
+		return Model{}, fmt.Errorf("the server has no model %q; its models are: %s", name, ids(models))
 	case 1:
 		return found[0], nil
 	default:

@@ -46,7 +46,7 @@ func says(code int, body string) http.HandlerFunc {
 func TestNew(t *testing.T) {
 	for _, url := range []string{"", "vllm:8000", "http://", "http://a b"} {
 		if _, err := server.New(server.Options{URL: url}); err == nil {
-			t.Errorf("%q is accepted", url)
+			t.Errorf("no error for URL %q", url)
 		}
 	}
 	if _, err := server.New(server.Options{URL: "http://a", Token: canary + "\nX: y"}); err == nil ||
@@ -55,7 +55,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// The answers of all releases.
+// Models decodes the responses of all releases.
 func TestModels(t *testing.T) {
 	llm := server.Model{ID: "vllm/llama", Type: "llm", Provider: "vllm", ProviderModel: "llama"}
 	for name, tc := range map[string]struct {
@@ -72,11 +72,11 @@ func TestModels(t *testing.T) {
 			[]server.Model{{ID: "st/embed[31m", Type: "embedding", Provider: "st", ProviderModel: "embed"}, llm},
 			"",
 		},
-		"none":          {`{"data": []}`, []server.Model{}, ""},
-		"not JSON":      {canary, nil, "the answer with the models is not JSON, or of another shape"},
-		"another shape": {`{"detail": "` + canary + `"}`, nil, "the answer with the models is not JSON, or of another shape"},
-		"too large":     {`{"data": ["` + strings.Repeat("x", 5<<20), nil, "the answer to /v1/models has more than 4194304 bytes"},
-		"too many":      {`{"data": [` + strings.Repeat(`{"id":"a"},`, 5000) + `{"id":"b"}]}`, nil, "the answer has more than 5000 models"},
+		"none":            {`{"data": []}`, []server.Model{}, ""},
+		"not JSON":        {canary, nil, "the answer of the server is not a list of models"},
+		"other JSON":      {`{"detail": "` + canary + `"}`, nil, "the answer of the server is not a list of models"},
+		"too large":       {`{"data": ["` + strings.Repeat("x", 5<<20), nil, "the answer to /v1/models has more than 4194304 bytes"},
+		"too many models": {`{"data": [` + strings.Repeat(`{"id":"a"},`, 5000) + `{"id":"b"}]}`, nil, "the answer has more than 5000 models"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := clientOf(t, says(200, tc.body)).Models(t.Context())
@@ -127,10 +127,10 @@ func TestRefusals(t *testing.T) {
 		want   string
 	}{
 		"no token":    {401, "", nil, "the server requires a token; use --token-file FILE (status 401)"},
-		"wrong token": {401, canary, []func(*server.Options){token}, "the server does not accept the token; check it, or log in again (status 401)"},
+		"wrong token": {401, canary, []func(*server.Options){token}, "the server does not accept the token; check the token, or log in again (status 401)"},
 		"forbidden":   {403, "", nil, "the server does not allow /v1/models; ask its administrator for access (status 403)"},
-		"too often":   {429, "", nil, "the server is asked too often; try again later (status 429)"},
-		"a message": {
+		"rate limit":  {429, "", nil, "the server has too many requests; try again later (status 429)"},
+		"error with a message": {
 			400, `{"error": {"message": "no \u0007such thing as ` + canary + `, api_key=` + canary + `"}}`,
 			[]func(*server.Options){token},
 			"the server answers /v1/models with status 400: no such thing as <redacted>, api_key=<redacted>",
@@ -169,8 +169,8 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// The certificate of a server is verified by its authorities, without its name. No token reaches a server with another
-// one.
+// The client checks that a trusted authority issued the certificate of the server, but not its host name. It sends no
+// token to a server with another certificate.
 func TestCertificate(t *testing.T) {
 	for name, tc := range map[string]struct {
 		authorities func(own *x509.Certificate) []*x509.Certificate
@@ -219,13 +219,13 @@ func TestChoose(t *testing.T) {
 		"first wanted":      {[]server.Model{c, b, embed, a}, "", []server.Wanted{{Name: "embed"}, {Name: "llama-a"}, {Name: "gpt"}}, a.ID, ""},
 		"wanted, provider":  {[]server.Model{c, b, a}, "", []server.Wanted{{Name: "gpt", Provider: "openai"}}, b.ID, ""},
 		"none wanted":       {[]server.Model{b, a}, "", []server.Wanted{{Name: "x"}}, "", "the server has several models; select one with --model: openai/gpt, vllm/llama-a"},
-		"no LLM":            {[]server.Model{embed}, "", nil, "", "the server has no model that answers questions; add one to spec.resources.models, or check its inference providers"},
+		"no LLM":            {[]server.Model{embed}, "", nil, "", "the server has no model that answers questions; add a model to spec.resources.models, or check the inference providers of the server"},
 		"by id":             {[]server.Model{b, a}, "openai/gpt", nil, b.ID, ""},
 		"by provider's":     {[]server.Model{b, a}, "gpt", nil, b.ID, ""},
 		"ambiguous":         {[]server.Model{b, c}, "gpt", nil, "", `several providers have a model "gpt"; use one of: openai/gpt, azure/gpt`},
 		"misspelt":          {[]server.Model{b, a}, "lama-a", nil, "", `the server has no model "lama-a", did you mean "llama-a"?`},
-		"unknown":           {[]server.Model{b, a}, "zzzzzz", nil, "", `the server has no model "zzzzzz"; it has: openai/gpt, vllm/llama-a`},
-		"unknown, and none": {nil, "zzzzzz", nil, "", `the server has no model "zzzzzz"; it has: none`},
+		"unknown":           {[]server.Model{b, a}, "zzzzzz", nil, "", `the server has no model "zzzzzz"; its models are: openai/gpt, vllm/llama-a`},
+		"unknown, and none": {nil, "zzzzzz", nil, "", `the server has no model "zzzzzz"; its models are: none`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := server.Choose(tc.models, tc.name, tc.wanted)
@@ -271,8 +271,8 @@ func TestChat(t *testing.T) {
 		},
 		"without DONE": {streamed(event(token("a"), stop)), "a", "stop", ""},
 		"whole":        {says(200, `{"choices":[{"message":{"content":"Hello"},"finish_reason":"length"}]}`), "Hello", "length", ""},
-		"cut off":      {streamed(event(token("a"))), "a", "", "the answer ends early: the server closed the connection; look at its log"},
-		"error in it": {
+		"cut off":      {streamed(event(token("a"))), "a", "", "the answer is incomplete because the server closed the connection; look at the log of the server"},
+		"error in the stream": {
 			streamed(event(token("a"), `{"error":{"message":"500: Error code: 401 - Incorrect API key sk-`+canary+`"}}`)), "a", "",
 			`the model server of "m" fails (in the middle of an answer): The provider's service rejects the credentials; the server's log has the details`,
 		},
@@ -300,8 +300,8 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// The request has what the question has. A server of release 0.2 is asked by its own path, and a server that has just
-// started once more.
+// The request contains the question and the maximum number of tokens. For a server of release 0.2, the path differs. If
+// the server has just started, the client sends the request again.
 func TestChatRequests(t *testing.T) {
 	var got []string
 	client := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
@@ -330,7 +330,7 @@ func TestChatRequests(t *testing.T) {
 	}
 }
 
-// Each part is written when it arrives, and the deadline bounds the whole answer.
+// Chat writes each part of the answer as soon as it arrives, and stops at the deadline.
 func TestChatStreams(t *testing.T) {
 	client := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")

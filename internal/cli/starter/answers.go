@@ -17,7 +17,7 @@ const (
 // Stores returns the kinds of state storage.
 func Stores() []string { return []string{StoreNone, StoreSQLite, StorePostgres, StoreRedis} }
 
-// The values of answers that are left out.
+// The defaults of answers.
 const (
 	DefaultName          = "my-stack"
 	DefaultDistribution  = "starter"
@@ -26,7 +26,7 @@ const (
 	DefaultStoreEndpoint = "redis:6379"
 )
 
-// The flags of the answers, for messages.
+// The flags of the answers in messages.
 const (
 	FlagName          = "NAME"
 	FlagNamespace     = "--namespace"
@@ -44,27 +44,27 @@ const (
 	FlagExpose        = "--expose"
 )
 
-// Answers are the answers of a user, as they are written.
+// Answers are the unchecked answers of a user.
 type Answers struct {
 	Name, Namespace       string
 	Distribution, Release string
-	// Provider is the type of the provider of models, with or without its prefix.
+	// Provider is the short or full type of the provider of models.
 	Provider string
 	// Endpoint is the URL of the provider.
 	Endpoint string
-	// Secret is NAME/KEY of the API key of the provider. Empty means that the provider needs none.
+	// Secret is NAME/KEY of the API key of the provider. Empty means no API key.
 	Secret string
-	// Settings are further keys of the provider, KEY=VALUE.
+	// Settings are other keys of the provider, as KEY=VALUE.
 	Settings []string
 	Models   []string
 	// Store is one of Stores. VolumeSize is the size of its volume, StoreEndpoint the address of Redis, and StoreSecret
 	// NAME/KEY of the connection string of PostgreSQL or the password of Redis.
 	Store, VolumeSize, StoreEndpoint, StoreSecret string
-	// Expose is a host name outside the cluster. Empty means that the server is reachable in the cluster only.
+	// Expose is a host name outside the cluster. Empty means that clients reach the server only inside the cluster.
 	Expose string
 }
 
-// Plan is a checked set of answers.
+// Plan contains the checked answers.
 type Plan struct {
 	Answers
 	// Kind is the type of the provider in the release.
@@ -80,7 +80,7 @@ type secretKey struct{ name, key string }
 // setting is a key of the provider and its value as YAML.
 type setting struct{ key, value string }
 
-// FlagOf returns the flag that sets a field, and false for a field that no flag sets.
+// FlagOf returns the flag that sets a field, and false if there is no such flag.
 func FlagOf(path string) (string, bool) {
 	for _, flag := range []struct{ path, flag string }{
 		{"metadata.name", FlagName},
@@ -103,7 +103,7 @@ func FlagOf(path string) (string, bool) {
 	return "", false
 }
 
-// KindOf returns the type of the provider of the answers, and false if it is not known.
+// KindOf returns the type of the provider in the answers, and false for an unknown type.
 func (a Answers) KindOf() (*provider.Type, bool) {
 	p := Plan{Answers: a}
 	return p.rel().ResolveType(inference, a.Provider)

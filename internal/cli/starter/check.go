@@ -19,9 +19,9 @@ import (
 // inference is the API of the provider of models.
 const inference = "inference"
 
-// Error is a wrong answer.
+// Error is the error for an invalid answer.
 type Error struct {
-	// Flag names the answer.
+	// Flag is the flag of the answer.
 	Flag string
 	text string
 }
@@ -39,10 +39,11 @@ func unknown(flag, value string, allowed []string) error {
 	if nearest := suggest.Nearest(value, allowed); nearest != "" {
 		remedy = fmt.Sprintf("; did you mean %q?", nearest)
 	}
-	return wrong(flag, "%q is none of %s%s", value, strings.Join(allowed, ", "), remedy)
+	return wrong(flag, "%q is not a valid value; use one of %s%s", value, strings.Join(allowed, ", "), remedy)
 }
 
-// Check returns the plan for the answers, with defaults for those that are left out, or the first wrong answer.
+// Check returns the plan for the answers, with defaults for empty answers. It returns an error for the first invalid
+// answer.
 func Check(a Answers) (*Plan, error) {
 	a.Name, a.Distribution = cmp.Or(a.Name, DefaultName), cmp.Or(a.Distribution, DefaultDistribution)
 	p := &Plan{Answers: a}
@@ -65,7 +66,8 @@ func (p *Plan) checkNames() error {
 		return wrong(FlagNamespace, "%q is not a valid namespace; use at most 63 lower-case letters, digits and \"-\"", p.Namespace)
 	}
 	if problems := validation.IsDNS1123Subdomain(p.Expose); p.Expose != "" && len(problems) > 0 {
-		return wrong(FlagExpose, "%q is not a host name; write it without scheme and port, for example llama.example.com", p.Expose)
+		return wrong(FlagExpose, "%q is not a host name; write the host name without scheme and port, for example "+
+			"llama.example.com", p.Expose)
 	}
 	return nil
 }
@@ -95,8 +97,8 @@ func (p *Plan) rel() *release.Release {
 	return release.Default()
 }
 
-// Providers returns the provider types of models that start in a release, without their prefix where it is not needed.
-// An unknown release counts as the default release.
+// Providers returns the types of providers of models that start in a release. It returns the short name of a type if
+// that name is not ambiguous. An unknown release means the default release.
 func Providers(asked string) []string {
 	p := Plan{Answers: Answers{Release: asked}}
 	rel := p.rel()
@@ -122,7 +124,8 @@ func (p *Plan) checkProvider() error {
 	kind, ok := p.rel().ResolveType(inference, p.Provider)
 	if !ok {
 		if lines := release.LinesWith(inference, p.Provider); len(lines) > 0 {
-			return wrong(FlagProvider, "%q is not in release %s; releases %s have it", p.Provider, p.rel().Line, strings.Join(lines, ", "))
+			return wrong(FlagProvider, "%q does not exist in release %s; releases that have it: %s", p.Provider, p.rel().Line,
+				strings.Join(lines, ", "))
 		}
 		return unknown(FlagProvider, p.Provider, known)
 	}
@@ -136,23 +139,25 @@ func (p *Plan) checkProvider() error {
 func (p *Plan) checkEndpoint() error {
 	switch {
 	case p.Endpoint == "" && NeedsEndpoint(p.Kind):
-		return wrong(FlagEndpoint, "required for provider %q: the URL of its server, for example http://%s:8000", p.Provider, p.Kind.Short())
+		return wrong(FlagEndpoint, "required for provider %q: the URL of the provider's server, for example http://%s:8000", p.Provider,
+			p.Kind.Short())
 	case p.Endpoint == "":
 		return nil
 	case p.Kind.EndpointKey == "":
-		return wrong(FlagEndpoint, "%q: provider %q has no endpoint in release %s; leave the flag out", p.Endpoint, p.Provider, p.rel().Line)
+		return wrong(FlagEndpoint, "%q: provider %q has no endpoint in release %s; remove %s", p.Endpoint, p.Provider, p.rel().Line,
+			FlagEndpoint)
 	}
 	parsed, err := url.Parse(p.Endpoint)
 	switch {
 	case err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https":
 		return wrong(FlagEndpoint, "the value is not a URL; write http://HOST:PORT or https://HOST")
 	case parsed.User != nil:
-		return wrong(FlagEndpoint, "the URL contains credentials; remove them, and name a Secret with %s", FlagSecret)
+		return wrong(FlagEndpoint, "the URL contains credentials; remove the credentials, and set %s to a Secret", FlagSecret)
 	}
 	return nil
 }
 
-// NeedsEndpoint reports whether a provider type calls a server that the user runs, so that it has no useful default.
+// NeedsEndpoint reports whether a provider type needs an endpoint, because it has no public service.
 func NeedsEndpoint(kind *provider.Type) bool {
 	if kind.EndpointKey == "" || !kind.IsRemote() {
 		return false
@@ -169,24 +174,28 @@ func (p *Plan) checkSecret() error {
 	var err error
 	switch {
 	case p.Secret != "" && p.Kind.CredentialKey == "":
-		return wrong(FlagSecret, "%q: provider %q has no API key in release %s; leave the flag out", p.Secret, p.Provider, p.rel().Line)
+		return wrong(FlagSecret, "%q: provider %q does not accept an API key in release %s; remove %s", p.Secret, p.Provider,
+			p.rel().Line, FlagSecret)
 	case p.Secret == "" && p.Kind.NeedsCredential() && p.Endpoint == "":
-		return wrong(FlagSecret, "required for provider %q: the Secret with its API key, for example %s", p.Provider, DefaultSecret(p.Kind))
+		return wrong(FlagSecret, "required for provider %q: the Secret with the API key, for example %s", p.Provider,
+			DefaultSecret(p.Kind))
 	case p.Secret != "":
 		p.secret, err = parseSecret(FlagSecret, p.Secret)
 	}
 	return err
 }
 
-// DefaultSecret returns NAME/KEY of a Secret for the API key of a provider type.
+// DefaultSecret returns a name and a key, as NAME/KEY, for the Secret with the API key of a provider type.
 func DefaultSecret(kind *provider.Type) string {
-	return strings.NewReplacer("::", "-", "_", "-").Replace(kind.Short()) + "-creds/" + strings.ReplaceAll(kind.CredentialKey, "_", "-")
+	name := strings.NewReplacer("::", "-", "_", "-").Replace(kind.Short())
+	return name + "-creds/" + strings.ReplaceAll(kind.CredentialKey, "_", "-")
 }
 
 func parseSecret(flag, text string) (*secretKey, error) {
 	name, key, _ := strings.Cut(text, "/")
 	if len(validation.IsDNS1123Subdomain(name)) > 0 || len(validation.IsConfigMapKey(key)) > 0 {
-		return nil, wrong(flag, "the value is not NAME/KEY of a Secret; write for example vllm-creds/token, never the credential itself")
+		return nil, wrong(flag, "the value is not NAME/KEY of a Secret; write, for example, vllm-creds/token, and never write "+
+			"a credential")
 	}
 	return &secretKey{name, key}, nil
 }
@@ -205,21 +214,12 @@ func (p *Plan) checkStore() error {
 	if !slices.Contains(Stores(), p.Store) {
 		return unknown(FlagStore, p.Store, Stores())
 	}
-	for _, other := range []struct {
-		flag, value string
-		of          []string
-	}{
-		{FlagVolumeSize, p.VolumeSize, []string{StoreSQLite, StoreRedis}},
-		{FlagStoreEndpoint, p.StoreEndpoint, []string{StoreRedis}},
-		{FlagStoreSecret, p.StoreSecret, []string{StorePostgres, StoreRedis}},
-	} {
-		if other.value != "" && !slices.Contains(other.of, p.Store) {
-			return wrong(other.flag, "the value has no effect with %s %s; use it with %s, or leave it out", FlagStore, p.Store, strings.Join(other.of, " or "))
-		}
+	if err := p.checkStoreFlags(); err != nil {
+		return err
 	}
 	p.VolumeSize = cmp.Or(p.VolumeSize, DefaultVolumeSize)
 	if size, err := resource.ParseQuantity(p.VolumeSize); err != nil || size.Sign() <= 0 {
-		return wrong(FlagVolumeSize, "%q is not a size; write for example %s", p.VolumeSize, DefaultVolumeSize)
+		return wrong(FlagVolumeSize, "%q is not a size; write, for example, %s", p.VolumeSize, DefaultVolumeSize)
 	}
 	if p.Store == StoreRedis {
 		p.StoreEndpoint = cmp.Or(p.StoreEndpoint, DefaultStoreEndpoint)
@@ -233,4 +233,22 @@ func (p *Plan) checkStore() error {
 	var err error
 	p.storeSecret, err = parseSecret(FlagStoreSecret, p.StoreSecret)
 	return err
+}
+
+// checkStoreFlags returns an error for a flag that has no effect with the chosen store.
+func (p *Plan) checkStoreFlags() error {
+	for _, other := range []struct {
+		flag, value string
+		of          []string
+	}{
+		{FlagVolumeSize, p.VolumeSize, []string{StoreSQLite, StoreRedis}},
+		{FlagStoreEndpoint, p.StoreEndpoint, []string{StoreRedis}},
+		{FlagStoreSecret, p.StoreSecret, []string{StorePostgres, StoreRedis}},
+	} {
+		if other.value != "" && !slices.Contains(other.of, p.Store) {
+			return wrong(other.flag, "has no effect with %s %s; remove %s, or set %s %s", FlagStore, p.Store, other.flag,
+				FlagStore, strings.Join(other.of, " or "))
+		}
+	}
+	return nil
 }

@@ -1,3 +1,3 @@
-// Package starter writes the first manifest of a stack from a few answers: it checks each answer, names the flag, the
-// value and the allowed values of a wrong one, and writes the manifest with comments.
+// Package starter writes the first manifest of a stack from a few answers. It checks each answer, and writes the
+// manifest with comments. The error for an invalid answer names the flag, the value and the accepted values.
 package starter

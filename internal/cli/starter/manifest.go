@@ -8,13 +8,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Manifest returns the manifest of the stack with comments. The Secrets that it refers to are comments without values,
-// because a manifest is kept where everyone can read it.
+// Manifest returns the manifest of the stack with comments. Templates of its Secrets are comments without values,
+// because many people may be able to read a manifest.
 func (p *Plan) Manifest() []byte {
 	w := &page{}
 	w.line("# A stack of Llama Stack, written by kubectl llamastack init.")
 	w.line("#")
-	w.line("#   kubectl llamastack validate -f FILE   checks it")
+	w.line("#   kubectl llamastack validate -f FILE   checks the manifest")
 	w.line("#   kubectl apply -f FILE                 creates the stack")
 	w.line("#   kubectl wait --for=condition=Ready llsd/%s%s", p.Name, p.inNamespace())
 	p.secrets(w)
@@ -34,7 +34,7 @@ func (p *Plan) Manifest() []byte {
 	return w.Bytes()
 }
 
-// page is a text of lines.
+// page is a text that is written line by line.
 type page struct{ bytes.Buffer }
 
 func (w *page) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
@@ -46,8 +46,8 @@ func (p *Plan) inNamespace() string {
 	return " -n " + p.Namespace
 }
 
-// Commands returns the commands that create the Secrets of the stack. Each reads the value from a file, so that it is
-// not in the history of a shell.
+// Commands returns the commands that create the Secrets of the stack. They read the values from files, so that the
+// history of a shell does not contain the values.
 func (p *Plan) Commands() []string {
 	var commands []string
 	keys := p.secretKeys()
@@ -74,14 +74,14 @@ func (p *Plan) secretKeys() []secretKey {
 	return keys
 }
 
-// secrets writes a commented template for each Secret. Keys of one Secret are in one template.
+// secrets writes a template for each Secret as a comment. Keys of the same Secret are in one template.
 func (p *Plan) secrets(w *page) {
 	keys := p.secretKeys()
 	if len(keys) == 0 {
 		return
 	}
 	w.line("#")
-	w.line("# The stack reads the Secrets below. Create each of them from a file that holds only the value, without a line end:")
+	w.line("# The stack uses the following Secrets. Create each Secret from a file that contains only the value, without a line break:")
 	w.line("#")
 	for _, command := range p.Commands() {
 		w.line("#   %s", command)
@@ -95,24 +95,29 @@ func (p *Plan) secrets(w *page) {
 			w.line("# ---")
 		}
 		written[first.name] = true
-		w.line("# apiVersion: v1")
-		w.line("# kind: Secret")
-		w.line("# metadata:")
-		w.line("#   name: %s", first.name)
-		if p.Namespace != "" {
-			w.line("#   namespace: %s", scalar(p.Namespace))
-		}
-		w.line("# stringData:")
-		for _, key := range keys {
-			if key.name == first.name {
-				w.line("#   %s: # %s", key.key, p.meaning(key))
-			}
-		}
+		p.secretTemplate(w, first.name)
 	}
 	w.line("---")
 }
 
-// meaning returns what a key of a Secret contains.
+// secretTemplate writes the template of one Secret as a comment.
+func (p *Plan) secretTemplate(w *page, name string) {
+	w.line("# apiVersion: v1")
+	w.line("# kind: Secret")
+	w.line("# metadata:")
+	w.line("#   name: %s", name)
+	if p.Namespace != "" {
+		w.line("#   namespace: %s", scalar(p.Namespace))
+	}
+	w.line("# stringData:")
+	for _, key := range p.secretKeys() {
+		if key.name == name {
+			w.line("#   %s: # %s", key.key, p.meaning(key))
+		}
+	}
+}
+
+// meaning returns a description of the value of a key.
 func (p *Plan) meaning(key secretKey) string {
 	switch {
 	case p.storeSecret == nil || key != *p.storeSecret:
@@ -125,20 +130,20 @@ func (p *Plan) meaning(key secretKey) string {
 }
 
 func (p *Plan) distribution(w *page) {
-	w.line("  # The server to run. Its configuration is the base that the fields below change.")
+	w.line("  # The server to run. The following fields change the configuration of this distribution.")
 	w.line("  distribution:")
 	w.line("    name: %s", p.Distribution)
 	if p.Release != "" {
 		w.line("    version: %q", p.Release)
 		return
 	}
-	w.line("    # The operator chooses its default release, and keeps it for this stack. Set a release to choose it yourself:")
+	w.line("    # The operator uses its default release, and keeps that release for this stack. To use another release, set:")
 	w.line("    # version: %q", p.rel().Line)
 }
 
 func (p *Plan) provider(w *page) {
 	w.line("")
-	w.line("  # The provider of models. kubectl llamastack providers %s lists its settings.", p.Kind.Short())
+	w.line("  # The provider of models. To list its settings, run: kubectl llamastack providers %s", p.Kind.Short())
 	w.line("  providers:")
 	w.line("    inference:")
 	w.line("      provider: %s", scalar(p.Provider))
@@ -163,12 +168,12 @@ func (p *Plan) provider(w *page) {
 func (p *Plan) models(w *page) {
 	w.line("")
 	if len(p.Models) == 0 {
-		w.line("  # Models that the server registers when it starts, by the name that the provider gives them:")
+		w.line("  # The models that the server registers when it starts, with the names that the provider uses:")
 		w.line("  # resources:")
 		w.line("  #   models: [llama3.2-8b]")
 		return
 	}
-	w.line("  # Models that the server registers when it starts, by the name that the provider gives them.")
+	w.line("  # The models that the server registers when it starts, with the names that the provider uses.")
 	w.line("  resources:")
 	w.line("    models:")
 	for _, model := range p.Models {
@@ -180,39 +185,48 @@ func (p *Plan) storage(w *page) {
 	w.line("")
 	switch p.Store {
 	case StoreNone:
-		w.line("  # The server keeps its data in the pod, and loses it with the pod. Set a volume to keep it:")
+		w.line("  # The server stores its data in the pod, and the data is lost with the pod. To keep the data, set a volume:")
 		w.line("  # workload:")
 		w.line("  #   storage: {size: %s}", DefaultVolumeSize)
 	case StorePostgres:
-		w.line("  # The server keeps its state in PostgreSQL. The database and its user must exist.")
+		w.line("  # The server stores its state in PostgreSQL. The database and its user must exist.")
 		w.line("  storage:")
-		for _, half := range []string{"kv", "sql"} {
-			w.line("    %s:", half)
-			w.line("      type: postgres")
-			w.line("      connectionString:")
-			w.line("        secretKeyRef: {name: %s, key: %s}", p.storeSecret.name, scalar(p.storeSecret.key))
-		}
+		p.postgres(w, "kv")
+		p.postgres(w, "sql")
 	case StoreRedis:
-		w.line("  # The server keeps key-value data in Redis, and relational data in SQLite files on the volume.")
+		w.line("  # The server stores key-value data in Redis, and relational data in SQLite files on the volume.")
 		w.line("  storage:")
-		w.line("    kv:")
-		w.line("      type: redis")
-		w.line("      endpoint: %s", scalar(p.StoreEndpoint))
-		if p.storeSecret != nil {
-			w.line("      password:")
-			w.line("        secretKeyRef: {name: %s, key: %s}", p.storeSecret.name, scalar(p.storeSecret.key))
-		}
-		w.line("    sql:")
-		w.line("      type: sqlite")
+		p.redis(w)
+		sqlite(w, "sql")
 		p.volume(w)
 	default:
-		w.line("  # The server keeps its state in SQLite files on the volume. One pod at a time can use them.")
+		w.line("  # The server stores its state in SQLite files on the volume. Only one pod at a time can use the files.")
 		w.line("  storage:")
-		w.line("    kv:")
-		w.line("      type: sqlite")
-		w.line("    sql:")
-		w.line("      type: sqlite")
+		sqlite(w, "kv")
+		sqlite(w, "sql")
 		p.volume(w)
+	}
+}
+
+func sqlite(w *page, field string) {
+	w.line("    %s:", field)
+	w.line("      type: sqlite")
+}
+
+func (p *Plan) postgres(w *page, field string) {
+	w.line("    %s:", field)
+	w.line("      type: postgres")
+	w.line("      connectionString:")
+	w.line("        secretKeyRef: {name: %s, key: %s}", p.storeSecret.name, scalar(p.storeSecret.key))
+}
+
+func (p *Plan) redis(w *page) {
+	w.line("    kv:")
+	w.line("      type: redis")
+	w.line("      endpoint: %s", scalar(p.StoreEndpoint))
+	if p.storeSecret != nil {
+		w.line("      password:")
+		w.line("        secretKeyRef: {name: %s, key: %s}", p.storeSecret.name, scalar(p.storeSecret.key))
 	}
 }
 
@@ -220,20 +234,20 @@ func (p *Plan) volume(w *page) {
 	w.line("")
 	w.line("  workload:")
 	w.line("    storage:")
-	w.line("      # A volume can grow later, if its storage class allows that. It cannot shrink.")
+	w.line("      # You can enlarge a volume later if its storage class allows that. You cannot shrink a volume.")
 	w.line("      size: %s", p.VolumeSize)
 }
 
 func (p *Plan) networking(w *page) {
 	w.line("")
 	if p.Expose == "" {
-		w.line("  # The server is reachable in the cluster: http://%s-service:8321. To reach it from outside:", p.Name)
+		w.line("  # Inside the cluster, the URL of the server is http://%s-service:8321. For access from outside the cluster, set:", p.Name)
 		w.line("  # networking:")
 		w.line("  #   expose: {hostname: llama.example.com}")
 		return
 	}
-	w.line("  # The host name must lead to the Ingress, Route or Gateway of the cluster. Add expose.tlsSecretName for HTTPS, and")
-	w.line("  # spec.settings with server.auth so that the server asks clients for a token.")
+	w.line("  # The host name must resolve to the Ingress controller, router or Gateway of the cluster. For HTTPS, set")
+	w.line("  # expose.tlsSecretName. To require a token from clients, set server.auth in spec.settings.")
 	w.line("  networking:")
 	w.line("    expose:")
 	w.line("      hostname: %s", p.Expose)

@@ -9,8 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 )
 
-// Settings returns the keys of a provider that --setting sets. Keys that a flag of their own sets, and credentials, are
-// not among them.
+// Settings returns the keys of a provider that --setting sets. It omits credentials, and keys that other flags set.
 func Settings(kind *provider.Type) []string {
 	var names []string
 	for i := range kind.Config.Keys {
@@ -22,7 +21,7 @@ func Settings(kind *provider.Type) []string {
 	return names
 }
 
-// Required returns the keys that --setting has to set, because the server does not start without them.
+// Required returns the keys that --setting must set, because the server does not start without them.
 func Required(kind *provider.Type) []string {
 	var names []string
 	for _, name := range Settings(kind) {
@@ -44,26 +43,32 @@ func (p *Plan) checkSettings() error {
 		case !ok:
 			return wrong(FlagSetting, "%q has no value; write KEY=VALUE", name)
 		case slices.Contains(p.Kind.Secrets(), name) || name == p.Kind.CredentialKey:
-			return wrong(FlagSetting, "%q is a credential; name a Secret with %s", name, FlagSecret)
+			return wrong(FlagSetting, "%q is a credential; set %s to a Secret", name, FlagSecret)
 		case name == p.Kind.EndpointKey:
-			return wrong(FlagSetting, "%q is the endpoint; use %s", name, FlagEndpoint)
+			return wrong(FlagSetting, "%q is the endpoint; set %s", name, FlagEndpoint)
 		case !slices.Contains(known, name):
 			return unknown(FlagSetting, name, known)
 		case given[name]:
-			return wrong(FlagSetting, "%q is set twice; keep one of them", name)
+			return wrong(FlagSetting, "%q is set twice; keep one of the values", name)
 		}
 		given[name] = true
 		p.settings = append(p.settings, setting{name, p.settingValue(name, value)})
 	}
+	return p.checkRequired(given)
+}
+
+// checkRequired returns an error for a required key that is not among the given keys.
+func (p *Plan) checkRequired(given map[string]bool) error {
 	for _, name := range Required(p.Kind) {
 		if !given[name] {
-			return wrong(FlagSetting, "provider %q does not start without the key %q; add %s %s=VALUE", p.Provider, name, FlagSetting, name)
+			return wrong(FlagSetting, "provider %q does not start without the key %q; add %s %s=VALUE", p.Provider, name, FlagSetting,
+				name)
 		}
 	}
 	return nil
 }
 
-// settingValue returns a value as YAML. A value of a key that takes text stays text, also if it looks like a number.
+// settingValue returns a value as YAML. The value of a key of a text type is a string even if it looks like a number.
 func (p *Plan) settingValue(name, value string) string {
 	key, _ := p.Kind.Config.Key(name)
 	if key.Type != nil && takesText(key.Type.String()) {
@@ -83,7 +88,7 @@ func (p *Plan) settingValue(name, value string) string {
 
 func takesText(typ string) bool { return typ == "str" || strings.HasPrefix(typ, "str ") }
 
-// scalar returns a text as a scalar of YAML on one line.
+// scalar returns a text as a YAML scalar on one line.
 func scalar(text string) string {
 	data, err := yaml.Marshal(text)
 	if trimmed := strings.TrimSpace(string(data)); err == nil && !strings.Contains(trimmed, "\n") {

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/starter"
 )
 
-// The answers that are left out get their defaults.
+// Answers that are not set get their defaults.
 func TestDefaults(t *testing.T) {
 	plan, err := starter.Check(starter.Answers{Provider: "ollama", Endpoint: "http://ollama:11434"})
 	if err != nil {
@@ -24,11 +24,11 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}
 	if len(plan.Commands()) > 0 || strings.Contains(string(plan.Manifest()), "Secret") {
-		t.Errorf("a Secret that no answer names:\n%s", plan.Manifest())
+		t.Errorf("the manifest contains a Secret that no answer requires:\n%s", plan.Manifest())
 	}
 }
 
-// A field leads to the flag that sets it, and the longest path wins.
+// FlagOf returns the flag with the longest path that contains the field.
 func TestFlagOf(t *testing.T) {
 	for path, want := range map[string]string{
 		"metadata.name":                                 "NAME",
@@ -52,7 +52,7 @@ func TestFlagOf(t *testing.T) {
 	}
 }
 
-// The providers are those that start in the release, by the shortest name that is theirs.
+// Providers returns the providers that start in the release, with their shortest unique names.
 func TestProviders(t *testing.T) {
 	for line, tc := range map[string]struct{ has, lacks []string }{
 		"0.3": {[]string{"vllm", "remote::hf::endpoint", "meta-reference"}, []string{"tgi", "remote::vllm", "mistral"}},
@@ -73,7 +73,7 @@ func TestProviders(t *testing.T) {
 	}
 }
 
-// Texts that YAML would read as something else are quoted.
+// The manifest quotes strings that YAML would read as values of another type.
 func TestScalars(t *testing.T) {
 	plan, err := starter.Check(starter.Answers{
 		Provider: "vertexai", Settings: []string{"project=123", "location=on # here", "refresh_models=true"},

@@ -1,4 +1,4 @@
-// Package upgrade answers what another server release means for a stack, from the plans for both releases: first what
-// needs action, then what becomes of the data, then what changes for clients. Changes that no field
-// of the spec causes are counted, and listed on request.
+// Package upgrade reports the effects of another server release on a stack. It compares the plans for both releases,
+// and lists the necessary actions, the data that the other release leaves behind, and the changes for clients. It
+// counts the changes that no field of the spec causes, and lists them on request.
 package upgrade

@@ -12,28 +12,28 @@ import (
 
 // Outcome is the result of the pipeline for one release.
 type Outcome struct {
-	// Plan is nil if there are errors that prevent one.
+	// Plan is nil if errors prevent a plan.
 	Plan *plan.Plan
-	// Errors and Warnings are messages after the field that they are about. Left is data that stays behind.
+	// Errors and Warnings are messages that begin with a field path. Left lists the data that the release leaves behind.
 	Errors, Warnings, Left []string
 }
 
-// Input is a stack with its plans for both releases.
+// Input contains a stack and its plans for both releases.
 type Input struct {
 	Namespace, Name, File string
-	// To is the release that the user asks for.
+	// To is the release to check.
 	To string
-	// Image is the image in the spec. Such a stack has no other release. Empty means that the spec names a distribution.
+	// Image is the image in the spec, which determines the release. Empty means that the spec names a distribution.
 	Image string
 	// Deleting reports whether the stack is being deleted.
 	Deleting bool
-	// Unknown lists what prevents an answer.
+	// Unknown lists the reasons why the effects are not known.
 	Unknown []string
-	// Before is the outcome for the release that runs, and After for the one that the user asks for.
+	// Before is the outcome for the current release, and After the outcome for the release to check.
 	Before, After Outcome
 }
 
-// Report is the effect of another release on one stack.
+// Report describes the effects of another release on one stack.
 type Report struct {
 	Namespace string `json:"namespace,omitempty"`
 	Stack     string `json:"stack"`
@@ -41,36 +41,36 @@ type Report struct {
 	From      string `json:"from,omitempty"`
 	To        string `json:"to"`
 	Boots     bool   `json:"boots"`
-	// Result sums the report up.
+	// Result is a summary of the report.
 	Result Result `json:"result"`
-	// Pinned explains why the operator does not change the release of the stack.
+	// Pinned is the reason why the operator does not change the release of the stack.
 	Pinned string `json:"pinned,omitempty"`
-	// Unknown lists what prevents an answer.
+	// Unknown lists the reasons why the effects are not known.
 	Unknown []string `json:"unknown,omitempty"`
-	// Actions lists what you have to do, the most urgent first.
+	// Actions lists the necessary actions, the most urgent first.
 	Actions []Action `json:"actions,omitempty"`
-	// Refused lists errors. Ignored lists warnings that the current release does not give.
+	// Refused lists the errors. Ignored lists the warnings that the current release does not cause.
 	Refused []string `json:"refused,omitempty"`
 	Ignored []string `json:"ignored,omitempty"`
-	// Left lists the data that stays behind.
+	// Left lists the data that the release leaves behind.
 	Left []string `json:"leftBehind,omitempty"`
-	// Clients lists what changes for clients.
+	// Clients lists the changes for clients.
 	Clients []change.Client `json:"clients,omitempty"`
 	// Changes lists all differences.
 	Changes []plan.Difference `json:"changes,omitempty"`
 
-	// own lists the differences that a field of the spec causes, and base all others. remarks are warnings without a
-	// field.
+	// own lists the differences that a field of the spec causes, and base lists the others. remarks lists the warnings
+	// without a field path.
 	own, base []plan.Difference
 	remarks   []string
-	// waits reports whether an action is about data.
+	// waits reports whether the roll-out waits for a decision about data.
 	waits bool
 }
 
-// Result is a report in a few words.
+// Result is the summary of a report.
 type Result string
 
-// The results.
+// The results of a report.
 const (
 	Starts        Result = "starts"
 	WouldNotStart Result = "would not start"
@@ -79,16 +79,16 @@ const (
 	NotKnown      Result = "not known"
 )
 
-// Action is something that the user has to do.
+// Action is an action that the user has to take.
 type Action struct {
-	// Field is the field of the spec that the action is about.
+	// Field is the field of the spec that has the problem.
 	Field string `json:"field,omitempty"`
-	// Problem is what is wrong, and Remedy what to do.
+	// Problem describes the problem, and Remedy the action.
 	Problem string `json:"problem"`
 	Remedy  string `json:"remedy,omitempty"`
-	// Stops reports whether the server does not start, or the pods are not replaced, without the action.
+	// Stops reports whether the new pods do not start without the action.
 	Stops bool `json:"stops"`
-	// Already reports whether the release that runs has the same problem.
+	// Already reports whether the current release has the same problem.
 	Already bool `json:"already,omitempty"`
 }
 
@@ -110,6 +110,12 @@ func Of(in Input) Report {
 		r.Result, r.Unknown = NotKnown, in.Unknown
 		return r
 	}
+	r.examine(in)
+	return r
+}
+
+// examine adds the effects of the release.
+func (r *Report) examine(in Input) {
 	r.Refused, r.Left, r.Boots, r.Result = in.After.Errors, in.After.Left, true, Starts
 	if len(r.Refused) > 0 {
 		r.Boots, r.Result = false, WouldNotStart
@@ -123,10 +129,9 @@ func Of(in Input) Report {
 	if in.Before.Plan != nil && in.After.Plan != nil {
 		r.compare(in.Before.Plan, in.After.Plan)
 	}
-	return r
 }
 
-// act collects the actions: errors first, then settings without effect.
+// act adds the actions: errors first, then settings without effect.
 func (r *Report) act(in Input) {
 	for _, text := range r.Refused {
 		action := newAction(text)
@@ -147,9 +152,9 @@ func (r *Report) act(in Input) {
 	if image == in.Before.Plan.Image() && in.After.Plan.Release() != in.Before.Plan.Release() {
 		r.Actions = append(r.Actions, Action{
 			Field: "image-overrides",
-			Problem: fmt.Sprintf("the image stays %q, because an administrator put it in the place of the "+
-				"operator's image for every release", image),
-			Remedy: "ask the administrator for an image of release " + in.To + " in the operator's ConfigMap",
+			Problem: fmt.Sprintf("the image stays %q, because an override of the operator's images sets it for "+
+				"every release", image),
+			Remedy: "ask an administrator to set an image of release " + in.To + " in the operator's ConfigMap",
 		})
 	}
 }
@@ -170,7 +175,7 @@ func isField(text string) bool {
 	return (strings.HasPrefix(text, "spec") || strings.HasPrefix(text, "metadata")) && !strings.Contains(text, " ")
 }
 
-// compare collects the differences between two plans.
+// compare adds the differences between two plans.
 func (r *Report) compare(before, after *plan.Plan) {
 	waiting, _ := after.Waiting()
 	r.waits = len(waiting) > 0
@@ -189,17 +194,17 @@ func (r *Report) compare(before, after *plan.Plan) {
 		}
 	}
 	for _, client := range change.Clients(before, after) {
-		// The base may add many models. Nothing changes for a client that does not ask for them.
+		// The base may add many models, which change nothing for existing clients.
 		if client.From != "" || !strings.HasPrefix(client.What, "model ") {
 			r.Clients = append(r.Clients, client)
 		}
 	}
 }
 
-// forClients ends the name of a difference that Clients contains.
+// forClients is the end of the name of a difference that Clients contains.
 const forClients = " for clients"
 
-// NeedsAction reports whether the user has to do or to decide something.
+// NeedsAction reports whether the stack needs an action or a decision of the user.
 func (r *Report) NeedsAction() bool {
 	return len(r.Actions)+len(r.Left)+len(r.Unknown) > 0
 }

@@ -25,19 +25,19 @@ func TestOf(t *testing.T) {
 		in   Input
 		want Result
 	}{
-		"no error":          {Input{}, Starts},
-		"an error":          {Input{After: Outcome{Errors: []string{"spec.a: wrong"}}}, WouldNotStart},
-		"an image":          {Input{Image: "a:1"}, Pinned},
-		"a deleted stack":   {Input{Image: "a:1", Deleting: true}, Deleting},
-		"not all was read":  {Input{Unknown: []string{"x"}, After: Outcome{Errors: []string{"spec.a: wrong"}}}, NotKnown},
-		"an error as today": {Input{Before: Outcome{Errors: []string{"spec.a: wrong"}}, After: Outcome{Errors: []string{"spec.a: wrong"}}}, WouldNotStart},
+		"no error":                  {Input{}, Starts},
+		"an error":                  {Input{After: Outcome{Errors: []string{"spec.a: wrong"}}}, WouldNotStart},
+		"an image":                  {Input{Image: "a:1"}, Pinned},
+		"a deleted stack":           {Input{Image: "a:1", Deleting: true}, Deleting},
+		"incomplete facts":          {Input{Unknown: []string{"x"}, After: Outcome{Errors: []string{"spec.a: wrong"}}}, NotKnown},
+		"an error in both releases": {Input{Before: Outcome{Errors: []string{"spec.a: wrong"}}, After: Outcome{Errors: []string{"spec.a: wrong"}}}, WouldNotStart},
 	} {
 		got := Of(tc.in)
 		if got.Result != tc.want || got.Boots != (tc.want == Starts || tc.want == Pinned || tc.want == Deleting) {
 			t.Errorf("%s: got %q, boots %v", name, got.Result, got.Boots)
 		}
 		if already := len(got.Actions) > 0 && got.Actions[0].Already; already != (name == "an error as today") {
-			t.Errorf("%s: the action is %+v", name, got.Actions)
+			t.Errorf("%s: unexpected actions %+v", name, got.Actions)
 		}
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
-// longest is the length of a value in the text.
+// longest is the maximum length of a value in the text, in characters.
 const longest = 60
 
-// Write writes the report as text. With all, it lists the changes that no field of the spec causes.
+// Write writes the report as text. All adds the changes that no field of the spec causes.
 func (r *Report) Write(page *bytes.Buffer, all bool) {
 	name := r.Stack
 	if r.File == "" {
@@ -23,8 +23,8 @@ func (r *Report) Write(page *bytes.Buffer, all bool) {
 	fmt.Fprintf(page, "%s: ", name)
 	switch r.Result {
 	case Pinned:
-		fmt.Fprintf(page, "%s\nTo change it, set spec.distribution.image to an image of release %s, or use a "+
-			"distribution by its name.\n", r.Pinned, r.To)
+		fmt.Fprintf(page, "%s\nTo change the release, set spec.distribution.image to an image of release %s, or set "+
+			"spec.distribution.name.\n", r.Pinned, r.To)
 		return
 	case Deleting:
 		fmt.Fprintln(page, "the stack is being deleted")
@@ -35,12 +35,15 @@ func (r *Report) Write(page *bytes.Buffer, all bool) {
 	for _, text := range r.Unknown {
 		fmt.Fprintf(page, "  ? %s\n", text)
 	}
-	if r.Result == NotKnown {
-		return
+	if r.Result != NotKnown {
+		r.writeEffects(page, all)
 	}
+}
+
+func (r *Report) writeEffects(page *bytes.Buffer, all bool) {
 	r.writeActions(page)
 	if !r.Boots && len(r.Changes) == 0 {
-		fmt.Fprintf(page, "\ndata and clients: known when the stack starts on %s\n", r.To)
+		fmt.Fprintf(page, "\ndata and clients: not known, because the stack does not start on %s\n", r.To)
 		return
 	}
 	r.writeData(page)
@@ -68,9 +71,9 @@ func (r *Report) writeActions(page *bytes.Buffer) {
 func (a *Action) kind() string {
 	switch {
 	case a.Already:
-		return " (stops the upgrade, and is an error with the present release, too)"
+		return " (prevents the upgrade, and is also an error in the current release)"
 	case a.Stops:
-		return " (stops the upgrade)"
+		return " (prevents the upgrade)"
 	default:
 		return ""
 	}
@@ -79,7 +82,7 @@ func (a *Action) kind() string {
 func (r *Report) writeData(page *bytes.Buffer) {
 	switch {
 	case len(r.Left) == 0 && r.waits:
-		fmt.Fprintln(page, "\ndata: see what needs action")
+		fmt.Fprintln(page, "\ndata: see the actions")
 		return
 	case len(r.Left) == 0:
 		fmt.Fprintln(page, "\ndata: nothing is left behind")
@@ -143,7 +146,7 @@ func shortened(value string) string {
 	return value
 }
 
-// Rows returns a table with one line a stack.
+// Rows returns a table with one row for each stack.
 func Rows(reports []Report) [][]string {
 	rows := [][]string{{"NAMESPACE", "NAME", "FROM", "TO", "RESULT", "ACTIONS", "DATA", "CLIENTS"}}
 	for i := range reports {

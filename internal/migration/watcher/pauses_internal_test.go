@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migration"
 )
 
-// answers simulates an API server with a definition that is not migrated. It holds the times of lists, and the answers
-// to calls.
+// answers is a stand-in for an API server with a definition that is not migrated. It contains the responses, and
+// records the times of list requests.
 type answers struct {
 	lists       []time.Duration
 	list, patch error
@@ -51,19 +51,19 @@ func (a *answers) client(start time.Time) client.Client {
 	})
 }
 
-// Objects that cannot be listed are retried soon. Objects that cannot be written need a person, and are retried within
-// an hour.
+// If a list request fails, the next attempt is soon. If a write fails, a user has to correct the object, and the next
+// attempt is within an hour.
 func TestPauses(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{}, "a", nil)
 	for name, tc := range map[string]struct {
 		answers answers
 		want    []int // seconds
 	}{
-		"no list": {
+		"list requests fail": {
 			answers{list: apierrors.NewInternalError(context.DeadlineExceeded)},
 			[]int{1, 2, 4, 8, 16, 32, 60, 60, 60},
 		},
-		"an object is refused": {
+		"a write is rejected": {
 			answers{patch: forbidden},
 			[]int{60, 120, 240, 480, 960, 1920, 3600, 3600},
 		},
@@ -79,7 +79,7 @@ func TestPauses(t *testing.T) {
 				for _, pause := range tc.want {
 					total += pause
 				}
-				<-time.After(time.Duration(total)*time.Second + time.Second/2) // of the bubble's clock
+				<-time.After(time.Duration(total)*time.Second + time.Second/2) // of the synthetic clock
 				cancel()
 				synctest.Wait()
 				var got []int

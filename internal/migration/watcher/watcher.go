@@ -20,25 +20,24 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/migration"
 )
 
-// retries are the pauses after a run that could not process all objects: the conversion webhook may take a moment to
-// start, and until the migration is done stored objects of the other version depend on it. They range from one second
-// to a minute.
+// retries are the pauses after a run that could not process all objects, for example because the conversion webhook has
+// not started yet. They range from one second to one minute.
 var retries = wait.Backoff{Duration: time.Second, Factor: 2, Cap: time.Minute, Steps: math.MaxInt32}
 
-// revisits are the pauses after a run that left objects behind, which a person has to examine. They range from a minute
-// to an hour.
+// revisits are the pauses after a run in which single objects could not be written, which a user has to examine. They
+// range from one minute to one hour.
 var revisits = wait.Backoff{Duration: time.Minute, Factor: 2, Cap: time.Hour, Steps: math.MaxInt32}
 
 // Options are the options of a Watcher.
 type Options struct {
-	// Client reads past caches, and its scheme has CustomResourceDefinitions.
+	// Client must not read from a cache, and its scheme must contain CustomResourceDefinitions.
 	Client client.Client
-	// Informers watch the metadata of this definition only. Nil means that the operator is limited to some namespaces.
-	// It then can read neither the definition nor all objects, and migrates nothing.
+	// Informers watch the metadata of this definition only. Nil means that the operator is limited to some namespaces. The
+	// operator then can read neither the definition nor all objects, and does not migrate them.
 	Informers cache.Informers
 	// Definition is the name of the CustomResourceDefinition.
 	Definition string
-	// Migration holds the options of the Migrator. The watcher sets Observe itself.
+	// Migration contains the options of the Migrator. The Watcher replaces Observe.
 	Migration migration.Options
 }
 
@@ -46,9 +45,9 @@ type Options struct {
 type Watcher struct {
 	options  Options
 	migrator *migration.Migrator
-	// retry and revisit return the next pauses. told reports that the problem was logged.
+	// retry and revisit return the next pauses. logged reports whether the current problem was logged.
 	retry, revisit func() time.Duration
-	told           bool
+	logged         bool
 }
 
 var (
@@ -63,10 +62,10 @@ func New(options Options) *Watcher {
 	return w
 }
 
-// NeedLeaderElection returns true, because only one replica may write.
+// NeedLeaderElection returns true, because only one replica may migrate objects.
 func (*Watcher) NeedLeaderElection() bool { return true }
 
-// Start migrates until ctx ends. If the operator may not read the definition, Start logs that and returns.
+// Start migrates objects until ctx ends. If the operator may not read the definition, Start logs this and returns.
 func (w *Watcher) Start(ctx context.Context) error {
 	logger := log.FromContext(ctx).WithName("migration").WithValues("definition", w.options.Definition)
 	ctx = log.IntoContext(ctx, logger)
@@ -78,8 +77,7 @@ func (w *Watcher) Start(ctx context.Context) error {
 	definition.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
 	err := w.options.Client.Get(ctx, client.ObjectKey{Name: w.options.Definition}, &definition)
 	if apierrors.IsForbidden(err) {
-		logger.Info("The operator is not allowed to read the definition and does not migrate stored "+
-			"objects", "reason", err.Error())
+		logger.Info("The operator may not read the definition and does not migrate stored objects", "reason", err.Error())
 		return nil
 	}
 	changes, err := w.watch(ctx, &definition)
@@ -90,7 +88,7 @@ func (w *Watcher) Start(ctx context.Context) error {
 	return nil
 }
 
-// watch returns a channel that receives a value when the definition may have changed since it was read.
+// watch returns a channel that receives a value after each change of the definition.
 func (w *Watcher) watch(ctx context.Context, definition client.Object) (<-chan struct{}, error) {
 	informer, err := w.options.Informers.GetInformer(ctx, definition, cache.BlockUntilSynced(false))
 	if err != nil {
@@ -109,16 +107,16 @@ func (w *Watcher) watch(ctx context.Context, definition client.Object) (<-chan s
 	if err != nil {
 		return nil, fmt.Errorf("watch definition %q: %w", w.options.Definition, err)
 	}
-	// it fails only when everything is stopped
+	// The removal fails only for informers that have stopped.
 	context.AfterFunc(ctx, func() { _ = informer.RemoveEventHandler(registration) })
 	return changes, nil
 }
 
-// follow migrates after each change, and again after a pause if objects are left.
+// follow runs the migration after each change, and after a pause again if objects are not migrated.
 func (w *Watcher) follow(ctx context.Context, changes <-chan struct{}) {
 	observed := w.options.Migration
 	report := migration.Sparsely(func(now migration.Progress) {
-		if now.Pending() > 0 { // begin and end have their own lines
+		if now.Pending() > 0 { // run logs the end
 			log.FromContext(ctx).Info("Migrating stored objects", counts(now)...)
 		}
 	})
@@ -142,7 +140,8 @@ func (w *Watcher) follow(ctx context.Context, changes <-chan struct{}) {
 	}
 }
 
-// run migrates once and returns the pause until the next run. Zero means that it waits until the definition changes.
+// run runs the migration once, and returns the pause until the next run. Zero means that the next run follows a change
+// of the definition.
 func (w *Watcher) run(ctx context.Context) time.Duration {
 	logger := log.FromContext(ctx)
 	result, err := w.migrator.Run(ctx)
@@ -152,22 +151,17 @@ func (w *Watcher) run(ctx context.Context) time.Duration {
 	switch {
 	case ctx.Err() != nil:
 		return 0
-	case apierrors.IsNotFound(err): // it will be created
+	case apierrors.IsNotFound(err): // the next run follows the creation of the definition
 		return 0
 	case errors.Is(err, migration.ErrChanged):
 		logger.Info("The definition changed during the migration; starting again")
 		return w.retry()
 	case err != nil:
-		if !w.told {
-			logger.Info("Stored objects cannot be migrated now; trying again until the migration "+
-				"succeeds", "reason", err.Error())
-			w.told = true
-		}
+		w.logProblem(ctx, err)
 		return w.retry()
 	case result.Failed > 0:
 		logger.Info("Some stored objects could not be migrated; all others are migrated, and the operator tries the failed "+
-			"ones again",
-			append(counts(result.Progress), "objects", result.FailedObjects())...)
+			"ones again", append(counts(result.Progress), "objects", result.FailedObjects())...)
 		w.retry = retries.DelayFunc()
 		return w.revisit()
 	default:
@@ -179,12 +173,21 @@ func (w *Watcher) run(ctx context.Context) time.Duration {
 	}
 }
 
-// reset restarts with the shortest pauses, and logs the next problem again.
-func (w *Watcher) reset() {
-	w.retry, w.revisit, w.told = retries.DelayFunc(), revisits.DelayFunc(), false
+// logProblem logs the first of several consecutive problems.
+func (w *Watcher) logProblem(ctx context.Context, err error) {
+	if !w.logged {
+		log.FromContext(ctx).Info("Stored objects cannot be migrated now; trying again until the migration succeeds",
+			"reason", err.Error())
+		w.logged = true
+	}
 }
 
-// counts returns key-value pairs for the log.
+// reset sets the pauses to the shortest ones, and enables the log for the next problem.
+func (w *Watcher) reset() {
+	w.retry, w.revisit, w.logged = retries.DelayFunc(), revisits.DelayFunc(), false
+}
+
+// counts returns the progress as keys and values for the log.
 func counts(of migration.Progress) []any {
 	return []any{
 		"version", of.Version, "of", of.Objects, "migrated", of.Migrated, "rewritten", of.Rewritten, "failed",

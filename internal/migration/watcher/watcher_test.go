@@ -27,7 +27,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
 )
 
-// operator is a watcher that runs as a ServiceAccount.
+// operator is a watcher that runs with the permissions of a ServiceAccount.
 type operator struct {
 	log   testutil.Log
 	calls atomic.Int64
@@ -52,9 +52,9 @@ func startOperator(t *testing.T, c *upgrade.Cluster, account string) *operator {
 	}
 	w := watcher.New(watcher.Options{
 		Client: direct, Informers: informers, Definition: names.CustomResourceDefinition,
-		Migration: migration.Options{Rate: 1000, Settle: time.Second}, // nothing else waits for the API server here
+		Migration: migration.Options{Rate: 1000, Settle: time.Second}, // this test does not need to wait for the API server
 	})
-	go func() { _ = informers.Start(ctx) }() // ends with ctx
+	go func() { _ = informers.Start(ctx) }() // returns when ctx ends
 	go func() { o.ended <- w.Start(ctx) }()
 	t.Cleanup(func() {
 		cancel()
@@ -135,8 +135,8 @@ type errorString string
 
 func (e errorString) Error() string { return string(e) }
 
-// The operator migrates with exactly the permissions of its manifests, as soon as possible, and follows a definition
-// that is turned back. It makes no call if there is nothing to do.
+// The operator migrates with only the permissions of its manifests. It also migrates back if a user changes the storage
+// version back. It sends no requests if nothing has changed.
 func TestWatcher(t *testing.T) {
 	const count = 20
 	c := upgrade.Start(t)
@@ -158,7 +158,7 @@ func TestWatcher(t *testing.T) {
 	webhook.Down.Store(false)
 	o.awaitStored(t, c, "v1alpha2", count)
 	if got := strings.Count(o.log.String(), waits); got != 1 {
-		t.Errorf("said %d times that it waits, want once", got)
+		t.Errorf("the log reports %d times that the watcher waits, want once", got)
 	}
 
 	if _, err := migration.New(c, names.CustomResourceDefinition, migration.Options{}).SetStorageVersion(t.Context(),
@@ -184,25 +184,25 @@ func TestWatcher(t *testing.T) {
 			return calls > before, nil
 		})
 		if calls-before > 2 {
-			t.Errorf("%d calls for a change that needs nothing, want one, and one for a change before", calls-before)
+			t.Errorf("%d requests for a change without effect, want one, and one for an earlier change", calls-before)
 		}
 	}
 	if got := strings.Count(o.log.String(), done); got != 2 {
-		t.Errorf("said %d times that it is done, want twice", got)
+		t.Errorf("the log reports %d times that the migration is complete, want twice", got)
 	}
 }
 
-// If the operator may not read the definition, it logs that and does nothing.
+// If the operator has no right to read the definition, it logs the missing right and does not migrate.
 func TestWithoutRights(t *testing.T) {
 	c := upgrade.Start(t)
 	o := startOperator(t, c, "nobody")
 	err := <-o.ended
 	o.ended <- err
-	if got := o.log.String(); err != nil || strings.Count(got, "is not allowed to read the definition") != 1 {
+	if got := o.log.String(); err != nil || strings.Count(got, "may not read the definition") != 1 {
 		t.Errorf("%v, log:\n%s", err, got)
 	}
 	if got := o.calls.Load(); got != 1 {
-		t.Errorf("%d calls, want 1", got)
+		t.Errorf("%d requests, want 1", got)
 	}
 }
 
@@ -216,6 +216,6 @@ func TestLimitedToNamespaces(t *testing.T) {
 		t.Errorf("log:\n%s", got)
 	}
 	if !w.NeedLeaderElection() {
-		t.Error("every replica migrates, want the leader only")
+		t.Error("every replica migrates, want only the leader")
 	}
 }

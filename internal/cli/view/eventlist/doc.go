@@ -1,2 +1,2 @@
-// Package eventlist selects the events of a stack and its objects, and sums up those that are equal.
+// Package eventlist selects the events of a stack and its objects, and combines equal events.
 package eventlist

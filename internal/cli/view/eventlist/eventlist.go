@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Event is an event, or several that differ only in time.
+// Event is an event, or several events that differ only in time.
 type Event struct {
 	First   metav1.Time `json:"first"`
 	Last    metav1.Time `json:"last"`
@@ -29,33 +29,31 @@ type Event struct {
 
 // Options select and sort events.
 type Options struct {
-	// Since is the time of the oldest event. Zero selects all.
+	// Since selects events after a point in time. Zero selects all events.
 	Since time.Time
 	// WarningsFirst sorts warnings before other events.
 	WarningsFirst bool
 }
 
-// hashed are the kinds whose names end with hashes that the cluster generates, from the alphabet of Kubernetes.
+// hashed contains the kinds whose objects have names with generated suffixes, and the patterns of the suffixes.
 var hashed = map[string]*regexp.Regexp{
 	"ReplicaSet": regexp.MustCompile(`^-[bcdfghjklmnpqrstvwxz2456789]{6,10}$`),
 	"Pod":        regexp.MustCompile(`^-[bcdfghjklmnpqrstvwxz2456789]{6,10}-[bcdfghjklmnpqrstvwxz2456789]{5}$`),
 }
 
-// children returns the kind of each child of a stack with a fixed name.
+// children returns the name of the stack, and the names of its children with fixed names, by kind.
 func children(stack string) map[string]string {
 	return map[string]string{
 		v1alpha2.Kind: stack, "Deployment": names.Deployment(stack), "Service": names.Service(stack),
 		"ServiceAccount": names.ServiceAccount(stack), "PersistentVolumeClaim": names.PersistentVolumeClaim(stack),
-		"PodDisruptionBudget": names.PodDisruptionBudget(
-			stack,
-		), "HorizontalPodAutoscaler": names.HorizontalPodAutoscaler(stack),
-		"NetworkPolicy": names.NetworkPolicy(stack), "Ingress": names.Ingress(stack), "Route": names.Route(stack),
-		"HTTPRoute": names.HTTPRoute(stack), "BackendTLSPolicy": names.BackendTLSPolicy(stack),
+		"PodDisruptionBudget": names.PodDisruptionBudget(stack), "NetworkPolicy": names.NetworkPolicy(stack),
+		"HorizontalPodAutoscaler": names.HorizontalPodAutoscaler(stack), "Ingress": names.Ingress(stack),
+		"Route": names.Route(stack), "HTTPRoute": names.HTTPRoute(stack), "BackendTLSPolicy": names.BackendTLSPolicy(stack),
 	}
 }
 
-// Concerns reports whether an object is a stack, or was made for it. It follows from the name, so that the events of
-// objects that no longer exist are found too.
+// Concerns reports whether an object is a stack, or was created for the stack. It compares only names, because the
+// object may no longer exist.
 func Concerns(stack string, object *corev1.ObjectReference) bool {
 	if name, fixed := children(stack)[object.Kind]; fixed {
 		return object.Name == name
@@ -68,11 +66,12 @@ func Concerns(stack string, object *corev1.ObjectReference) bool {
 	return known && ours && form.MatchString(rest)
 }
 
-// Selector excludes the kinds with the most events that no stack has. A field selector cannot name several objects.
+// Selector excludes kinds that have many events and do not belong to stacks. A field selector cannot name several
+// objects.
 const Selector = "involvedObject.kind!=Node," +
 	"involvedObject.kind!=Job,involvedObject.kind!=CronJob,involvedObject.kind!=StatefulSet"
 
-// Collector collects the events of a stack page by page, so that those of other objects take no memory.
+// Collector collects the events of a stack page by page. It does not keep the events of other objects in memory.
 type Collector struct {
 	stack  string
 	events map[Event]*Event
@@ -102,12 +101,7 @@ func (c *Collector) add(event *corev1.Event) {
 	sum := c.events[one]
 	if sum == nil {
 		sum = &Event{
-			First:   first,
-			Last:    last,
-			Type:    one.Type,
-			Reason:  one.Reason,
-			Object:  one.Object,
-			Message: one.Message,
+			First: first, Last: last, Type: one.Type, Reason: one.Reason, Object: one.Object, Message: one.Message,
 		}
 		c.events[one] = sum
 	}
@@ -120,7 +114,8 @@ func (c *Collector) add(event *corev1.Event) {
 	}
 }
 
-// timesOf returns when an event happened first and last, and how often. Components fill different fields.
+// timesOf returns the times of the first and the last occurrence of an event, and the number of occurrences. Components
+// use different fields for them.
 func timesOf(event *corev1.Event) (first, last metav1.Time, count int) {
 	first, last, count = event.FirstTimestamp, event.LastTimestamp, max(1, int(event.Count))
 	if first.IsZero() {
@@ -172,14 +167,8 @@ func rank(event Event) int {
 // Table returns the events as a table.
 func Table(events []Event, width int, now time.Time) string {
 	table := layout.Table{
-		Header: []string{
-			"LAST SEEN",
-			"COUNT",
-			"TYPE",
-			"REASON",
-			"OBJECT",
-			"MESSAGE",
-		}, Drop: []string{"COUNT"}, WrapLast: true,
+		Header: []string{"LAST SEEN", "COUNT", "TYPE", "REASON", "OBJECT", "MESSAGE"},
+		Drop:   []string{"COUNT"}, WrapLast: true,
 	}
 	for _, event := range events {
 		table.Rows = append(table.Rows, []string{

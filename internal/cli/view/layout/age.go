@@ -6,10 +6,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// Unknown is the text for a value that is not known.
+// Unknown is the text for an unknown value.
 const Unknown = "-"
 
-// Age returns the time that has passed since at, in the format of kubectl.
+// Age returns the time since at in the format of kubectl.
 func Age(at, now time.Time) string {
 	if at.IsZero() {
 		return Unknown

@@ -1,3 +1,3 @@
-// Package layout arranges text for a terminal of any width: it wraps sentences, aligns tables and draws trees. A width
-// of zero means that the output is not a terminal, so that nothing is wrapped and programs can read a row a line.
+// Package layout arranges text for a terminal of any width. It wraps sentences, aligns tables and draws trees. A width
+// of zero means that the output is not a terminal. It then wraps no text, so that programs can read each row as a line.
 package layout

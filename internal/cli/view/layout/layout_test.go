@@ -18,16 +18,16 @@ func TestWrap(t *testing.T) {
 		want  []string
 	}{
 		"no terminal": {"one two three", 0, []string{"one two three"}},
-		"it fits":     {"one two", 7, []string{"one two"}},
+		"short text":  {"one two", 7, []string{"one two"}},
 		"at spaces":   {"one two three", 8, []string{"one two", "three"}},
 		"a word that is too long": {
 			"see https://example.com/a/long/path now", 10,
 			[]string{"see", "https://example.com/a/long/path", "now"},
 		},
-		"line breaks stay":         {"one\ntwo", 10, []string{"one", "two"}},
-		"characters and not bytes": {"ää ää ää", 5, []string{"ää ää", "ää"}},
-		"indented":                 {"  one two three", 8, []string{"  one", "  two", "  three"}},
-		"empty":                    {"", 5, []string{""}},
+		"line breaks":         {"one\ntwo", 10, []string{"one", "two"}},
+		"width in characters": {"ää ää ää", 5, []string{"ää ää", "ää"}},
+		"indented":            {"  one two three", 8, []string{"  one", "  two", "  three"}},
+		"empty":               {"", 5, []string{""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, layout.Wrap(tc.text, tc.width)); diff != "" {
@@ -61,13 +61,13 @@ a     http://a.example.com  The first sentence of a row is long enough to be
                             wrapped in every terminal
 bbb                         short of two lines
 `},
-		"a column less": {60, `
+		"without a column": {60, `
 NAME  MESSAGE
 a     The first sentence of a row is long enough to be
       wrapped in every terminal
 bbb   short of two lines
 `},
-		"on lines of their own": {42, `
+		"columns on separate lines": {42, `
 NAME
 a
   The first sentence of a row is long

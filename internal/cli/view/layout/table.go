@@ -9,23 +9,23 @@ import (
 // gap is the number of spaces between two columns.
 const gap = 2
 
-// Table is a table whose columns fit a width.
+// Table is a table that is adapted to the width of a terminal.
 type Table struct {
 	// Header names the columns.
 	Header []string
-	// Rows have a text for each column.
+	// Rows contain a text for each column.
 	Rows [][]string
-	// Drop names the columns that are left out, in this order, until a row fits the width.
+	// Drop names the columns that are omitted, in this order, until a row fits the width.
 	Drop []string
-	// WrapLast reports whether the last column holds sentences, which are wrapped. In a narrow terminal they are on lines
-	// of their own.
+	// WrapLast reports whether the last column contains sentences, which are wrapped. On a narrow terminal, the sentences
+	// are on separate lines.
 	WrapLast bool
 }
 
-// minLast is the smallest width of a last column that is wrapped next to the others.
+// minLast is the minimum width of a wrapped last column next to the other columns.
 const minLast = 40
 
-// String returns the table in lines of at most width characters, as far as its texts allow.
+// String returns the table in lines of at most width characters, unless a text is longer.
 func (t *Table) String(width int) string {
 	columns := make([]int, len(t.Header))
 	for i := range columns {
@@ -50,38 +50,49 @@ func (t *Table) String(width int) string {
 
 func (t *Table) draw(rows [][]string, widths []int, width int) string {
 	var out strings.Builder
+	write := func(line string) { out.WriteString(strings.TrimRight(line, " ") + "\n") }
 	last := len(widths) - 1
 	lead := total(widths[:last]) + gap*last
-	own := t.WrapLast && width > 0 && width-lead < min(minLast, widths[last])
+	separate := t.WrapLast && width > 0 && width-lead < min(minLast, widths[last])
 	for i, row := range rows {
-		var cells strings.Builder
-		for column := range last {
-			cells.WriteString(pad(row[column], widths[column]+gap))
-		}
-		line := cells.String()
+		line := leading(row[:last], widths)
 		switch {
 		case !t.WrapLast || width == 0:
-			out.WriteString(strings.TrimRight(line+row[last], " ") + "\n")
-		case own && i == 0:
-			out.WriteString(strings.TrimRight(line, " ") + "\n")
-		case own:
-			out.WriteString(strings.TrimRight(line, " ") + "\n")
-			for _, text := range Wrap(row[last], width-gap) {
-				out.WriteString(strings.Repeat(" ", gap) + text + "\n")
+			write(line + row[last])
+		case separate:
+			write(line)
+			if i > 0 { // the header of the last column is omitted
+				out.WriteString(indented(row[last], width))
 			}
 		default:
-			for n, text := range Wrap(row[last], width-lead) {
-				if n > 0 {
-					line = strings.Repeat(" ", lead)
-				}
-				out.WriteString(strings.TrimRight(line+text, " ") + "\n")
+			for _, text := range Wrap(row[last], width-lead) {
+				write(line + text)
+				line = strings.Repeat(" ", lead)
 			}
 		}
 	}
 	return out.String()
 }
 
-// width returns the number of characters of the widest row with these columns.
+// indented returns a wrapped text in lines that begin with a gap.
+func indented(text string, width int) string {
+	var out strings.Builder
+	for _, line := range Wrap(text, width-gap) {
+		out.WriteString(strings.Repeat(" ", gap) + line + "\n")
+	}
+	return out.String()
+}
+
+// leading returns the cells before the last column, each padded to the width of its column.
+func leading(row []string, widths []int) string {
+	var cells strings.Builder
+	for column, text := range row {
+		cells.WriteString(pad(text, widths[column]+gap))
+	}
+	return cells.String()
+}
+
+// width returns the width of a table with only these columns.
 func (t *Table) width(columns []int) int {
 	widths := t.widths(columns)
 	if t.WrapLast {
@@ -90,6 +101,7 @@ func (t *Table) width(columns []int) int {
 	return total(widths) + gap*(len(widths)-1)
 }
 
+// widths returns the width of each column.
 func (t *Table) widths(columns []int) []int {
 	widths := make([]int, len(columns))
 	for n, i := range columns {

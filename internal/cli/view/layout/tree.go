@@ -7,7 +7,7 @@ import (
 
 // Node is a node of a tree.
 type Node struct {
-	// Text is a line, or several that are wrapped.
+	// Text is the text of the node, which may have several lines.
 	Text string
 	// Children are drawn below the node.
 	Children []Node
@@ -18,7 +18,8 @@ func (n *Node) Add(text string, children ...Node) {
 	n.Children = append(n.Children, Node{Text: text, Children: children})
 }
 
-// The parts of the lines of a tree. The first two precede a child, the others its further lines and its own children.
+// The beginnings of lines in a tree: of the first line of a child, and of its other lines and its children. The second
+// and the fourth are for the last child.
 const (
 	branch     = "├─ "
 	lastBranch = "└─ "
@@ -33,7 +34,7 @@ func (n *Node) String(width int) string {
 	return out.String()
 }
 
-// write draws a node. First precedes its first line, and rest every further one.
+// write draws a node. First precedes the first line, and rest precedes all other lines.
 func (n *Node) write(out *strings.Builder, first, rest string, width int) {
 	further := rest
 	if len(n.Children) > 0 {

@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// MinWidth is the smallest width that text is wrapped to. Narrower terminals wrap the lines themselves.
+// MinWidth is the minimum width to which text is wrapped. A narrower terminal wraps the lines itself.
 const MinWidth = 40
 
-// Wrap breaks a text into lines of at most width characters, at its spaces. Longer words, for example URLs, stay whole
-// so that they can be copied. Line breaks of the text stay. A width of zero breaks no lines.
+// Wrap breaks a text at spaces into lines of at most width characters. It does not break longer words, for example
+// URLs, so that users can copy them. It keeps line breaks in the text. A width of zero means that lines are not broken.
 func Wrap(text string, width int) []string {
 	var lines []string
 	for paragraph := range strings.SplitSeq(text, "\n") {
@@ -45,7 +45,7 @@ func wrapLine(text string, width int) []string {
 	return append(lines, line.String())
 }
 
-// Paragraph returns a text in lines of at most width characters, each with a line break.
+// Paragraph returns a text in lines of at most width characters. Each line ends with a line break.
 func Paragraph(text string, width int) string {
 	return strings.Join(Wrap(text, width), "\n") + "\n"
 }

@@ -1,2 +1,2 @@
-// Package modellist reads from the configuration of a server which models it registers, with their public ids.
+// Package modellist reads the models that a server registers, with their public ids, from its configuration.
 package modellist

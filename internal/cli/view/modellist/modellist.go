@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Model is a model that clients can name.
+// Model is a model that clients can use.
 type Model struct {
 	// ID is the public id, which clients send as "model".
 	ID string `json:"id"`
@@ -21,7 +21,7 @@ type Model struct {
 	Type string `json:"type"`
 	// Provider is the id of the provider that serves the model.
 	Provider string `json:"provider,omitempty"`
-	// ProviderModel is the provider's name for the model.
+	// ProviderModel is the name that the provider uses for the model.
 	ProviderModel string `json:"providerModel,omitempty"`
 }
 
@@ -34,8 +34,8 @@ const (
 	unknownModel = "(named by the environment)"
 )
 
-// FromConfig returns the models that a server's configuration registers, sorted by id. Line is the release line of the
-// server; the public ids depend on it. An unknown line is read as the default one.
+// FromConfig returns the models that the configuration of a server registers, in the order of Sorted. The public ids
+// depend on line, which is the release line of the server. An unknown line means the default line.
 func FromConfig(config []byte, line string) ([]Model, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(config, &document); err != nil {
@@ -52,7 +52,7 @@ func FromConfig(config []byte, line string) ([]Model, error) {
 	return Sorted(models), nil
 }
 
-// resource returns how a release line registers models.
+// resource returns the form in which a release line registers models.
 func resource(line string) release.Resource {
 	data := release.Default()
 	if match, err := release.Lookup(line); line != "" && err == nil {
@@ -66,7 +66,7 @@ func resource(line string) release.Resource {
 	return release.Resource{Kind: modelKind, IDKey: "model_id", ProviderIDKey: "provider_model_id"}
 }
 
-// list returns the list of models. Up to release 0.3 it is a section of its own.
+// list returns the list of models. In releases up to 0.3, the list is a top-level section.
 func list(top *yaml.Node) *yaml.Node {
 	if section := yamlnode.Get(top, release.RegisteredResources); section != nil {
 		return yamlnode.Get(section, modelKind)
@@ -92,7 +92,7 @@ func fromEntry(item *yaml.Node, known release.Resource) Model {
 	}
 }
 
-// Sorted returns the models in the order in which people read them: those that answer questions first, by id.
+// Sorted sorts models by id, with the models that answer questions first.
 func Sorted(models []Model) []Model {
 	slices.SortStableFunc(models, func(a, b Model) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.ID, b.ID))
@@ -100,7 +100,7 @@ func Sorted(models []Model) []Model {
 	return models
 }
 
-// rank puts the models that answer questions first.
+// rank returns 0 for a model that answers questions, and 1 for other models.
 func rank(m Model) int {
 	if m.Type == defaultType {
 		return 0

@@ -57,7 +57,7 @@ func TestFromConfig(t *testing.T) {
 	}
 }
 
-// The models that answer questions come first.
+// The LLMs are first.
 func TestSorted(t *testing.T) {
 	models := []modellist.Model{{ID: "b", Type: "llm"}, {ID: "0", Type: "embedding"}, {ID: "a", Type: "llm"}}
 	want := []modellist.Model{{ID: "a", Type: "llm"}, {ID: "b", Type: "llm"}, {ID: "0", Type: "embedding"}}

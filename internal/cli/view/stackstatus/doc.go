@@ -1,3 +1,3 @@
-// Package stackstatus decides what the status of a stack means. From the objects that were read it makes a row of a
-// list, a report of the stack and its objects, and a verdict. The verdict is one sentence and the command to run next.
+// Package stackstatus explains the status of a stack. From the objects of the stack, it creates a row of a list, a
+// report with a tree of the objects, and a verdict, which is a sentence about the problem and the next command to run.
 package stackstatus

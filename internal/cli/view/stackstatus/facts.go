@@ -12,24 +12,24 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/modellist"
 )
 
-// Facts are the objects of a stack, as far as they were read.
+// Facts are the objects of a stack that could be read.
 type Facts struct {
 	Stack *v1alpha2.LlamaStackDistribution
 	// Deployment is nil if the stack has none, or if it cannot be read.
 	Deployment  *appsv1.Deployment
 	ReplicaSets []appsv1.ReplicaSet
-	// Pods are those of the Deployment, and those in which a change is tried.
+	// Pods are the pods of the Deployment, and the pods in which the operator tries a change.
 	Pods   []corev1.Pod
 	Claims []corev1.PersistentVolumeClaim
 	// Autoscaler is nil if the stack has none.
 	Autoscaler *autoscalingv2.HorizontalPodAutoscaler
 	// Exposures are the Ingress, Route or HTTPRoute of the stack.
 	Exposures []unstructured.Unstructured
-	// Models are those that the configuration registers.
+	// Models are the models that the configuration registers.
 	Models []modellist.Model
-	// Unseen are sentences about objects that cannot be read.
+	// Unseen contains a sentence for each kind of object that the caller may not read.
 	Unseen []string
-	// Flags are the flags of the connection, which the next command needs too.
+	// Flags are the flags of the connection, which are added to the next command.
 	Flags string
 	// Now is the time of the report.
 	Now time.Time

@@ -5,7 +5,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// nextForPods returns the command that shows why pods do not serve.
+// nextForPods returns the command that shows the reason why pods do not serve.
 func (d *decision) nextForPods() string {
 	pod := d.report.troubled()
 	switch {
@@ -24,7 +24,7 @@ func (d *decision) nextForPods() string {
 	}
 }
 
-// nextFor returns the command that helps with a reason of a condition.
+// nextFor returns the command to run for the reason of a condition.
 func (d *decision) nextFor(reason string) string {
 	name := d.report.Name
 	switch reason {

@@ -6,24 +6,24 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// patience is the time within which a running operator observes a change.
+// patience is the time in which a running operator observes a change.
 const patience = 30 * time.Second
 
-// observation states which operator has observed a stack.
+// observation is the state of a stack's status with regard to the operators.
 type observation int
 
 const (
-	// current means that the status is about the current generation.
+	// current means that the status describes the current generation.
 	current observation = iota
-	// awaited means that the stack has changed recently, and no operator has observed that yet.
+	// awaited means that the stack has changed recently, and that no operator has observed the change yet.
 	awaited
-	// unobserved means that no operator has observed the current generation for a while.
+	// unobserved means that the stack has changed some time ago, and that no operator has observed the change.
 	unobserved
 	// older means that an operator for v1alpha1 wrote the status.
 	older
 )
 
-// observe determines which operator has observed the current generation of a stack.
+// observe returns whether and which operator has observed the current generation of a stack.
 func observe(stack *v1alpha2.LlamaStackDistribution, now time.Time) observation {
 	status := &stack.Status
 	switch {
@@ -38,7 +38,7 @@ func observe(stack *v1alpha2.LlamaStackDistribution, now time.Time) observation 
 	}
 }
 
-// changedAt returns when a client last changed the stack itself, and not its status.
+// changedAt returns the time of the last change of a stack other than a change of its status.
 func changedAt(stack *v1alpha2.LlamaStackDistribution) time.Time {
 	at := stack.CreationTimestamp.Time
 	for _, entry := range stack.ManagedFields {

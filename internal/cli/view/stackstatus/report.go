@@ -21,19 +21,19 @@ import (
 type Report struct {
 	Row
 	Phase v1alpha2.Phase `json:"phase,omitempty"`
-	// Deleting is set while the stack is being deleted.
+	// Deleting describes the deletion of the stack. It is nil for a stack that is not being deleted.
 	Deleting *Deletion `json:"deleting,omitempty"`
 	Paused   bool      `json:"paused,omitempty"`
 	// Deployment is nil if the stack has none, or if it cannot be read.
 	Deployment *Deployment `json:"deployment,omitempty"`
-	// Preflight are the pods in which a change is tried.
+	// Preflight are the pods in which the operator tries a change.
 	Preflight  []Pod       `json:"preflight,omitempty"`
 	Conditions []Condition `json:"conditions"`
 	Server     Server      `json:"server"`
 	Storage    []Claim     `json:"storage,omitempty"`
 	Exposure   []Exposure  `json:"exposure,omitempty"`
 	Autoscaler *Autoscaler `json:"autoscaler,omitempty"`
-	// Unseen are sentences about objects that cannot be read.
+	// Unseen contains a sentence for each kind of object that the caller may not read.
 	Unseen  []string `json:"unseen,omitempty"`
 	Verdict Verdict  `json:"verdict"`
 
@@ -49,23 +49,23 @@ type Deletion struct {
 // Condition is a condition of the stack.
 type Condition struct {
 	metav1.Condition
-	// Wrong reports whether the condition is not as it is for a stack without problems.
+	// Wrong reports whether the condition indicates a problem.
 	Wrong bool `json:"wrong,omitempty"`
 }
 
-// Server is the running server, as far as the status and the configuration have it.
+// Server contains the facts about the server in the status and the configuration.
 type Server struct {
 	// Release is the release line of the configuration.
 	Release string `json:"release,omitempty"`
 	// Reported is the release that the server reports.
 	Reported string `json:"reported,omitempty"`
 	Image    string `json:"image,omitempty"`
-	// Providers are those in the status, and ProvidersLeftOut is the number of others.
+	// Providers are the providers in the status. ProvidersLeftOut is the number of providers that the status omits.
 	Providers        []v1alpha2.ProviderInfo           `json:"providers,omitempty"`
 	ProvidersLeftOut int32                             `json:"providersLeftOut,omitempty"`
 	External         []v1alpha2.ExternalProviderStatus `json:"externalProviders,omitempty"`
 	Models           []modellist.Model                 `json:"models,omitempty"`
-	// MCPServers are the MCP servers that the server has. Their health is not known.
+	// MCPServers are the MCP servers of the server. Their health is not known.
 	MCPServers []v1alpha2.MCPServerStatus `json:"mcpServers,omitempty"`
 }
 
@@ -81,7 +81,7 @@ type Claim struct {
 type Exposure struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"`
-	// Problem is the reason why a router or Gateway does not accept it.
+	// Problem is the reason why a router or Gateway does not accept the object.
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -92,7 +92,7 @@ type Autoscaler struct {
 	Max     int32  `json:"max"`
 	Current int32  `json:"current"`
 	Desired int32  `json:"desired"`
-	// Problem is the reason why it does not scale.
+	// Problem is the reason why the autoscaler does not scale.
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -121,7 +121,7 @@ func NewReport(facts *Facts) *Report {
 	return report
 }
 
-// wrongIfTrue are the conditions that exist only while something is not as the specification asks.
+// wrongIfTrue are the conditions that indicate a problem if they are true. All others do so if they are not true.
 var wrongIfTrue = []string{
 	v1alpha2.ConditionDegraded, v1alpha2.ConditionDataLeftBehind, v1alpha2.ConditionStalled, v1alpha2.ConditionReconciling,
 }

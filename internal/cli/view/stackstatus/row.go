@@ -17,78 +17,84 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// Level states how urgent the state of a stack is.
+// Level is the urgency of the state of a stack.
 type Level string
 
 const (
-	// Wrong means that the stack is not ready, and that waiting alone is unlikely to help.
+	// Wrong means that the stack is not ready, and probably needs an action of the user.
 	Wrong Level = "wrong"
 	// Waiting means that the stack is not ready yet.
 	Waiting Level = "waiting"
-	// Warning means that the stack serves, but not as the specification asks.
+	// Warning means that the stack serves, but does not match its specification.
 	Warning Level = "warning"
-	// OK means that the stack is as the specification asks.
+	// OK means that the stack matches its specification.
 	OK Level = "ok"
 )
 
-// levels are in the order in which people have to look at stacks.
+// levels contains the levels, the most urgent first.
 var levels = []Level{Wrong, Waiting, Warning, OK}
 
 // Row is a stack in a list.
 type Row struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Ready is the status of the condition Ready, and Unknown if it is not about the current generation.
+	// Ready is the status of the condition Ready, or Unknown if the condition does not describe the current generation.
 	Ready metav1.ConditionStatus `json:"ready"`
 	// Status is the reason of Ready in a few words.
 	Status string `json:"status"`
 	Level  Level  `json:"level"`
 	// Release is the release of the running server, or the release line of its configuration.
 	Release string `json:"release,omitempty"`
-	// URL is that outside the cluster, or that inside it.
+	// URL is the URL outside the cluster if there is one, otherwise the URL inside the cluster.
 	URL     string      `json:"url,omitempty"`
 	Created metav1.Time `json:"created"`
 }
 
-// NewRow returns the row of a stack. It needs only the stack.
+// NewRow returns the row of a stack. It needs no other objects.
 func NewRow(stack *v1alpha2.LlamaStackDistribution, now time.Time) Row {
 	row := Row{
 		Namespace: stack.Namespace, Name: stack.Name, Created: stack.CreationTimestamp,
-		URL: cmp.Or(
-			stack.Status.RouteURL,
-			stack.Status.ServiceURL,
-		), Release: releaseOf(&stack.Status), Ready: metav1.ConditionUnknown,
+		URL: cmp.Or(stack.Status.RouteURL, stack.Status.ServiceURL), Release: releaseOf(&stack.Status),
+		Ready: metav1.ConditionUnknown,
 	}
 	ready := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionReady)
 	seen := observe(stack, now)
 	if ready != nil && seen == current {
 		row.Ready = ready.Status
 	}
-	switch {
-	case stack.DeletionTimestamp != nil:
-		row.Status, row.Level, row.Ready = "deleting", Waiting, metav1.ConditionFalse
-		if now.Sub(stack.DeletionTimestamp.Time) > stuckDeletion {
+	if at := stack.DeletionTimestamp; at != nil {
+		row.Ready = metav1.ConditionFalse
+		row.Status, row.Level = "deleting", Waiting
+		if now.Sub(at.Time) > stuckDeletion {
 			row.Level = Wrong
 		}
-	case seen == older:
-		row.Status, row.Level = "of the previous operator", Warning
-	case seen == unobserved:
-		row.Status, row.Level = "not observed", Wrong
-	case ready == nil || seen == awaited:
-		row.Status, row.Level = "change not observed yet", Waiting
-	case names.Paused(stack.Annotations):
-		row.Status, row.Level = "paused", Warning
-	default:
-		row.Status, row.Level = Words(ready.Reason), levelOf(stack, ready)
-		if row.Level == Warning {
-			row.Status = Words(meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded).Reason)
-		}
+		return row
 	}
+	row.Status, row.Level = stateOf(stack, ready, seen)
 	return row
 }
 
-// stuckDeletion is the time after which a deletion that has not finished needs a look.
+// stuckDeletion is the time after which an unfinished deletion indicates a problem.
 const stuckDeletion = 5 * time.Minute
+
+// stateOf returns the status of a stack in a few words, and its level.
+func stateOf(stack *v1alpha2.LlamaStackDistribution, ready *metav1.Condition, seen observation) (string, Level) {
+	switch {
+	case seen == older:
+		return "of the previous operator", Warning
+	case seen == unobserved:
+		return "not observed", Wrong
+	case ready == nil || seen == awaited:
+		return "change not observed yet", Waiting
+	case names.Paused(stack.Annotations):
+		return "paused", Warning
+	}
+	level := levelOf(stack, ready)
+	if level == Warning {
+		ready = meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded)
+	}
+	return Words(ready.Reason), level
+}
 
 func releaseOf(status *v1alpha2.LlamaStackDistributionStatus) string {
 	if status.Version != nil && status.Version.LlamaStackServerVersion != "" {
@@ -100,7 +106,7 @@ func releaseOf(status *v1alpha2.LlamaStackDistributionStatus) string {
 	return ""
 }
 
-// inProgress are the reasons of Ready for which waiting helps.
+// inProgress are the reasons of Ready for which the user only has to wait.
 var inProgress = []string{
 	v1alpha2.ReasonRolloutInProgress, v1alpha2.ReasonPreflightInProgress, v1alpha2.ReasonReadingExternalProviders,
 	v1alpha2.ReasonWaiting, v1alpha2.ReasonProgressing,
@@ -122,8 +128,8 @@ func levelOf(stack *v1alpha2.LlamaStackDistribution, ready *metav1.Condition) Le
 	}
 }
 
-// awaits reports whether the operator has not determined yet what Ready depends on, for example because it is reading
-// the labels of an image.
+// awaits reports whether the status of the condition that Ready depends on is not known yet, for example while the
+// operator reads the labels of an image.
 func awaits(conditions []metav1.Condition) bool {
 	cause := status.Cause(conditions)
 	return cause != nil && cause.Status == metav1.ConditionUnknown
@@ -140,7 +146,7 @@ func Words(reason string) string {
 	var text strings.Builder
 	runes := []rune(reason)
 	for i, r := range runes {
-		// A capital begins a word, unless it is within an abbreviation.
+		// A capital letter begins a word, unless it is part of an abbreviation.
 		if i > 0 && unicode.IsUpper(r) &&
 			(!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
 			text.WriteByte(' ')
@@ -150,7 +156,7 @@ func Words(reason string) string {
 	return text.String()
 }
 
-// List is a list of stacks with the sums.
+// List is a list of stacks with a summary.
 type List struct {
 	Stacks  []Row   `json:"stacks"`
 	Summary Summary `json:"summary"`
@@ -165,7 +171,7 @@ type Summary struct {
 	Warnings   int `json:"warnings"`
 }
 
-// NewList returns the rows of the stacks, those first that need a look.
+// NewList returns the rows of stacks, the most urgent first.
 func NewList(stacks []v1alpha2.LlamaStackDistribution, now time.Time) List {
 	list := List{Stacks: make([]Row, 0, len(stacks)), Summary: Summary{Total: len(stacks)}}
 	for i := range stacks {
@@ -191,7 +197,7 @@ func NewList(stacks []v1alpha2.LlamaStackDistribution, now time.Time) List {
 	return list
 }
 
-// Table returns the list as a table for people, with a line about all stacks.
+// Table returns the list as a table, with a summary and the next command.
 func (l *List) Table(width int, now time.Time, namespaces bool, flags string) string {
 	table := layout.Table{
 		Header: []string{"NAMESPACE", "NAME", "READY", "STATUS", "RELEASE", "URL", "AGE"},
@@ -225,7 +231,7 @@ func (l *List) sentence() string {
 	return strings.Join(parts, ", ") + "."
 }
 
-// next returns the command that looks at the first stack that needs it.
+// next returns the command that shows the status of the first stack with a problem.
 func (l *List) next(flags string) string {
 	if len(l.Stacks) == 0 || l.Stacks[0].Level == OK {
 		return ""
@@ -240,7 +246,7 @@ func count(number int, noun string) string {
 	return fmt.Sprintf("%d %ss", number, noun)
 }
 
-// command returns a command about a stack, which works in every namespace and context.
+// command returns a command about a stack with all flags that select the stack.
 func command(verb string, row *Row, flags string) string {
 	return verb + " " + row.Name + " -n " + row.Namespace + flags
 }

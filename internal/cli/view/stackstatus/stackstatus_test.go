@@ -29,7 +29,7 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func ago(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }
 
-// facts builds the objects of a stack that is ready, and changes them.
+// facts contains the objects of a stack. Its methods change the objects.
 type facts struct{ stackstatus.Facts }
 
 func healthy() *facts {
@@ -90,7 +90,7 @@ func (f *facts) condition(kind, status, reason, message string) *facts {
 	return f
 }
 
-// notReady makes the conditions state a problem.
+// notReady sets the conditions to a problem.
 func (f *facts) notReady(kind, reason, message string) *facts {
 	return f.condition(v1alpha2.ConditionReady, "False", reason, message).condition(kind, "False", reason, message)
 }
@@ -129,7 +129,7 @@ func (f *facts) replicaSet(revision int, wanted, available int32) *facts {
 	return f
 }
 
-// pods adds pods to the last ReplicaSet. Without a container's status they are ready.
+// pods adds pods to the last ReplicaSet. A pod without a container status is ready.
 func (f *facts) pods(phase corev1.PodPhase, number int, container *corev1.ContainerStatus) *facts {
 	set := f.ReplicaSets[len(f.ReplicaSets)-1].Name
 	for range number {
@@ -169,7 +169,7 @@ func crashing() *corev1.ContainerStatus {
 const crash = `0/2 replicas available with current config: container "llama-stack" crashed with ConnectError: a store or a provider cannot be reached; ` +
 	`check the endpoints, and that it runs; see kubectl logs my-4c9d8b7f6-abcd2 -c llama-stack --previous`
 
-// with returns the facts of a healthy stack with a change.
+// with returns the facts of a healthy stack after a change.
 func with(change func(f *facts)) *stackstatus.Facts {
 	f := healthy()
 	change(f)
@@ -390,7 +390,8 @@ var cases = map[string]*stackstatus.Facts{
 	}),
 }
 
-// Every case has a transcript for a terminal of 60 columns, for one of 110 columns, and with --verbose for programs.
+// The golden files of each case contain the output for a terminal of 60 columns, for a terminal of 110 columns, and with
+// --verbose for a pipe.
 func TestReport(t *testing.T) {
 	for name, given := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -12,14 +12,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/layout"
 )
 
-// maxShown is the number of models and providers that a tree shows.
+// maxShown is the maximum number of models or providers that a tree shows.
 const maxShown = 10
 
-// marks precede what has a problem, and what has none.
+// marks precede nodes of a tree, and show their level.
 var marks = map[Level]string{Wrong: "✗ ", Waiting: "… ", Warning: "! ", OK: "✓ "}
 
-// Text returns the report for people: the tree, what could not be read, and the verdict. Verbose shows every condition,
-// provider and model.
+// Text returns the report as text: the tree, the objects that cannot be read, and the verdict. Verbose adds every
+// condition, provider and model.
 func (r *Report) Text(width int, verbose bool) string {
 	root := r.tree(verbose)
 	var text strings.Builder
@@ -41,7 +41,7 @@ func (r *Report) tree(verbose bool) layout.Node {
 		root.Children = append(root.Children, r.deployment())
 	}
 	for i := range r.Preflight {
-		root.Add("Preflight: the change is tried in a pod of its own", r.pod(&r.Preflight[i]))
+		root.Add("Preflight: the operator tries the change in a separate pod", r.pod(&r.Preflight[i]))
 	}
 	if conditions := r.conditions(verbose); len(conditions) > 0 {
 		root.Add("Conditions", conditions...)
@@ -104,8 +104,7 @@ func (r *Report) pod(pod *Pod) layout.Node {
 	return layout.Node{Text: text}
 }
 
-// level returns how urgent the state of a pod is. A pod that starts has no trouble yet, and one whose containers run
-// may become ready.
+// level returns the level of a pod. A pod without a problem, or whose containers run, may still become ready.
 func (p *Pod) level() Level {
 	switch {
 	case p.Ready:
@@ -121,21 +120,15 @@ func (r *Report) conditions(verbose bool) []layout.Node {
 	var nodes []layout.Node
 	for i := range r.Conditions {
 		condition := &r.Conditions[i]
-		// Ready, Stalled and Reconciling repeat the condition that they follow.
+		// Ready, Stalled and Reconciling repeat another condition.
 		repeats := condition.Type == v1alpha2.ConditionReady || condition.Type == v1alpha2.ConditionStalled ||
 			condition.Type == v1alpha2.ConditionReconciling
 		waits := condition.Status == metav1.ConditionUnknown && condition.Reason == v1alpha2.ReasonWaiting
 		if !verbose && (!condition.Wrong || repeats || waits) {
 			continue
 		}
-		text := fmt.Sprintf(
-			"%s%s is %s (%s) for %s",
-			marks[condition.level()],
-			condition.Type,
-			condition.Status,
-			condition.Reason,
-			layout.Age(condition.LastTransitionTime.Time, r.now),
-		)
+		text := fmt.Sprintf("%s%s is %s (%s) for %s", marks[condition.level()], condition.Type, condition.Status,
+			condition.Reason, layout.Age(condition.LastTransitionTime.Time, r.now))
 		if condition.Message != "" {
 			text += ": " + condition.Message
 		}
@@ -144,7 +137,7 @@ func (r *Report) conditions(verbose bool) []layout.Node {
 	return nodes
 }
 
-// level returns how urgent a condition is.
+// level returns the level of a condition.
 func (c *Condition) level() Level {
 	switch {
 	case !c.Wrong:
@@ -172,17 +165,8 @@ func (s *Server) nodes(verbose bool) []layout.Node {
 	if len(s.Providers) > 0 {
 		root.Add(s.providersText(), s.providers(verbose)...)
 	}
-	for _, external := range s.External {
-		text := fmt.Sprintf(
-			"%sexternal provider %s: %s",
-			mark(external.Phase != v1alpha2.ExternalProviderFailed),
-			external.ProviderID,
-			external.Phase,
-		)
-		if external.Message != "" {
-			text += ": " + external.Message
-		}
-		root.Add(text)
+	for i := range s.External {
+		root.Add(externalText(&s.External[i]))
 	}
 	if len(s.Models) > 0 {
 		root.Add(count(len(s.Models), "model")+" in the configuration", s.models(verbose)...)
@@ -195,6 +179,15 @@ func (s *Server) nodes(verbose bool) []layout.Node {
 		root.Add(count(len(s.MCPServers), "MCP server"), shortened(nodes, verbose)...)
 	}
 	return root.Children
+}
+
+func externalText(provider *v1alpha2.ExternalProviderStatus) string {
+	text := fmt.Sprintf("%sexternal provider %s: %s", mark(provider.Phase != v1alpha2.ExternalProviderFailed),
+		provider.ProviderID, provider.Phase)
+	if provider.Message != "" {
+		text += ": " + provider.Message
+	}
+	return text
 }
 
 func (s *Server) releaseText() string {
@@ -258,7 +251,7 @@ func (s *Server) models(verbose bool) []layout.Node {
 	return shortened(nodes, verbose)
 }
 
-// shortened returns the first nodes, and the number of others.
+// shortened returns the first nodes, and a node with the number of the others.
 func shortened(nodes []layout.Node, verbose bool) []layout.Node {
 	if verbose || len(nodes) <= maxShown+1 {
 		return nodes
@@ -282,14 +275,8 @@ func (e *Exposure) text(url string) string {
 }
 
 func (a *Autoscaler) text() string {
-	text := fmt.Sprintf(
-		"%sHorizontalPodAutoscaler %s: %d to %d pods, now %d",
-		mark(a.Problem == ""),
-		a.Name,
-		a.Min,
-		a.Max,
-		a.Current,
-	)
+	text := fmt.Sprintf("%sHorizontalPodAutoscaler %s: %d to %d pods, now %d", mark(a.Problem == ""), a.Name, a.Min, a.Max,
+		a.Current)
 	if a.Desired != a.Current {
 		text += fmt.Sprintf(", soon %d", a.Desired)
 	}

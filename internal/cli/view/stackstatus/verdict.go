@@ -14,19 +14,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// Verdict is the end of a report.
+// Verdict is the conclusion of a report.
 type Verdict struct {
 	Level Level `json:"level"`
-	// Sentence states what is wrong, or that all is well.
+	// Sentence describes the problem, or states that there is none.
 	Sentence string `json:"sentence"`
-	// Next is the command to run next. It is empty if none is needed.
+	// Next is the next command to run. Empty means that no command is needed.
 	Next string `json:"next,omitempty"`
 }
 
-// maxMessage bounds, in bytes, the part of a condition's message that the sentence repeats.
+// maxMessage is the maximum size in bytes of a condition's message in the sentence.
 const maxMessage = 600
 
-// decide returns the verdict on a stack. The first case that applies is the one to deal with first.
+// decide returns the verdict on a stack, which describes the most urgent problem.
 func decide(facts *Facts, r *Report) Verdict {
 	d := decision{facts: facts, report: r}
 	switch seen := observe(facts.Stack, facts.Now); {
@@ -49,12 +49,13 @@ func decide(facts *Facts, r *Report) Verdict {
 		return d.workload(ready.Reason, explanation(facts.Stack.Status.Conditions, ready))
 	default:
 		sentence := fmt.Sprintf("The stack is not ready (%s): %s", Words(ready.Reason),
-			said(explanation(facts.Stack.Status.Conditions, ready)))
+			firstLine(explanation(facts.Stack.Status.Conditions, ready)))
 		return d.verdict(levelOf(facts.Stack, ready), sentence, d.nextFor(ready.Reason))
 	}
 }
 
-// explanation returns the message of the condition that Ready follows. Ready itself names only that condition.
+// explanation returns the message of the condition that determines Ready, because Ready contains only the name of that
+// condition.
 func explanation(conditions []metav1.Condition, ready *metav1.Condition) string {
 	if cause := status.Cause(conditions); cause != nil {
 		return cause.Message
@@ -62,7 +63,7 @@ func explanation(conditions []metav1.Condition, ready *metav1.Condition) string 
 	return ready.Message
 }
 
-// decision holds what a verdict is made of.
+// decision contains the input of a verdict.
 type decision struct {
 	facts  *Facts
 	report *Report
@@ -77,7 +78,7 @@ func (d *decision) run(verb string) string {
 	return command("kubectl llamastack "+verb, &d.report.Row, d.facts.Flags)
 }
 
-// kubectl returns a command of kubectl about an object of the stack's namespace.
+// kubectl returns a kubectl command about an object in the namespace of the stack.
 func (d *decision) kubectl(words string) string {
 	return "kubectl " + words + " -n " + d.report.Namespace + d.facts.Flags
 }
@@ -87,7 +88,7 @@ func (d *decision) deleting() Verdict {
 	sentence := fmt.Sprintf("The deletion of the stack began %s ago", layout.Age(gone.Since.Time, d.facts.Now))
 	next := d.run("status") + " --watch"
 	if len(gone.Finalizers) > 0 {
-		sentence += ", and it waits until these finalizers are removed: " + strings.Join(gone.Finalizers, ", ")
+		sentence += ", and waits until these finalizers are removed: " + strings.Join(gone.Finalizers, ", ")
 		next = d.kubectl("get all,pvc -l " + names.LabelInstance + "=" + d.report.Name)
 	}
 	return d.verdict(d.report.Level, sentence, next)
@@ -119,10 +120,8 @@ func (d *decision) notObserved(seen observation) Verdict {
 }
 
 func (d *decision) paused() Verdict {
-	sentence := fmt.Sprintf(
-		"The stack is paused: the operator writes only its status while the annotation %s is \"true\"",
-		names.AnnotationPaused,
-	)
+	sentence := fmt.Sprintf("The stack is paused: the operator writes only its status while the annotation %s is \"true\"",
+		names.AnnotationPaused)
 	if d.report.Deployment != nil {
 		sentence += fmt.Sprintf("; %d of %s", d.report.Deployment.Available, serve(d.report.Deployment.Wanted))
 	}
@@ -138,51 +137,53 @@ func serve(number int32) string {
 }
 
 func (d *decision) ready(ready *metav1.Condition) Verdict {
-	conditions := d.facts.Stack.Status.Conditions
-	// The status may be older than the objects: the operator needs time, or does not run.
+	// The status may be older than the objects, because the operator needs time or does not run.
 	if live := d.live(); live.Status == metav1.ConditionFalse {
 		return d.workload(live.Reason, live.Message)
 	}
 	for _, kind := range []string{v1alpha2.ConditionDegraded, v1alpha2.ConditionDataLeftBehind} {
-		if found := meta.FindStatusCondition(conditions, kind); found != nil && found.Status == metav1.ConditionTrue {
-			sentence := fmt.Sprintf(
-				"The stack serves, with a warning (%s): %s",
-				Words(found.Reason),
-				said(found.Message),
-			)
+		if found := d.condition(kind, metav1.ConditionTrue); found != nil {
+			sentence := fmt.Sprintf("The stack serves, with a warning (%s): %s", Words(found.Reason), firstLine(found.Message))
 			return d.verdict(Warning, sentence, d.nextFor(found.Reason))
 		}
 	}
 	if ready.Reason == v1alpha2.ReasonScaledToZero {
-		return d.verdict(OK, "The stack is scaled to zero as its specification asks, so no server runs",
+		return d.verdict(OK, "The specification scales the stack to zero, so no server runs",
 			d.kubectl("scale llsd "+d.report.Name+" --replicas=1"))
 	}
 	if sick := d.report.Server.unhealthy(); len(sick) > 0 {
-		return d.verdict(
-			Warning,
-			"The stack serves, and the server reports an error of "+strings.Join(sick, ", "),
-			d.run("logs"),
-		)
+		return d.verdict(Warning, "The stack serves, and the server reports an error of "+strings.Join(sick, ", "),
+			d.run("logs"))
 	}
-	sentence := "All is well"
+	return d.healthy()
+}
+
+// condition returns a condition of the stack if it has the status, or nil.
+func (d *decision) condition(kind string, status metav1.ConditionStatus) *metav1.Condition {
+	found := meta.FindStatusCondition(d.facts.Stack.Status.Conditions, kind)
+	if found == nil || found.Status != status {
+		return nil
+	}
+	return found
+}
+
+// healthy returns the verdict on a stack without problems.
+func (d *decision) healthy() Verdict {
+	sentence := "The stack is ready"
 	if d.report.URL != "" {
 		sentence += ": the server answers at " + d.report.URL
 	}
-	if adopted := meta.FindStatusCondition(conditions, v1alpha2.ConditionAdopted); adopted != nil &&
-		adopted.Status == metav1.ConditionFalse {
-		return d.verdict(
-			OK,
-			sentence+"; the pods run the template of another version of the operator until the next change or restart",
-			d.kubectl("rollout restart deployment/"+names.Deployment(d.report.Name)),
-		)
+	if d.condition(v1alpha2.ConditionAdopted, metav1.ConditionFalse) != nil {
+		return d.verdict(OK, sentence+"; the pods run the template of another version of the operator until the next change "+
+			"or restart", d.kubectl("rollout restart deployment/"+names.Deployment(d.report.Name)))
 	}
-	if d.report.URL != "" { // a URL is copied without a period
+	if d.report.URL != "" { // a period would make it difficult to copy the URL
 		return Verdict{Level: OK, Sentence: sentence}
 	}
 	return d.verdict(OK, sentence, "")
 }
 
-// live returns what the condition Available would be for the objects that were read.
+// live returns the condition Available for the current objects.
 func (d *decision) live() metav1.Condition {
 	if d.facts.Deployment == nil || len(d.facts.ReplicaSets) == 0 {
 		return metav1.Condition{}
@@ -192,7 +193,7 @@ func (d *decision) live() metav1.Condition {
 	}).Available
 }
 
-// isWorkload reports whether a reason of Ready is about pods.
+// isWorkload reports whether a reason of Ready concerns the pods.
 func isWorkload(reason string) bool {
 	switch reason {
 	case v1alpha2.ReasonRolloutInProgress, v1alpha2.ReasonRolloutFailed, v1alpha2.ReasonReplicasUnavailable:
@@ -202,7 +203,7 @@ func isWorkload(reason string) bool {
 	}
 }
 
-// workload returns the verdict on pods that do not all serve.
+// workload returns the verdict on a stack some of whose pods do not serve.
 func (d *decision) workload(reason, message string) Verdict {
 	counted, problem := split(message)
 	if problem == "" {
@@ -250,24 +251,21 @@ func still(number int32) string {
 	return fmt.Sprintf("%d pods of the earlier configuration still serve", number)
 }
 
-// split divides the message of Available into the number of pods that serve, and the problem of one that does not.
+// split splits the message of Available into the number of pods that serve, and the problem of a pod that does not
+// serve.
 func split(message string) (counted, problem string) {
-	counted, problem, _ = strings.Cut(said(message), ": ")
+	counted, problem, _ = strings.Cut(firstLine(message), ": ")
 	return counted, problem
 }
 
-// said returns the first line of a message, without a command that the verdict has too.
-func said(message string) string {
+// firstLine returns the first line of a message. It removes the command, because the verdict contains the next command.
+func firstLine(message string) string {
 	first, rest, several := strings.Cut(message, "\n")
 	if at := strings.Index(first, "; see kubectl "); at >= 0 {
 		first = first[:at]
 	}
 	if several {
-		first = fmt.Sprintf(
-			"%s (and %s)",
-			strings.TrimRight(first, ";. "),
-			count(strings.Count(rest, "\n")+1, "further line"),
-		)
+		first = fmt.Sprintf("%s (and %s)", strings.TrimRight(first, ";. "), count(strings.Count(rest, "\n")+1, "more line"))
 	}
 	return status.Shorten(first, maxMessage)
 }

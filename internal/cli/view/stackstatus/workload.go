@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Deployment is the Deployment of a stack with those of its ReplicaSets that have pods.
+// Deployment is the Deployment of a stack with its ReplicaSets. Old ReplicaSets without pods are omitted.
 type Deployment struct {
 	Name        string       `json:"name"`
 	Wanted      int32        `json:"wanted"`
@@ -26,7 +26,7 @@ type Deployment struct {
 type ReplicaSet struct {
 	Name     string `json:"name"`
 	Revision int64  `json:"revision"`
-	// Current reports whether it is the newest revision.
+	// Current reports whether this is the newest revision.
 	Current   bool  `json:"current"`
 	Wanted    int32 `json:"wanted"`
 	Available int32 `json:"available"`
@@ -36,11 +36,11 @@ type ReplicaSet struct {
 // Pod is a pod of a stack.
 type Pod struct {
 	Name string `json:"name"`
-	// State is the phase, or the reason why a container waits or ended, as kubectl shows it.
+	// State is the phase of the pod, or the reason why a container waits or ended, as in the output of kubectl.
 	State    string `json:"state"`
 	Ready    bool   `json:"ready"`
 	Restarts int32  `json:"restarts"`
-	// Trouble is the kind of a problem.
+	// Trouble is the kind of problem. Empty means that the pod has no problem.
 	Trouble Trouble `json:"trouble,omitempty"`
 	// Container is the container with the problem.
 	Container string      `json:"container,omitempty"`
@@ -48,23 +48,23 @@ type Pod struct {
 	Created   metav1.Time `json:"created"`
 }
 
-// Trouble is the kind of a problem of a pod. It determines the command that shows more.
+// Trouble is the kind of problem of a pod, which determines the next command.
 type Trouble string
 
 const (
-	// Crashed means that a container ended, and is started again.
+	// Crashed means that a container ended and starts again.
 	Crashed Trouble = "crashed"
 	// NotStarted means that a container cannot be created, for example because its image cannot be pulled.
 	NotStarted Trouble = "not started"
-	// NotScheduled means that no node takes the pod.
+	// NotScheduled means that the pod cannot be scheduled to a node.
 	NotScheduled Trouble = "not scheduled"
-	// NotReady means that the pod runs, and is not ready.
+	// NotReady means that the pod runs but is not ready.
 	NotReady Trouble = "not ready"
 )
 
 const revisionAnnotation = "deployment.kubernetes.io/revision"
 
-// workloadOf returns the Deployment with its ReplicaSets and pods, and the pods in which a change is tried.
+// workloadOf returns the Deployment with its ReplicaSets and pods, and the pods in which the operator tries a change.
 func workloadOf(facts *Facts) (*Deployment, []Pod) {
 	var tried []Pod
 	for i := range facts.Pods {
@@ -72,14 +72,16 @@ func workloadOf(facts *Facts) (*Deployment, []Pod) {
 			tried = append(tried, podOf(&facts.Pods[i]))
 		}
 	}
-	object := facts.Deployment
-	if object == nil {
+	if facts.Deployment == nil {
 		return nil, tried
 	}
+	return deploymentOf(facts), tried
+}
+
+func deploymentOf(facts *Facts) *Deployment {
+	object := facts.Deployment
 	found := &Deployment{
-		Name:      object.Name,
-		Wanted:    ptr.Deref(object.Spec.Replicas, 1),
-		Available: object.Status.AvailableReplicas,
+		Name: object.Name, Wanted: ptr.Deref(object.Spec.Replicas, 1), Available: object.Status.AvailableReplicas,
 	}
 	for i := range facts.ReplicaSets {
 		set := &facts.ReplicaSets[i]
@@ -93,11 +95,11 @@ func workloadOf(facts *Facts) (*Deployment, []Pod) {
 	if len(found.ReplicaSets) > 0 {
 		found.ReplicaSets[0].Current = true
 	}
-	// Deployments keep ten earlier revisions without pods.
+	// A Deployment keeps ten earlier revisions without pods.
 	found.ReplicaSets = slices.DeleteFunc(found.ReplicaSets, func(set ReplicaSet) bool {
 		return !set.Current && set.Wanted == 0 && len(set.Pods) == 0
 	})
-	return found, tried
+	return found
 }
 
 func replicaSetOf(set *appsv1.ReplicaSet, pods []corev1.Pod) ReplicaSet {
@@ -119,14 +121,7 @@ func podOf(pod *corev1.Pod) Pod {
 	if pod.Status.Reason != "" {
 		found.State = pod.Status.Reason
 	}
-	for _, condition := range pod.Status.Conditions {
-		switch {
-		case condition.Type == corev1.PodReady:
-			found.Ready = condition.Status == corev1.ConditionTrue
-		case condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse:
-			found.Trouble, found.Message = NotScheduled, condition.Message
-		}
-	}
+	found.readConditions(pod.Status.Conditions)
 	initial := len(pod.Status.InitContainerStatuses)
 	for i, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		found.Restarts += container.RestartCount
@@ -143,8 +138,20 @@ func podOf(pod *corev1.Pod) Pod {
 	return found
 }
 
-// read takes over the state of a container that is not ready. initial reports whether it is an init container, which
-// may end.
+// readConditions sets whether the pod is ready and cannot be scheduled.
+func (p *Pod) readConditions(conditions []corev1.PodCondition) {
+	for _, condition := range conditions {
+		switch {
+		case condition.Type == corev1.PodReady:
+			p.Ready = condition.Status == corev1.ConditionTrue
+		case condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse:
+			p.Trouble, p.Message = NotScheduled, condition.Message
+		}
+	}
+}
+
+// read sets the state and the problem of the pod from a container that is not ready. initial reports whether this is an
+// init container.
 func (p *Pod) read(container *corev1.ContainerStatus, initial bool) {
 	prefix := ""
 	if initial {
@@ -162,15 +169,15 @@ func (p *Pod) read(container *corev1.ContainerStatus, initial bool) {
 		p.State, p.Trouble, p.Container, p.Message = prefix+waiting.Reason, NotStarted, container.Name, waiting.Message
 	case waiting != nil && waiting.Reason != "" && !initial:
 		p.State = waiting.Reason
-	case container.LastTerminationState.Terminated != nil: // it runs again
+	case container.LastTerminationState.Terminated != nil: // the container runs again
 		p.Trouble, p.Container = Crashed, container.Name
 	case initial:
 		p.State = prefix + container.Name
 	}
 }
 
-// troubled returns the pod to look at: one that crashed before one that did not start, of the newest revision. It
-// returns nil if no pod has a problem.
+// troubled returns the pod with the most urgent problem, or nil if no pod has a problem. A crash is more urgent than a
+// failed start, and a pod of a newer revision is more urgent than a pod of an older one.
 func (r *Report) troubled() *Pod {
 	pods := slices.Clone(r.Preflight)
 	if r.Deployment != nil {

@@ -1,3 +1,3 @@
-// Package versionlist determines the versions of the operators in a cluster, and compares them with that of the
+// Package versionlist determines the versions of the operators in a cluster, and compares them with the version of the
 // command.
 package versionlist

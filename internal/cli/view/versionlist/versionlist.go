@@ -11,26 +11,26 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Report are the versions of the command and of a cluster.
+// Report contains the versions of the command and of a cluster.
 type Report struct {
 	Client Client `json:"client"`
-	// Server is nil if no cluster was asked.
+	// Server contains the versions of the cluster. Nil means that they were not read.
 	Server *Server `json:"server,omitempty"`
 	// Differs reports whether an operator has another version than the command.
 	Differs bool `json:"differs"`
 }
 
-// Client is the version of the command.
+// Client contains the versions of the command.
 type Client struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
-	// Releases are the server releases that the command has the data of.
+	// Releases are the server releases whose data is part of the command.
 	Releases []string `json:"releases"`
-	// Offered are those of them that stacks can ask for by name.
+	// Offered are the releases that stacks can set in spec.distribution.version.
 	Offered []string `json:"offered"`
 }
 
-// Server are the versions of a cluster.
+// Server contains the versions of a cluster.
 type Server struct {
 	Kubernetes string `json:"kubernetes"`
 	// APIVersions are the versions of stacks that the API server serves, the preferred one first.
@@ -38,7 +38,7 @@ type Server struct {
 	Operators   []Operator `json:"operators"`
 	// Unlisted reports whether the caller may not list the Deployments of operators.
 	Unlisted bool `json:"operatorsUnlisted,omitempty"`
-	// Stacks are the operators that wrote the status of stacks last.
+	// Stacks counts the stacks by the operator that last wrote their status.
 	Stacks []Written `json:"stacks"`
 }
 
@@ -52,16 +52,16 @@ type Operator struct {
 	Replicas  int32  `json:"replicas"`
 }
 
-// Written counts the stacks whose status has the version of one operator.
+// Written is the number of stacks whose status contains the version of one operator.
 type Written struct {
 	Version string `json:"version"`
 	Stacks  int    `json:"stacks"`
 }
 
 const (
-	// Selector selects the Deployment of this operator, from its manifest or its chart.
+	// Selector selects the Deployment of this operator in its manifests and its chart.
 	Selector = nameLabel + "=llama-stack-k8s-operator"
-	// OlderSelector selects the Deployments of operators that are made with the usual tools, such as the previous one.
+	// OlderSelector selects the Deployments of operators that are created with kubebuilder, such as the previous operator.
 	OlderSelector = "control-plane=controller-manager"
 
 	nameLabel    = "app.kubernetes.io/name"
@@ -70,7 +70,7 @@ const (
 	manager      = "manager"
 )
 
-// Operators returns the operators for stacks among Deployments.
+// Operators returns the Deployments of operators for stacks.
 func Operators(deployments []appsv1.Deployment) []Operator {
 	var found []Operator
 	for i := range deployments {
@@ -95,7 +95,7 @@ func Operators(deployments []appsv1.Deployment) []Operator {
 	return found
 }
 
-// imageOf returns the image of the container that is the operator.
+// imageOf returns the image of the container with the operator.
 func imageOf(d *appsv1.Deployment) string {
 	containers := d.Spec.Template.Spec.Containers
 	for i := range containers {
@@ -109,7 +109,7 @@ func imageOf(d *appsv1.Deployment) string {
 	return ""
 }
 
-// tagOf returns the tag of an image. It is empty for an image without a tag, or only with a digest.
+// tagOf returns the tag of an image, or "" for an image without a tag.
 func tagOf(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	if i := strings.LastIndex(image, ":"); i > strings.LastIndex(image, "/") {
@@ -118,7 +118,7 @@ func tagOf(image string) string {
 	return ""
 }
 
-// Count returns the operators that wrote the status of the stacks.
+// Count counts stacks by the operator that last wrote their status.
 func Count(stacks []v1alpha2.LlamaStackDistribution) []Written {
 	sums := map[string]int{}
 	for i := range stacks {
@@ -138,7 +138,7 @@ func Count(stacks []v1alpha2.LlamaStackDistribution) []Written {
 	return found
 }
 
-// Compare sets Differs, and returns a sentence for each operator whose version is not that of the command.
+// Compare sets Differs, and returns a sentence for each operator with another version than the command.
 func (r *Report) Compare() []string {
 	if r.Server == nil || !isVersion(r.Client.Version) {
 		return nil
@@ -146,15 +146,8 @@ func (r *Report) Compare() []string {
 	var different []string
 	note := func(who, version string) {
 		if isVersion(version) && plain(version) != plain(r.Client.Version) {
-			different = append(
-				different,
-				fmt.Sprintf(
-					"%s has version %s, and this command has version %s; use the command of the operator's version",
-					who,
-					version,
-					r.Client.Version,
-				),
-			)
+			different = append(different, fmt.Sprintf("%s has version %s, and this command has version %s; use the command of "+
+				"the operator's version", who, version, r.Client.Version))
 		}
 	}
 	for _, operator := range r.Server.Operators {
@@ -169,15 +162,16 @@ func (r *Report) Compare() []string {
 	return different
 }
 
-// isVersion reports whether a text is a version, and not a word such as "latest".
+// isVersion reports whether a text is a version number, and not a word such as "latest".
 func isVersion(version string) bool {
 	text := plain(version)
 	return text != "" && text[0] >= '0' && text[0] <= '9'
 }
 
+// plain returns a version without a leading v.
 func plain(version string) string { return strings.TrimPrefix(version, "v") }
 
-// Text returns the report for people.
+// Text returns the report as text.
 func (r *Report) Text() string {
 	var out strings.Builder
 	line := func(name, format string, args ...any) {
@@ -189,15 +183,8 @@ func (r *Report) Text() string {
 		return out.String()
 	}
 	for _, operator := range r.Server.Operators {
-		line(
-			"Operator",
-			"%s in %s/%s, %d of %d pods ready",
-			operator.Version,
-			operator.Namespace,
-			operator.Name,
-			operator.Ready,
-			operator.Replicas,
-		)
+		line("Operator", "%s in %s/%s, %d of %d pods ready", operator.Version, operator.Namespace, operator.Name,
+			operator.Ready, operator.Replicas)
 	}
 	switch {
 	case len(r.Server.Operators) > 0:

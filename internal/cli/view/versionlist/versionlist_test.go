@@ -51,13 +51,13 @@ func TestCompare(t *testing.T) {
 		stacks    []string
 		want      bool
 	}{
-		"equal but for the letter":  {command: "1.2.0", operators: []string{"v1.2.0"}},
-		"different":                 {command: "v1.2.0", operators: []string{"v1.1.0"}, want: true},
-		"a build":                   {command: "development", operators: []string{"v1.1.0"}},
-		"latest":                    {command: "v1.2.0", operators: []string{"latest"}},
-		"from the stacks":           {command: "v1.2.0", stacks: []string{"v1.1.0"}, want: true},
-		"operators before stacks":   {command: "v1.2.0", operators: []string{"v1.2.0"}, stacks: []string{"v1.1.0"}},
-		"stacks that none observed": {command: "v1.2.0", stacks: []string{""}},
+		"equal except for the prefix v":    {command: "1.2.0", operators: []string{"v1.2.0"}},
+		"different":                        {command: "v1.2.0", operators: []string{"v1.1.0"}, want: true},
+		"development build":                {command: "development", operators: []string{"v1.1.0"}},
+		"latest":                           {command: "v1.2.0", operators: []string{"latest"}},
+		"versions from the stacks":         {command: "v1.2.0", stacks: []string{"v1.1.0"}, want: true},
+		"versions of operators and stacks": {command: "v1.2.0", operators: []string{"v1.2.0"}, stacks: []string{"v1.1.0"}},
+		"stacks without a version":         {command: "v1.2.0", stacks: []string{""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			report := versionlist.Report{Client: versionlist.Client{Version: tc.command}, Server: &versionlist.Server{}}
