@@ -36,7 +36,7 @@ func TestOf(t *testing.T) {
 		if got.Result != tc.want || got.Boots != (tc.want == Starts || tc.want == Pinned || tc.want == Deleting) {
 			t.Errorf("%s: got %q, boots %v", name, got.Result, got.Boots)
 		}
-		if already := len(got.Actions) > 0 && got.Actions[0].Already; already != (name == "an error as today") {
+		if already := len(got.Actions) > 0 && got.Actions[0].Already; already != (name == "an error in both releases") {
 			t.Errorf("%s: unexpected actions %+v", name, got.Actions)
 		}
 	}
