@@ -23,8 +23,8 @@ type Options struct {
 	Scheme *runtime.Scheme
 	// Manager is the field manager of every apply.
 	Manager string
-	// MetadataOnly lists the kinds whose content is not cached. Their cache has no selector, so an object that is not in
-	// it does not exist or was just created.
+	// MetadataOnly lists the kinds whose content is not cached. Their cache has no selector, so objects that are not in it
+	// do not exist or are new.
 	MetadataOnly []schema.GroupVersionKind
 }
 
@@ -76,8 +76,8 @@ type Desired struct {
 }
 
 // CheckOwnership checks every object before it writes any of them. If objects belong to other owners, it fails with
-// *OwnershipConflict or *NameTaken, joined if there are several, and writes nothing. Otherwise, it takes over the
-// fields that predecessors wrote.
+// *OwnershipConflict or *NameTaken, joined if there are several, and writes nothing. Otherwise, it takes over fields of
+// predecessors.
 func (a *Applier) CheckOwnership(
 	ctx context.Context, owner Owner, wanted []*unstructured.Unstructured,
 ) ([]Desired, error) {

@@ -14,8 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// lookupAll finds the live object of every wanted object. It reads from the API server only if the cache is not
-// sufficient. These reads are concurrent.
+// lookupAll finds the live object of every wanted object. If the cache is not sufficient, it reads concurrently.
 func (a *Applier) lookupAll(ctx context.Context, owner Owner, wanted []*unstructured.Unstructured) ([]Desired, error) {
 	objects := make([]Desired, len(wanted))
 	versions := make([]version, len(wanted))
@@ -104,8 +103,7 @@ func (a *Applier) read(ctx context.Context, wanted *unstructured.Unstructured, a
 	return live, nil
 }
 
-// parallel calls do for all elements concurrently. It passes a panic on to the caller, because an unhandled panic in
-// another goroutine would end the program.
+// parallel calls do for all elements concurrently. It passes a panic on to the caller, which can handle it.
 func parallel(all []int, do func(int)) {
 	var group sync.WaitGroup
 	panics := make([]any, len(all))

@@ -59,7 +59,7 @@ func (b *bench) countReads() func() map[string]int {
 	var mu sync.Mutex
 	reads := map[string]int{}
 	b.counter.seen = func(request *http.Request) {
-		_, object, inside := strings.Cut(request.URL.Path, "/namespaces/"+b.owner.Namespace+"/") // other requests are discovery
+		_, object, inside := strings.Cut(request.URL.Path, "/namespaces/"+b.owner.Namespace+"/") // not discovery
 		if request.Method == http.MethodGet && inside {
 			mu.Lock()
 			defer mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// managedFields returns the managed fields of an object, which may come from a cache with SharedFields. The caller may
-// change the entries, but not their data.
+// managedFields returns the managed fields of an object, which may come from a cache with SharedFields. Callers must
+// not change their data.
 func managedFields(object metav1.Object) []metav1.ManagedFieldsEntry {
 	entries := slices.Clone(object.GetManagedFields())
 	controller := uidOfController(object)

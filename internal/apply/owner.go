@@ -17,8 +17,8 @@ type Owner struct {
 	// Labels are the labels of every child. The Applier adopts an object that has these labels and has no controller, such
 	// as an object that was retained, orphaned, or restored from a backup.
 	Labels map[string]string
-	// Predecessors lists the field managers that wrote children of this owner before this program. Their fields are taken
-	// over once.
+	// Predecessors lists the field managers that wrote children of this owner before this program. Fields are taken over
+	// once.
 	Predecessors []Manager
 	// PredecessorsUntil is the time at which a predecessor was last active. If this time is after the last apply of an
 	// object, the user went back to the predecessor and then to this program again, and the Applier takes over the
@@ -28,13 +28,11 @@ type Owner struct {
 	Mark Mark
 }
 
-// Mark is an annotation which records that predecessors wrote an object last. The takeover removes this from the
-// managed fields.
+// Mark is an annotation which records that predecessors wrote an object last. Managed fields lose this at the takeover.
 type Mark struct {
 	// Kind is the kind of the objects that are marked.
 	Kind string
-	// Annotation is the annotation in which this program records its apply. A predecessor that replaces an object removes
-	// it.
+	// Annotation is the annotation in which this program records its apply. A predecessor's replacement removes it.
 	Annotation string
 	// Value is the value of the annotation in a marked object.
 	Value string
@@ -99,7 +97,7 @@ func newConflict(gvk schema.GroupVersionKind, live *unstructured.Unstructured) *
 }
 
 // NameTaken is the error for an immutable object if an object of the same name has other content or belongs to another
-// owner. The caller can use another name.
+// owner. Another name can be used.
 type NameTaken struct {
 	Kind string
 	Name string

@@ -16,8 +16,8 @@ import (
 type Applied struct {
 	// Kind is the kind of the object.
 	Kind schema.GroupVersionKind
-	// Object is the object from the API server, or only its metadata if the content of its kind is not cached. It is
-	// read-only.
+	// Object is the object from the API server, or only its metadata if the content of its kind is not cached. Do not
+	// change it.
 	Object client.Object
 	// Outcome is the effect of the apply.
 	Outcome Outcome
@@ -26,8 +26,8 @@ type Applied struct {
 // Content returns the object as an unstructured object.
 func (a Applied) Content() (*unstructured.Unstructured, error) { return content(a.Object, a.Kind) }
 
-// Set applies the desired objects in order and stops at the first one that the API server rejects. It makes no call for
-// an object that is already in force.
+// Set applies the desired objects in order and stops at the first one that the API server rejects. Objects that are in
+// force cause no call.
 func (a *Applier) Set(ctx context.Context, owner Owner, objects []Desired) ([]Applied, error) {
 	result := make([]Applied, 0, len(objects))
 	for _, desired := range objects {

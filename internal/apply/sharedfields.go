@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	// sharedFields is the maximum number of stored sets of fields. Each kind of child has several sets for each
-	// combination of options in use.
+	// sharedFields is the maximum number of stored sets of fields. Each kind has several sets for each set of options.
 	sharedFields = 1024
 	// controllerUID replaces the UID of the object's controller in stored fields. The UID is the only difference between
 	// the fields of similar children. No object has this UID.
@@ -25,8 +24,7 @@ type SharedFields struct{ known *lru.Cache }
 func NewSharedFields() SharedFields { return SharedFields{lru.New(sharedFields)} }
 
 // Transform is a transform function for caches, for kinds that are cached as Go types. It has no effect on other kinds,
-// because they return their managed fields as copies. The child keeps its managed fields, because an Applier compares
-// them.
+// because they return their managed fields as copies. The child keeps its managed fields, for comparisons.
 func (s SharedFields) Transform(object any) (any, error) {
 	child, ok := object.(metav1.Object)
 	if !ok {

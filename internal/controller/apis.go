@@ -51,7 +51,7 @@ func OptionalDefinitions() []string {
 	return names
 }
 
-// optionalAPIs tracks which of the optional kinds the cluster serves. It looks them up at the start and then watches
+// optionalAPIs tracks which of the optional kinds the cluster serves. It looks them up at the start and watches
 // definitions.
 type optionalAPIs struct {
 	cache  cache.Cache
@@ -124,8 +124,7 @@ func (a *optionalAPIs) source(kind schema.GroupVersionKind) source.Source {
 		predicate.ResourceVersionChangedPredicate{})
 }
 
-// follow watches the definitions until ctx ends. When a kind is added or removed, follow starts or stops its watch and
-// requeues the affected stacks.
+// follow watches the definitions until ctx ends. It starts and stops watches of kinds, and requeues affected stacks.
 func (a *optionalAPIs) follow(
 	ctx context.Context, definitions map[string]cache.Cache, c controller.Controller, requeue func(context.Context),
 ) error {

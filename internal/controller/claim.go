@@ -17,8 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// pendingClaims returns the stack's claims without a volume, each with the latest event about it, because a provisioner
-// reports problems only in events.
+// pendingClaims returns the stack's claims without a volume, each with the latest event about a problem with it.
 func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.PendingClaim, error) {
 	claim, err := r.cachedClaim(ctx, stack)
 	if err != nil || claim == nil || claim.Status.Phase == corev1.ClaimBound {

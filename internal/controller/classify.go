@@ -38,8 +38,7 @@ func classify(err error, condition string) *status.Failure {
 	}
 }
 
-// transient reports whether the same call is likely to succeed soon, because the object has changed, or because the API
-// server is busy or unreachable.
+// transient reports whether the same call is likely to succeed soon, after a conflict or an outage.
 func transient(err error) bool {
 	if denied(err) {
 		return false

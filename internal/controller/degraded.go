@@ -15,8 +15,8 @@ import (
 // defaultAutoscalerPatience is how long an autoscaler may have no metrics. New pods have metrics after a minute or two.
 const defaultAutoscalerPatience = 3 * time.Minute
 
-// reportLostReferences adds a condition if the running pods use an object that no longer exists. It adds none for a
-// spec that was never in force.
+// reportLostReferences adds a condition if the running pods use an object that no longer exists. The spec must have
+// been in force.
 func (s *state) reportLostReferences(failure *status.Failure) {
 	if s.live().deployment == nil {
 		return
@@ -37,8 +37,7 @@ func (s *state) reportLostReferences(failure *status.Failure) {
 	}
 }
 
-// lacksBase reports whether the base configuration cannot be read, from the image if the copy of its base is lost, or
-// from the ConfigMap in the spec.
+// lacksBase reports whether the base configuration cannot be read, from the image or the ConfigMap.
 func (s *state) lacksBase(failure *status.Failure) bool {
 	if failure.Reason == v1alpha2.ReasonBaseConfigUnavailable {
 		return true
@@ -51,8 +50,8 @@ func (s *state) lacksBase(failure *status.Failure) bool {
 	return !found
 }
 
-// reportAutoscaler adds a condition if the autoscaler does not scale pods that have served for a while. The metrics of
-// new pods are not available yet.
+// reportAutoscaler adds a condition if the autoscaler does not scale pods that have served for a while. New pods have
+// no metrics.
 func (r *Reconciler) reportAutoscaler(s *state) error {
 	available := meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionAvailable)
 	if available.Status != "True" || meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionDegraded) != nil {

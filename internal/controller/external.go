@@ -87,8 +87,7 @@ func isTry(failure *status.Failure) bool {
 		failure.Reason == v1alpha2.ReasonPreflightFailed)
 }
 
-// keepWarnings keeps the warnings about ready providers until their server has answered, because an operator that
-// restarts has not queried the server yet.
+// keepWarnings keeps the warnings about ready providers until a restarted operator has queried the server.
 func keepWarnings(judged, before []v1alpha2.ExternalProviderStatus) {
 	for i := range judged {
 		is, was := &judged[i], find(before, judged[i].ProviderID)

@@ -17,7 +17,7 @@ type imageTag struct {
 	// digest, or that the digest of the tag is unknown.
 	moved string
 	// stale is a message that the running image cannot be compared with its tag, or that the pods cannot follow the tag.
-	// Empty means that there is no problem.
+	// It is empty without a problem.
 	stale string
 }
 

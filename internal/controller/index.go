@@ -54,8 +54,7 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 }
 
 // hostIndex returns a source that adds the index of stacks by host name. It is a source because workers start after all
-// sources have started. Stacks cannot be indexed before their CustomResourceDefinition is installed, possibly after the
-// operator.
+// sources have started. Stacks cannot be indexed before their definition is installed, possibly after the operator.
 func hostIndex(indexer client.FieldIndexer) source.Source {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return source.Func(func(ctx context.Context, _ queue) error {

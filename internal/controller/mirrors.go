@@ -24,8 +24,11 @@ import (
 // mirrorKinds returns the kinds of mirror sets, which a cluster may not serve, by the name of their definition.
 func mirrorKinds() map[string]schema.GroupVersionKind {
 	return map[string]schema.GroupVersionKind{
-		"imagedigestmirrorsets.config.openshift.io":        {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindDigest},
-		"imagetagmirrorsets.config.openshift.io":           {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindTag},
+		"imagedigestmirrorsets.config.openshift.io": {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindDigest},
+		"imagetagmirrorsets.config.openshift.io": {
+			Group: "config.openshift.io", Version: "v1",
+			Kind: mirror.KindTag,
+		},
 		"imagecontentsourcepolicies.operator.openshift.io": {Group: "operator.openshift.io", Version: "v1alpha1", Kind: mirror.KindPolicy},
 	}
 }
@@ -33,8 +36,7 @@ func mirrorKinds() map[string]schema.GroupVersionKind {
 // mirrorsPatience is how long the first list of the mirror sets may take before a message is logged.
 const mirrorsPatience = 30 * time.Second
 
-// mirrorSets watches the mirror sets of the cluster. If the cluster does not serve a kind, it watches only the
-// definition.
+// mirrorSets watches the mirror sets of the cluster. For a kind that is not served, it watches only the definition.
 type mirrorSets struct {
 	cache  cache.Cache
 	mapper meta.RESTMapper

@@ -25,8 +25,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// operatorConfig reads the operator's ConfigMap. Every read uses the cache, so that the state is never older than
-// before.
+// operatorConfig reads the operator's ConfigMap. Every read uses the cache, so the state never becomes older.
 type operatorConfig struct {
 	cache client.Reader
 	name  types.NamespacedName
@@ -129,8 +128,7 @@ func (t *toldConfig) news(errs field.ErrorList) field.ErrorList {
 	return news
 }
 
-// concerned returns a function that reports whether a change of the configuration affects a stack, or nil if it affects
-// none.
+// concerned returns a function that reports whether a change of the configuration affects a stack, or nil for none.
 func concerned(before, now operatorconfig.Config) func(*v1alpha2.LlamaStackDistribution) bool {
 	images := operatorconfig.ImagesChanged(before, now)
 	known := before.Unknown(operatorconfig.KeyImageOverrides) == now.Unknown(operatorconfig.KeyImageOverrides)
@@ -190,8 +188,8 @@ func (r *Reconciler) reportConfigErrors(ctx context.Context, configMap client.Ob
 		if !slices.Contains(operatorconfig.Keys(), key) {
 			consequence = "the key has no effect"
 		}
-		log.FromContext(ctx).Error(err, "The operator's ConfigMap has an error; "+consequence, "configMap", r.config.name.String(),
-			"key", key)
+		log.FromContext(ctx).Error(err, "The operator's ConfigMap has an error; "+consequence,
+			"configMap", r.config.name.String(), "key", key)
 		r.recorder.Eventf(configMap, nil, corev1.EventTypeWarning, v1alpha2.EventInvalidOperatorConfig, configAction,
 			"%s", truncateMessage(intent.Message(err)+"; "+consequence))
 	}

@@ -36,8 +36,7 @@ func credentialsOf(stack *stack) (string, error) {
 	return string(credentials), nil
 }
 
-// pullCredentials reads the pull Secrets of a stack and of its ServiceAccount, by name. Like the kubelet, it skips
-// missing Secrets.
+// pullCredentials reads the pull Secrets of a stack and of its ServiceAccount, by name. It skips missing Secrets.
 func (r *Reconciler) pullCredentials(ctx context.Context, target registry.Target) (authn.Keychain, error) {
 	var sources pullSources
 	if err := json.Unmarshal([]byte(target.Credentials), &sources); err != nil {

@@ -22,8 +22,7 @@ const (
 
 // retries counts the attempts for stacks with failures that may end without a change.
 type retries struct {
-	// unanswered limits the attempts for stacks after calls without a response from the API server. quiet limits the
-	// attempts after other quiet failures.
+	// unanswered limits attempts after calls without a response. quiet limits attempts after other quiet failures.
 	unanswered, quiet workqueue.TypedRateLimiter[reconcile.Request]
 }
 

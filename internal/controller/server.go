@@ -77,8 +77,7 @@ func (r *Reconciler) setVersion(now *v1alpha2.LlamaStackDistributionStatus, chan
 	now.Version = &changed
 }
 
-// serverOf returns the target for queries. It returns false unless all pods are available with the current
-// configuration.
+// serverOf returns the target for queries. It returns false unless all pods are available and current.
 func serverOf(s *state, pods []corev1.Pod) (probe.Target, bool) {
 	available := s.report.has(v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable)
 	if !available || s.owned.decision.Outcome == rollout.RolledBack {
@@ -98,8 +97,7 @@ func serverOf(s *state, pods []corev1.Pod) (probe.Target, bool) {
 }
 
 // rolloutOf returns an identifier of a roll-out. It depends on the template, which changes with a restart but not with
-// scaling. It also depends on the images of the pods, which may change without the template if a node pulls a moved
-// tag.
+// scaling. It also depends on the images of the pods, which may change without the template if a tag moves.
 func rolloutOf(deployment *appsv1.Deployment, images []string) (string, error) {
 	template, err := json.Marshal(deployment.Spec.Template)
 	if err != nil {

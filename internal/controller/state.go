@@ -14,8 +14,7 @@ import (
 )
 
 // state holds the results of the steps of one reconcile, with a field for each step that has a result. A failed step
-// keeps its partial results. Only the list of steps assigns these fields. The steps preflight and apply also update
-// owned.
+// keeps its partial results. Only the list of steps assigns these fields. The steps preflight and apply update owned.
 type state struct {
 	stack  *stack
 	report report

@@ -7,8 +7,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// admit validates the spec again, because a stack may have been stored before a rule existed, or without the admission
-// policy that enforces the rule.
+// admit validates the spec again, because a stack may have been stored without a rule or its policy.
 func admit(stack *stack, report *report) (*intent.Intent, error) {
 	decoded, _, errs := validate.Spec(stack)
 	if len(errs) > 0 {

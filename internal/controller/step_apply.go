@@ -133,8 +133,7 @@ func childOf(desired apply.Desired) apply.Child {
 }
 
 // reclaimTemplate takes over the template from the client that rolled it back, before the operator applies the rendered
-// template again. Otherwise, parts of the older revision (a port, a variable, a volume) would stay permanently in
-// addition to the rendered parts.
+// template again. Otherwise, parts of the older revision (a port, a variable, a volume) would stay permanently.
 func (r *Reconciler) reclaimTemplate(ctx context.Context, own *owned) error {
 	if own.decision.Outcome != rollout.Changed && own.decision.Outcome != rollout.Unchanged {
 		return nil

@@ -67,8 +67,7 @@ func imageToRead(provider *intent.ExternalProvider, known *plan.ExternalImage) e
 	return wanted
 }
 
-// readExternalImages returns the outcomes of reading images. Before that, it returns a failure with which the stack
-// waits.
+// readExternalImages returns the outcomes of reading images. Before that, it returns a failure.
 func (r *Reconciler) readExternalImages(stack *stack, unread []externalImage) (map[string]registry.Outcome, error) {
 	credentials, err := credentialsOf(stack)
 	if err != nil {
@@ -130,8 +129,7 @@ const (
 	maxExternalCause  = 240
 )
 
-// packageOf returns the metadata that was read from an image. It returns an error for an unusable label, but not for a
-// missing one.
+// packageOf returns the metadata that was read from an image. An unusable label, unlike a missing one, is an error.
 func packageOf(outcome registry.Outcome) (*plan.ExternalImage, error) {
 	if outcome.Err != nil {
 		return nil, outcome.Err

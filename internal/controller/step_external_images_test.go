@@ -56,7 +56,8 @@ func TestExternalImages(t *testing.T) {
 	reading := func(images string) *status.Failure {
 		return &status.Failure{
 			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonReadingExternalProviders, Unknown: true,
-			Retry: status.OnReferenceChange, Message: "The operator is reading the labels of " + images + " of external providers",
+			Retry:   status.OnReferenceChange,
+			Message: "The operator is reading the labels of " + images + " of external providers",
 		}
 	}
 	mine := map[string]*externalprovider.Package{

@@ -105,8 +105,7 @@ func (statusPatch) Data(object client.Object) ([]byte, error) {
 	})
 }
 
-// observe adds the state of the workload to the status. It also returns the text about the server's release for the
-// condition ConfigGenerated.
+// observe adds the state of the workload to the status. It also returns the text about the server's release.
 func (r *Reconciler) observe(
 	ctx context.Context, s *state, failure *status.Failure,
 ) (observed status.Observation, releaseNote string, err error) {
@@ -149,8 +148,7 @@ func (s *state) serves(failure *status.Failure) bool {
 		s.owned.decision.Outcome != rollout.Changed
 }
 
-// runsEarlier reports whether the Deployment belongs to an earlier spec, because a failure blocks the current spec, or
-// because the Deployment was rolled back.
+// runsEarlier reports whether the Deployment belongs to an earlier spec, because of a failure or a rollback.
 func (s *state) runsEarlier(failure *status.Failure) bool {
 	rolledBack := s.owned.decision.Outcome == rollout.RolledBack
 	if failure == nil || s.applied.deployed() {
@@ -162,8 +160,7 @@ func (s *state) runsEarlier(failure *status.Failure) bool {
 	return s.workload.running.Generation != s.stack.Generation
 }
 
-// reportLeft adds a condition about data that the last change of the pods left behind, or that this change leaves
-// behind.
+// reportLeft adds a condition about data that the last change of the pods left behind, or that this one leaves behind.
 func (s *state) reportLeft() {
 	left := s.workload.running.Left
 	switch {

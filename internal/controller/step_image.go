@@ -21,8 +21,8 @@ type resolvedImage struct {
 	// overrides holds the images that replace images of the catalogue.
 	overrides    overrides
 	distribution distribution.Resolved
-	// catalogue is the image of the catalogue with which the stack was created. newer is the image of a new stack, if it
-	// differs.
+	// catalogue is the image of the catalogue with which the stack was created. newer is the image of a new stack, if
+	// different.
 	catalogue, newer string
 	from             v1alpha2.ImageSource
 }
@@ -55,7 +55,7 @@ func (r *Reconciler) image(ctx context.Context, stack *stack, running *rollout.R
 	return found, nil
 }
 
-// setCatalogue sets the image of the catalogue, and reports whether it differs from the image that a new stack would get.
+// setCatalogue sets the image of the catalogue, and reports whether it differs from the image of a new stack.
 func (r *Reconciler) setCatalogue(
 	ctx context.Context, stack *stack, running *rollout.Record, found *resolvedImage,
 ) (differs bool) {
@@ -142,8 +142,8 @@ func ofAnotherProgram(stack *stack, running *rollout.Record) bool {
 	return running.Template == ""
 }
 
-// releaseOfVolume returns the server release that wrote the data on the stack's volume claim. It is for stacks that use
-// an existing claim and have no record.
+// releaseOfVolume returns the server release that wrote the data on the stack's volume claim. It is for stacks without
+// a record.
 func (r *Reconciler) releaseOfVolume(ctx context.Context, stack *stack) (string, bool) {
 	claim, err := r.cachedClaim(ctx, stack)
 	if err != nil || claim == nil {

@@ -191,8 +191,7 @@ func readBefore(running *rollout.Record) bool {
 }
 
 // withoutBase reports whether the stack uses the image's own configuration because there was no base for this
-// generation of its spec. The stack keeps this configuration until the spec changes, so that a registry that recovers
-// restarts no pods.
+// generation of its spec. The stack keeps this configuration until the spec changes, even if the image can be read.
 func withoutBase(stack *stack, image *distribution.Resolved, running *rollout.Record) bool {
 	return image.Base == nil && plan.BaseOptional(stack) && running.ConfigHash == "" &&
 		running.UID == stack.UID && running.Generation == stack.Generation

@@ -133,8 +133,8 @@ func (r *Reconciler) decide(
 	return decision, nil
 }
 
-// isNewest reports whether the cache has the newest generation of the stack. If so, a record with a newer generation
-// was not written for this stack.
+// isNewest reports whether the cache has the newest generation of the stack. If so, a record with a newer one is
+// damaged.
 func (r *Reconciler) isNewest(ctx context.Context, stack *stack) (bool, error) {
 	now := &v1alpha2.LlamaStackDistribution{}
 	if err := r.direct.Get(ctx, keyOf(stack), now); err != nil {

@@ -84,7 +84,7 @@ func (r *Reconciler) dropTries(ctx context.Context, stack *stack, workload *work
 }
 
 // startPreflight creates the pod, unless another preflight pod still exists. If admission rejects the pod, the change
-// is applied without a preflight.
+// is applied.
 func (r *Reconciler) startPreflight(
 	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, name string, report *report,
 ) error {
@@ -167,8 +167,7 @@ func (r *Reconciler) constraint(ctx context.Context, stack *stack, workload *wor
 	return newest.Annotations[names.AnnotationConstraint], nil
 }
 
-// controls reports whether the pod belongs to the Deployment. Labels and annotations are not sufficient, because any
-// client can create a pod with them.
+// controls reports whether the pod belongs to the Deployment. Any client can create a pod with its labels.
 func (w *workload) controls(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(w.replicaSets, func(set appsv1.ReplicaSet) bool {
 		return w.deployment != nil && metav1.IsControlledBy(&set, w.deployment) && metav1.IsControlledBy(pod, &set)

@@ -47,8 +47,7 @@ func notAccepted(waiting []retention.Loss, unknown []string) error {
 // leftMessage returns the message of the condition about data that was left behind.
 func leftMessage(left []string) string { return strings.Join(left, "\n") }
 
-// leftNote returns the note of the event about data that was left behind. It shortens the entries so that all of them
-// fit.
+// leftNote returns the note of the event about data that was left behind. It shortens the entries so that all fit.
 func leftNote(left []string) string {
 	lines := make([]string, 0, len(left))
 	for _, line := range left {

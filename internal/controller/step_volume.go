@@ -166,7 +166,7 @@ func notGrown(live *corev1.PersistentVolumeClaim, wanted resource.Quantity, err 
 }
 
 // volumeClaim returns the desired claim of the stack's data, its requested size and the live claim. The claims are nil
-// if the claim does not exist yet.
+// if there is none.
 func (o *owned) volumeClaim() (claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim,
 	err error,
 ) {

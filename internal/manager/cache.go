@@ -103,8 +103,8 @@ func operatorConfigOptions(namespace string) cache.Options {
 	}
 }
 
-// addOperatorConfig adds a cache of the operator's ConfigMap. Every replica fills the cache, because the webhooks of
-// every replica read the ConfigMap.
+// addOperatorConfig adds a cache of the operator's ConfigMap. Every replica fills the cache, because its webhooks read
+// it.
 func addOperatorConfig(
 	ctx context.Context, mgr ctrl.Manager, config *rest.Config, namespace string,
 ) (cache.Cache, error) {
@@ -151,8 +151,7 @@ func stripStack(object any) (any, error) {
 	return stack, nil
 }
 
-// stripWorkload keeps the parts of pods that the status depends on, and the references of ReplicaSets to the objects
-// that their pods need.
+// stripWorkload keeps the parts of pods that the status depends on, and the references of ReplicaSets to other objects.
 func stripWorkload(object any) (any, error) {
 	switch object := object.(type) {
 	case *corev1.Pod:
@@ -165,8 +164,7 @@ func stripWorkload(object any) (any, error) {
 	return object, nil
 }
 
-// installers returns the names and images of the init containers of a pod with external providers. It returns nil if
-// there are none.
+// installers returns the names and images of the init containers of a pod with external providers. Nil means none.
 func installers(all []corev1.Container) []corev1.Container {
 	if !slices.ContainsFunc(all, func(c corev1.Container) bool { return c.Name == names.ExternalContainer }) {
 		return nil
@@ -193,8 +191,7 @@ func needs(pod *corev1.PodSpec) corev1.PodSpec {
 	return stripped
 }
 
-// stripMetadata keeps the metadata of a child that clean-up needs, and only the identity and version of any other
-// object.
+// stripMetadata keeps the metadata of a child that clean-up needs, and only the identity and version of other objects.
 func stripMetadata(object any) (any, error) {
 	if metadata, ok := object.(*metav1.PartialObjectMetadata); ok {
 		metadata.ManagedFields = nil

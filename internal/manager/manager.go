@@ -166,8 +166,7 @@ func metricsOptions(options Options) metricsserver.Options {
 // withoutHTTP2 disables HTTP/2. It has had many vulnerabilities that exhaust a server, and no client needs it here.
 func withoutHTTP2(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }
 
-// addHealth adds the liveness check, and starts the caches. Readiness depends on the caches only in an operator that
-// serves no webhooks.
+// addHealth adds the liveness check, and starts the caches. Readiness depends on them only without webhooks.
 func addHealth(mgr ctrl.Manager, readyByCaches bool) error {
 	warm := &warmUp{
 		cache: mgr.GetCache(), kinds: controller.Watched(), log: mgr.GetLogger().WithName("caches"), retry: kindRetry,

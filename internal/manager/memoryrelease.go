@@ -14,16 +14,15 @@ const (
 	gcPercent = 60
 	// memoryTick is the interval between measurements.
 	memoryTick = 2 * time.Second
-	// startTicks bounds the start, in which every stack is reconciled. The start uses Go's default percentage, which makes
-	// it a fifth shorter.
+	// startTicks bounds the start, in which every stack is reconciled. Go's default percentage makes it a fifth shorter.
 	startTicks = 7
 	// busyBytes is more than an idle operator allocates in a tick.
 	busyBytes = 4 << 20
 )
 
 // memoryReleaser returns memory to the node as soon as a burst of work is over. By default, an idle Go program keeps
-// this memory for two minutes, until the next garbage collection. It permanently keeps the memory into which the heap
-// may grow.
+// this memory for two minutes, until the next garbage collection. It always keeps the memory into which the heap may
+// grow.
 type memoryReleaser struct {
 	tick time.Duration
 	// allocated returns the total number of allocated bytes.
@@ -33,8 +32,7 @@ type memoryReleaser struct {
 	release func()
 }
 
-// newMemoryReleaser returns a memoryReleaser that makes garbage collection more frequent after the start, unless $GOGC
-// is set.
+// newMemoryReleaser returns a memoryReleaser that sets gcPercent after the start, unless $GOGC is set.
 func newMemoryReleaser(gogc string) *memoryReleaser {
 	started := func() { debug.SetGCPercent(gcPercent) }
 	if gogc != "" {

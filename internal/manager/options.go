@@ -24,8 +24,7 @@ type Options struct {
 	MetricsBindAddress string
 	// MetricsSecure serves metrics over TLS to authorized clients.
 	MetricsSecure bool
-	// MetricsCertPath is a directory with MetricsCertName and MetricsCertKey. Empty means a self-signed certificate, which
-	// is created at the start.
+	// MetricsCertPath is a directory with MetricsCertName and MetricsCertKey. Empty means a self-signed certificate.
 	MetricsCertPath string
 	// MetricsCertName and MetricsCertKey are the file names. Empty means tls.crt and tls.key.
 	MetricsCertName, MetricsCertKey string

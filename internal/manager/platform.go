@@ -7,12 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// constraints is the kind with which OpenShift chooses uid, gid and fsGroup of pods. OpenShift rejects pods that set
-// other values.
+// constraints is the kind with which OpenShift chooses uid, gid and fsGroup of pods. It rejects pods with other values.
 var constraints = schema.GroupKind{Group: "security.openshift.io", Kind: "SecurityContextConstraints"}
 
-// openShift reports whether the cluster is OpenShift. The operator calls it once, at the start, because the platform
-// does not change.
+// openShift reports whether the cluster is OpenShift. It is called once, because the platform does not change.
 func openShift(mapper meta.RESTMapper) (bool, error) {
 	_, err := mapper.RESTMapping(constraints)
 	switch {

@@ -65,8 +65,7 @@ func newWebhookServer(
 	})
 }
 
-// withCertificate returns the server with the certificate of the directory in options, or with one that the operator
-// creates, renews and injects.
+// withCertificate returns the server with the certificate of the directory in options, or with the operator's own.
 func withCertificate(
 	mgr ctrl.Manager, config *rest.Config, options Options, settings webhook.Options,
 ) (webhook.Server, func(*http.Request) error, error) {

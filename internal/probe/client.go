@@ -46,7 +46,7 @@ func (c client) to(target Target) *http.Client {
 			TLSClientConfig: &tls.Config{
 				// Certificates are issued for the names by which users reach a stack, and not for the name of its Service, so the
 				// name is not verified. VerifyConnection compares the certificate with the configured one. If the configured
-				// certificate is unknown, any certificate is accepted, as in the kubelet's probes, because the requests contain no
+				// certificate is unknown, any certificate is accepted, as in the kubelet's probes, because requests contain no
 				// secrets.
 				InsecureSkipVerify: true, //nolint:gosec // see above
 				VerifyConnection:   verifyCertificate(target.Certificate),
@@ -112,8 +112,7 @@ func (c client) get(ctx context.Context, target Target, path string, most int64)
 	return body, nil
 }
 
-// checkStatus returns the error for a status code other than 200. The error is final unless the server is overloaded or
-// has an internal error.
+// checkStatus returns the error for a status code other than 200. The error is final unless the server may recover.
 func checkStatus(path string, code int) error {
 	switch {
 	case code == http.StatusOK:

@@ -17,6 +17,5 @@ func ParseVersion(body []byte) (string, error) { return parseVersion(body) }
 // part of the response.
 func ParseProviders(body []byte) ([]v1alpha2.ProviderInfo, error) { return parseProviders(body) }
 
-// Problem returns a message of the operator for an error message of a provider, which may contain addresses and
-// credentials.
+// Problem returns a message of the operator for an error message of a provider, which may contain credentials.
 func Problem(message string) string { return problem(message) }

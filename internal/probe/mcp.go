@@ -41,8 +41,7 @@ func mcpPath(version string) string {
 	}
 }
 
-// mcpServers requests the MCP servers of a server. It drops their addresses, because an address may contain
-// credentials.
+// mcpServers requests the MCP servers of a server. It drops their addresses, which may contain credentials.
 func (c client) mcpServers(ctx context.Context, target Target, version string) ([]v1alpha2.MCPServerStatus, error) {
 	path := mcpPath(version)
 	if path == "" {
@@ -56,8 +55,7 @@ func (c client) mcpServers(ctx context.Context, target Target, version string) (
 }
 
 // parseMCPServers parses a list of connectors ("connector_id", "connector_type") or a list of tool groups
-// ("identifier"). Tool groups with "mcp_endpoint" are MCP servers. parseMCPServers leaves out entries with an invalid
-// id.
+// ("identifier"). Tool groups with "mcp_endpoint" are MCP servers. Entries with an invalid id are left out.
 func parseMCPServers(body []byte) ([]v1alpha2.MCPServerStatus, error) {
 	type resource struct {
 		Connector     string          `json:"connector_id"`

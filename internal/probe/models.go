@@ -9,8 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// maxModels bounds the list of models, which is stored in an object's status. A server with a remote provider may list
-// hundreds of models.
+// maxModels bounds the list of models, which is stored in an object's status. A remote provider may list hundreds.
 const maxModels = 20
 
 // modelForm matches valid public ids of models. The status shows these ids.
@@ -59,8 +58,8 @@ func (m *modelEntry) model() v1alpha2.ModelStatus {
 	}
 }
 
-// parseModels sorts the list, because the servers of one stack may return it in different orders. It leaves out entries
-// with an invalid id.
+// parseModels sorts the list, because the servers of one stack may return it in different orders. Invalid ids are left
+// out.
 func parseModels(body []byte) (Models, error) {
 	data, err := dataOf[modelEntry](body, "models")
 	if err != nil {

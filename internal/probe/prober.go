@@ -49,8 +49,7 @@ const (
 	jitter          = 0.2
 )
 
-// Prober requests the version, the providers, the models and the MCP servers of servers. It is a Runnable of the
-// manager.
+// Prober requests the version, the providers, the models and the MCP servers of servers. It is a manager.Runnable.
 type Prober struct {
 	client   client
 	interval time.Duration

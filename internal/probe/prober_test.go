@@ -355,8 +355,8 @@ func (b *bench) askMany(stacks int) {
 	}
 }
 
-// TestManyServersHang checks that the number of requests to servers that hang is bounded, and that other servers are queried
-// after the timeouts.
+// TestManyServersHang checks that the number of requests to servers that hang is bounded, and that other servers are
+// queried after the timeouts.
 func TestManyServersHang(t *testing.T) {
 	var at, most atomic.Int32
 	b := startWith(t, probe.Options{Timeout: 2 * time.Second}, func(_ http.ResponseWriter, r *http.Request) {

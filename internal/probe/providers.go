@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	// maxAnswer bounds a response, in bytes. The response to providersPath contains the settings of every provider, which
-	// are dropped.
+	// maxAnswer bounds a response, in bytes. A list of providers contains all their settings, which are dropped.
 	maxAnswer = 512 << 10
 	// maxProviders bounds the list, which is stored in an object's status.
 	maxProviders = 200
@@ -42,8 +41,8 @@ type providerEntry struct {
 	} `json:"health"`
 }
 
-// parseProviders sorts the list, because the servers of one stack may return it in different orders. It leaves out
-// entries with an invalid name.
+// parseProviders sorts the list, because the servers of one stack may return it in different orders. Invalid names are
+// left out.
 func parseProviders(body []byte) ([]v1alpha2.ProviderInfo, error) {
 	data, err := dataOf[providerEntry](body, "providers")
 	if err != nil {

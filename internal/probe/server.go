@@ -75,8 +75,7 @@ func (s *server) update(now result) bool {
 }
 
 // updateLists records the models and the MCP servers of a server that lists its providers. It returns the number of
-// failed attempts since the last answer. An answer without a valid list is final. After any other error, the previous
-// list stays.
+// failed attempts since the last answer. An answer without a valid list is final. After other errors, the lists stay.
 func (s *server) updateLists(now result) int {
 	if now.mcpServers != nil { // MCP servers do not change within a roll-out
 		s.answer.MCPServers = now.mcpServers

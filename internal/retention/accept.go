@@ -48,8 +48,7 @@ func (l Loss) accepted(words []string) bool {
 	})
 }
 
-// Unknown returns the end of a message, about words of the annotation that match none of the losses. It is empty if
-// there are no such words.
+// Unknown returns the end of a message, about words of the annotation that match none of the losses. It may be empty.
 func Unknown(waiting []Loss, unknown []string) string {
 	if len(unknown) == 0 {
 		return ""
@@ -72,8 +71,7 @@ func words(value string) []string {
 	return found
 }
 
-// normal returns a name in a form that is the same for all spellings of its API: vectorIo/faiss and vector_io/faiss
-// become vectorio/faiss.
+// normal returns a name in one spelling of its API: vectorIo/faiss and vector_io/faiss become vectorio/faiss.
 func normal(what string) string {
 	api, id, found := strings.Cut(what, "/")
 	api = strings.ReplaceAll(strings.ToLower(api), "_", "")

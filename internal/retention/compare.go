@@ -130,8 +130,7 @@ func (c *comparison) stays(what string, was, is Data) {
 	}
 }
 
-// unprefixed reports whether the stored keys have the prefix of their namespace and the server reads keys without the
-// prefix.
+// unprefixed reports whether the stored keys have the prefix of their namespace and are read without the prefix.
 func (c *comparison) unprefixed(was, is Data) bool {
 	apart := func(p *Places, data Data) bool {
 		return slices.ContainsFunc(data.In, func(place Place) bool {
@@ -212,8 +211,8 @@ func (c *comparison) renamed(was Data) string {
 
 func isVector(what string) bool { return strings.HasPrefix(what, vectorIO+"/") }
 
-// anyDurable reports whether at least a part of the data outlives the previous pods. It returns true if the place of
-// the data is unknown.
+// anyDurable reports whether at least a part of the data outlives the previous pods. An unknown place counts as
+// durable.
 func (c *comparison) anyDurable(data Data) bool {
 	return len(data.In) == 0 || slices.ContainsFunc(data.In, func(place Place) bool { return c.before.durable(place) })
 }

@@ -116,13 +116,13 @@ func unmounted(source, to string, durable bool) string {
 
 // displacement is data on a volume that the server looks for elsewhere.
 type displacement struct {
-	// from is the location of the data. now is the directory in which the server looks for the data. durable reports
-	// whether now is on a volume.
+	// from is the location of the data. now is the directory in which the server looks for the data. durable means on a
+	// volume.
 	from    location
 	now     string
 	durable bool
-	// remedy is an instruction after which the server finds the data again. It is empty if none is known. mount is the
-	// path at which the volume was mounted.
+	// remedy is an instruction after which the server finds the data again. It may be empty. mount is the earlier mount
+	// path.
 	remedy, mount string
 }
 

@@ -32,8 +32,7 @@ func (c *comparison) field(what string) string {
 	}
 }
 
-// storeField returns the field that determines the place of a store. If the release has changed, this is the
-// distribution.
+// storeField returns the field that determines the place of a store. A changed release determines it.
 func (c *comparison) storeField(store Store) string {
 	if c.crosses() && !c.after.Override {
 		return pathDistribution

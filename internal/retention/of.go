@@ -78,8 +78,7 @@ type reader struct {
 // notData lists the stores without data of clients.
 var notData = map[string]bool{"connectors": true}
 
-// stores reads the server's own stores. A store in the configuration refers to a backend or, in releases up to 0.2, is
-// a backend itself.
+// stores reads the server's own stores. A store refers to a backend or, in releases up to 0.2, is one itself.
 func (r *reader) stores() {
 	for i := range r.Release.Storage.Stores {
 		store := &r.Release.Storage.Stores[i]
@@ -100,8 +99,7 @@ func (r *reader) stores() {
 	}
 }
 
-// place returns the place that a node describes: a part of a backend, or a separate backend, which gets the path as its
-// name.
+// place returns the place that a node describes: a part of a backend, or a separate backend, named by the path.
 func (r *reader) place(node *yaml.Node, path string) (Place, bool) {
 	if name := text(node, "backend"); name != "" {
 		backend := r.backendNode(name)
@@ -116,8 +114,7 @@ func (r *reader) place(node *yaml.Node, path string) (Place, bool) {
 	return Place{}, false
 }
 
-// backendNode returns the node of a backend. A configuration without a storage section uses the server's default
-// backends.
+// backendNode returns the node of a backend. Without a storage section, the server has default backends.
 func (r *reader) backendNode(name string) *yaml.Node {
 	if !yamlnode.IsNull(yamlnode.At(r.Config, "storage")) {
 		return yamlnode.At(r.Config, "storage", "backends", name)
@@ -177,8 +174,7 @@ func (r *reader) backend(name, backendType string, node *yaml.Node) bool {
 	return true
 }
 
-// served records the address of a backend that is a server. The release's defaults replace missing parts of the
-// address.
+// served records the address of a backend that is a server. The release's defaults replace missing parts.
 func (r *reader) served(store *Store, kind release.Backend, node *yaml.Node) {
 	if whole := text(node, "connection_string"); whole != "" {
 		store.At = r.Pod.connection(whole)
@@ -195,8 +191,7 @@ func (r *reader) served(store *Store, kind release.Backend, node *yaml.Node) {
 	}
 }
 
-// joined returns the address of a database. If all parts are from the same Secret, it returns the reference to that
-// Secret.
+// joined returns the address of a database. If all parts are from one Secret, it returns the reference to it.
 func joined(host, port, db string) string {
 	if strings.HasPrefix(host, "{") && host == port && (db == "" || db == host) {
 		return host

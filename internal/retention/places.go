@@ -59,8 +59,7 @@ type Volume struct {
 type Store struct {
 	// Type is the type of the backend with its family, such as kv_sqlite.
 	Type string `json:"type"`
-	// At is the file, or the address of the server: host:port/database. A value from a Secret is represented by the
-	// reference to it.
+	// At is the file, or the address of the server: host:port/database. References represent values from Secrets.
 	At string `json:"at,omitempty"`
 	// Text is the text in the configuration for At or Table, if the text contains variables.
 	Text string `json:"text,omitempty"`
@@ -85,16 +84,14 @@ type Place struct {
 	// Store is a name in Places.Stores. Space is the namespace or table in the store.
 	Store string `json:"store,omitempty"`
 	Space string `json:"space,omitempty"`
-	// File is a file or directory of the container. Text is the text in the configuration for File, if the text contains
-	// variables.
+	// File is a file or directory of the container. Text is its text in the configuration, if it has variables.
 	File string `json:"file,omitempty"`
 	Text string `json:"text,omitempty"`
 	// At is the address of a server.
 	At string `json:"at,omitempty"`
 }
 
-// UnmarshalJSON never fails. Damaged Places become unknown Places, so that the record that contains them can still be
-// read.
+// UnmarshalJSON never fails. Damaged Places become unknown Places, so that their record can still be read.
 func (p *Places) UnmarshalJSON(data []byte) error {
 	type plain Places
 	var read plain

@@ -58,8 +58,7 @@ func PodOf(spec *corev1.PodSpec, server string, derived func(secret, key string)
 	return found
 }
 
-// mounts holds the paths of volumes that outlive the pod, and the base names of these paths, which match paths in a
-// home directory.
+// mounts holds the paths of volumes that outlive the pod, and their base names, which match paths in home directories.
 type mounts struct{ paths, bases map[string]bool }
 
 func durableMounts(volumes []Volume) mounts {
@@ -108,8 +107,7 @@ func valueOf(variable *corev1.EnvVar, derived func(secret, key string) string) s
 	}
 }
 
-// sourceOf returns a description of a volume's storage. It is empty if the storage is deleted with the pod, or contains
-// no data of clients.
+// sourceOf returns a description of a volume's storage. It is empty for storage without lasting data of clients.
 func sourceOf(volume *corev1.Volume) string {
 	switch {
 	case volume.PersistentVolumeClaim != nil:

@@ -23,8 +23,7 @@ var stateless = map[string]bool{
 // fileKeys lists the keys of provider settings that contain files or directories.
 var fileKeys = []string{"db_path", "storage_dir", "path"}
 
-// addressKeys lists the keys of provider settings that contain parts of a server's address. urlKeys lists keys that
-// contain a whole address.
+// addressKeys and urlKeys list the keys of provider settings with parts of a server's address or with a whole address.
 var (
 	urlKeys = []string{
 		"url", "uri", "location", "base_url", "weaviate_cluster_url", "elasticsearch_url",
@@ -90,8 +89,8 @@ func (r *reader) add(what string, kept Data) {
 	r.places.Data[what] = kept
 }
 
-// responses distinguishes stored responses from agents. From release 0.7 on, the API is called responses. The earlier
-// API, agents, stores both.
+// responses distinguishes stored responses from agents. From release 0.7 on, the API is called responses. Agents stored
+// both.
 func (r *reader) responses(api string, in []Place) {
 	for _, place := range in {
 		family := r.places.Stores[place.Store].Type

@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// resolve replaces the variables in a text by their values, as the server does. A variable without a value and without
-// a default stays unchanged.
+// resolve replaces the variables in a text by their values, as the server does. Variables without a value stay
+// unchanged.
 func (p *Pod) resolve(text string) string {
 	return envref.Server.Replace(text, func(reference envref.Reference) string {
 		value := p.Env[reference.Name]
@@ -46,8 +46,7 @@ func (p *Pod) file(text string) string {
 	return short(path.Clean(resolved))
 }
 
-// written returns the text in the configuration if it contains variables and differs from the resolved text, and an
-// empty string otherwise.
+// written returns the text in the configuration if it has variables and differs from the resolved text, or "".
 func written(text, resolved string) string {
 	if text == resolved || !envref.IsMeant(text) {
 		return ""

@@ -18,14 +18,12 @@ const (
 	// Changed means that the inputs of the template changed, that there is no Deployment yet, or that a restart
 	// requests a template that was held back. The rendering is applied.
 	Changed Outcome = "Changed"
-	// Unchanged means that nothing changed since the last rendering. The rendering is applied again, so that an edit by
-	// another client is reverted.
+	// Unchanged means that nothing changed since the last rendering. The rendering is applied again, which reverts edits.
 	Unchanged Outcome = "Unchanged"
 	// KeepTemplate means that the same inputs now result in a different template, because the operator is newer or another
 	// program wrote the template. The live template stays. Adopted is False with the decision's message.
 	KeepTemplate Outcome = "KeepTemplate"
-	// RolledBack means that a user rolled the Deployment back. The live template stays. Degraded is True with the
-	// decision's message.
+	// RolledBack means that a user rolled the Deployment back. The live template stays. Degraded is True with the message.
 	RolledBack Outcome = "RolledBack"
 	// StaleCache means that the objects were read at different times. The caller writes nothing and has to read the
 	// objects again.

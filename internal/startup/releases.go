@@ -64,8 +64,8 @@ type published struct {
 }
 
 // releases returns the facts as JSON, one line of text for each release line. Each contains only the differences from
-// the release line before it. The programs merge them up to the server's release line. A release line without
-// differences is left out.
+// the release line before it. The programs merge them up to the server's release line. Lines without differences are
+// left out.
 func releases() []byte {
 	var out bytes.Buffer
 	before := map[string]json.RawMessage{}

@@ -88,8 +88,8 @@ func NotAccepted(object *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %q does not expose the server (%s): %s", object.GetKind(), object.GetName(), refused.Reason, message)
 }
 
-// refusal returns the condition with which the first router or Gateway refuses a route. Nil means that the route is
-// accepted, or has not been processed yet.
+// refusal returns the condition with which the first router or Gateway refuses a route. It returns nil if there is
+// none.
 func (a *acceptance) refusal(object *unstructured.Unstructured) *metav1.Condition {
 	var first *metav1.Condition
 	for _, router := range a.Ingress {

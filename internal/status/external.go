@@ -34,8 +34,7 @@ type ExternalInput struct {
 	Pods        []corev1.Pod
 	// Tried lists the preflight pods of a change that the Deployment has no pods for yet.
 	Tried []corev1.Pod
-	// Listed lists the providers that the running server reports. Nil means that the server reports none, or was not
-	// queried.
+	// Listed lists the providers that the running server reports. Nil means none, or that it was not queried.
 	Listed []v1alpha2.ProviderInfo
 	Now    time.Time
 }
@@ -72,8 +71,8 @@ func ExternalProviders(in ExternalInput) (judged []v1alpha2.ExternalProviderStat
 	return judged, until
 }
 
-// newestPods returns the pods of the newest template, sorted by name. There are none while the newest ReplicaSet has an
-// earlier template.
+// newestPods returns the pods of the newest template, sorted by name. There are none until the cluster creates its
+// ReplicaSet.
 func newestPods(in ExternalInput) []corev1.Pod {
 	pods := slices.Clone(in.Tried)
 	if len(pods) == 0 && in.Deployment != nil {
@@ -100,8 +99,7 @@ type state struct {
 	until   time.Time
 }
 
-// externalRank orders the phases. If pods have different phases, the highest phase counts. If one pod is ready, the
-// provider can be installed.
+// externalRank orders the phases. If pods have different phases, the highest phase counts. One ready pod is sufficient.
 var externalRank = []v1alpha2.ExternalProviderPhase{
 	v1alpha2.ExternalProviderPending, v1alpha2.ExternalProviderInstalling, v1alpha2.ExternalProviderFailed,
 	v1alpha2.ExternalProviderReady,

@@ -13,8 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// copyLimit is how long the init container of an external provider may run. The container normally ends earlier, unless
-// the programs of its image are faulty.
+// copyLimit is how long the init container of an external provider may run. A working container ends earlier.
 const copyLimit = 10 * time.Minute
 
 // externalFailure returns the reason why an external provider cannot be installed in a pod. It is empty if no failure
@@ -71,8 +70,8 @@ func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) str
 	return ""
 }
 
-// failedCopy returns the reason why a container that copies the package of a provider failed. The reason includes logs, a
-// hint for finding the container's logs, unless the container reported a reason.
+// failedCopy returns the reason why a container that copies the package of a provider failed. The reason includes logs,
+// a hint for finding the container's logs, unless the container reported a reason.
 func failedCopy(provider *ExternalProvider, ended *corev1.ContainerStateTerminated, logs string) string {
 	switch {
 	case ended.Reason == "OOMKilled":

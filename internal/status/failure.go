@@ -11,8 +11,7 @@ type Retry int
 const (
 	// OnObjectChange means that only a change of the object can resolve the failure. There is no other attempt.
 	OnObjectChange Retry = iota
-	// OnReferenceChange means that a referenced Secret, ConfigMap or image has to change. The operator watches the
-	// reference, so that no polling is needed.
+	// OnReferenceChange means that a referenced Secret, ConfigMap or image has to change. The operator watches references.
 	OnReferenceChange
 	// Later means another attempt after OwnershipRetry, because the object that has to change is not watched.
 	Later
@@ -21,7 +20,7 @@ const (
 	Invalid
 	// Backoff means attempts with growing delays, which the status reports.
 	Backoff
-	// Quiet means attempts with growing delays, which the status does not report, because the next attempt will probably
+	// Quiet means attempts with growing delays, which the status does not report, because the next one will probably
 	// succeed.
 	Quiet
 )
@@ -29,8 +28,7 @@ const (
 // OwnershipRetry is the delay of Later. With it, a stack continues within a minute after its name is free.
 const OwnershipRetry = 45 * time.Second
 
-// InvalidRetry is the delay of Invalid. It is long because each attempt computes a plan, and many stacks may be
-// invalid.
+// InvalidRetry is the delay of Invalid. It is long because each attempt computes a plan, and many may be invalid.
 const InvalidRetry = 5 * time.Minute
 
 // Failure is the reason why a step failed.

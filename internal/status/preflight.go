@@ -74,8 +74,8 @@ func JudgePreflight(pod *corev1.Pod, external []ExternalProvider, deadline time.
 	return verdict
 }
 
-// StartOf returns the time at which a kubelet accepted a pod. The deadline of the pod starts at that time. Before that,
-// StartOf returns the pod's creation time.
+// StartOf returns the time at which a kubelet accepted a pod. This starts its deadline. Before that, it is the creation
+// time.
 func StartOf(pod *corev1.Pod) time.Time {
 	if pod.Status.StartTime != nil {
 		return pod.Status.StartTime.Time

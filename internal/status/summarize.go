@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// gates lists the conditions that Ready summarizes, in the order of the steps. The first one that is not True
-// determines the reason of Ready.
+// gates lists the conditions that Ready summarizes, in the order of the steps. The first gate that is not True
+// determines its reason.
 var gates = []string{
 	v1alpha2.ConditionValidationSucceeded,
 	v1alpha2.ConditionSecretsResolved,
@@ -126,8 +126,7 @@ func set(conditions *[]metav1.Condition, condition metav1.Condition, in Input) {
 	}
 }
 
-// maxMessage is the API's limit for the message of a condition, in characters. The API server rejects a status with a
-// longer one.
+// maxMessage is the API's limit for the message of a condition, in characters. The API server rejects longer ones.
 const maxMessage = 32768
 
 // fillGates adds every gate that the reconcile did not reach, with the status Unknown.
@@ -146,8 +145,7 @@ func fillGates(conditions *[]metav1.Condition, in Input) {
 }
 
 // Cause returns the condition that explains why a stack is not ready: the first gate that is not True, or Degraded
-// after a rollback. Ready has the same reason and refers to its message. Nil means that all gates in conditions are
-// True.
+// after a rollback. Ready has the same reason and refers to its message. Nil means that all gates are True.
 func Cause(conditions []metav1.Condition) *metav1.Condition {
 	for _, gate := range gates {
 		if found := meta.FindStatusCondition(conditions, gate); found != nil && found.Status != metav1.ConditionTrue {

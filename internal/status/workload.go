@@ -192,8 +192,7 @@ func currentSet(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet) *appsv1
 // noRevision is the revision of an object that the Deployment controller has not numbered.
 const noRevision = int64(-1)
 
-// revisionOf returns the revision number of a ReplicaSet, or the number of the newest revision that the Deployment
-// controller records on the Deployment.
+// revisionOf returns the revision number of a ReplicaSet, or of a Deployment's newest revision.
 func revisionOf(object metav1.Object) int64 {
 	revision, err := strconv.ParseInt(object.GetAnnotations()[revisionAnnotation], 10, 64)
 	if err != nil {

@@ -68,8 +68,8 @@ func TestNamespacesTakeTurns(t *testing.T) {
 	}
 }
 
-// TestTurnsDoNotAccumulate checks that a request that is added again keeps its requested priority and gets a new turn, so
-// that its priority never decreases.
+// TestTurnsDoNotAccumulate checks that a request that is added again keeps its requested priority and gets a new turn,
+// so that its priority never decreases.
 func TestTurnsDoNotAccumulate(t *testing.T) {
 	queue := testQueue(t)
 	for i := range crowd {
