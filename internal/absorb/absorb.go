@@ -205,7 +205,7 @@ func (b *builder) otherFiles() []string {
 	return others
 }
 
-// render plans the stack with the fields of a candidate, and with the data of the stack in its present place.
+// render plans the stack with the fields of a candidate, and with the data of the stack in its present location.
 func (b *builder) render(c *candidate) (*plan.Plan, *v1alpha2.LlamaStackDistribution, []Reason) {
 	stack, err := c.stack()
 	if err != nil {

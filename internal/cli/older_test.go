@@ -57,7 +57,7 @@ var validateOlderCases = map[string]struct {
 		[]string{"spec.server.containerSpec.env[1].value: must be text, got a number; quote it"},
 	},
 	"neither name nor image": {
-		older(`{server: {distribution: {}}}`), 1, []string{"error: -: demo: spec.server.distribution: needs name"},
+		older(`{server: {distribution: {}}}`), 1, []string{"error: -: demo: spec.server.distribution: set either name (a known distribution, for example starter) or image"},
 	},
 	"a field without validation": {
 		older(`{network: {allowedFrom: {namespaces: [nsA]}}, server: {distribution: {name: starter}, storage: {mountPath: data}}}`), 0,
