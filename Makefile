@@ -63,8 +63,8 @@ help: ## List the targets
 build: ## Build the operator and the CLI into bin/
 	@mkdir -p bin
 	@for program in $(notdir $(wildcard cmd/*)); do \
-		$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/$$program ./cmd/$$program; \
-		echo "built bin/$$program"; \
+		echo "building bin/$$program"; \
+		$(GO) build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/$$program ./cmd/$$program; \
 	done
 
 IMAGE ?= llama-stack-k8s-operator:dev
@@ -394,6 +394,7 @@ cluster-down: cluster-tool ## Stop the control plane and remove its files
 
 .PHONY: node-packages
 node-packages:
+	@hack/server-env --find-python >/dev/null
 	@hack/node-packages
 
 # The tool is built, because `go run` does not forward signals, and the tool must stop the processes that it started.

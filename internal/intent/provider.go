@@ -204,12 +204,18 @@ func (o *object) shorthand(key string) *SecretRef {
 	return decodeSecret(fields, path, o.Errors)
 }
 
+// addressKeys are the keys that the providers of the server releases have for an address. The field endpoint sets each of
+// them.
+var addressKeys = []string{"url", "base_url", "api_base", "host", "uri"}
+
 func (o *object) unknownProviderField(path *field.Path, key string) {
 	switch {
 	case o.full():
 		o.Forbidden(path, "unknown field")
 	case nearest(key, o.asked) != "":
 		o.unknownField(path, key)
+	case slices.Contains(addressKeys, key):
+		o.Forbidden(path, "unknown field, did you mean %q?", "endpoint")
 	default:
 		o.Forbidden(path, "unknown field; known fields: %s; put a key of the provider's own configuration under settings, or set it to %s",
 			o.known(), secretShape)

@@ -20,6 +20,8 @@ type Cache struct {
 	Folder string
 	// Progress receives one line per step of a build or a download, and nothing if the programs already exist.
 	Progress io.Writer
+	// Part follows the title of the set in the progress, such as " (part 3 of 5)".
+	Part string
 	// Origin states where programs come from that do not exist yet.
 	Origin Origin
 	// Source contains the addresses of releases. The zero value means the public addresses.
@@ -75,7 +77,8 @@ func (c Cache) buildAll(ctx context.Context, s Set, compiler toolchain, folder s
 	}
 	defer os.RemoveAll(staging)
 
-	fmt.Fprintf(c.Progress, "Building %s with %s from Go modules into %s (once; 7 to 13 minutes on two cores for a control plane)\n", s.Title, compiler.version, folder)
+	fmt.Fprintf(c.Progress, "Building %s%s with %s from Go modules into %s (once; %s on two cores)\n",
+		s.Title, c.Part, compiler.version, folder, s.Takes)
 	start := time.Now()
 	if err := c.step("modules", func() error { return fetchModules(ctx, s) }); err != nil {
 		return err

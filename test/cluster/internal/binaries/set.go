@@ -19,6 +19,8 @@ type Set struct {
 	Tags, LinkerFlags string
 	// Programs are built in this order.
 	Programs []Program
+	// Takes is the time that a build takes on two cores, for the person who waits.
+	Takes string
 	// Release lists the files of a release that contain the programs, for an operating system and an architecture. It is
 	// nil for programs that are always built.
 	Release func(source Source, os, arch string) []File
@@ -34,6 +36,7 @@ const strip = "-s -w"
 func ControlPlane(l line.Line) Set {
 	return Set{
 		Title: "Kubernetes " + l.Version, Version: l.Version, Module: l.Module, LinkerFlags: versionFlags(l),
+		Takes: "10 to 16 minutes",
 		Release: func(source Source, os, arch string) []File {
 			if l.Etcd == "" {
 				return nil
@@ -58,6 +61,7 @@ func Node(l line.Line) []Set {
 		{
 			Title: "the node of Kubernetes " + l.Version, Version: "node-" + l.Version, Module: l.Module,
 			LinkerFlags: versionFlags(l),
+			Takes:       "2 to 6 minutes",
 			Release: func(source Source, os, arch string) []File {
 				return source.kubernetes(l.Version, os, arch, "kubelet", "kube-proxy")
 			},
@@ -69,16 +73,19 @@ func Node(l line.Line) []Set {
 		containerd(filepath.Join(components, "containerd")),
 		{
 			Title: "CoreDNS", Version: "coredns", Module: filepath.Join(components, "coredns"), LinkerFlags: strip,
+			Takes:    "1 to 3 minutes",
 			Programs: []Program{{Name: "coredns", Package: "."}},
 		},
 		{
 			Title: "metrics-server", Version: "metrics-server", Module: filepath.Join(components, "metrics-server"),
 			LinkerFlags: strip,
+			Takes:       "about a minute",
 			Programs:    []Program{{Name: "metrics-server", Package: "sigs.k8s.io/metrics-server/cmd/metrics-server"}},
 		},
 		{
 			Title: "the node's small programs", Version: "agents", Module: filepath.Join(components, "agents"),
 			LinkerFlags: strip,
+			Takes:       "about a minute",
 			Programs: []Program{
 				{Name: "pause", Package: "./pause"},
 				{Name: "prober", Package: "./prober"},
@@ -95,6 +102,7 @@ func containerd(module string) Set {
 	return Set{
 		Title: "containerd", Version: "containerd", Module: module,
 		Tags: "no_btrfs,no_devmapper,no_zfs", LinkerFlags: strip,
+		Takes: "1 to 3 minutes",
 		Programs: []Program{
 			{Name: "containerd", Package: commands + "containerd"},
 			{Name: "containerd-shim-runc-v2", Package: commands + "containerd-shim-runc-v2"},

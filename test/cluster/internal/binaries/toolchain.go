@@ -55,7 +55,9 @@ func goCommand(ctx context.Context, s Set, args ...string) ([]byte, error) {
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off", "GOOS=", "GOARCH=")
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
-	if err := command.Run(); err != nil {
+	if err := command.Run(); ctx.Err() != nil {
+		return nil, fmt.Errorf("interrupted: %w; run the command again, finished parts are kept", ctx.Err())
+	} else if err != nil {
 		return nil, fmt.Errorf("go %s: %w\n%s", args[0], err, lastLines(stderr.String(), 30))
 	}
 	return stdout.Bytes(), nil

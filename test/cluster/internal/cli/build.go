@@ -74,8 +74,12 @@ func built(ctx context.Context, env environment, sets ...binaries.Set) ([]string
 		return nil, err
 	}
 	var folders []string
-	for _, set := range sets {
-		folder, err := binaries.Cache{Folder: cache, Progress: env.stderr, Origin: origin}.Ensure(ctx, set)
+	for i, set := range sets {
+		builder := binaries.Cache{Folder: cache, Progress: env.stderr, Origin: origin}
+		if len(sets) > 1 {
+			builder.Part = fmt.Sprintf(" (part %d of %d)", i+1, len(sets))
+		}
+		folder, err := builder.Ensure(ctx, set)
 		if err != nil {
 			return nil, err
 		}
