@@ -25,8 +25,8 @@ func Images() []CatalogueImage {
 	return all
 }
 
-// OverrideKeys returns the keys of Overrides that apply to a release of a distribution, sorted: the name if the release
-// is the default one, the name with the line if the line selects the release, and the name with the release.
+// // OverrideKeys returns the keys of Overrides that apply to a release of a distribution, sorted: the name with the
+// release, the name with the line if the line selects the release, and the name if it is the default.
 func OverrideKeys(name, version string) []string {
 	e := byName(name)
 	if e == nil {

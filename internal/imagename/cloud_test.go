@@ -32,7 +32,7 @@ func TestCloudOf(t *testing.T) {
 		"pkg.dev":           "",
 		"docker.pkg.dev":    "",
 		"-docker.pkg.dev.x": "",
-		// Names with a port, unusual spellings, and names that may belong to somebody else.
+		// These are names with a port, unusual spellings, and names of hosts outside the clouds.
 		"123456789012.dkr.ecr.eu-west-1.amazonaws.com:443":         "",
 		"123456789012.dkr.ecr.eu-west-1.amazonaws.com.":            "",
 		"123456789012.dkr.ecr.eu-west-1.amazonaws.com.example.com": "",

@@ -66,9 +66,9 @@ func onlyPatch(containers []any, server string) map[string]any {
 	return patch
 }
 
-// putBack adds the variables that were set aside to the merged list, in the order of a complete merge: the variables of
-// the patch in its order, and each other variable before the next variable of the patch that followed it in the
-// template.
+// // putBack adds the variables that were set aside to the merged list, in the order of a complete merge. The variables
+// of the patch keep the order of the patch. Each other variable precedes the variable of the patch that followed it in
+// the template.
 func (e environment) putBack(template map[string]any) {
 	container := find(items(template, "spec", "containers"), "name", e.server)
 	if e.before == nil || container == nil {

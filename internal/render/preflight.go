@@ -71,17 +71,9 @@ func PreflightObjects(in Input, preflight Preflight) ([]Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	var objects []Object
-	bundle, err := caBundle(in)
+	objects, err := preflightCopies(in, preflight, name)
 	if err != nil {
 		return nil, err
-	}
-	if bundle != nil {
-		objects = append(objects, Object{GVK: configMapKind, Name: name, Apply: bundle.WithName(name)})
-	}
-	if preflight.Derived != nil {
-		secret, _ := StorageSecret(in, preflight.Derived).Apply.(*corev1ac.SecretApplyConfiguration)
-		objects = append(objects, Object{GVK: secretKind, Name: name, Apply: secret.WithName(name)})
 	}
 	limits, err := networkPolicy(in)
 	if err != nil {
@@ -95,6 +87,19 @@ func PreflightObjects(in Input, preflight Preflight) ([]Object, error) {
 		return nil, err
 	}
 	return append(objects, Object{GVK: podKind, Name: name, Apply: pod}), nil
+}
+
+// preflightCopies returns copies of the objects that the running pods read and that would change.
+func preflightCopies(in Input, preflight Preflight, name string) (objects []Object, err error) {
+	bundle, err := caBundle(in)
+	if bundle != nil {
+		objects = append(objects, Object{GVK: configMapKind, Name: name, Apply: bundle.WithName(name)})
+	}
+	if preflight.Derived != nil {
+		secret, _ := StorageSecret(in, preflight.Derived).Apply.(*corev1ac.SecretApplyConfiguration)
+		objects = append(objects, Object{GVK: secretKind, Name: name, Apply: secret.WithName(name)})
+	}
+	return objects, err
 }
 
 // preflightPolicy returns a policy that allows no connections. The kubelet can still connect.

@@ -30,29 +30,38 @@ func unpackZstd(ctx context.Context, content io.Reader) (io.Reader, func(), erro
 	if err != nil {
 		return nil, nil, errors.New("the layer cannot be read")
 	}
-	windows := windowsAtHand
-	if size > atHand {
-		windows = windowsArriving
-	}
-	select {
-	case windows <- struct{}{}:
-	case <-ctx.Done():
-		return nil, nil, ctx.Err()
+	free, err := takeWindow(ctx, size > atHand)
+	if err != nil {
+		return nil, nil, err
 	}
 	decoder, err := unusedDecoder()
 	if err == nil {
 		err = decoder.Reset(io.MultiReader(&start, content))
 	}
 	if err != nil {
-		<-windows
+		free()
 		return nil, nil, errors.New("the layer cannot be decompressed")
 	}
 	return decoder, func() {
 		if decoder.Reset(nil) == nil { // the idle decoder holds nothing of the layer
 			decoders.Put(decoder)
 		}
-		<-windows
+		free()
 	}, nil
+}
+
+// takeWindow waits until a window is free, and returns the function that frees the window again.
+func takeWindow(ctx context.Context, arriving bool) (free func(), err error) {
+	windows := windowsAtHand
+	if arriving {
+		windows = windowsArriving
+	}
+	select {
+	case windows <- struct{}{}:
+		return func() { <-windows }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 func unusedDecoder() (*zstd.Decoder, error) {

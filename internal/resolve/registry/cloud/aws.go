@@ -62,10 +62,7 @@ func (i *Identities) aws(ctx context.Context, registry string) (credentials, err
 		return credentials{}, err
 	}
 	var said struct {
-		AuthorizationData []struct {
-			AuthorizationToken string  `json:"authorizationToken"`
-			ExpiresAt          float64 `json:"expiresAt"`
-		} `json:"authorizationData"`
+		AuthorizationData []ecrToken `json:"authorizationData"`
 	}
 	if err := i.client.askJSON(ctx, at.tokenRequest(ctx, keys), &said); err != nil {
 		return credentials{}, err
@@ -73,15 +70,23 @@ func (i *Identities) aws(ctx context.Context, registry string) (credentials, err
 	if len(said.AuthorizationData) == 0 {
 		return credentials{}, errNonsense
 	}
-	pair, err := base64.StdEncoding.DecodeString(said.AuthorizationData[0].AuthorizationToken)
+	return said.AuthorizationData[0].credentials()
+}
+
+// ecrToken is a token of ECR: a user and a password in base64.
+type ecrToken struct {
+	AuthorizationToken string  `json:"authorizationToken"`
+	ExpiresAt          float64 `json:"expiresAt"`
+}
+
+func (t ecrToken) credentials() (credentials, error) {
+	pair, err := base64.StdEncoding.DecodeString(t.AuthorizationToken)
 	user, password, ok := strings.Cut(string(pair), ":")
 	if err != nil || !ok {
 		return credentials{}, errNonsense
 	}
-	return credentials{
-		config:  authn.AuthConfig{Username: user, Password: password},
-		expires: time.Unix(int64(said.AuthorizationData[0].ExpiresAt), 0),
-	}, nil
+	config := authn.AuthConfig{Username: user, Password: password}
+	return credentials{config: config, expires: time.Unix(int64(t.ExpiresAt), 0)}, nil
 }
 
 // tokenRequest returns the request for a token, signed with keys.

@@ -102,16 +102,9 @@ func (c *client) send(asked *http.Request, service bool, codes []string) (answer
 }
 
 func (c *client) exchange(asked *http.Request, service bool, codes []string) (answer, error) {
-	through := c.public
-	switch {
-	case service && asked.URL.Scheme == "http":
-		through = c.local
-	case service || asked.URL.Scheme != "https" || address.CheckWritten(asked.URL) != nil:
-		return answer{}, errAddress
-	}
-	response, err := through.RoundTrip(asked)
+	response, err := c.roundTrip(asked, service)
 	if err != nil {
-		return answer{}, networkCause(err)
+		return answer{}, err
 	}
 	defer response.Body.Close()
 	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
@@ -128,6 +121,23 @@ func (c *client) exchange(asked *http.Request, service bool, codes []string) (an
 		return answer{}, errLarge
 	}
 	return said, nil
+}
+
+// roundTrip sends a request to an identity service by HTTP, and to any other host by HTTPS and only to public
+// addresses.
+func (c *client) roundTrip(asked *http.Request, service bool) (*http.Response, error) {
+	through := c.public
+	switch {
+	case service && asked.URL.Scheme == "http":
+		through = c.local
+	case service || asked.URL.Scheme != "https" || address.CheckWritten(asked.URL) != nil:
+		return nil, errAddress
+	}
+	response, err := through.RoundTrip(asked)
+	if err != nil {
+		return nil, networkCause(err)
+	}
+	return response, nil
 }
 
 // askError is the failure of a request to a host.
