@@ -109,7 +109,7 @@ func TestImageInspectRefuses(t *testing.T) {
 			"--operator-config",
 			operator(fmt.Sprintf("{%s, allow: [quay.io]}", insecure)),
 		}, 1, "is not in registries.allow"},
-		"labels not read":                      {fits, []string{"--operator-config", operator(fmt.Sprintf("{%s, readLabels: false}", insecure))}, 1, "the operator does not read images: registries.readLabels"},
+		"labels not read":                      {fits, []string{"--operator-config", operator(fmt.Sprintf("{%s, readLabels: false}", insecure))}, 1, "the operator does not read images, because registries.readLabels"},
 		"no flag":                              {fits, nil, 1, "; for this command, set --insecure"},
 		"missing platform":                     {index, []string{"--insecure", "--platform", "linux/s390x"}, 1, "the image has no manifest for linux/s390x"},
 		"invalid platform":                     {index, []string{"--insecure", "--platform", "linux"}, 2, `--platform: "linux" is not a valid platform`},
