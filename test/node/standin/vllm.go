@@ -139,13 +139,8 @@ func verdict(messages string) string {
 	return "safe"
 }
 
-// vector depends only on the text: two equal texts are as near to each other as possible.
-func vector(text string, dimension int) []float64 {
-// dimension is the number of values in the vector of a text.
-const dimension = 8
-
 // vector returns a vector that depends only on the text, so that equal texts have equal vectors.
-func vector(text string) []float64 {
+func vector(text string, dimension int) []float64 {
 	digest := sha256.Sum256([]byte(text))
 	numbers := make([]float64, dimension)
 	for i := range numbers {
