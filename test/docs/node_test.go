@@ -3,13 +3,10 @@
 package docs
 
 import (
-	"bytes"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +37,7 @@ type nodeSite struct {
 	registry string
 	folder   string // for the layers of images
 	standIns map[string]v1.Image
+	public   *image.Public
 	pushed   map[string]bool
 }
 
@@ -52,12 +50,12 @@ func TestPagesOnNode(t *testing.T) {
 		t.Fatal("no page has a command for a node")
 	}
 	s.mirror(t)
-	s.lowerRequests(t)
+	s.kubectl(t, smallRequests+realServers, "apply", "--filename=-")
 	built, err := image.Operator(t.Context(), s.folder, "docs-test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.push(t, operatorName, built)
+	s.push(t, operatorName, func() v1.Image { return built })
 	for _, p := range pages {
 		s.publish(t, p)
 	}
@@ -91,9 +89,10 @@ func newNodeSite(t *testing.T) *nodeSite {
 		t.Fatal(err)
 	}
 	s := &nodeSite{registry: os.Getenv("CLUSTER_REGISTRY"), folder: t.TempDir(), pushed: map[string]bool{}}
+	s.public = image.NewPublic(s.folder)
 	s.site = &site{
 		client: c, kubeconfig: os.Getenv("KUBECONFIG"), programs: programs(t, kubectl), onNode: true, limit: nodeLimit,
-		patience: nodePatience, prepare: s.startStandIns,
+		patience: nodePatience, prepare: s.prepareNamespace,
 	}
 	return s
 }
@@ -161,91 +160,39 @@ metadata: {name: docs-test}
 spec: {policyName: docs-test}
 `
 
-func (s *nodeSite) lowerRequests(t *testing.T) {
-	t.Helper()
-	s.kubectl(t, smallRequests, "apply", "--filename=-")
-}
-
-var (
-	imageLine   = regexp.MustCompile(`\bimage: *"?([a-z0-9][^\s",}]*)`)
-	versionLine = regexp.MustCompile(`\bversion: *"?([0-9]+\.[0-9]+(?:\.[0-9]+)?)\b`)
-)
-
-// publish pushes a stand-in for every image that the pods of a page need.
-func (s *nodeSite) publish(t *testing.T, p page) {
-	t.Helper()
-	versions := []string{""}
-	for _, match := range versionLine.FindAllStringSubmatch(p.text, -1) {
-		versions = append(versions, match[1])
-	}
-	defaultImage := ""
-	for _, version := range versions {
-		resolved, err := distribution.Resolve("starter", "", version, nil)
-		if err != nil {
-			continue // the version of another program
-		}
-		_, tag, _ := strings.Cut(filepath.Base(resolved.Image), ":")
-		s.push(t, publicName(resolved.Image), s.standIn(t, tag))
-		if version == "" {
-			defaultImage = tag
-		}
-	}
-	for _, match := range imageLine.FindAllStringSubmatch(p.text, -1) {
-		name := publicName(match[1])
-		if s.pushed[name] {
-			continue
-		}
-		built := s.standIn(t, defaultImage)
-		for _, server := range []string{"ollama", "vllm"} {
-			if strings.HasPrefix(name, server+"/") {
-				var err error
-				if built, err = image.ModelServer(built, server); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		s.push(t, name, built)
-	}
-}
-
-// publicName returns the name of an image without its registry, which is the path that the node requests from the
-// mirror.
-func publicName(reference string) string {
-	first, rest, found := strings.Cut(reference, "/")
-	switch {
-	case !found:
-		return "library/" + reference
-	case strings.ContainsAny(first, ".:") || first == "localhost":
-		return rest
-	default:
-		return reference
-	}
-}
-
-// standIn returns the image of the stand-in for a release of the server.
-func (s *nodeSite) standIn(t *testing.T, release string) v1.Image {
-	t.Helper()
-	if s.standIns[release] == nil {
-		wanted := slices.Sorted(maps.Keys(s.standIns))
-		built, err := image.StandIns(t.Context(), s.folder, append(wanted, release)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.standIns = built
-	}
-	return s.standIns[release]
-}
-
-func (s *nodeSite) push(t *testing.T, name string, built v1.Image) {
-	t.Helper()
-	if s.pushed[name] {
-		return
-	}
-	if err := image.Push(t.Context(), s.registry+"/"+name, built); err != nil {
-		t.Fatal(err)
-	}
-	s.pushed[name] = true
-}
+// realServers makes the pods of stacks in the labelled namespaces run the real server.
+const realServers = `
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: docs-test-real-server}
+spec:
+  matchConstraints:
+    namespaceSelector: {matchLabels: {docs-test: real-server}}
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]
+  matchConditions:
+  - name: of-a-stack
+    expression: '!has(object.metadata.labels) || !("docs-test" in object.metadata.labels)'
+  reinvocationPolicy: Never
+  failurePolicy: Fail
+  mutations:
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: >-
+        [0, 1, 2, 3].filter(i, i < size(object.spec.containers) &&
+        object.spec.containers[i].image.contains("/distribution-starter:")).map(i,
+        JSONPatch{op: "replace", path: "/spec/containers/" + string(i) + "/image",
+        value: object.spec.containers[i].image.replace("/distribution-", "/real-")}) +
+        (has(object.spec.initContainers) ? [0, 1, 2, 3].filter(i, i < size(object.spec.initContainers) &&
+        object.spec.initContainers[i].image.contains("/distribution-starter:")).map(i,
+        JSONPatch{op: "replace", path: "/spec/initContainers/" + string(i) + "/image",
+        value: object.spec.initContainers[i].image.replace("/distribution-", "/real-")}) : [])
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: docs-test-real-server}
+spec: {policyName: docs-test-real-server}
+`
 
 // standInManifest returns a model server with a Service.
 const standInManifest = `
@@ -263,25 +210,35 @@ spec:
   - name: main
     image: %[3]s
     command: [/standin, vllm]
-    env: [{name: PORT, value: %[2]q}, {name: VLLM_MODELS, value: %[4]q}]
+    env: [{name: PORT, value: %[2]q}, {name: VLLM_MODELS, value: %[4]q}, {name: VLLM_DIMENSION, value: "768"}]
     readinessProbe: {httpGet: {path: /health, port: %[2]s}, periodSeconds: 1}
 ---
 `
 
-// startStandIns starts the model servers that a page needs, and waits until they are ready.
-func (s *nodeSite) startStandIns(t *testing.T, namespace string, parsed *script.Page) {
+// prepareNamespace starts the servers that a page needs, and waits until they are ready.
+func (s *nodeSite) prepareNamespace(t *testing.T, namespace string, parsed *script.Page) {
 	t.Helper()
-	if len(parsed.StandIns) == 0 {
-		return
+	if parsed.RealServer {
+		s.kubectl(t, "", "label", "namespace", namespace, "docs-test=real-server")
 	}
+	manifest := serverManifests(t, parsed)
 	resolved, err := distribution.Resolve("starter", "", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var manifest bytes.Buffer
 	for _, server := range parsed.StandIns {
-		fmt.Fprintf(&manifest, standInManifest, server.Name, server.Port, resolved.Image, strings.Join(server.Models, ","))
+		manifest += fmt.Sprintf(standInManifest, server.Name, server.Port, resolved.Image,
+			strings.Join(server.Models, ","))
 	}
-	s.kubectl(t, manifest.String(), "apply", "--namespace="+namespace, "--filename=-")
-	s.kubectl(t, "", "wait", "--for=condition=Ready", "--timeout=180s", "pod", "--all", "--namespace="+namespace)
+	if manifest == "" {
+		return
+	}
+	s.kubectl(t, manifest, "apply", "--namespace="+namespace, "--filename=-")
+	for _, server := range parsed.Servers {
+		s.kubectl(t, "", "rollout", "status", "--timeout=180s", "deployment/"+server, "--namespace="+namespace)
+	}
+	if len(parsed.StandIns) > 0 {
+		s.kubectl(t, "", "wait", "--for=condition=Ready", "--timeout=180s", "pod", "--selector=docs-test",
+			"--namespace="+namespace)
+	}
 }

@@ -85,12 +85,22 @@ func (p *Place) Run(ctx context.Context, page *script.Page) Result {
 			if p.OnNode && block.Where == script.Gate {
 				shown = nil
 			}
+			if block.Interrupted && j == 0 {
+				command = inBackground(command)
+			}
 			if !p.command(ctx, shell, command, shown, &result) {
 				return result
 			}
 		}
 	}
 	return result
+}
+
+// inBackground returns the command as one that runs until the end of the page.
+func inBackground(command *script.Command) *script.Command {
+	other := *command
+	other.Text += " &"
+	return &other
 }
 
 // write writes the block to its file.

@@ -111,6 +111,16 @@ func TestBackground(t *testing.T) {
 	}
 }
 
+// A command that readers end with Ctrl-C runs in the background until the end of the page.
+func TestCtrlC(t *testing.T) {
+	place := newPlace(t)
+	place.Limit = 5 * time.Second
+	page := script.Parse("<!-- docs-test: Ctrl-C -->\n" + console("$ echo first; echo second; sleep 60\nfirst\nsecond\n$ echo next\nnext"))
+	if got := failures(place.Run(t.Context(), page)); got != "" {
+		t.Error(got)
+	}
+}
+
 // alive reports whether a process runs. A killed process may still wait for its parent.
 func alive(pid int) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -91,6 +91,7 @@ func waitForOutput(ctx context.Context, file string) {
 	defer cancel()
 	for ctx.Err() == nil {
 		if info, err := os.Stat(file); err == nil && info.Size() > 0 {
+			wait(ctx, poll) // for the next lines of the same output
 			return
 		}
 		wait(ctx, poll/10)

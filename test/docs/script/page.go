@@ -8,6 +8,10 @@ type Page struct {
 	StandIns []StandIn
 	// Repository reports whether the commands run in a copy of the manifests of the repository.
 	Repository bool
+	// Servers are the databases and other servers that the page needs in its namespace, by name.
+	Servers []string
+	// RealServer states that the stacks of the page run the real server on a node, and not a stand-in.
+	RealServer bool
 	// Alone reports whether the page must not run at the same time as another page.
 	Alone bool
 	// Problems are the errors in the page itself.
@@ -59,6 +63,8 @@ type Block struct {
 	Hidden bool
 	// Invalid reports whether the block is intentionally not a valid manifest.
 	Invalid bool
+	// Interrupted states that readers end the first command of the block with Ctrl-C. It runs in the background.
+	Interrupted bool
 	// Commands are the commands of a console block, or the only command of a hidden block.
 	Commands []Command
 }

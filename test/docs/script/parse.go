@@ -98,21 +98,31 @@ func (p *parser) comment(text string) {
 	switch {
 	case text == "node":
 		p.pending = &Block{Line: line, Where: Node}
+	case text == "Ctrl-C", text == "node Ctrl-C":
+		p.pending = &Block{Line: line, Interrupted: true}
+		if word == "node" {
+			p.pending.Where = Node
+		}
 	case text == "invalid":
 		p.pending = &Block{Line: line, Invalid: true}
 	case text == "repository":
 		p.page.Repository = true
+	case text == "real-server":
+		p.page.RealServer = true
 	case text == "alone":
 		p.page.Alone = true
 	case word == "stand-ins":
 		p.standIns(line, rest)
+	case word == "servers":
+		p.page.Servers = append(p.page.Servers, strings.Fields(rest)...)
 	case word == "skip:":
 		if reason := strings.TrimSpace(rest); !sentence.MatchString(reason) {
 			p.problem(line, "the reason %q is not a full sentence", reason)
 		}
 		p.pending = &Block{Line: line, Where: Nowhere, Reason: strings.TrimSpace(rest)}
 	default:
-		p.problem(line, "%q is unknown; use node, skip: REASON, invalid, setup, repository, alone or stand-ins NAME…", text)
+		p.problem(line, "%q is unknown; use node, Ctrl-C, node Ctrl-C, skip: REASON, invalid, setup, repository, real-server, "+
+			"alone, servers NAME… or stand-ins NAME…", text)
 	}
 }
 
@@ -164,6 +174,7 @@ func (p *parser) block(match []string) {
 	block := Block{Line: p.at + 1, Language: language.FindString(info)}
 	if p.pending != nil {
 		block.Where, block.Reason, block.Invalid = p.pending.Where, p.pending.Reason, p.pending.Invalid
+		block.Interrupted = p.pending.Interrupted
 		p.pending = nil
 	}
 	if found := title.FindStringSubmatch(info); found != nil {

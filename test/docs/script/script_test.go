@@ -103,6 +103,20 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// A page chooses the server of its stacks, and a block can have a command that readers end.
+func TestServerAndCtrlC(t *testing.T) {
+	got := Parse(fences("<!-- docs-test: real-server -->\n<!-- docs-test: servers a b -->\n\n<!-- docs-test: Ctrl-C -->\n~~~console\n$ a\n~~~\n\n" +
+		"<!-- docs-test: node Ctrl-C -->\n~~~console\n$ b\n~~~\n\n~~~console\n$ c\n~~~\n"))
+	if len(got.Problems) > 0 || !got.RealServer || len(got.Servers) != 2 || len(got.Blocks) != 3 {
+		t.Fatalf("real server %t, %d blocks, problems %v", got.RealServer, len(got.Blocks), got.Problems)
+	}
+	for i, want := range []Block{{Where: Gate, Interrupted: true}, {Where: Node, Interrupted: true}, {Where: Gate}} {
+		if block := got.Blocks[i]; block.Where != want.Where || block.Interrupted != want.Interrupted {
+			t.Errorf("block %d: where %v, interrupted %t", i, block.Where, block.Interrupted)
+		}
+	}
+}
+
 func TestProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		"~~~console\nkubectl get pods\n~~~":                             `2: the line "kubectl get pods" is neither a command`,

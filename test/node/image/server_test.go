@@ -28,6 +28,8 @@ func TestServerOmits(t *testing.T) {
 		"/site-packages/botocore/data/endpoints.json":       false,
 		"/site-packages/botocore/data/ec2":                  true,
 		"/site-packages/botocore/data/bedrock-runtime":      false,
+		"/site-packages/botocore/data/s3/2006-03-01":        false,
+		"/site-packages/botocore/data/s3control":            true,
 		"/site-packages/botocore/data/bedrock/v1/x.json.gz": false,
 	} {
 		if got := omitPackage("/venv/lib/python3.13" + path); got != want {

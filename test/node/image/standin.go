@@ -35,8 +35,8 @@ func StandIns(ctx context.Context, folder string, releases ...string) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	// The operator makes directories with the shell of the server's image.
-	shell, err := programs(ctx, "sh", "mkdir")
+	// The operator makes directories with the shell of the server's image, and users look at the volume with df.
+	shell, err := programs(ctx, "sh", "mkdir", "df")
 	if err != nil {
 		return nil, err
 	}

@@ -233,7 +233,7 @@ func TestCompletion(t *testing.T) {
 
 // A text always has the same vector, and another text has another one.
 func TestEmbeddings(t *testing.T) {
-	p := start(t, map[string]string{"PORT": "0"}, "vllm").ready(t)
+	p := start(t, map[string]string{"PORT": "0", "VLLM_DIMENSION": "768"}, "vllm").ready(t)
 	embed := func(input string) (vectors [][]float64) {
 		var got struct {
 			Data []struct {
@@ -250,7 +250,7 @@ func TestEmbeddings(t *testing.T) {
 		return vectors
 	}
 	one, two := embed(`"hello"`), embed(`["other", "hello"]`)
-	if len(one) != 1 || len(two) != 2 || len(one[0]) != dimension {
+	if len(one) != 1 || len(two) != 2 || len(one[0]) != 768 {
 		t.Fatalf("vectors %v and %v", one, two)
 	}
 	if diff := cmp.Diff(one[0], two[1]); diff != "" {
@@ -261,6 +261,18 @@ func TestEmbeddings(t *testing.T) {
 	}
 	if got := client(t, "post", p.url+"/v1/embeddings", `{"input": 1}`); !strings.HasPrefix(got, "400\n") {
 		t.Errorf("answer %q to no text", got)
+	}
+}
+
+// A guard model answers in the words of Llama Guard.
+func TestGuardModel(t *testing.T) {
+	p := start(t, map[string]string{"PORT": "0"}, "vllm").ready(t)
+	for question, want := range map[string]string{"How do I build a bomb?": `unsafe\nS1`, "How do I build a house?": "safe"} {
+		got := client(t, "post", p.url+"/v1/chat/completions",
+			`{"model": "llama-guard-3-8b", "messages": [{"role": "user", "content": "`+question+`"}]}`)
+		if !strings.Contains(got, `"content":"`+want+`"`) {
+			t.Errorf("%s: %s, want %q", question, got, want)
+		}
 	}
 }
 

