@@ -21,9 +21,9 @@ resources: {models: [llama3.2-8b]}
 workload: {storage: {size: 1Gi}}
 `
 
-// describedLines is the number of lines of kubectl describe for a healthy stack, by field of the status. Each condition
-// takes six lines, a provider three, and a model two. The requirements name the conditions and nearly every other field.
-// kubectl describe prints a line for each field, so that no status of a stack fits into a screen.
+// describedLines is the number of lines of kubectl describe for a healthy stack, by field of the status. A condition
+// takes six lines, a provider three, and a model two. The requirements name the conditions and most other fields, and
+// kubectl describe prints a line for each field. The status of a stack therefore does not fit into a screen.
 var describedLines = map[string]int{
 	"Available Replicas": 1, "Conditions": 43, "Config Generation": 6, "Distribution Config": 6, "Models": 5,
 	"Observed Generation": 1, "Phase": 1, "Replicas": 1, "Resolved Distribution": 8, "Selector": 1, "Service URL": 1,
@@ -36,7 +36,9 @@ func TestDescribe(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	server := env.StartServer(t, "0.7.1")
 	unchecked := v1alpha2.ProviderHealthStatus{Status: v1alpha2.ProviderHealthNotImplemented}
-	listed := []v1alpha2.ProviderInfo{{API: "inference", ProviderID: "vllm", ProviderType: "remote::vllm", Health: unchecked}}
+	listed := []v1alpha2.ProviderInfo{
+		{API: "inference", ProviderID: "vllm", ProviderType: "remote::vllm", Health: unchecked},
+	}
 	for i := range 29 {
 		listed = append(listed, v1alpha2.ProviderInfo{
 			API: "tools", ProviderID: fmt.Sprintf("p%d", i), ProviderType: "inline::p", Health: unchecked,
@@ -49,7 +51,7 @@ func TestDescribe(t *testing.T) {
 	server.Providers.Store(new(string(providers)))
 	server.Models.Store(new(`{"data": [
 		{"id": "vllm/llama3.2-8b", "custom_metadata": {"model_type": "llm", "provider_id": "vllm"}},
-		{"id": "sentence-transformers/nomic", "custom_metadata": {"model_type": "embedding", "provider_id": "sentence-transformers"}}]}`))
+		{"id": "local/nomic", "custom_metadata": {"model_type": "embedding", "provider_id": "local"}}]}`))
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "t"))
 	env.StartOperator(t, "described")
 	env.Create(t, env.NewStack(t, "my", described))

@@ -209,8 +209,8 @@ func (r *Reconciler) describe(s *state) {
 	r.describeDistributions(s)
 }
 
-// describeDistributions sets the fields about distributions that users of v1alpha1 read. For any other stack, they would
-// repeat the spec and the operator's catalogue.
+// describeDistributions sets the fields about distributions that users of v1alpha1 read. For any other stack, they
+// would repeat the spec and the operator's catalogue.
 func (r *Reconciler) describeDistributions(s *state) {
 	var own v1alpha2.DistributionConfigStatus
 	if now := s.stack.Status.DistributionConfig; now != nil {
