@@ -343,6 +343,16 @@ krew: ## Write dist/krew/llamastack.yaml, the krew manifest of a release [VERSIO
 	@$(GO) run ./hack/krew -version '$(VERSION)' -url '$(CLI_URL)' -checksums '$(or $(CHECKSUMS),$(CLI_RELEASE)/checksums.txt)' \
 		-output dist/krew/llamastack.yaml
 
+KREW ?= v0.4.3
+
+.PHONY: check-krew
+check-krew: krew ## Check dist/krew/llamastack.yaml with the tool of krew's index (downloads krew) [VERSION=v1.2.3 CHECKSUMS=bin/cli/checksums.txt CLI_URL=https://…]
+	@$(GO) run sigs.k8s.io/krew/cmd/validate-krew-manifest@$(KREW) -manifest dist/krew/llamastack.yaml -skip-install
+
+.PHONY: check-hook
+check-hook: ## Run the hook of the last commit with the real pre-commit (minutes; pip install pre-commit)
+	@hack/try-hook
+
 .PHONY: man
 man: ## Write the man pages of the CLI into dist/man
 	@$(GO) run ./hack/man '$(VERSION)' dist/man

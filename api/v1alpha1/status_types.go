@@ -86,7 +86,8 @@ type LlamaStackDistributionStatus struct {
 
 // DistributionConfig is the information that the running server reports about itself.
 type DistributionConfig struct {
-	// activeDistribution is the name or the image of the distribution in use.
+	// activeDistribution is the name or the image of the distribution in use. It is unset for stacks that were created as
+	// v1alpha2.
 	// +optional
 	ActiveDistribution string `json:"activeDistribution,omitempty"`
 

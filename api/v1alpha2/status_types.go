@@ -148,7 +148,8 @@ type ResolvedDistribution struct {
 	// version is the version that the spec requests.
 	// +optional
 	Version string `json:"version,omitempty"`
-	// catalogueImage is the operator's image for name and version, before overrides.
+	// catalogueImage is the operator's image for name and version, which returns when an override is removed. It is unset
+	// if that image runs.
 	// +optional
 	CatalogueImage string `json:"catalogueImage,omitempty"`
 	// image is the image that runs.
@@ -176,6 +177,14 @@ type ResolvedDistribution struct {
 	// configHash is the SHA-256 of the configuration in use, in hex.
 	// +optional
 	ConfigHash string `json:"configHash,omitempty"`
+}
+
+// Catalogue returns the operator's image for name and version, before overrides. It is empty for a bare image.
+func (r *ResolvedDistribution) Catalogue() string {
+	if r.CatalogueImage == "" && r.ImageFrom == ImageFromCatalogue {
+		return r.Image
+	}
+	return r.CatalogueImage
 }
 
 // ConfigGeneration describes a generated configuration.
@@ -209,7 +218,8 @@ type VersionStatus struct {
 
 // DistributionConfigStatus is the information that the running server reports about itself.
 type DistributionConfigStatus struct {
-	// activeDistribution is the name or the image of the distribution in use.
+	// activeDistribution is the name or the image of the distribution in use. It is set only for stacks that were created
+	// as v1alpha1.
 	// +optional
 	ActiveDistribution string `json:"activeDistribution,omitempty"`
 	// availableDistributions maps the names of the known distributions to their images. It is set only for stacks that
@@ -254,7 +264,8 @@ type ModelStatus struct {
 	// type is the type of the model: llm, embedding or rerank.
 	// +optional
 	Type string `json:"type,omitempty"`
-	// provider is the id of the provider that serves the model.
+	// provider is the id of the provider that serves the model. It is unset if id begins with it, as in
+	// vllm/llama3.2-8b.
 	// +optional
 	Provider string `json:"provider,omitempty"`
 }

@@ -33,7 +33,7 @@ var ofCluster = map[string]clusterCases{
 	"doctor":         {"nAlo", nil, []string{}, []string{"-o", "xml"}}, // the operator is not installed
 	"support-bundle": {"nAlo", []string{"my", "-o", "-"}, []string{"missing", "-o", "-"}, []string{"my"}},
 	"upgrade-check":  {"nAlo", []string{"my", "--to", "0.8"}, []string{"missing", "--to", "0.8"}, []string{"my"}},
-	"version":        {"o", []string{}, nil, []string{"-o", "xml"}},
+	"version":        {"no", []string{}, nil, []string{"-o", "xml"}},
 	"migrate":        {"no", []string{"--dry-run"}, nil, []string{"-o", "xml"}},
 	"diff":           {"no", nil, nil, []string{"-f", "{good}", "-o", "xml"}},
 }

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/layout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/doctor"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
@@ -67,17 +67,17 @@ func runDoctor(ctx context.Context, streams Streams, version string, options *do
 	if err != nil {
 		return &rejection{problems: []string{err.Error()}, summary: "the state of the cluster is unknown"}
 	}
-	return printFindings(streams.Out, options.output, doctor.Examine(facts))
+	return printFindings(streams, options.output, doctor.Examine(facts))
 }
 
 // printFindings prints the findings. It returns a rejection if one of them is an error.
-func printFindings(out io.Writer, form string, findings []doctor.Finding) error {
+func printFindings(streams Streams, form string, findings []doctor.Finding) error {
 	var page bytes.Buffer
-	table := func(page *bytes.Buffer) { writeFindings(page, findings) }
+	table := func(page *bytes.Buffer) { writeFindings(page, findings, streams.Width) }
 	if err := writeForm(&page, form, findings, table); err != nil {
 		return err
 	}
-	if _, err := page.WriteTo(out); err != nil {
+	if _, err := page.WriteTo(streams.Out); err != nil {
 		return fmt.Errorf("write the findings: %w", err)
 	}
 	if doctor.Failed(findings) {
@@ -86,16 +86,16 @@ func printFindings(out io.Writer, form string, findings []doctor.Finding) error 
 	return nil
 }
 
-func writeFindings(page *bytes.Buffer, findings []doctor.Finding) {
-	rows := [][]string{{"STATUS", "CHECK", "MESSAGE"}}
+func writeFindings(page *bytes.Buffer, findings []doctor.Finding, width int) {
+	table := layout.Table{Header: []string{"STATUS", "CHECK", "MESSAGE"}, WrapLast: true}
 	for _, finding := range findings {
 		text := finding.Message
 		if finding.Remedy != "" {
 			text += "; remedy: " + finding.Remedy
 		}
-		rows = append(rows, []string{string(finding.Status), finding.Check, text})
+		table.Rows = append(table.Rows, []string{string(finding.Status), finding.Check, text})
 	}
-	writeTable(page, rows)
+	page.WriteString(table.String(width))
 }
 
 // summary returns the number of findings of each status.

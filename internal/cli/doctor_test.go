@@ -9,6 +9,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/fakeapi"
 )
 
@@ -86,6 +87,12 @@ func TestDoctor(t *testing.T) {
 		contains(t, got.out, want)
 	}
 	contains(t, got.err, "errors: 2, warnings: 2, ok: 9")
+	narrow := runStreams(t, cli.Streams{Width: 60}, "", "doctor", "--kubeconfig", api.Kubeconfig)
+	for line := range strings.Lines(narrow.out) {
+		if len(line) > 60+1 && len(strings.Fields(line)) > 1 {
+			t.Errorf("a line of %d characters on a terminal of 60: %q", len(line)-1, line)
+		}
+	}
 	structured := run(t, "", "doctor", "--kubeconfig", api.Kubeconfig, "-o", "json")
 	var findings []map[string]string
 	if err := json.Unmarshal([]byte(structured.out), &findings); err != nil || len(findings) != 13 ||

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,7 +37,7 @@ func kustomized(folder string) ([]document.Document, error) {
 	command := exec.CommandContext(ctx, arguments[0], append(arguments[1:], folder)...)
 	command.Stdout, command.Stderr = &out, &messages
 	if err := command.Run(); err != nil {
-		text := strings.TrimPrefix(strings.TrimSpace(messages.String()), "error: ")
+		text := buildError(messages.String())
 		if text == "" || ctx.Err() != nil {
 			text = errors.Join(err, ctx.Err()).Error()
 		}
@@ -45,6 +47,20 @@ func kustomized(folder string) ([]document.Document, error) {
 		}
 	}
 	return document.Generated("kustomize "+folder, out.Bytes()), nil
+}
+
+// loggedError matches the error of a kubectl that logs it as the components of Kubernetes do.
+var loggedError = regexp.MustCompile(`(?m)^E\d{4} \S+ +\d+ \S+\] "command failed" err=("(?:[^"\\]|\\.)*")$`)
+
+// buildError returns the message of a failed build, without the prefixes of kubectl and kustomize.
+func buildError(messages string) string {
+	if match := loggedError.FindStringSubmatch(messages); match != nil {
+		if text, err := strconv.Unquote(match[1]); err == nil {
+			return text
+		}
+	}
+	text := strings.TrimSpace(messages)
+	return strings.TrimPrefix(strings.TrimPrefix(text, "error: "), "Error: ")
 }
 
 // kustomizer returns the path and the arguments of the first kustomizer that is installed.

@@ -179,8 +179,7 @@ func TestDiffLiveKeepsImageAndBase(t *testing.T) {
 	live := c.deploy(t, stack(liveSpec))
 	const image = "docker.io/ogxai/distribution-starter:0.7.0"
 	live["status"] = map[string]any{"resolvedDistribution": map[string]any{
-		"name": "starter", "catalogueImage": image,
-		"image": image, "imageFrom": "catalogue",
+		"name": "starter", "image": image, "imageFrom": "catalogue",
 	}}
 	running := c.objects[deployment].(map[string]any)
 	annotations := running["metadata"].(map[string]any)["annotations"].(map[string]any)

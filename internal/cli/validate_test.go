@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -202,12 +203,17 @@ func TestKustomizeRefuses(t *testing.T) {
 	}
 	contains(t, missing.err, "--kustomize: ", "is not a folder; use a folder that contains a kustomization.yaml")
 
-	fakeKubectl(t, "echo 'error: unable to find one of kustomization.yaml' >&2; exit 1")
-	failed := run(t, "", "validate", "-k", folder)
-	if failed.code != 1 {
-		t.Errorf("failed build: exit code %d", failed.code)
+	for _, printed := range []string{ // by kubectl, kustomize, and a kubectl that logs its errors
+		"error: unable to find \"a\"", "Error: unable to find \"a\"",
+		`E1126 09:42:16.290757    3106 run.go:72] "command failed" err="unable to find \"a\""`,
+	} {
+		fakeKubectl(t, "echo '"+printed+"' >&2; exit 1")
+		failed := run(t, "", "validate", "-k", folder)
+		if failed.code != 1 {
+			t.Errorf("a build that fails: exit code %d", failed.code)
+		}
+		contains(t, failed.err, "error: kustomize "+folder+": unable to find \"a\"\n", "the kustomization cannot be built")
 	}
-	contains(t, failed.err, "error: kustomize "+folder+": unable to find one of kustomization.yaml", "the kustomization cannot be built")
 
 	t.Setenv("PATH", folder)
 	none := run(t, "", "validate", "-k", folder)
@@ -223,13 +229,17 @@ func TestPreCommitHook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var hooks []struct{ ID, Name, Description, Entry, Language string }
+	var hooks []struct{ ID, Name, Description, Entry, Language, Exclude string }
 	if err := yaml.Unmarshal(data, &hooks); err != nil || len(hooks) != 1 {
 		t.Fatalf("%d hooks, %v", len(hooks), err)
 	}
 	entry := strings.Fields(hooks[0].Entry)
 	if entry[0] != "kubectl-llamastack" || hooks[0].Language == "" || hooks[0].Name == "" {
 		t.Errorf("hook %+v", hooks[0])
+	}
+	exclude := regexp.MustCompile(hooks[0].Exclude)
+	if !exclude.MatchString("charts/a/templates/stack.yaml") || exclude.MatchString("deploy/mytemplates/stack.yaml") {
+		t.Errorf("exclude %q", hooks[0].Exclude)
 	}
 	folder := write(t, map[string]string{
 		"chart.yaml": "name: {{ .Values.name }}\n", "other.yaml": "- a\n", "good.yaml": stack(simple), "bad.yaml": several,

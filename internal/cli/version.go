@@ -52,6 +52,8 @@ The command prints a warning if it has another version than an operator.`,
 		},
 	}
 	options.AddConnection(command)
+	command.Flags().StringVarP(&options.Namespace, "namespace", "n", "", "namespace whose stacks are counted if you may not "+
+		"list the stacks of all namespaces; unset: the namespace of the context")
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
 	command.Flags().BoolVar(&options.client, "client", false, "print only the version of this command, without a cluster")
 	return command

@@ -24,8 +24,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// kubectlWait runs kubectl wait on the stack with a short timeout.
-func kubectlWait(t *testing.T, env *controllertest.Environment, name, condition string) (string, error) {
+// kubectl runs kubectl in the namespace of the environment.
+func kubectl(t *testing.T, env *controllertest.Environment, args ...string) (string, error) {
 	t.Helper()
 	data, err := controllertest.ControlPlane().Kubeconfig()
 	if err != nil {
@@ -36,8 +36,8 @@ func kubectlWait(t *testing.T, env *controllertest.Environment, name, condition 
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	command := exec.CommandContext(t.Context(), testutil.Kubectl(), "--kubeconfig", config, "--namespace", env.Namespace,
-		"wait", "--for=condition="+condition, "--timeout=1s", "llsd/"+name)
+	command := exec.CommandContext(t.Context(), testutil.Kubectl(),
+		append([]string{"--kubeconfig", config, "--namespace", env.Namespace}, args...)...)
 	command.Stdout, command.Stderr = &out, &out
 	err = command.Run()
 	return out.String(), err
@@ -47,7 +47,8 @@ func kubectlWait(t *testing.T, env *controllertest.Environment, name, condition 
 func checkKubectlWait(t *testing.T, env *controllertest.Environment, name string, want map[string]bool) {
 	t.Helper()
 	for condition, goesOn := range want {
-		if out, err := kubectlWait(t, env, name, condition); (err == nil) != goesOn {
+		out, err := kubectl(t, env, "wait", "--for=condition="+condition, "--timeout=1s", "llsd/"+name)
+		if (err == nil) != goesOn {
 			t.Errorf("kubectl wait for %s: %s (error %v), want it to keep waiting: %t", condition, out, err, goesOn)
 		}
 	}

@@ -56,11 +56,7 @@ func TestFirstStack(t *testing.T) {
 		Version:    &v1alpha2.VersionStatus{OperatorVersion: "v1.2.3"},
 		ResolvedDistribution: &v1alpha2.ResolvedDistribution{
 			Name: "starter", Image: controllertest.StarterImage(t), ImageFrom: v1alpha2.ImageFromCatalogue,
-			CatalogueImage: controllertest.StarterImage(t),
-			ConfigSource:   v1alpha2.ConfigSourceEmbedded, ServerRelease: "0.7", ServerReleaseFrom: "catalogue",
-		},
-		DistributionConfig: &v1alpha2.DistributionConfigStatus{
-			ActiveDistribution: "starter",
+			ConfigSource: v1alpha2.ConfigSourceEmbedded, ServerRelease: "0.7", ServerReleaseFrom: "catalogue",
 		},
 	}
 	volatile := cmpopts.IgnoreFields(v1alpha2.LlamaStackDistributionStatus{}, "Conditions", "ConfigGeneration")

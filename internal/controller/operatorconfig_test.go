@@ -183,8 +183,8 @@ func TestOwnDistributionName(t *testing.T) {
 		got.ConfigSource != v1alpha2.ConfigSourceConfigMap {
 		t.Errorf("status %+v", got)
 	}
-	if got := stack.Status.DistributionConfig.AvailableDistributions; got != nil {
-		t.Errorf("a stack of v1alpha2 has the available distributions %v", got)
+	if got := stack.Status.DistributionConfig; got != nil {
+		t.Errorf("a stack of v1alpha2 has the fields of v1alpha1 %+v", got)
 	}
 	deployed := &appsv1.Deployment{}
 	env.Get(t, "my", deployed)

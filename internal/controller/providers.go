@@ -85,6 +85,15 @@ func forgetServer(now *v1alpha2.LlamaStackDistributionStatus) {
 	now.Models, now.ModelsLeftOut, now.MCPServers = nil, 0, nil
 	if now.DistributionConfig != nil {
 		now.DistributionConfig.Providers, now.DistributionConfig.ProvidersLeftOut = nil, 0
+		dropEmptyConfig(now)
+	}
+}
+
+// dropEmptyConfig removes distributionConfig if it has no field, because kubectl describe would print its name.
+func dropEmptyConfig(now *v1alpha2.LlamaStackDistributionStatus) {
+	config := now.DistributionConfig
+	if config.ActiveDistribution == "" && len(config.AvailableDistributions) == 0 && len(config.Providers) == 0 {
+		now.DistributionConfig = nil
 	}
 }
 

@@ -102,8 +102,8 @@ providers:
 	const model = `{"identifier": %q, "provider_id": "vllm", "model_type": "llm", "metadata": {"key": %q}}`
 	asked.Models.Store(new(fmt.Sprintf(`{"data": [`+model+`,`+model+`]}`, "vllm/b", canary, "vllm/a", canary)))
 	models := []v1alpha2.ModelStatus{
-		{ID: "vllm/a", Type: "llm", Provider: "vllm"},
-		{ID: "vllm/b", Type: "llm", Provider: "vllm"},
+		{ID: "vllm/a", Type: "llm"},
+		{ID: "vllm/b", Type: "llm"},
 	}
 	controllertest.WaitUntil(t, func() error {
 		env.Get(t, "my", stack)

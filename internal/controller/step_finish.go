@@ -203,15 +203,23 @@ func (r *Reconciler) describe(s *state) {
 	if made.Config != nil {
 		now.ConfigGeneration = configGeneration(made, s.applied.objects)
 	}
-	if now.DistributionConfig == nil {
-		now.DistributionConfig = &v1alpha2.DistributionConfigStatus{}
+	r.describeDistributions(s)
+}
+
+// describeDistributions sets the fields about distributions that users of v1alpha1 read. For any other stack, they
+// would repeat the spec and the operator's catalogue.
+func (r *Reconciler) describeDistributions(s *state) {
+	var own v1alpha2.DistributionConfigStatus
+	if now := s.stack.Status.DistributionConfig; now != nil {
+		own = *now
 	}
-	image := &s.labels.distribution
-	now.DistributionConfig.ActiveDistribution = cmp.Or(s.stack.Spec.Distribution.Name, image.Image)
-	now.DistributionConfig.AvailableDistributions = nil
+	own.ActiveDistribution, own.AvailableDistributions = "", nil
 	if names.Compat(s.stack.Annotations) {
-		now.DistributionConfig.AvailableDistributions = r.available.with(s.image.overrides.all)
+		own.ActiveDistribution = cmp.Or(s.stack.Spec.Distribution.Name, s.labels.distribution.Image)
+		own.AvailableDistributions = r.available.with(s.image.overrides.all)
 	}
+	s.stack.Status.DistributionConfig = &own
+	dropEmptyConfig(&s.stack.Status)
 }
 
 // serviceURL returns the URL of the server inside the cluster.
@@ -234,14 +242,16 @@ var releaseFrom = map[distribution.DetectedBy]string{
 func (s *state) resolved() *v1alpha2.ResolvedDistribution {
 	asked, image := s.stack.Spec.Distribution, &s.labels.distribution
 	resolved := &v1alpha2.ResolvedDistribution{
-		Name: asked.Name, Version: asked.Version, CatalogueImage: s.image.catalogue, Image: image.Image,
-		ImageFrom: s.image.from,
-		Digest:    s.labels.digest, TagDigest: s.labels.tag.moved, ConfigSource: s.planned.plan.ConfigSource,
+		Name: asked.Name, Version: asked.Version, Image: image.Image, ImageFrom: s.image.from,
+		Digest: s.labels.digest, TagDigest: s.labels.tag.moved, ConfigSource: s.planned.plan.ConfigSource,
 		ServerReleaseFrom: releaseFrom[image.DetectedBy],
 		ConfigHash:        s.planned.plan.ConfigHash,
 	}
 	if image.DetectedBy != distribution.Unknown {
 		resolved.ServerRelease = image.Release.Line
+	}
+	if resolved.Catalogue() != s.image.catalogue {
+		resolved.CatalogueImage = s.image.catalogue
 	}
 	return resolved
 }

@@ -95,12 +95,16 @@ func TestResolvedDistribution(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tc.want.ConfigSource, tc.want.CatalogueImage = s.planned.plan.ConfigSource, s.image.catalogue
+			tc.want.ConfigSource = s.planned.plan.ConfigSource
 			if tc.want.Image == "" {
 				tc.want.Image = s.image.catalogue
 			}
-			if diff := cmp.Diff(&tc.want, s.resolved()); diff != "" {
+			got := s.resolved()
+			if diff := cmp.Diff(&tc.want, got); diff != "" {
 				t.Errorf("resolved (-want +got):\n%s", diff)
+			}
+			if got.Catalogue() != s.image.catalogue {
+				t.Errorf("the image of the catalogue is %q, want %q", got.Catalogue(), s.image.catalogue)
 			}
 		})
 	}

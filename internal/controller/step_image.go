@@ -105,7 +105,7 @@ func recordedImage(stack *stack, running *rollout.Record) (string, bool) {
 		return known.CatalogueImage != "" && known.Name == asked.Name && known.Version == asked.Version
 	}
 	if in := stack.Status.ResolvedDistribution; in != nil {
-		known := rollout.Distribution{Name: in.Name, Version: in.Version, CatalogueImage: in.CatalogueImage}
+		known := rollout.Distribution{Name: in.Name, Version: in.Version, CatalogueImage: in.Catalogue()}
 		if matches(known) {
 			return known.CatalogueImage, true
 		}

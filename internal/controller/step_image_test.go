@@ -90,6 +90,18 @@ func TestImage(t *testing.T) {
 			image:  recorded, catalogue: recorded, newer: catalogue.Image,
 		},
 		{
+			name: "the image that runs is recorded", asked: v1alpha2.DistributionSpec{Name: "starter"},
+			status: &v1alpha2.ResolvedDistribution{Name: "starter", Image: recorded, ImageFrom: v1alpha2.ImageFromCatalogue},
+			image:  recorded, catalogue: recorded, newer: catalogue.Image,
+		},
+		{
+			name: "the image of an earlier override is not recorded", asked: v1alpha2.DistributionSpec{Name: "starter"},
+			status: &v1alpha2.ResolvedDistribution{
+				Name: "starter", Image: "mirror/starter:0.7.0", ImageFrom: v1alpha2.ImageFromOperatorConfig,
+			},
+			image: catalogue.Image, catalogue: catalogue.Image,
+		},
+		{
 			name: "recorded on the Deployment", asked: v1alpha2.DistributionSpec{Name: "starter"},
 			running: rollout.Distribution{Name: "starter", CatalogueImage: recorded},
 			image:   recorded, catalogue: recorded, newer: catalogue.Image,

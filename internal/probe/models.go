@@ -5,6 +5,7 @@ import (
 	"context"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
@@ -52,10 +53,14 @@ type modelProperties struct {
 }
 
 func (m *modelEntry) model() v1alpha2.ModelStatus {
-	return v1alpha2.ModelStatus{
+	model := v1alpha2.ModelStatus{
 		ID: cmp.Or(m.Identifier, m.ID), Type: named(cmp.Or(m.Type, m.Custom.Type)),
 		Provider: named(cmp.Or(m.Provider, m.Custom.Provider)),
 	}
+	if strings.HasPrefix(model.ID, model.Provider+"/") {
+		model.Provider = ""
+	}
+	return model
 }
 
 // parseModels sorts the list, because the servers of one stack may return it in different orders. Invalid ids are left

@@ -31,14 +31,14 @@ func sending(body string) http.HandlerFunc {
 // TestModels checks that the models of every release are listed with their public ids, sorted and bounded, and that no
 // other part of the answer is kept.
 func TestModels(t *testing.T) {
-	llama := v1alpha2.ModelStatus{ID: "vllm/meta-llama/Llama-3.2-3B", Type: "llm", Provider: "vllm"}
+	llama := v1alpha2.ModelStatus{ID: "vllm/meta-llama/Llama-3.2-3B", Type: "llm"}
 	var many []string
 	for i := range 120 {
 		many = append(many, fmt.Sprintf(`{"id": "openai/m%03d", "custom_metadata": {"model_type": "llm", "provider_id": "openai"}}`, i))
 	}
 	first := make([]v1alpha2.ModelStatus, 20)
 	for i := range first {
-		first[i] = v1alpha2.ModelStatus{ID: fmt.Sprintf("openai/m%03d", i), Type: "llm", Provider: "openai"}
+		first[i] = v1alpha2.ModelStatus{ID: fmt.Sprintf("openai/m%03d", i), Type: "llm"}
 	}
 	for name, tc := range map[string]struct {
 		answer string
@@ -59,6 +59,10 @@ func TestModels(t *testing.T) {
 		"without properties": {
 			listing(`{"id": "a@1:b", "custom_metadata": null}`, `{"id": "a@1:b"}`, `{"id": "b", "custom_metadata": {"model_type": "`+canary+` ", "provider_id": "<"}}`),
 			probe.Models{Listed: []v1alpha2.ModelStatus{{ID: "a@1:b"}, {ID: "b"}}},
+		},
+		"a provider that the id does not begin with": {
+			listing(`{"id": "vllm", "custom_metadata": {"provider_id": "vllm"}}`, `{"id": "vllm-2/m", "custom_metadata": {"provider_id": "vllm"}}`),
+			probe.Models{Listed: []v1alpha2.ModelStatus{{ID: "vllm", Provider: "vllm"}, {ID: "vllm-2/m", Provider: "vllm"}}},
 		},
 		"odd ids are left out": {
 			listing(`{"id": "a b"}`, `{"id": ""}`, `{"id": "<script>"}`, `{"id": "`+strings.Repeat("x", 300)+`"}`, `{}`),

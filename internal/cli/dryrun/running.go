@@ -56,7 +56,7 @@ func (r *Running) images(
 	if _, overridden := configured.Image(asked.Name, asked.Version); overridden || !same {
 		return configured
 	}
-	image := known.CatalogueImage
+	image := known.Catalogue()
 	if known.ImageFrom == v1alpha2.ImageFromOperatorConfig || known.ImageFrom == v1alpha2.ImageFromRelatedImage {
 		image = known.Image
 	}
@@ -105,7 +105,7 @@ func (r *Running) complete(input *plan.Input) {
 			record.Distribution.Release == input.Distribution.Release.Line
 	}
 	if known, same := r.asks(&input.Object.Spec); same {
-		input.CatalogueImage = known.CatalogueImage
+		input.CatalogueImage = known.Catalogue()
 	}
 	input.RunningRelease, input.Limited, input.StorageSecret = record.Distribution.Release, record.Limited,
 		record.StorageSecret

@@ -50,7 +50,7 @@ var report = findings.Report{
 func write(t *testing.T, form string) string {
 	t.Helper()
 	var page bytes.Buffer
-	if err := report.Write(&page, form, "1.2.3"); err != nil {
+	if err := report.Write(&page, form, "v1.2.3"); err != nil {
 		t.Fatal(err)
 	}
 	return page.String()

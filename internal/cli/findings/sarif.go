@@ -1,6 +1,9 @@
 package findings
 
-import "cmp"
+import (
+	"cmp"
+	"strings"
+)
 
 // The following types are the part of SARIF 2.1.0 that a report needs:
 // https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html.
@@ -85,7 +88,7 @@ func (r *Report) sarif(version string) sarifLog {
 		Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0",
 		Runs: []sarifRun{{
 			Tool: sarifTool{sarifDriver{
-				Name: "kubectl-llamastack", Version: version, InformationURI: "https://github.com/llamastack/llama-stack-k8s-operator", Rules: rules,
+				Name: "kubectl-llamastack", Version: strings.TrimPrefix(version, "v"), InformationURI: "https://github.com/llamastack/llama-stack-k8s-operator", Rules: rules,
 			}},
 			ColumnKind: "unicodeCodePoints", Results: results,
 		}},

@@ -72,11 +72,11 @@ func (v *Validator) config(ctx context.Context) (operatorconfig.Config, error) {
 // distribution name and version stay the same.
 func (v *Validator) resolve(object *stack, config operatorconfig.Config) (distribution.Resolved, error) {
 	asked, images := object.Spec.Distribution, distribution.Overrides{}
-	if in := object.Status.ResolvedDistribution; in != nil && in.CatalogueImage != "" && in.Name == asked.Name &&
-		in.Version == asked.Version {
-		if current, err := distribution.Resolve(asked.Name, asked.Image, asked.Version, nil); err != nil ||
-			current.Image != in.CatalogueImage {
-			images[asked.Name] = in.CatalogueImage
+	if in := object.Status.ResolvedDistribution; in != nil && in.Name == asked.Name && in.Version == asked.Version {
+		recorded := in.Catalogue()
+		current, err := distribution.Resolve(asked.Name, asked.Image, asked.Version, nil)
+		if recorded != "" && (err != nil || current.Image != recorded) {
+			images[asked.Name] = recorded
 		}
 	}
 	maps.Copy(images, v.options.RelatedImages)

@@ -125,7 +125,7 @@ func labelled(stack *v1alpha2.LlamaStackDistribution) { stack.Labels = map[strin
 
 func onOldRelease(stack *v1alpha2.LlamaStackDistribution) {
 	stack.Status.ResolvedDistribution = &v1alpha2.ResolvedDistribution{
-		Name: "starter", CatalogueImage: "docker.io/ogxai/distribution-starter:0.3.5",
+		Name: "starter", Image: "docker.io/ogxai/distribution-starter:0.3.5", ImageFrom: v1alpha2.ImageFromCatalogue,
 	}
 }
 

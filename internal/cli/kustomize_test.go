@@ -1,0 +1,51 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
+)
+
+// The real kubectl builds an overlay with a prefix, a patch and a generated ConfigMap.
+func TestKustomizeByKubectl(t *testing.T) {
+	t.Setenv("PATH", filepath.Dir(testutil.Kubectl()))
+	folder := t.TempDir()
+	for name, content := range map[string]string{
+		"base/stack.yaml":         stack(simple),
+		"base/kustomization.yaml": "resources: [stack.yaml]\n",
+		"overlay/kustomization.yaml": `resources: [../base]
+namePrefix: prod-
+configMapGenerator:
+- {name: mine, literals: ["config.yaml=version: 2"]}
+patches:
+- target: {kind: LlamaStackDistribution}
+  patch: '[{"op": "add", "path": "/spec/workload", "value": {"replicaz": 2}}]'
+`,
+		"none/values.yaml": "a: b\n",
+	} {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good := run(t, "", "validate", "-k", filepath.Join(folder, "base"))
+	if good.code != 0 {
+		t.Errorf("exit code %d\n%s", good.code, good.err)
+	}
+	overlay := filepath.Join(folder, "overlay")
+	bad := run(t, "", "validate", "-k", overlay)
+	if bad.code != 1 {
+		t.Errorf("exit code %d\n%s", bad.code, bad.err)
+	}
+	contains(t, bad.err, "error: kustomize "+overlay+`: prod-demo: spec.workload.replicaz: unknown field, did you mean "replicas"?`)
+	none := run(t, "", "validate", "-k", filepath.Join(folder, "none"))
+	if none.code != 1 {
+		t.Errorf("a folder without a kustomization: exit code %d\n%s", none.code, none.err)
+	}
+	contains(t, none.err, "error: kustomize "+filepath.Join(folder, "none")+": unable to find one of 'kustomization.yaml'")
+}
