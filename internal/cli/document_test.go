@@ -127,7 +127,7 @@ func TestUnreadableManifests(t *testing.T) {
 		"not an object": {"- a\n- b\n", "error: -: is not a Kubernetes object"},
 		"ConfigMap with a value that is not a string": {
 			stack(simple) + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: [1]}\n",
-			"error: -: is not a valid ConfigMap: its data must be strings; quote numbers and booleans",
+			"error: -: is not a valid ConfigMap: the values of its data, labels and annotations must be strings; quote numbers and booleans",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,7 +189,8 @@ func TestSecretsInFiles(t *testing.T) {
 		"no keys":                   {`{name: s}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no keys; add the key "token"`},
 		"empty":                     {`{name: s}, data: {token: ""}`, `spec.providers.inference.apiKey.secretKeyRef: key "token" of Secret "s" is empty; set a value`},
 		"a number":                  {`{name: s}, stringData: {token: "98765"}`, `key "token" of Secret "s" looks like a number, and the server would convert it to one and reject it; use another value`},
-		"unquoted":                  {`{name: s}, stringData: {token: 98765}`, "error: -: is not a valid Secret: its data must be strings; quote numbers and booleans"},
+		"unquoted":                  {`{name: s}, stringData: {token: 98765}`, "error: -: is not a valid Secret: the values of its data, labels and annotations must be strings; quote numbers and booleans"},
+		"not base64":                {`{name: s}, data: {token: "can ary"}`, "error: -: is not a valid Secret: a value of data is not base64; put plain text into stringData"},
 		"invalid connection string": {`{name: pg}, stringData: {url: "mysql://canary"}`, `spec.storage.sql.connectionString.secretKeyRef: key "url" of Secret "pg": the value is not a PostgreSQL connection string`},
 	} {
 		t.Run(name, func(t *testing.T) {

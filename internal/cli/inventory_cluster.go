@@ -78,7 +78,7 @@ func listProblem(err error, namespace string) error {
 	if apierrors.IsForbidden(err) && namespace == "" {
 		problem += "; set --namespace to a namespace whose stacks you may list"
 	}
-	return &rejection{problems: []string{problem}, summary: "the cluster could not be read"}
+	return &rejection{problems: []string{problem}, summary: "the objects of the cluster could not be read"}
 }
 
 // unseen records a text about objects that the caller may not read, unless it is already recorded.

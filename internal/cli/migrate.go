@@ -200,7 +200,9 @@ func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p print
 	}
 	v := surveyor{client: c, found: inventory{Stacks: []takeover{}}}
 	if o.operatorConfig != "" {
-		v.config, err = readOperatorConfig(o.operatorConfig, stdin, p)
+		if v.config, err = readOperatorConfig(o.operatorConfig, stdin, p); err != nil {
+			return v.found, err
+		}
 	} else {
 		err = v.readConfig(ctx, p)
 	}
@@ -208,7 +210,7 @@ func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p print
 		err = v.survey(ctx, o.namespace)
 	}
 	if _, said := errors.AsType[*rejection](err); err != nil && !said {
-		err = &rejection{problems: []string{err.Error()}, summary: "the cluster could not be read"}
+		err = &rejection{problems: []string{err.Error()}, summary: "the objects of the cluster could not be read"}
 	}
 	return v.found, err
 }

@@ -114,6 +114,11 @@ func TestMigrateCommandLine(t *testing.T) {
 		t.Errorf("unreachable cluster: exit code %d, want 1", got.code)
 	}
 	contains(t, got.err, "connection refused")
+	got = run(t, "", "migrate", "--dry-run", "--operator-config", "nowhere.yaml", "--kubeconfig", unreachable)
+	if got.code != 2 || strings.Contains(got.err, "could not be read") {
+		t.Errorf("missing --operator-config: exit code %d, want 2\n%s", got.code, got.err)
+	}
+	contains(t, got.err, "--operator-config: ")
 	if _, err := os.Stat(os.Getenv("HOME") + "/.kube"); err == nil {
 		t.Error("the command created a folder")
 	}

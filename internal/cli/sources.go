@@ -156,7 +156,7 @@ func operatorConfigIn(doc document.Document) (*corev1.ConfigMap, error) {
 	}
 	configMap := &corev1.ConfigMap{}
 	if err := json.Unmarshal(doc.Data, configMap); err != nil {
-		return nil, unreadConfig(doc, "is not a valid ConfigMap: its data must be strings; quote numbers and booleans")
+		return nil, unreadConfig(doc, dryrun.DataProblem(doc.Meta.Kind, err))
 	}
 	if configMap.Name != names.OperatorConfigMap {
 		return nil, nil

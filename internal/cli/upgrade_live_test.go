@@ -74,7 +74,7 @@ func TestUpgradeCheckOfClusterByName(t *testing.T) {
 	if got.code != 0 {
 		t.Errorf("exit code %d\n%s", got.code, got.err)
 	}
-	contains(t, got.out, `team-a/pinned: pinned to image "registry.example.com/team/server:1": the operator does not change its release`)
+	contains(t, got.out, `team-a/pinned: pinned to image "registry.example.com/team/server:1": the operator does not change the release of the stack`)
 	missing := c.run(t, "", "upgrade-check", "--to", "1.5", "nobody")
 	if missing.code != 1 {
 		t.Errorf("exit code %d, want 1", missing.code)

@@ -9,6 +9,7 @@ import (
 	"encoding/pem"
 	"math/big"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -157,6 +158,16 @@ func TestHealthy(t *testing.T) {
 	}
 	if len(checks) != 11 || doctor.Failed(findings) {
 		t.Errorf("%d checks: %v", len(checks), checks)
+	}
+}
+
+// TestOneReplica checks the finding about an operator with one pod, because its noun is in the singular.
+func TestOneReplica(t *testing.T) {
+	facts := healthy(t)
+	*facts.Operators.Value[0].Spec.Replicas, facts.Operators.Value[0].Status.ReadyReplicas = 1, 1
+	want := "Deployment operator/manager has 1 ready pod"
+	if !slices.ContainsFunc(doctor.Examine(facts), func(f doctor.Finding) bool { return f.Message == want }) {
+		t.Errorf("no finding %q in %+v", want, doctor.Examine(facts))
 	}
 }
 

@@ -53,6 +53,8 @@ func checkOperator(r *report, operator *appsv1.Deployment) {
 		r.add(Error, fmt.Sprintf("%s has no ready pods, but should have %d", name, wanted), remedy)
 	case ready < wanted:
 		r.add(Warning, fmt.Sprintf("%s has %d of %d ready pods", name, ready, wanted), remedy)
+	case ready == 1:
+		r.ok(name + " has 1 ready pod")
 	default:
 		r.ok(fmt.Sprintf("%s has %d ready pods", name, ready))
 	}

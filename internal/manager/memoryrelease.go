@@ -27,7 +27,7 @@ type memoryReleaser struct {
 	tick time.Duration
 	// allocated returns the total number of allocated bytes.
 	allocated func() uint64
-	// started is called when the start is over.
+	// started is called when the operator has started.
 	started func()
 	release func()
 }

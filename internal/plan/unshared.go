@@ -85,10 +85,10 @@ func (p *Plan) unlisted(warn func(format string, args ...any)) {
 	if err != nil || yamlnode.Len(yamlnode.At(p.root(), "providers", vectorIO)) == 0 {
 		return
 	}
-	const each = "find only the vector stores that they created or that existed when they started, not those of each other; "
+	const each = "find only the vector stores that they created or that existed when they started, and not those that other replicas created later; "
 	store, ok := match.Release.Storage.Lists(vectorIO)
 	if !ok {
-		warn(each+"use release %s or later and set spec.settings.storage.stores.vector_stores there, or disable vectorIo", release.FirstLineThatLists(vectorIO))
+		warn(each+"use release %s or later and set spec.settings.storage.stores.vector_stores, or disable vectorIo", release.FirstLineThatLists(vectorIO))
 		return
 	}
 	if yamlnode.IsNull(yamlnode.At(p.root(), strings.Split(store.Path, ".")...)) {

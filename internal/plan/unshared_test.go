@@ -10,7 +10,7 @@ const (
 	onServers   = onDatabases + "disabled: [vectorIo, files]\n"
 	onPgvector  = "disabled: [files, vectorIo/faiss, vectorIo/sqlite-vec]\nworkload: {replicas: 2}\n" +
 		"providers: {vectorIo: {provider: pgvector, endpoint: pg, apiKey: {secretKeyRef: {name: pg, key: password}}}}\n"
-	ownLists  = "replicas find only the vector stores that they created or that existed when they started, not those of each other; "
+	ownLists  = "replicas find only the vector stores that they created or that existed when they started, and not those that other replicas created later; "
 	notShared = "replicas do not share data that is in files: "
 	oneVolume = "replicas share one volume that only pods on the same node can mount"
 )
@@ -40,7 +40,7 @@ func TestReplicasWithoutSharedData(t *testing.T) {
 		},
 		"a release that lists vector stores from memory": {
 			onDatabases + onPgvector,
-			[]string{"spec.workload.replicas: 2 " + ownLists + "use release 1.2 or later and set spec.settings.storage.stores.vector_stores there, or disable vectorIo"},
+			[]string{"spec.workload.replicas: 2 " + ownLists + "use release 1.2 or later and set spec.settings.storage.stores.vector_stores, or disable vectorIo"},
 		},
 		"vector stores that are listed from memory": {
 			"distribution: {name: starter, version: \"1.5\"}\n" + onDatabases + onPgvector,

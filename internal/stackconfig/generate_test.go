@@ -70,8 +70,8 @@ func TestBaseIsNotChanged(t *testing.T) {
 	}
 }
 
-// Every configuration that the release ships passes the checks when the parts that it needs to start are supplied. Its
-// values are unchanged in the result.
+// TestShippedDistributions checks that each configuration that the release ships is accepted when the variables without
+// a default are set, and that the result keeps its values.
 func TestShippedDistributions(t *testing.T) {
 	rel := release.Default()
 	// Some of the configurations do not start without these variables, which have no default.

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// randomSpec generates specs like those of users from the data of the release.
+// randomSpec uses the data of a release to generate specs like those that users write.
 type randomSpec struct {
 	*rand.Rand
 	rel *release.Release

@@ -27,7 +27,7 @@ type reason struct {
 
 // place is one field of one kind of object. `*` in a pattern matches any text.
 type place struct {
-	// Object is its role: `Deployment <cr>`.
+	// Object is the kind of the object and the pattern of its name, for example `Deployment <cr>`.
 	Object string
 	// Path of the field. An empty path means the object itself.
 	Path string

@@ -3,7 +3,9 @@ package dryrun
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -143,6 +145,20 @@ func WrongKind(meta metav1.TypeMeta) string {
 	}
 }
 
+// DataProblem returns the message for a ConfigMap or Secret that cannot be decoded. It does not contain the content,
+// which may be secret.
+func DataProblem(kind string, err error) string {
+	if _, corrupt := errors.AsType[base64.CorruptInputError](err); corrupt {
+		encoded, plain := "data", "stringData"
+		if kind == "ConfigMap" {
+			encoded, plain = "binaryData", "data"
+		}
+		return fmt.Sprintf("is not a valid %s: a value of %s is not base64; put plain text into %s", kind, encoded, plain)
+	}
+	return fmt.Sprintf("is not a valid %s: the values of its data, labels and annotations must be strings; "+
+		"quote numbers and booleans", kind)
+}
+
 // addTo adds an object that a stack may refer to. Errors do not contain its content, which may be secret.
 func addTo[T any, P interface {
 	*T
@@ -151,7 +167,7 @@ func addTo[T any, P interface {
 ) {
 	object := P(new(T))
 	if err := json.Unmarshal(doc.Data, object); err != nil {
-		m.refuse(doc, fmt.Sprintf("is not a valid %s: its data must be strings; quote numbers and booleans", doc.Meta.Kind))
+		m.refuse(doc, DataProblem(doc.Meta.Kind, err))
 		return
 	}
 	key := Key{Namespace: cmp.Or(object.GetNamespace(), namespace), Name: object.GetName()}

@@ -104,7 +104,7 @@ func Of(in Input) Report {
 		return r
 	case in.Image != "":
 		r.Result, r.Boots = Pinned, true
-		r.Pinned = fmt.Sprintf("pinned to image %q: the operator does not change its release", in.Image)
+		r.Pinned = fmt.Sprintf("pinned to image %q: the operator does not change the release of the stack", in.Image)
 		return r
 	case len(in.Unknown) > 0:
 		r.Result, r.Unknown = NotKnown, in.Unknown

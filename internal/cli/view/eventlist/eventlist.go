@@ -133,7 +133,8 @@ func timesOf(event *corev1.Event) (first, last metav1.Time, count int) {
 	return first, last, count
 }
 
-// Events returns the collected events, the oldest first.
+// Events returns the collected events since options.Since, the oldest first. With options.WarningsFirst, the warnings
+// precede all other events.
 func (c *Collector) Events(options Options) []Event {
 	found := make([]Event, 0, len(c.events))
 	for _, event := range c.events {

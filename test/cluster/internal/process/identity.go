@@ -73,8 +73,8 @@ func readStat(pid int) (stat, error) {
 	return parseStat(string(data))
 }
 
-// parseStat parses the format of proc_pid_stat(5). The second field is the program's name in brackets, which may
-// contain any character, so the fields are counted from its end.
+// parseStat parses the format of proc_pid_stat(5). The second field is the program's name in parentheses, which
+// may contain any character, so the fields are counted from its end.
 func parseStat(text string) (stat, error) {
 	const startField = 22 // counted from 1, as in proc_pid_stat(5)
 	end := strings.LastIndexByte(text, ')')
