@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// program is the name of the command line. A plugin's program has this name in its archive.
+// program is the name of the plugin's executable. The file in an archive has this name, on Windows with .exe.
 const program = "kubectl-llamastack"
 
 // plugin is the manifest of a plugin: https://krew.sigs.k8s.io/docs/developer-guide/plugin-manifest/.

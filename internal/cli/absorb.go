@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// absorber replaces overrideConfig by fields of the spec. It contains the objects that stacks may refer to.
+// absorber replaces overrideConfig with fields of the spec. It contains the objects that stacks may refer to.
 type absorber struct {
 	manifests *dryrun.Manifests
 	namespace string
@@ -30,7 +30,7 @@ func newAbsorber(documents []document.Document, from sources, stdin io.Reader, p
 	return &absorber{found, from.namespace}, err
 }
 
-// absorb replaces the overrideConfig of a stack by fields of the spec, and warns about each part that cannot be
+// absorb replaces the overrideConfig of a stack with fields of the spec, and warns about each part that cannot be
 // replaced. It reports whether the stack can be written.
 func (c *converter) absorb(doc document.Document, title string, source *manifest.Source) bool {
 	stack := dryrun.DecodeStack(doc, c.absorber.namespace)

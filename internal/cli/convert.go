@@ -126,7 +126,7 @@ type converter struct {
 	notes              []string
 	// others lists the kinds that are written unchanged.
 	others []string
-	// absorber replaces overrideConfig by fields. Nil means --absorb-config is not set.
+	// absorber replaces overrideConfig with fields. Nil means --absorb-config is not set.
 	absorber *absorber
 }
 

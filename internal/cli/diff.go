@@ -138,7 +138,7 @@ func (d *differ) changes(ctx context.Context) ([]dryrun.Stack, []change.Change, 
 	return compared, changes, problems, nil
 }
 
-// asError returns an error with the exit code for errors.
+// asError sets the exit code of a rejection to the code for errors, because the default code means differences.
 func asError(err error) error {
 	if rejected, ok := errors.AsType[*rejection](err); ok {
 		rejected.code = codeError

@@ -83,7 +83,7 @@ func (o *eventsOptions) run(
 		selected.Since = at.Add(-o.since)
 	}
 	events := collector.Events(selected)
-	if len(events) == 0 { // the stack may not exist
+	if len(events) == 0 { // the stack might not exist
 		if _, err := cluster.Stack(ctx, name); err != nil {
 			return err
 		}

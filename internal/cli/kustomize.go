@@ -21,8 +21,8 @@ const kustomizeTime = 2 * time.Minute
 // kustomizers are the programs that build a kustomization, in the order of preference.
 var kustomizers = [][]string{{"kubectl", "kustomize"}, {"kustomize", "build"}}
 
-// kustomized returns the documents that kustomize builds from a folder. It runs kustomize as a program; see decision
-// 0024.
+// kustomized returns the documents that kustomize builds from a folder. It runs kustomize as a separate program
+// (decision 0024).
 func kustomized(folder string) ([]document.Document, error) {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("--kustomize: %q is not a folder; use a folder that contains a kustomization.yaml", folder)

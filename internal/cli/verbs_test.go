@@ -143,7 +143,7 @@ func TestRenderRelease(t *testing.T) {
 	contains(t, image.err, `spec.distribution.image: "example.com/a:1": the image determines the release`)
 }
 
-// A note reports the model name that clients must use if the name differs from the spec. upgrade-check reports a
+// If clients must use another model name than the spec contains, a note reports that name. upgrade-check reports a
 // release that changes the name.
 func TestPublicModels(t *testing.T) {
 	const spec = `{distribution: {name: starter, version: "0.7"}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}},

@@ -66,7 +66,7 @@ func read(t *testing.T, path string) *situation {
 	return &s
 }
 
-// TestCases checks the Places of each case before and after a change, and the losses. They are in golden files.
+// TestCases compares the Places of each case before and after a change, and the losses, with golden files.
 func TestCases(t *testing.T) {
 	for _, name := range golden.Cases(t, "testdata") {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// resolve replaces the variables in a text by their values, as the server does. Variables without a value stay
+// resolve replaces the variables in a text with their values, as the server does. Variables without a value stay
 // unchanged.
 func (p *Pod) resolve(text string) string {
 	return envref.Server.Replace(text, func(reference envref.Reference) string {

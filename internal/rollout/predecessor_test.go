@@ -63,7 +63,7 @@ func (w *world) olderApplies(s stack) {
 	w.sync()
 }
 
-// olderReplaces acts as the operator for v1alpha1: it replaces the Deployment by its rendering.
+// olderReplaces acts as the operator for v1alpha1: it replaces the Deployment with its rendering.
 func (w *world) olderReplaces(s stack) {
 	w.t.Helper()
 	w.edit(olderOperator, func(live *appsv1.Deployment) {

@@ -238,7 +238,7 @@ func serverEnds(message string) []corev1.Pod {
 
 const (
 	missing  = "Missing /lls-provider/lls-provider-spec.yaml in image example.com/first:1"
-	refused  = `Failed to pull provider image "example.com/first:1": the registry rejects the credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`
+	refused  = `Failed to pull provider image "example.com/first:1": the registry requires credentials, or rejects them; add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`
 	conflict = "needs numpy>=3, the server has 2.1: add its wheel to the image"
 	inModule = `the server crashes with ImportError in the module "my_org.first" of the provider; see kubectl logs a -c llama-stack --previous`
 )

@@ -28,7 +28,7 @@ var pullAnswers = []struct {
 	{[]string{"x509:"}, "the node does not trust the registry's certificate"},
 	{[]string{"toomanyrequests", "too many requests", "rate limit"}, "the registry limits how often images are pulled; wait, or add a pull Secret to spec.workload.overrides.imagePullSecrets"},
 	{[]string{"repository does not exist"}, "the registry does not have the image, or requires credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets"},
-	{[]string{"unauthorized", "authentication required", "denied", "forbidden", "no basic auth credentials"}, "the registry rejects the credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets"},
+	{[]string{"unauthorized", "authentication required", "denied", "forbidden", "no basic auth credentials"}, "the registry requires credentials, or rejects them; add a pull Secret to spec.workload.overrides.imagePullSecrets"},
 	{[]string{"not found", "manifest unknown", "name unknown"}, "the registry does not have the image"},
 	{
 		[]string{"no such host", "i/o timeout", "connection refused", "dial tcp", "deadline exceeded"},

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Two stacks in a namespace, and a stack in another namespace with the name of the first stack, share one Redis. Each
+// Two stacks in a namespace, and a stack of the same name as the first in another namespace, share one Redis. Each
 // stack lists only its own models and vector stores, even after one of them changed and after all of them restarted.
 func TestRetentionSharedRedis(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")

@@ -12,7 +12,7 @@ var postgresParts = []secretvalue.Part{
 	secretvalue.PartPasswordEncoded, secretvalue.PartSSLMode,
 }
 
-// Connection strings in every form, with their parts in the order above.
+// TestDerive derives the parts of connection strings in every form. The parts are in the order of postgresParts.
 func TestDerive(t *testing.T) {
 	for value, want := range map[string]string{
 		"postgresql://me:hidden@db.example:5433/stack":                                          "db.example 5433 stack me hidden hidden prefer",

@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// Patience bounds the time to reach a state.
+// Patience is the maximum time that a test waits for a state.
 const Patience = 60 * time.Second
 
 // Version is the version that the program reports.

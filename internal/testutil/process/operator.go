@@ -74,7 +74,7 @@ func (c *Cluster) operatorKubeconfig(t testing.TB, folder string) string {
 func (o *Operator) Ready() error {
 	answer, err := http.Get("http://" + o.health + "/readyz?verbose")
 	if err != nil {
-		return fmt.Errorf("request the readiness: %w", err)
+		return fmt.Errorf("request /readyz: %w", err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {

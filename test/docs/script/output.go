@@ -69,7 +69,7 @@ func lineMatches(pattern, line string) bool {
 	return rest == ""
 }
 
-// narrow replaces the space between columns by two spaces. The indentation stays.
+// narrow replaces the space between columns with two spaces. The indentation stays.
 func narrow(line string) string {
 	return gap.ReplaceAllString(strings.TrimRight(line, " \t\r"), "$1  ")
 }

@@ -72,7 +72,7 @@ func serve(ctx context.Context, w world, port string, handler http.Handler, file
 		return fmt.Errorf("listen on port %s: %w", port, err)
 	}
 	s := &http.Server{Handler: handler, ReadHeaderTimeout: upstreamTimeout}
-	defer context.AfterFunc(ctx, func() { _ = s.Close() })() // Serve returns the reason for its end
+	defer context.AfterFunc(ctx, func() { _ = s.Close() })() // Serve then returns ErrServerClosed
 	fmt.Fprintf(w.stdout, "standin: listening on %s\n", listener.Addr())
 	if files.Certificate != "" {
 		err = s.ServeTLS(listener, files.Certificate, files.Key)

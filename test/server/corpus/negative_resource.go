@@ -205,7 +205,7 @@ func (n *negatives) references() {
 	}
 }
 
-// names adds choices of the engine, and names that are nearly correct.
+// names adds a model without a provider, and names of models and shields that do not exist.
 func (n *negatives) names() {
 	base, err := changed(n.config, func(config fields) {
 		addProvider(config, "inference", fields{

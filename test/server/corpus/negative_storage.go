@@ -103,7 +103,7 @@ func (n *negatives) secrets() {
 	n.refused("secret/bool", "api_token", value("True"))
 	n.refused("secret/empty", "not set or empty", value(""))
 	n.choice("secret/line-break", Taken, "It is a slip of the editor in nearly every case, and no header can hold it.", value("token\n"))
-	n.choice("secret/no-text", Unasked, "A container's variable holds text.", mistake{value: func() error { return secretvalue.Usable("\xff\xfe") }})
+	n.choice("secret/no-text", Unasked, "An environment variable of a container must be valid UTF-8.", mistake{value: func() error { return secretvalue.Usable("\xff\xfe") }})
 	n.choice("secret/control-character", Taken, "No header can hold it, so that every request would fail.", value("a\x01b"))
 	n.choice("secret/home", Taken, "The server puts its home directory in the place of ~, and the credential is another one.", value("~/token"))
 	n.choice("secret/reference", Taken, "From 1.2 on the workers replace it once more; before, it depends on where the value goes.", value("${env.HOME:=x}"))

@@ -134,7 +134,7 @@ func huge(w Wheel) string {
 	archive := zip.NewWriter(&out)
 	for _, file := range reader.File {
 		if err := archive.Copy(file); err != nil {
-			panic(fmt.Sprintf("external: copy %q: %v", file.Name, err)) // a buffer takes everything
+			panic(fmt.Sprintf("external: copy %q: %v", file.Name, err)) // writes to a buffer do not fail
 		}
 	}
 	raw, err := archive.CreateRaw(&zip.FileHeader{
@@ -145,10 +145,10 @@ func huge(w Wheel) string {
 		_, err = raw.Write(make([]byte, packed))
 	}
 	if err != nil {
-		panic(fmt.Sprintf("external: write archive: %v", err)) // a buffer takes everything
+		panic(fmt.Sprintf("external: write archive: %v", err)) // writes to a buffer do not fail
 	}
 	if err := archive.Close(); err != nil {
-		panic(fmt.Sprintf("external: close archive: %v", err)) // a buffer takes everything
+		panic(fmt.Sprintf("external: close archive: %v", err)) // writes to a buffer do not fail
 	}
 	return out.String()
 }

@@ -96,11 +96,11 @@ func Zip(entries []Entry) string {
 			_, err = file.Write([]byte(entry.Content))
 		}
 		if err != nil {
-			panic(fmt.Sprintf("external: write %q: %v", entry.Name, err)) // a buffer takes everything
+			panic(fmt.Sprintf("external: write %q: %v", entry.Name, err)) // writes to a buffer do not fail
 		}
 	}
 	if err := archive.Close(); err != nil {
-		panic(fmt.Sprintf("external: close archive: %v", err)) // a buffer takes everything
+		panic(fmt.Sprintf("external: close archive: %v", err)) // writes to a buffer do not fail
 	}
 	return out.String()
 }

@@ -10,7 +10,7 @@ import (
 // Run runs the process. It returns only when the node cannot continue. It reports its work to output.
 func Run(input io.Reader, output io.Writer) error {
 	if os.Getpid() != 1 {
-		return fmt.Errorf("process %d is not the first of a node's namespaces: use `cluster up --node`", os.Getpid())
+		return fmt.Errorf("the process ID is %d, but a node requires process ID 1: use `cluster up --node`", os.Getpid())
 	}
 	messages := json.NewDecoder(input)
 	var setup Setup
