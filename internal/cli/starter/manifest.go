@@ -62,7 +62,8 @@ func (p *Plan) Commands() []string {
 			commands = []string{commands[0], write, commands[1] + source}
 			continue
 		}
-		commands = append(commands, write, fmt.Sprintf("kubectl create secret generic %s%s%s", key.name, p.inNamespace(), source))
+		create := fmt.Sprintf("kubectl create secret generic %s%s%s", key.name, p.inNamespace(), source)
+		commands = append(commands, write, create)
 	}
 	return commands
 }
@@ -98,8 +99,8 @@ func (p *Plan) secrets(w *page) {
 		return
 	}
 	w.line("#")
-	w.line("# The stack uses the following Secrets. Create each Secret from a file that contains only the value, without a line")
-	w.line("# break. printf writes such a file from a variable of your shell:")
+	w.line("# The stack uses the following Secrets. Create each Secret from a file that contains only the value, without a")
+	w.line("# line break. printf writes such a file from a variable of your shell:")
 	w.line("#")
 	for _, command := range p.Commands() {
 		w.line("#   %s", command)
