@@ -281,6 +281,7 @@ generate-docs: $(BIN)/crd-ref-docs
 		$(BIN)/crd-ref-docs --log-level=ERROR --source-path=api/$$version --config=hack/crd-ref-docs.yaml \
 			--renderer=markdown --output-path=docs/reference/$$version.md; done
 	@sed -i 's/items:XValidation: .*<nil>\\} <br \/>//' docs/reference/v1alpha2.md # The tool prints rules on items as a Go struct. The CRD and the messages show these rules.
+	@sed -Ez -i 's/( |\n|<br \/>)\(FR-[^)]*\)//g' docs/reference/v1alpha2.md # The numbers of the requirements are for developers.
 	@$(GO) run ./hack/reference api/v1alpha2 docs/reference/v1alpha2.md docs/reference/v1alpha1.md
 	@$(GO) run ./hack/providers docs/reference/providers
 	@$(GO) run ./hack/flags docs/reference/operator-flags.md

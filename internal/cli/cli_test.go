@@ -214,7 +214,7 @@ func TestUsageErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no file":         {[]string{"render"}, `at least one of the flags in the group [filename kustomize] is required`},
+		"no file":         {[]string{"render"}, "name a manifest with --filename FILE or a folder with --kustomize FOLDER"},
 		"missing file":    {[]string{"render", "-f", "nowhere.yaml"}, "nowhere.yaml"},
 		"unknown output":  {[]string{"render", "-f", samples, "-o", "json"}, `--output: "json" is not a valid value; use one of objects, config, env`},
 		"unknown command": {[]string{"rendr"}, "rendr"},

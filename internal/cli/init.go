@@ -27,7 +27,8 @@ const (
 	initHelp = `Write a LlamaStackDistribution of v1alpha2 with comments. It contains the server, a
 provider of models, the models, and the storage. Without flags, the command asks for
 each of these values. An empty answer selects the default in brackets. With flags,
-the command asks no questions.
+the command asks no questions. If the standard input ends before all questions are
+answered, the command fails and writes no file.
 
 The command does not write Secrets. The manifest contains a template without values,
 as a comment, for each Secret. The manifest passes kubectl llamastack validate.`

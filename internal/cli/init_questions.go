@@ -17,8 +17,6 @@ import (
 type questions struct {
 	in *bufio.Scanner
 	p  printer
-	// ended reports whether the input has no more lines. The other answers are then the defaults.
-	ended bool
 }
 
 func newQuestions(in io.Reader, p printer) *questions {
@@ -36,8 +34,9 @@ func (q *questions) ask(o *initOptions) error {
 	if o.output != "" {
 		return nil
 	}
-	o.output = q.line("File to write, - for standard output", a.Name+".yaml")
-	return nil
+	var err error
+	o.output, err = q.line("File to write, - for standard output", a.Name+".yaml")
+	return err
 }
 
 func (q *questions) server(a *starter.Answers) error {
@@ -88,14 +87,13 @@ func (q *questions) secret(a *starter.Answers, kind *provider.Type) error {
 func (q *questions) required(a *starter.Answers, kind *provider.Type) error {
 	for _, key := range starter.Required(kind) {
 		for {
-			value := q.line("Setting "+key, "")
+			value, err := q.line("Setting "+key, "")
+			if err != nil {
+				return err
+			}
 			if value != "" {
 				a.Settings = append(a.Settings, key+"="+value)
 				break
-			}
-			if q.ended {
-				return fmt.Errorf("%s: provider %q does not start without the key %q; add %s %s=VALUE", starter.FlagSetting,
-					a.Provider, key, starter.FlagSetting, key)
 			}
 		}
 	}
@@ -103,7 +101,11 @@ func (q *questions) required(a *starter.Answers, kind *provider.Type) error {
 }
 
 func (q *questions) models(a *starter.Answers) error {
-	for model := range strings.SplitSeq(q.line("Models, separated by commas, or empty for none", ""), ",") {
+	answer, err := q.line("Models, separated by commas, or empty for none", "")
+	if err != nil {
+		return err
+	}
+	for model := range strings.SplitSeq(answer, ",") {
 		if model = strings.TrimSpace(model); model != "" {
 			a.Models = append(a.Models, model)
 		}
@@ -142,30 +144,35 @@ func (q *questions) exposure(a *starter.Answers) error {
 // text asks a question until the answer is valid. It ignores errors about other answers, which other questions report.
 func (q *questions) text(a *starter.Answers, into *string, flag, question, preset string) error {
 	for {
-		*into = q.line(question, preset)
-		_, err := starter.Check(*a)
+		answer, err := q.line(question, preset)
+		if err != nil {
+			return err
+		}
+		*into = answer
+		_, err = starter.Check(*a)
 		wrong, ok := errors.AsType[*starter.Error](err)
 		if !ok || wrong.Flag != flag {
 			return nil
-		}
-		if q.ended {
-			return err
 		}
 		q.p.problem(err.Error())
 	}
 }
 
-// line asks a question once, and returns the answer or the default.
-func (q *questions) line(question, preset string) string {
+// line asks a question once, and returns the answer, or the default for an empty answer. It returns an error if the
+// input ends before the answer, because an absent answer does not select the default.
+func (q *questions) line(question, preset string) (string, error) {
 	shown := ""
 	if preset != "" {
 		shown = " [" + preset + "]"
 	}
 	_, _ = fmt.Fprintf(q.p.w, "%s%s: ", question, shown)
-	if !q.in.Scan() {
-		q.ended = true
-		q.p.line("")
-		return preset
+	if q.in.Scan() {
+		return cmp.Or(strings.TrimSpace(q.in.Text()), preset), nil
 	}
-	return cmp.Or(strings.TrimSpace(q.in.Text()), preset)
+	q.p.line("")
+	if err := q.in.Err(); err != nil {
+		return "", fmt.Errorf("read the answer to the question %q from standard input: %w", question, err)
+	}
+	return "", fmt.Errorf("the standard input ended before the question %q was answered; answer the questions on a "+
+		"terminal, or set flags: see kubectl llamastack init --help", question)
 }

@@ -94,7 +94,8 @@ func TestInitManifest(t *testing.T) {
 		"--store", "postgres", "--store-secret", "shared/url",
 	})
 	contains(t, out, "max_tokens: 100\n", "provider: remote::vllm\n",
-		"#   kubectl create secret generic shared --from-file=token=FILE --from-file=url=FILE\n",
+		"#   printf %s \"$TOKEN\" > token.txt\n#   printf %s \"$URL\" > url.txt\n"+
+			"#   kubectl create secret generic shared --from-file=token=token.txt --from-file=url=url.txt\n",
 		"# kind: Secret\n# metadata:\n#   name: shared\n# stringData:\n#   token: # the API key of vllm\n#   url: # postgresql://")
 	if strings.Contains(out, "\nkind: Secret") {
 		t.Errorf("the manifest contains a Secret that is not a comment:\n%s", out)
@@ -157,7 +158,7 @@ func TestInitAsks(t *testing.T) {
 		file  string
 		want  []string
 	}{
-		"defaults": {nil, "my-stack.yaml", []string{
+		"defaults": {make([]string, 10), "my-stack.yaml", []string{
 			"name: my-stack\n", "provider: vllm\n", "endpoint: http://vllm:8000\n",
 			"size: 10Gi\n",
 		}},
@@ -191,12 +192,39 @@ func TestInitAsks(t *testing.T) {
 			}
 		})
 	}
-	// The input ends before an answer that has no default.
-	got := run(t, "x\n\nvertexai\n", "init")
-	if got.code != 2 {
-		t.Errorf("incomplete input: exit code %d\n%s", got.code, got.err)
+}
+
+// If the input ends before the last question, the command fails and writes no file. It does not use the defaults.
+func TestInitInputEnds(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, tc := range map[string]struct {
+		in, question string
+		args         []string
+	}{
+		"no input":           {"", "Name of the stack", nil},
+		"name in arguments":  {"", "Server release: ", []string{"my-stack"}},
+		"a required setting": {"x\n\nvertexai\n\n\n", "Setting project", nil},
+		"an invalid answer":  {"x\n9.9\n", "Server release: ", nil},
+		"no models":          {"\n\n\n\n\n", "Models, ", nil},
+		"no file":            {strings.Repeat("\n", 9), "File to write, ", nil},
+		"a file in a flag":   {"\n", "Server release: ", []string{"-o", "stack.yaml"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, tc.in, append([]string{"init"}, tc.args...)...)
+			if got.code != 2 || got.out != "" {
+				t.Errorf("exit code %d, want 2, output %q\n%s", got.code, got.out, got.err)
+			}
+			contains(t, got.err, `the standard input ended before the question "`+tc.question,
+				"or set flags: see kubectl llamastack init --help")
+			if files, err := os.ReadDir("."); err != nil || len(files) > 0 {
+				t.Errorf("the command wrote %v, %v", files, err)
+			}
+		})
 	}
-	contains(t, got.err, `--setting: provider "vertexai" does not start without the key "project"`)
+	// The last answer does not need a line break.
+	if got := run(t, strings.Repeat("\n", 9)+"stack.yaml", "init"); got.code != 0 {
+		t.Errorf("complete input without a last line break: exit code %d\n%s", got.code, got.err)
+	}
 }
 
 // The command overwrites a file only with --force.

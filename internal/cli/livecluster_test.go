@@ -161,7 +161,8 @@ func TestDiffLive(t *testing.T) {
 
 	c.objects[deployment].(map[string]any)["status"] = map[string]any{}
 	idle := c.run(t, edit("[m]", "[m, fast]"), "diff", "-f", "-")
-	contains(t, idle.out, "no preflight runs: no pod serves, so a failed change causes no outage")
+	contains(t, idle.out, "no preflight runs (no separate pod tries the change first): no pod serves, "+
+		"so a failed change causes no outage")
 
 	fresh := c.run(t, strings.Replace(stack(liveSpec), "name: demo", "name: another", 1), "diff", "-f", "-")
 	if fresh.code != 1 {

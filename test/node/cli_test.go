@@ -32,7 +32,7 @@ func TestCommandLine(t *testing.T) {
 	u := s.user()
 
 	u.says("kubectl llamastack init my --provider vllm --endpoint http://vllm:8000 --secret creds/token --model llama3.2-8b "+
-		"--volume-size 1Gi -o stack.yaml", "kubectl create secret generic creds --from-file=token=FILE")
+		"--volume-size 1Gi -o stack.yaml", "kubectl create secret generic creds --from-file=token=token.txt")
 	u.edited("stack.yaml", "stack.yaml", "  workload:\n", "  workload:\n    resources: "+small+"\n")
 	u.says("kubectl llamastack validate -f stack.yaml", "ok: stack.yaml: my")
 	u.says("kubectl apply -f stack.yaml", "created")

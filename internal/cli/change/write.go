@@ -60,14 +60,14 @@ func (c *Change) writePods(page *bytes.Buffer) {
 		fmt.Fprintln(page, "  - in the pod template:")
 	}
 	writeList(page, c.Pods.Template)
-	if c.Pods.How != "" {
+	if c.Pods.How != "" && c.Pods.How != c.Pods.Preflight {
 		fmt.Fprintf(page, "  - %s\n", c.Pods.How)
 	}
 	switch {
 	case c.Pods.TriesFirst:
 		fmt.Fprintf(page, "  - a preflight runs: %s\n", c.Pods.Preflight)
 	case c.Pods.Preflight != "":
-		fmt.Fprintf(page, "  - no preflight runs: %s\n", c.Pods.Preflight)
+		fmt.Fprintf(page, "  - no preflight runs (no separate pod tries the change first): %s\n", c.Pods.Preflight)
 	}
 }
 

@@ -46,22 +46,40 @@ func (p *Plan) inNamespace() string {
 	return " -n " + p.Namespace
 }
 
-// Commands returns the commands that create the Secrets of the stack. They read the values from files, so that the
-// history of a shell does not contain the values.
+// Commands returns the commands that create the Secrets of the stack. They read the values from variables and files, so
+// that the history of a shell does not contain the values.
 func (p *Plan) Commands() []string {
 	var commands []string
 	keys := p.secretKeys()
-	if len(keys) == 2 && keys[0].name == keys[1].name {
-		command := fmt.Sprintf("kubectl create secret generic %s%s --from-file=%s=FILE", keys[0].name, p.inNamespace(), keys[0].key)
-		if keys[0].key != keys[1].key {
-			command += fmt.Sprintf(" --from-file=%s=FILE", keys[1].key)
+	for i, key := range keys {
+		shared := i > 0 && keys[0].name == key.name
+		if shared && keys[0].key == key.key {
+			continue
 		}
-		return []string{command}
-	}
-	for _, key := range keys {
-		commands = append(commands, fmt.Sprintf("kubectl create secret generic %s%s --from-file=%s=FILE", key.name, p.inNamespace(), key.key))
+		write := fmt.Sprintf(`printf %%s "$%s" > %s.txt`, variable(key.key), key.key)
+		source := fmt.Sprintf(" --from-file=%[1]s=%[1]s.txt", key.key)
+		if shared {
+			commands = []string{commands[0], write, commands[1] + source}
+			continue
+		}
+		create := fmt.Sprintf("kubectl create secret generic %s%s%s", key.name, p.inNamespace(), source)
+		commands = append(commands, write, create)
 	}
 	return commands
+}
+
+// variable returns the name of a shell variable for the value of a key.
+func variable(key string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, strings.ToUpper(key))
+	if name[0] >= '0' && name[0] <= '9' {
+		return "_" + name
+	}
+	return name
 }
 
 func (p *Plan) secretKeys() []secretKey {
@@ -81,7 +99,8 @@ func (p *Plan) secrets(w *page) {
 		return
 	}
 	w.line("#")
-	w.line("# The stack uses the following Secrets. Create each Secret from a file that contains only the value, without a line break:")
+	w.line("# The stack uses the following Secrets. Create each Secret from a file that contains only the value, without a")
+	w.line("# line break. printf writes such a file from a variable of your shell:")
 	w.line("#")
 	for _, command := range p.Commands() {
 		w.line("#   %s", command)
@@ -130,7 +149,7 @@ func (p *Plan) meaning(key secretKey) string {
 }
 
 func (p *Plan) distribution(w *page) {
-	w.line("  # The server to run. The following fields change the configuration of this distribution.")
+	w.line("  # The server to run. The following fields change the configuration in the image (the base).")
 	w.line("  distribution:")
 	w.line("    name: %s", p.Distribution)
 	if p.Release != "" {
