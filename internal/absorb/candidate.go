@@ -166,7 +166,7 @@ func (c *candidate) comment(text string, at ...string) {
 // commentSecret comments on a reference to a Secret that replaces a variable from the Secret.
 func (c *candidate) commentSecret(variable string, at ...string) {
 	c.comment("In config.yaml, the value is "+envref.To(variable)+
-		". This variable has the value of the same key of the same Secret.", at...)
+		". This variable gets its value from the Secret key that this field names.", at...)
 }
 
 func sortedKeys(values object) []string { return slices.Sorted(maps.Keys(values)) }

@@ -194,7 +194,7 @@ func TestUnreadableImage(t *testing.T) {
 // TestUnreadableImageIsReadAgain checks that the message about an unreadable image contains the time of the next
 // attempt.
 func TestUnreadableImageIsReadAgain(t *testing.T) {
-	const lasting = "The operator reads it again when the image, the digest of its tag, or registries in the operator's configuration changes"
+	const lasting = "The operator reads the image again when its name, the digest of its tag, or the key registries in the operator's configuration changes"
 	for name, tc := range map[string]struct {
 		cause   error
 		unknown bool

@@ -138,7 +138,7 @@ func (r *Reconciler) decide(
 func (r *Reconciler) isNewest(ctx context.Context, stack *stack) (bool, error) {
 	now := &v1alpha2.LlamaStackDistribution{}
 	if err := r.direct.Get(ctx, keyOf(stack), now); err != nil {
-		return false, fmt.Errorf("read the stack past the cache: %w", err)
+		return false, fmt.Errorf("read the stack from the API server: %w", err)
 	}
 	return now.UID == stack.UID && now.Generation == stack.Generation, nil
 }

@@ -110,7 +110,7 @@ func (r *Reconciler) startPreflight(
 	switch {
 	case err == nil:
 		report.normalEvent(v1alpha2.EventPreflightStarted, fmt.Sprintf(
-			"Pod %q tries the change with image %q before the running pods are replaced", name, made.input.Distribution.Image))
+			"The operator tries the change in Pod %q with image %q before it replaces the running pods", name, made.input.Distribution.Image))
 		return preflightGoesOn(name, "")
 	case rejected(err):
 		skipPreflight("the preflight pod was rejected: "+reasonOf(err), report)
@@ -245,7 +245,7 @@ func skipPreflight(why string, report *report) {
 }
 
 func preflightGoesOn(pod, why string) error {
-	message := fmt.Sprintf("Pod %q tries the change; the running pods are not replaced until this pod is ready", pod)
+	message := fmt.Sprintf("The operator tries the change in Pod %q; the running pods are not replaced until this pod is ready", pod)
 	if why != "" {
 		message += ": " + why
 	}
@@ -258,6 +258,6 @@ func preflightGoesOn(pod, why string) error {
 func preflightFailed(pod, why, next string, retry status.Retry) error {
 	return &status.Failure{
 		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonPreflightFailed, Retry: retry,
-		Message: fmt.Sprintf("Pod %q tries the change and is not ready: %s. The running pods do not change; %s", pod, why, next),
+		Message: fmt.Sprintf("The operator tries the change in Pod %q, which is not ready: %s. The running pods do not change; %s", pod, why, next),
 	}
 }

@@ -31,7 +31,7 @@ type FieldComment struct {
 // into sets the fields in a stack of v1alpha2, and adds the comments to the notes.
 func (a *Absorbed) into(stack map[string]any, notes *remarks) {
 	if len(a.Spec) == 0 {
-		lines := []string{"The flag --absorb-config did not replace this field by other fields, for these reasons:"}
+		lines := []string{"The flag --absorb-config did not replace this field with other fields, for these reasons:"}
 		for _, sentence := range a.Stays {
 			lines = append(lines, "- "+sentence)
 		}

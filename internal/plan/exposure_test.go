@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// Unexpected effects of an exposure are warnings with a remedy.
+// Unexpected effects of an exposure cause warnings with a remedy.
 func TestExposureWarnings(t *testing.T) {
 	const (
 		https    = "tls: {enabled: true, secretName: cert}, "

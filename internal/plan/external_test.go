@@ -210,7 +210,7 @@ func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 	}
 }
 
-// An image that changes with a release is listed as a difference.
+// A changed image of an external provider is listed as a difference.
 func TestCompareExternalImages(t *testing.T) {
 	before, after := build(t, labelled(t, withExternal)),
 		build(t, labelled(t, strings.Replace(withExternal, "r/guard:1", "r/guard:2", 1)))

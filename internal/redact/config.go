@@ -12,8 +12,8 @@ import (
 // maxConfig bounds, in bytes, the configuration that is shown.
 const maxConfig = 1 << 20
 
-// Config returns a configuration in YAML without its secrets and its comments. For any other text, it returns only the
-// size, unless the text consists of certificates.
+// Config returns a configuration in YAML without its secrets and its comments. It returns certificates unchanged, and
+// only the size of any other text.
 func (k *Known) Config(text string) string {
 	if text == "" || isCertificates(text) {
 		return text

@@ -42,8 +42,8 @@ func disabledAndConfigured(c *checks) []string {
 	return warnings
 }
 
-// variables warns about a variable of the user that has the same name as a variable with a secret, because the user's
-// variable takes precedence.
+// variables warns about a variable of the user that has the same name as a variable from secretEnv, or the prefix of
+// the operator's variables, because the user's variable takes precedence.
 func variables(c *checks) []string {
 	var warnings []string
 	for i, env := range c.overrides().Env {

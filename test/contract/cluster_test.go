@@ -27,7 +27,7 @@ type trial struct {
 	// configMaps contains the ConfigMaps of the manifest.
 	configMaps []*unstructured.Unstructured
 	// before contains each stack by name, as the API server stores it with the definition of the previous operator.
-	// refused reports whether the API server rejected a stack.
+	// refused is the error with which the API server rejected a stack, or nil.
 	before  map[string]*unstructured.Unstructured
 	refused error
 }

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	all  = flag.Bool("all", false, "try every write instead of each third, and the faults that take long")
+	all  = flag.Bool("all", false, "try every write instead of every third, and the faults that take a long time")
 	into = flag.String("table", "", "file that the table of faults is written to")
 )
 

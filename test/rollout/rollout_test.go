@@ -168,7 +168,7 @@ func testTriedChange(t *testing.T, b *bench) {
 	}
 }
 
-// configMapOf returns the ConfigMap with the configuration that the pods mount.
+// configMapOf returns the name of the ConfigMap with the configuration that the pods mount.
 func configMapOf(deployment *appsv1.Deployment) string {
 	for _, volume := range deployment.Spec.Template.Spec.Volumes {
 		if volume.ConfigMap != nil {

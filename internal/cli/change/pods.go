@@ -170,7 +170,7 @@ func preflight(in Input, recreates bool) (runs bool, reason string) {
 	case in.Serving != nil && *in.Serving == 0:
 		return false, "no pod serves, so a failed change causes no outage"
 	case in.After.TriesChanges():
-		return true, "a pod tries the change before the pods that serve are replaced"
+		return true, "the operator tries the change in a separate pod before it replaces the running pods"
 	case in.After.PreflightMode() == "" && in.After.Rendered.Inputs.Compat != "":
 		return false, "by default, a stack that was created as v1alpha1 has no preflight; set spec.workload.preflight to " +
 			"Always to try changes"

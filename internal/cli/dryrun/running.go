@@ -115,8 +115,8 @@ func (r *Running) complete(input *plan.Input) {
 // Places returns the places where the running pods store data. Nil means that the record does not contain them.
 func (r *Running) Places() *retention.Places { return r.Record.Places }
 
-// Held returns the operator's message about changes of the pod template that it applies with the next change of the
-// pods.
+// Held returns the operator's message about changes to the pod template that the operator postpones until the next
+// change of the pods.
 func (r *Running) Held() string {
 	condition := meta.FindStatusCondition(r.Stack.Status.Conditions, v1alpha2.ConditionAdopted)
 	if condition == nil || condition.Status != metav1.ConditionFalse {

@@ -91,8 +91,10 @@ func verify(authorities []*x509.Certificate) func(tls.ConnectionState) error {
 		for _, certificate := range served[1:] {
 			intermediates.AddCert(certificate)
 		}
-		_, err := served[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: intermediates})
-		return err
+		if _, err := served[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: intermediates}); err != nil {
+			return &tls.CertificateVerificationError{UnverifiedCertificates: served, Err: err}
+		}
+		return nil
 	}
 }
 

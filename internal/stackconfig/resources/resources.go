@@ -114,8 +114,8 @@ func (r *registrar) warnOfChoice(res *resource, e *draft.Provider) {
 		}
 	}
 	if res.Kind == kindModels && e.User == nil && e.Condition == "" && others > 1 {
-		r.Warnf(res.path, "%q is assigned to the provider %q of the distribution, the first of %d, because spec.providers.%s has none; configure the intended provider there, or name one in provider",
-			res.id, e.ID, others, draft.APIField(res.API))
+		r.Warnf(res.path, "%q is assigned to %q, the first of the %d %s providers of the distribution, because spec.providers.%s does not configure a provider; configure the intended provider in that field, or set the key provider of this model",
+			res.id, e.ID, others, draft.APIField(res.API), draft.APIField(res.API))
 	}
 }
 

@@ -87,7 +87,7 @@ func (n *negatives) sweepSection(key *schema.Key) {
 	}
 	class := classOf(key.Type)
 	isBackend := slices.ContainsFunc(n.rel.Storage.Stores, func(s release.Store) bool { return s.Path == key.Name })
-	if class == nil || isBackend { // which has only the keys of its type
+	if class == nil || isBackend { // a backend has only the keys of its type
 		return
 	}
 	for k := range class.Keys {

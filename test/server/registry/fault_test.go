@@ -257,7 +257,7 @@ time.sleep(100)`
 			return
 		}
 		c := declares(modelA)
-		w.env["LLS_REGISTRY_SECONDS"] = "120" // on a slow machine, the import of the server's classes takes long
+		w.env["LLS_REGISTRY_SECONDS"] = "120" // on a slow machine, the import of the server's classes takes a long time
 		with := func(text string) *world {
 			dir := t.TempDir()
 			for _, name := range []string{"redis", "psycopg2", "asyncpg"} {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// mount is the path of the machine's hierarchies.
+// mount is the path at which the machine's cgroup hierarchies are mounted.
 const mount = "/sys/fs/cgroup"
 
 // Group is the control group of the cluster in one state directory.

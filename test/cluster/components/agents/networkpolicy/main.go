@@ -29,7 +29,7 @@ const (
 )
 
 func main() {
-	kubeconfig := flag.String("kubeconfig", "", "`file` that says how to reach the API server")
+	kubeconfig := flag.String("kubeconfig", "", "kubeconfig `file` for the API server")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -18,7 +18,7 @@ import (
 const name = "cluster.test/folder"
 
 func main() {
-	kubeconfig := flag.String("kubeconfig", "", "`file` that says how to reach the API server")
+	kubeconfig := flag.String("kubeconfig", "", "kubeconfig `file` for the API server")
 	node := flag.String("node", "", "`name` of the node that has the folders")
 	folder := flag.String("folder", "", "`folder` of the volumes")
 	flag.Parse()
