@@ -20,11 +20,13 @@ func TestServingHostname(t *testing.T) {
 			[]string{"my.ns.svc", "llama.example.com"},
 			"my.ns.svc",
 		},
-		"only the second name": {[]string{"llama.example.com"}, []string{"my.ns.svc", "llama.example.com"}, "llama.example.com"},
-		"a wildcard":           {[]string{"*.example.com"}, []string{"my.ns.svc", "llama.example.com"}, "llama.example.com"},
-		"no name in common":    {[]string{"other.example.com"}, []string{"my.ns.svc", "llama.example.com"}, ""},
-		"no name":              {nil, []string{"my.ns.svc"}, ""},
-		"no requested name":    {[]string{"other.example.com"}, []string{""}, ""},
+		"only the second name": {
+			[]string{"llama.example.com"}, []string{"my.ns.svc", "llama.example.com"}, "llama.example.com",
+		},
+		"a wildcard":        {[]string{"*.example.com"}, []string{"my.ns.svc", "llama.example.com"}, "llama.example.com"},
+		"no name in common": {[]string{"other.example.com"}, []string{"my.ns.svc", "llama.example.com"}, ""},
+		"no name":           {nil, []string{"my.ns.svc"}, ""},
+		"no requested name": {[]string{"other.example.com"}, []string{""}, ""},
 	} {
 		if got := cabundle.NewServing(testutil.CertificateFor(t, tc.names...), nil).Hostname(tc.wanted...); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
@@ -46,10 +48,12 @@ func TestServingAuthorities(t *testing.T) {
 			text: "# ours\n" + string(authority) + "secret\n" + string(authority),
 			want: string(authority),
 		},
-		"next to a key":                           {text: string(authority) + string(key), problem: &cabundle.Problem{Line: 1 + strings.Count(string(authority), "\n")}},
-		"no certificate":                          {text: "hello", problem: &cabundle.Problem{}},
-		"above the maximum length":                {text: strings.Repeat(" ", cabundle.MaxAuthorities+1), problem: &cabundle.Problem{}},
-		"maximum length":                          {text: string(authority) + strings.Repeat(" ", cabundle.MaxAuthorities-len(authority)), want: string(authority)},
+		"next to a key":  {text: string(authority) + string(key), problem: &cabundle.Problem{Line: 1 + strings.Count(string(authority), "\n")}},
+		"no certificate": {text: "hello", problem: &cabundle.Problem{}},
+		"above the maximum length": {
+			text: strings.Repeat(" ", cabundle.MaxAuthorities+1), problem: &cabundle.Problem{},
+		},
+		"maximum length": {text: string(authority) + strings.Repeat(" ", cabundle.MaxAuthorities-len(authority)), want: string(authority)},
 		"white space, which is the same as empty": {text: " \n"},
 	} {
 		serving := cabundle.NewServing(chain, []byte(tc.text))

@@ -104,7 +104,9 @@ func (o *bundleLoadOptions) check() error {
 }
 
 // load writes the images of the bundle unless --dry-run is set, and returns their destinations.
-func (o *bundleLoadOptions) load(ctx context.Context, l *loader, transport http.RoundTripper) ([]name.Reference, error) {
+func (o *bundleLoadOptions) load(
+	ctx context.Context, l *loader, transport http.RoundTripper,
+) ([]name.Reference, error) {
 	target := &bundle.Target{
 		Prefix: o.registry, Insecure: o.access.insecure, Transport: l.through(transport),
 		Credentials: authn.DefaultKeychain, UserAgent: "kubectl-llamastack",

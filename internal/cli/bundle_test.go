@@ -174,7 +174,11 @@ func TestBundleLoadRefuses(t *testing.T) {
 			2,
 			"--ca-file: open",
 		},
-		{"not an archive", []string{folder + "/bundle.tar", "--registry", "registry.corp"}, 1, "the file is not a tar archive"},
+		{
+			"not an archive",
+			[]string{folder + "/bundle.tar", "--registry", "registry.corp"},
+			1, "the file is not a tar archive",
+		},
 		{"plain HTTP", []string{file, "--registry", server.host}, 1, "for this command, set --insecure"},
 		{
 			"an expired time limit",

@@ -151,12 +151,13 @@ func asError(err error) error {
 func writeChanges(out io.Writer, form string, stacks []dryrun.Stack, changes []change.Change) error {
 	var page bytes.Buffer
 	for i := range changes {
-		if form == formText {
+		switch form {
+		case formText:
 			if i > 0 {
 				page.WriteByte('\n')
 			}
 			changes[i].Write(&page, stacks[i].File)
-		} else if form == formDiff {
+		case formDiff:
 			if err := changes[i].WriteDiff(&page); err != nil {
 				return err
 			}

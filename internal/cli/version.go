@@ -71,7 +71,8 @@ func (o *versionOptions) run(ctx context.Context, version string, p printer, out
 		p.warning(text)
 	}
 	var page bytes.Buffer
-	if err := writeForm(&page, o.output, report, func(page *bytes.Buffer) { page.WriteString(report.Text()) }); err != nil {
+	text := func(page *bytes.Buffer) { page.WriteString(report.Text()) }
+	if err := writeForm(&page, o.output, report, text); err != nil {
 		return err
 	}
 	if _, err := page.WriteTo(out); err != nil {

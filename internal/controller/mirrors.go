@@ -78,8 +78,8 @@ func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 
 // follow passes the existing mirrors and each change to tell, until ctx ends.
 func (m *mirrorSets) follow(ctx context.Context, definitions map[string]cache.Cache) error {
-	if m.watchServed(ctx) != nil {
-		return nil // ctx has ended
+	if !m.watchServed(ctx) {
+		return nil
 	}
 	if err := m.read(ctx); err != nil {
 		return err
@@ -100,8 +100,9 @@ func (m *mirrorSets) follow(ctx context.Context, definitions map[string]cache.Ca
 	}
 }
 
-// watchServed watches the kinds that the cluster serves. It retries until ctx ends.
-func (m *mirrorSets) watchServed(ctx context.Context) error {
+// watchServed watches the kinds that the cluster serves, and retries until it succeeds. It returns false if ctx ends
+// before.
+func (m *mirrorSets) watchServed(ctx context.Context) bool {
 	for _, kind := range mirrorKinds() {
 		err := wait.PollUntilContextCancel(ctx, definitionPoll, true, func(context.Context) (bool, error) {
 			_, err := m.mapper.RESTMapping(kind.GroupKind(), kind.Version)
@@ -114,10 +115,10 @@ func (m *mirrorSets) watchServed(ctx context.Context) error {
 			return err == nil, nil
 		})
 		if err != nil {
-			return err
+			return false
 		}
 	}
-	return nil
+	return true
 }
 
 // followDefinitions watches the definitions of the kinds, so that a kind may be added or removed later.

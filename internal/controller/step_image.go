@@ -60,7 +60,7 @@ func (r *Reconciler) setCatalogue(
 	ctx context.Context, stack *stack, running *rollout.Record, found *resolvedImage,
 ) (differs bool) {
 	asked := stack.Spec.Distribution
-	current, _ := distribution.Resolve(asked.Name, asked.Image, asked.Version, nil) //nolint:errcheck // image reports it
+	current, _ := distribution.Resolve(asked.Name, asked.Image, asked.Version, nil)
 	created, recorded := r.createdWith(ctx, stack, running)
 	found.catalogue = cmp.Or(created, current.Image)
 	if recorded && created != current.Image {

@@ -71,90 +71,95 @@ func TestImageOverrides(t *testing.T) {
 // TestImage checks that a stack keeps the image with which it was created while its spec stays the same, even if a
 // newer operator has another catalogue.
 func TestImage(t *testing.T) {
-	const (
-		repository = "docker.io/ogxai/distribution-starter:"
-		recorded   = repository + "0.7.0"
-	)
 	catalogue, err := distribution.Resolve("starter", "", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tc := range []imageCase{
+	for _, tc := range imageCases(catalogue.Image) {
+		t.Run(tc.name, func(t *testing.T) { checkImage(t, tc) })
+	}
+}
+
+// imageCases returns the rows of TestImage. The catalogue of the operator has the given image.
+func imageCases(catalogue string) []imageCase {
+	const (
+		repository = "docker.io/ogxai/distribution-starter:"
+		recorded   = repository + "0.7.0"
+	)
+	return []imageCase{
 		{
 			name: "new stack", asked: v1alpha2.DistributionSpec{Name: "starter"},
-			image: catalogue.Image, catalogue: catalogue.Image,
+			image: catalogue, catalogue: catalogue,
 		},
 		{
 			name: "recorded in status", asked: v1alpha2.DistributionSpec{Name: "starter"},
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
-			image:  recorded, catalogue: recorded, newer: catalogue.Image,
+			image:  recorded, catalogue: recorded, newer: catalogue,
 		},
 		{
 			name: "the image that runs is recorded", asked: v1alpha2.DistributionSpec{Name: "starter"},
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", Image: recorded, ImageFrom: v1alpha2.ImageFromCatalogue},
-			image:  recorded, catalogue: recorded, newer: catalogue.Image,
+			image:  recorded, catalogue: recorded, newer: catalogue,
 		},
 		{
 			name: "the image of an earlier override is not recorded", asked: v1alpha2.DistributionSpec{Name: "starter"},
 			status: &v1alpha2.ResolvedDistribution{
 				Name: "starter", Image: "mirror/starter:0.7.0", ImageFrom: v1alpha2.ImageFromOperatorConfig,
 			},
-			image: catalogue.Image, catalogue: catalogue.Image,
+			image: catalogue, catalogue: catalogue,
 		},
 		{
 			name: "recorded on the Deployment", asked: v1alpha2.DistributionSpec{Name: "starter"},
 			running: rollout.Distribution{Name: "starter", CatalogueImage: recorded},
-			image:   recorded, catalogue: recorded, newer: catalogue.Image,
+			image:   recorded, catalogue: recorded, newer: catalogue,
 		},
 		{
 			name: "another version is asked for", asked: v1alpha2.DistributionSpec{Name: "starter", Version: "0.7"},
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
-			image:  catalogue.Image, catalogue: catalogue.Image,
+			image:  catalogue, catalogue: catalogue,
 		},
 		{
 			name: "an override goes first and keeps the record", asked: v1alpha2.DistributionSpec{Name: "starter"},
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
 			images: distribution.Overrides{"starter": "mirror/starter:0.7.1"},
-			image:  "mirror/starter:0.7.1", catalogue: recorded, newer: catalogue.Image,
+			image:  "mirror/starter:0.7.1", catalogue: recorded, newer: catalogue,
 		},
 		{
 			name: "taken over, the server told its release", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.5",
-			image: repository + "0.3.5", catalogue: repository + "0.3.5", newer: catalogue.Image,
+			image: repository + "0.3.5", catalogue: repository + "0.3.5", newer: catalogue,
 		},
 		{
 			name: "taken over, a release of the line", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.4.dev1+team",
-			image: repository + "0.3.5", catalogue: repository + "0.3.5", newer: catalogue.Image,
+			image: repository + "0.3.5", catalogue: repository + "0.3.5", newer: catalogue,
 		},
 		{
 			name: "taken over, a release that is not offered", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.1.9",
-			image: catalogue.Image, catalogue: catalogue.Image,
+			image: catalogue, catalogue: catalogue,
 		},
 		{
 			name: "taken over, the server told its release since", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.5", foreign: true,
-			status:  &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: catalogue.Image},
-			running: rollout.Distribution{Name: "starter", CatalogueImage: catalogue.Image},
-			image:   repository + "0.3.5", catalogue: repository + "0.3.5", newer: catalogue.Image,
+			status:  &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: catalogue},
+			running: rollout.Distribution{Name: "starter", CatalogueImage: catalogue},
+			image:   repository + "0.3.5", catalogue: repository + "0.3.5", newer: catalogue,
 		},
 		{
 			name: "taken over, the server is not asked now", asked: v1alpha2.DistributionSpec{Name: "starter"}, foreign: true,
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
-			image:  recorded, catalogue: recorded, newer: catalogue.Image,
+			image:  recorded, catalogue: recorded, newer: catalogue,
 		},
 		{
 			name: "our own pods answer by another release", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.5",
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
-			image:  recorded, catalogue: recorded, newer: catalogue.Image,
+			image:  recorded, catalogue: recorded, newer: catalogue,
 		},
 		{
 			name: "taken over, a version is asked for", asked: v1alpha2.DistributionSpec{Name: "starter", Version: "0.7"}, answer: "0.3.5",
-			image: catalogue.Image, catalogue: catalogue.Image,
+			image: catalogue, catalogue: catalogue,
 		},
 		{
 			name: "bare image", asked: v1alpha2.DistributionSpec{Image: "example.com/mine:1"},
 			status: &v1alpha2.ResolvedDistribution{Image: "example.com/other:1"}, image: "example.com/mine:1",
 		},
-	} {
-		t.Run(tc.name, func(t *testing.T) { checkImage(t, tc) })
 	}
 }
 

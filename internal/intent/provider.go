@@ -204,8 +204,8 @@ func (o *object) shorthand(key string) *SecretRef {
 	return decodeSecret(fields, path, o.Errors)
 }
 
-// addressKeys are the keys that the providers of the server releases have for an address. The field endpoint sets each of
-// them.
+// addressKeys are the keys that the providers of the server releases have for an address. The field endpoint sets each
+// of them.
 var addressKeys = []string{"url", "base_url", "api_base", "host", "uri"}
 
 func (o *object) unknownProviderField(path *field.Path, key string) {

@@ -165,7 +165,8 @@ func TestObstacles(t *testing.T) {
 }
 
 func (o obstacles) webhookIsDown(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // otherwise, client-go waits for the caches of the API server
+	// Without this limit, client-go waits for the caches of the API server.
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	if result, err := newMigrator(o.Cluster, quick).Run(ctx); err == nil {
 		t.Errorf("no error, but %+v", result)

@@ -148,7 +148,8 @@ func containerTrouble(
 // notCreatedMessage returns the kubelet's explanation why it cannot create a waiting container.
 func notCreatedMessage(container *corev1.ContainerStatus) string {
 	waiting := container.State.Waiting
-	return fmt.Sprintf("container %q cannot be started (%s): %s", container.Name, waiting.Reason, takenOver(waiting.Message))
+	return fmt.Sprintf("container %q cannot be started (%s): %s",
+		container.Name, waiting.Reason, takenOver(waiting.Message))
 }
 
 // slow returns a message about the first container that is not ready.

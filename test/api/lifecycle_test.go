@@ -116,8 +116,8 @@ func unrelatedChanges(t *testing.T, c client.Client, name string) {
 	}
 }
 
-// TestPolicyIgnoresUnchangedFields checks that an object with an invalid part can still be changed in another part of its
-// spec.
+// TestPolicyIgnoresUnchangedFields checks that an object with an invalid part can still be changed in another part of
+// its spec.
 func TestPolicyIgnoresUnchangedFields(t *testing.T) {
 	c := newClient(t)
 	object := newStack("changed-part")

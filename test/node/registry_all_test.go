@@ -269,8 +269,8 @@ func (s *scenario) runsDigest(digest string) {
 	})
 }
 
-// TestWrongContentOfRegistry checks that content which does not match its digest never runs. A moved tag is reported with
-// both digests, and rolls out only to a stack that follows it.
+// TestWrongContentOfRegistry checks that content which does not match its digest never runs. A moved tag is reported
+// with both digests, and rolls out only to a stack that follows it.
 func TestWrongContentOfRegistry(t *testing.T) {
 	s := newScenario(t)
 	r := s.serveRegistry()

@@ -90,8 +90,10 @@ func TestPositionOfItems(t *testing.T) {
 			"kind: A\r\n---\r\nkind: B\r\nspec:\r\n  a: 1\r\n", 1, "spec.a",
 			document.Position{Line: 5, Column: 3},
 		},
-		"separators":                   {"---\n---\nkind: A\n--- # two\n# Source: x/templates/y.yaml\nkind: B\nspec: {a: 1}\n", 2, "spec.a", document.Position{Line: 7, Column: 8}},
-		"anchor that refers to itself": {"kind: A\nspec: &a {<<: *a, b: 1}\n", 0, "spec.a", document.Position{Line: 2, Column: 1}},
+		"separators": {"---\n---\nkind: A\n--- # two\n# Source: x/templates/y.yaml\nkind: B\nspec: {a: 1}\n", 2, "spec.a", document.Position{Line: 7, Column: 8}},
+		"anchor that refers to itself": {
+			"kind: A\nspec: &a {<<: *a, b: 1}\n", 0, "spec.a", document.Position{Line: 2, Column: 1},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "a.yaml")

@@ -67,7 +67,9 @@ func labelsOf(config object) (map[string]string, error) {
 
 // replaceLayer removes the layer of the earlier configuration, and adds a layer for a configuration that is too large
 // for a label.
-func (s *single) replaceLayer(ctx context.Context, from registry.Source, digest v1.Hash, wanted *registry.Labels) error {
+func (s *single) replaceLayer(
+	ctx context.Context, from registry.Source, digest v1.Hash, wanted *registry.Labels,
+) error {
 	if err := s.removeLayer(ctx, from, digest); err != nil {
 		return err
 	}

@@ -174,7 +174,9 @@ func (r *reader) autoscaler(ctx context.Context) {
 // exposures reads the objects that may expose the stack. The cluster may not serve all of their kinds.
 func (r *reader) exposures(ctx context.Context) {
 	objects := map[string]string{
-		"Ingress": names.Ingress(r.stack.Name), "Route": names.Route(r.stack.Name), "HTTPRoute": names.HTTPRoute(r.stack.Name),
+		"Ingress":   names.Ingress(r.stack.Name),
+		"Route":     names.Route(r.stack.Name),
+		"HTTPRoute": names.HTTPRoute(r.stack.Name),
 	}
 	for _, kind := range render.ExposureKinds() {
 		object := &unstructured.Unstructured{}

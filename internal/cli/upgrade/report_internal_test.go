@@ -25,11 +25,13 @@ func TestOf(t *testing.T) {
 		in   Input
 		want Result
 	}{
-		"no error":                  {Input{}, Starts},
-		"an error":                  {Input{After: Outcome{Errors: []string{"spec.a: wrong"}}}, WouldNotStart},
-		"an image":                  {Input{Image: "a:1"}, Pinned},
-		"a deleted stack":           {Input{Image: "a:1", Deleting: true}, Deleting},
-		"incomplete facts":          {Input{Unknown: []string{"x"}, After: Outcome{Errors: []string{"spec.a: wrong"}}}, NotKnown},
+		"no error":        {Input{}, Starts},
+		"an error":        {Input{After: Outcome{Errors: []string{"spec.a: wrong"}}}, WouldNotStart},
+		"an image":        {Input{Image: "a:1"}, Pinned},
+		"a deleted stack": {Input{Image: "a:1", Deleting: true}, Deleting},
+		"incomplete facts": {
+			Input{Unknown: []string{"x"}, After: Outcome{Errors: []string{"spec.a: wrong"}}}, NotKnown,
+		},
 		"an error in both releases": {Input{Before: Outcome{Errors: []string{"spec.a: wrong"}}, After: Outcome{Errors: []string{"spec.a: wrong"}}}, WouldNotStart},
 	} {
 		got := Of(tc.in)

@@ -114,7 +114,10 @@ func TestPackedLayers(t *testing.T) {
 		{name: "zstd with a large window", layer: packed(2 * maxWindow), wantErr: "compressed with zstd and a window larger than 8388608 bytes; put the configuration in the label"},
 		{name: "incomplete zstd", layer: packed(maxWindow)[:100], wantErr: "the layer cannot be decompressed"},
 		{name: "incomplete gzip", layer: []byte{0x1f, 0x8b, 8, 0}, wantErr: "the layer cannot be decompressed"},
-		{name: "not an archive", layer: []byte(strings.Repeat("config.yaml", 100)), wantErr: "the layer cannot be decompressed"},
+		{
+			name: "not an archive", layer: []byte(strings.Repeat("config.yaml", 100)),
+			wantErr: "the layer cannot be decompressed",
+		},
 		{name: "an empty layer", wantErr: "the layer has no such file"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

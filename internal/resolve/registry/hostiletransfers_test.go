@@ -138,7 +138,10 @@ func hostileTransfers() []hostileAnswer {
 			func(f *forged) {
 				f.on("/manifests/sha256:", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"manifests":[]}`) })
 			})},
-		{name: "a different digest in the header", rule: fine, does: header("Docker-Content-Digest", digestOfBytes([]byte("another")))},
+		{
+			name: "a different digest in the header", rule: fine,
+			does: header("Docker-Content-Digest", digestOfBytes([]byte("another"))),
+		},
 		{name: "an invalid digest in the header", rule: fine, does: header("Docker-Content-Digest", forbidden)},
 		{name: "a media type that is not of a manifest", rule: fine, does: header("Content-Type", "text/html; "+forbidden)},
 		{name: "a content encoding that the body does not have", rule: fine, does: header("Content-Encoding", "gzip")},

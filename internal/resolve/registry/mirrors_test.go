@@ -40,7 +40,10 @@ var mirrorsCases = []struct {
 	{name: "the mirror has the image", inMirror: withConfig, inSource: withConfig, askedMirror: true},
 	{name: "only the source has the image", inSource: withConfig, askedBoth: true},
 	{name: "the mirror fails", mirrorAnswers: http.StatusBadGateway, inSource: withConfig, askedBoth: true},
-	{name: "neither has the image", askedBoth: true, want: []string{"/mirror/team/server: ", "404", "; ", "/team/server: "}},
+	{
+		name: "neither has the image", askedBoth: true,
+		want: []string{"/mirror/team/server: ", "404", "; ", "/team/server: "},
+	},
 	{name: "a temporary failure of the mirror", mirrorAnswers: http.StatusBadGateway, askedBoth: true, want: []string{"502", "404"}, transient: true},
 	{name: "an invalid label in the mirror", inMirror: map[string]string{LabelBase64: "%"}, inSource: withConfig, askedMirror: true, want: []string{LabelBase64}},
 	{

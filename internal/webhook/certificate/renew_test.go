@@ -308,10 +308,11 @@ func TestCertificates(t *testing.T) {
 		"the authority can sign certificates":   authority.KeyUsage&x509.KeyUsageCertSign != 0,
 		"the authority cannot sign authorities": authority.MaxPathLen == 0 && authority.MaxPathLenZero,
 		"the certificate cannot sign":           !leaf.IsCA && leaf.KeyUsage == x509.KeyUsageDigitalSignature,
-		"the certificate is only for servers":   slices.Equal(leaf.ExtKeyUsage, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}),
-		"the certificate has the names":         slices.Equal(leaf.DNSNames, []string{name}),
-		"the certificate expires in time":       leaf.NotAfter.Equal(start.Add(servingLife)),
-		"the authority expires in time":         authority.NotAfter.Equal(start.Add(authorityLife)),
+		"the certificate is only for servers": slices.Equal(leaf.ExtKeyUsage,
+			[]x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}),
+		"the certificate has the names":   slices.Equal(leaf.DNSNames, []string{name}),
+		"the certificate expires in time": leaf.NotAfter.Equal(start.Add(servingLife)),
+		"the authority expires in time":   authority.NotAfter.Equal(start.Add(authorityLife)),
 	} {
 		if !got {
 			t.Errorf("this is not true: %s", what)

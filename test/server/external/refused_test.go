@@ -211,11 +211,13 @@ func badModules() map[string]badInput {
 	return map[string]badInput{
 		"module: no package with this name": with("acme.echos", source),
 		"module: no package":                with("acme", map[string]string{"acme.py": Source("provider.py")}),
-		"module: no module provider":        with("acme.echo", map[string]string{"acme/echo/__init__.py": Source("__init__.py")}),
-		"module: the module itself":         with("acme.echo.provider", map[string]string{"acme/echo/provider/__init__.py": ""}),
-		"module: no get_provider_spec":      with("acme.echo", map[string]string{"acme/echo/provider.py": "get_spec = 1\n"}),
-		"module: cannot be parsed":          with("acme.echo", map[string]string{"acme/echo/provider.py": "\nimport (\n"}),
-		"module: two of one type":           {providers: []provider{echo(), from(New(same, other, Words())).second()}},
+		"module: no module provider": with("acme.echo",
+			map[string]string{"acme/echo/__init__.py": Source("__init__.py")}),
+		"module: the module itself": with("acme.echo.provider",
+			map[string]string{"acme/echo/provider/__init__.py": ""}),
+		"module: no get_provider_spec": with("acme.echo", map[string]string{"acme/echo/provider.py": "get_spec = 1\n"}),
+		"module: cannot be parsed":     with("acme.echo", map[string]string{"acme/echo/provider.py": "\nimport (\n"}),
+		"module: two of one type":      {providers: []provider{echo(), from(New(same, other, Words())).second()}},
 	}
 }
 

@@ -194,7 +194,8 @@ func TestOtherFailures(t *testing.T) {
 			want: `contact "sts.eu-west-1.amazonaws.com": status 403 Forbidden and code AccessDenied; give the operator's ServiceAccount a role`,
 		},
 		{
-			name: "missing token file of IRSA", way: with("IRSA", map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": "/no/such/file"}),
+			name: "missing token file of IRSA",
+			way:  with("IRSA", map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": "/no/such/file"}),
 			want: errNoIdentity.Error() + "; give",
 		},
 		{name: "missing role of IRSA", way: with("IRSA", map[string]string{"AWS_ROLE_ARN": ""}), want: "; give the operator's ServiceAccount a role"},
