@@ -228,9 +228,9 @@ func TestVerify(t *testing.T) {
 		wanted *registry.Labels
 		want   string
 	}{
-		"valid":                                 {s.image(one, layerEntry(foreign)), large, ""},
-		"many layers, configuration in a label": {many, small, ""},
-		"too many layers":                       {many, large, "the image has more than 10000 manifests, layers or labels"},
+		"valid":                                   {s.image(one, layerEntry(foreign)), large, ""},
+		"many layers, configuration in a label":   {many, small, ""},
+		"too many layers":                         {many, large, "the image has more than 10000 manifests, layers or labels"},
 		"duplicate labels object in another case": {twice, small, "the operator would read another configuration"},
 		"duplicate release in another case":       {s.image(`{"config":{"labels":{"io.llamastack.server.version":"0.8"}}}`), &registry.Labels{Release: "0.7"}, `the operator would read the release "0.8"`},
 		"duplicate provider in another case":      {s.image(`{"config":{"labels":{"io.llamastack.provider":"eA=="}}}`), &registry.Labels{Provider: []byte("y")}, "the operator would read other metadata of the provider"},

@@ -89,8 +89,8 @@ func InstallServer(ctx context.Context, name string) (string, error) {
 }
 
 // InstallClients makes the environment of the client libraries that a release of the server needs for databases that
-// its own environment has none for, and returns the directory of their packages. It returns an empty string for a release
-// without a lock of them.
+// its own environment has none for, and returns the directory of their packages. It returns an empty string for a
+// release without a lock of them.
 func InstallClients(ctx context.Context, release string) (string, error) {
 	lock := "clients-" + release + ".txt"
 	if _, _, err := place(lock, ""); errors.Is(err, fs.ErrNotExist) {
