@@ -223,17 +223,19 @@ func TestVerify(t *testing.T) {
 	}
 	many := s.image(`{"rootfs":{"diff_ids":[`+strings.Join(ids, ",")+`]}}`, layers...)
 	twice := s.image(`{"config":{"Labels":{"io.llamastack.config.base64":"e30="},"labels":{"io.llamastack.config.base64":"e30="}},"rootfs":{"diff_ids":["a"]}}`, layerEntry(foreign))
+	release := s.image(`{"config":{"labels":{"io.llamastack.server.version":"0.8"}}}`)
+	provider := s.image(`{"config":{"labels":{"io.llamastack.provider":"eA=="}}}`)
 	for name, tc := range map[string]struct {
 		image  string
 		wanted *registry.Labels
 		want   string
 	}{
-		"valid":                                   {s.image(one, layerEntry(foreign)), large, ""},
+		"one layer, configuration in a layer":     {s.image(one, layerEntry(foreign)), large, ""},
 		"many layers, configuration in a label":   {many, small, ""},
 		"too many layers":                         {many, large, "the image has more than 10000 manifests, layers or labels"},
 		"duplicate labels object in another case": {twice, small, "the operator would read another configuration"},
-		"duplicate release in another case":       {s.image(`{"config":{"labels":{"io.llamastack.server.version":"0.8"}}}`), &registry.Labels{Release: "0.7"}, `the operator would read the release "0.8"`},
-		"duplicate provider in another case":      {s.image(`{"config":{"labels":{"io.llamastack.provider":"eA=="}}}`), &registry.Labels{Provider: []byte("y")}, "the operator would read other metadata of the provider"},
+		"duplicate release in another case":       {release, &registry.Labels{Release: "0.7"}, `the operator would read the release "0.8"`},
+		"duplicate provider in another case":      {provider, &registry.Labels{Provider: []byte("y")}, "the operator would read other metadata of the provider"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed, err := Label(t.Context(), s, tc.image, tc.wanted)
