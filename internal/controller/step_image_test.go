@@ -82,10 +82,8 @@ func TestImage(t *testing.T) {
 
 // imageCases returns the rows of TestImage. The catalogue of the operator has the given image.
 func imageCases(catalogue string) []imageCase {
-	const (
-		repository = "docker.io/ogxai/distribution-starter:"
-		recorded   = repository + "0.7.0"
-	)
+	const repository = "docker.io/ogxai/distribution-starter:"
+	const recorded = repository + "0.7.0"
 	return []imageCase{
 		{
 			name: "new stack", asked: v1alpha2.DistributionSpec{Name: "starter"},
