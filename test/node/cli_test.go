@@ -201,7 +201,8 @@ func (u *user) changes() {
 	u.says("kubectl llamastack diff -f stack.yaml", "no difference")
 	u.edited("stack.yaml", "service.yaml", "  workload:\n",
 		"  networking:\n    expose: {hostname: "+u.namespace+".example.com}\n  workload:\n")
-	contains(u.t, "diff", u.ends(1, "kubectl llamastack diff -f service.yaml"), "the pods are not replaced", "+ Ingress/my-ingress")
+	contains(u.t, "diff", u.ends(1, "kubectl llamastack diff -f service.yaml"),
+		"the pods are not replaced", "+ Ingress/my-ingress")
 
 	u.edited("stack.yaml", "edit.yaml", "      - llama3.2-8b\n", "      - llama3.2-8b\n      - llama3.2-70b\n"+
 		"    tools:\n      - {name: tickets, mcpEndpoint: \"http://tickets:8080/mcp\"}\n")
