@@ -16,7 +16,7 @@ func health(status, message string) v1alpha2.ProviderHealthStatus {
 	case v1alpha2.ProviderHealthNotImplemented:
 		return v1alpha2.ProviderHealthStatus{Status: status, Message: notImplemented}
 	case v1alpha2.ProviderHealthError:
-		return v1alpha2.ProviderHealthStatus{Status: status, Message: problem(message) + "; the server's log has the details"}
+		return v1alpha2.ProviderHealthStatus{Status: status, Message: Problem(message) + "; the server's log has the details"}
 	default:
 		return v1alpha2.ProviderHealthStatus{Status: v1alpha2.ProviderHealthUnknown}
 	}
@@ -44,7 +44,8 @@ var problems = []struct {
 	{regexp.MustCompile(`(?i)connection|connect\b|resolution|unreachable|not known`), "The provider's service cannot be reached"},
 }
 
-func problem(message string) string {
+// Problem returns a message of the operator for an error message of a provider, which may contain credentials.
+func Problem(message string) string {
 	for _, known := range problems {
 		if known.pattern.MatchString(message) {
 			return known.message

@@ -44,9 +44,6 @@ func (s *Session) Close() {
 	<-s.Done
 }
 
-// Err returns the reason why the session ended. It is valid after Done is closed.
-func (s *Session) Err() error { return s.err }
-
 // Open forwards a local port to a port of a pod until ctx ends. The local port 0 means any free port. An error of the
 // API server keeps its type.
 func Open(ctx context.Context, config *rest.Config, pod *corev1.Pod, local uint16, remote int32) (*Session, error) {

@@ -11,13 +11,9 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 )
 
 const (
-	healthPath = "/v1/health"
 	modelsPath = "/v1/models"
 	// maxAnswer is the maximum size in bytes of an answer.
 	maxAnswer = 4 << 20
@@ -100,30 +96,6 @@ func verify(authorities []*x509.Certificate) func(tls.ConnectionState) error {
 
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
-
-// Health returns an error unless the server is healthy.
-func (c *Client) Health(ctx context.Context) error {
-	_, err := c.get(ctx, healthPath)
-	return err
-}
-
-// Version returns the version of the server.
-func (c *Client) Version(ctx context.Context) (string, error) {
-	body, err := c.get(ctx, probe.VersionPath)
-	if err != nil {
-		return "", err
-	}
-	return probe.ParseVersion(body)
-}
-
-// Providers returns the providers of the server, without their settings.
-func (c *Client) Providers(ctx context.Context) ([]v1alpha2.ProviderInfo, error) {
-	body, err := c.get(ctx, probe.ProvidersPath)
-	if err != nil {
-		return nil, err
-	}
-	return probe.ParseProviders(body)
-}
 
 // Models returns the models of the server, sorted by id.
 func (c *Client) Models(ctx context.Context) ([]Model, error) {

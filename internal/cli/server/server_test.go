@@ -94,30 +94,6 @@ func text(err error) string {
 	return err.Error()
 }
 
-func TestHealthVersionProviders(t *testing.T) {
-	client := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/v1/health":
-			fmt.Fprint(w, `{"status":"OK"}`)
-		case "/v1/version":
-			fmt.Fprint(w, `{"version":"0.7.1"}`)
-		case "/v1/providers":
-			fmt.Fprintf(w, `{"data":[{"api":"inference","provider_id":"vllm","provider_type":"remote::vllm","config":{"api_token":%q},"health":{"status":"OK"}}]}`, canary)
-		}
-	})
-	if err := client.Health(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if version, err := client.Version(t.Context()); version != "0.7.1" || err != nil {
-		t.Errorf("version %q, %v", version, err)
-	}
-	providers, err := client.Providers(t.Context())
-	if err != nil || len(providers) != 1 || providers[0].ProviderID != "vllm" ||
-		strings.Contains(fmt.Sprint(providers), canary) {
-		t.Errorf("providers %v, %v", providers, err)
-	}
-}
-
 func TestRefusals(t *testing.T) {
 	token := func(o *server.Options) { o.Token = canary }
 	for name, tc := range map[string]struct {
