@@ -79,7 +79,7 @@ func Node(l line.Line) []Set {
 		{
 			Title: "metrics-server", Version: "metrics-server", Module: filepath.Join(components, "metrics-server"),
 			LinkerFlags: strip,
-			Takes:       "about a minute",
+			Takes:       "1 to 3 minutes",
 			Programs:    []Program{{Name: "metrics-server", Package: "sigs.k8s.io/metrics-server/cmd/metrics-server"}},
 		},
 		{
