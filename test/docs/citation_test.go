@@ -43,7 +43,7 @@ var (
 )
 
 // recordHeadings are the headings of a decision record, in order.
-var recordHeadings = []string{"Context", "Decision", "Consequences", "What would change it"}
+var recordHeadings = []string{"Context", "Decision", "Consequences", "When to revisit"}
 
 // factProblems returns the problems of the page of facts, and the number of facts.
 func factProblems(text string) (problems []string, facts int) {
@@ -434,13 +434,13 @@ func TestFactChecksFail(t *testing.T) {
 }
 
 func TestRecordChecksFail(t *testing.T) {
-	const good = "# 4. Title\n\n## Context\n\nA.\n\n## Decision\n\nB.\n\n## Consequences\n\nC.\n\n## What would change it\n\nD.\n"
+	const good = "# 4. Title\n\n## Context\n\nA.\n\n## Decision\n\nB.\n\n## Consequences\n\nC.\n\n## When to revisit\n\nD.\n"
 	for _, tc := range []struct{ name, text, want string }{
 		{"0004-title.md", good, ""},
 		{"4-title.md", good, "another form"},
 		{"0005-title.md", good, "does not have the number 5"},
 		{"0004-title.md", strings.Replace(good, "## Consequences\n\nC.\n\n", "", 1), "the headings are"},
-		{"0004-title.md", strings.Replace(good, "## What would change it", "## Later", 1), "the headings are"},
+		{"0004-title.md", strings.Replace(good, "## When to revisit", "## Later", 1), "the headings are"},
 		{"0004-title.md", good + "\n## Status\n", "the headings are"},
 		{"0004-title.md", good + strings.Repeat("E.\n", pageLines), "lines, at most 60"},
 	} {

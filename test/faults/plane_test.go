@@ -19,7 +19,7 @@ import (
 // planes lists the faults of the control plane, of its clock, and of leader election.
 var planes = []fault{
 	{name: "the API server is restarted", slow: true, strikes: []strike{restartAPIServer}, spec: changed},
-	{name: "etcd is slowed down by a second", slow: true, strikes: []strike{slowEtcd}, spec: changed},
+	{name: "every answer of etcd is delayed by a second", slow: true, strikes: []strike{slowEtcd}, spec: changed},
 	{name: "the clock was a year ahead", strikes: []strike{clockAhead}, spec: changed},
 	{name: "the leader loses its lease in the middle of a change", slow: true, strikes: []strike{loseLease}, spec: changed},
 	{name: "the API server is unavailable, and the only operator exits", slow: true, strikes: []strike{loseAPIServer}, spec: changed},

@@ -27,7 +27,7 @@ import (
 
 // registries lists the faults of the registries from which the operator reads images.
 var registries = []fault{
-	{name: "the registry is unavailable, and the spec asks for a new image", slow: true, fresh: true, rolls: true, strikes: []strike{registryGone}, after: isReady},
+	{name: "the registry is unavailable, and the spec names a new image", slow: true, fresh: true, rolls: true, strikes: []strike{registryGone}, after: isReady},
 }
 
 func isReady(t *testing.T, s *stage) error { t.Helper(); return s.ready(t) }

@@ -22,17 +22,17 @@ const stormLasts = 3 * time.Second
 
 // storms lists the faults between the operator and the API server.
 var storms = []fault{
-	{name: "every write is answered 409", strikes: []strike{storm(answers(http.StatusConflict))}, spec: changed},
+	{name: "every write is answered with 409", strikes: []strike{storm(answers(http.StatusConflict))}, spec: changed},
 	{
-		name: "every write is answered 429", slow: true, strikes: []strike{storm(answers(http.StatusTooManyRequests))},
-		spec: changed,
+		name: "every write is answered with 429", slow: true,
+		strikes: []strike{storm(answers(http.StatusTooManyRequests))}, spec: changed,
 	},
 	{
-		name: "every write is answered 500", slow: true, strikes: []strike{storm(answers(http.StatusInternalServerError))},
-		spec: changed,
+		name: "every write is answered with 500", slow: true,
+		strikes: []strike{storm(answers(http.StatusInternalServerError))}, spec: changed,
 	},
 	{
-		name: "every second write is answered 409", slow: true,
+		name: "every second write is answered with 409", slow: true,
 		strikes: []strike{storm(everySecond(answers(http.StatusConflict)))}, spec: changed,
 	},
 	{name: "every call is delayed by a second", slow: true, strikes: []strike{storm(late)}, spec: changed},
