@@ -12,9 +12,9 @@ import (
 )
 
 // answers holds the API server's last answer for each object. It only saves calls, in three cases: the cache does not
-// contain the operator's own write yet, the content of an object is not cached, or the API server stores an object in
-// another form than the one applied. Without answers, the operator only reads more often. Calls for one object are not
-// concurrent.
+// contain the operator's own write yet, the content of an object is not cached, or the API server stores an object in a
+// form that differs from the applied one. Without answers, the operator only reads more often. Calls for one object are
+// not concurrent.
 type answers struct {
 	mu      sync.Mutex
 	entries map[types.NamespacedName]map[objectKey]entry

@@ -15,7 +15,7 @@ import (
 
 // Options configures an Applier. Every field is required.
 type Options struct {
-	// Writer writes, and reads without caches.
+	// Writer writes objects, and reads them without caches.
 	Writer client.Client
 	// Cache holds the children, and only metadata for the kinds in MetadataOnly.
 	Cache client.Reader
@@ -55,11 +55,11 @@ type Outcome string
 const (
 	// Unchanged means that the object was not written.
 	Unchanged Outcome = "unchanged"
-	// Created means that the object did not exist.
+	// Created means that the object did not exist before the apply.
 	Created Outcome = "created"
-	// Configured means that the object differed.
+	// Configured means that the apply changed the object.
 	Configured Outcome = "configured"
-	// Adopted means that the object had no controller and now has one.
+	// Adopted means that the object had no controller before the apply. Its controller is now the owner.
 	Adopted Outcome = "adopted"
 )
 

@@ -37,7 +37,8 @@ func withoutIdentity(object map[string]any) map[string]any {
 	return fields
 }
 
-// compare walks through wanted and live together with the owned set, which distinguishes keyed lists from atomic lists.
+// compare reports whether live has every value in wanted, and whether the manager owns exactly the fields of wanted.
+// The owned set distinguishes keyed lists from atomic lists.
 func compare(owned *fieldpath.Set, wanted, live any) bool {
 	switch wanted := wanted.(type) {
 	case map[string]any:

@@ -28,8 +28,8 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 	return result
 }
 
-// The live object, and the fields that the tester owns, as an API server stores them: with defaults in addition to the
-// applied fields.
+// These are the live object, and the fields that the tester owns, as an API server stores them. The object has defaults
+// in addition to the applied fields.
 const (
 	liveText = `
 apiVersion: v1
@@ -110,7 +110,7 @@ var inForceCases = []struct {
 }{
 	{name: "same", want: true},
 	{name: "server's empty value", wanted: setField(false, "spec", "hostNetwork"), want: true},
-	{name: "null where nothing is", wanted: setField(nil, "spec", "strategy"), want: true},
+	{name: "null for a missing field", wanted: setField(nil, "spec", "strategy"), want: true},
 	{name: "foreign label", live: setField("c", "metadata", "labels", "theirs"), want: true},
 	{name: "other value", wanted: setField("b", "metadata", "labels", "ours")},
 	{name: "new label", wanted: setField("b", "metadata", "labels", "more")},
@@ -118,9 +118,9 @@ var inForceCases = []struct {
 	{name: "field no longer wanted", wanted: func(_ *testing.T, u *unstructured.Unstructured) {
 		unstructured.RemoveNestedField(u.Object, "spec", "priority")
 	}},
-	{name: "key of a map that is a value as a whole", live: setField(map[string]any{"disk": "ssd", "more": "x"}, "spec",
+	{name: "new key in an atomic map", live: setField(map[string]any{"disk": "ssd", "more": "x"}, "spec",
 		"nodeSelector")},
-	{name: "value as a whole, key no longer wanted", wanted: setField(map[string]any{}, "spec", "nodeSelector")},
+	{name: "atomic map, key no longer wanted", wanted: setField(map[string]any{}, "spec", "nodeSelector")},
 	{name: "number", wanted: setField(int64(6), "spec", "priority")},
 	{name: "argument", wanted: changeContainer(func(c map[string]any) { c["args"] = []any{"x"} })},
 	{name: "argument order", wanted: changeContainer(func(c map[string]any) { c["args"] = []any{"y", "x"} })},

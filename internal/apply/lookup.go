@@ -14,7 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// lookupAll finds the live object of every wanted object. If the cache is not sufficient, it reads concurrently.
+// lookupAll finds the live object of every wanted object. It reads the objects for which the cache is not sufficient
+// from the API server, concurrently.
 func (a *Applier) lookupAll(ctx context.Context, owner Owner, wanted []*unstructured.Unstructured) ([]Desired, error) {
 	objects := make([]Desired, len(wanted))
 	versions := make([]version, len(wanted))
@@ -103,7 +104,8 @@ func (a *Applier) read(ctx context.Context, wanted *unstructured.Unstructured, a
 	return live, nil
 }
 
-// parallel calls do for all elements concurrently. It passes a panic on to the caller, which can handle it.
+// parallel calls the function do for all elements concurrently. It passes a panic on to the caller, which can handle
+// it.
 func parallel(all []int, do func(int)) {
 	var group sync.WaitGroup
 	panics := make([]any, len(all))

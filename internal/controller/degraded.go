@@ -15,8 +15,8 @@ import (
 // defaultAutoscalerPatience is how long an autoscaler may have no metrics. New pods have metrics after a minute or two.
 const defaultAutoscalerPatience = 3 * time.Minute
 
-// reportLostReferences adds a condition if the running pods use an object that no longer exists. The spec must have
-// been in force.
+// reportLostReferences adds a condition if the running pods use an object that no longer exists. It ignores a spec that
+// was never in force.
 func (s *state) reportLostReferences(failure *status.Failure) {
 	if s.live().deployment == nil {
 		return
@@ -81,8 +81,8 @@ func (r *Reconciler) reportAutoscaler(s *state) error {
 	return nil
 }
 
-// servedSince returns the time since when the pods serve, according to the status. If the status does not contain this
-// time yet, servedSince returns the current time.
+// servedSince returns the time at which the pods began to serve, according to the status. If the status does not
+// contain this time yet, servedSince returns the current time.
 func (r *Reconciler) servedSince(stack *stack) time.Time {
 	was := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionAvailable)
 	if was == nil || was.Status != "True" {

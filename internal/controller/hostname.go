@@ -156,7 +156,7 @@ func (r *Reconciler) routeHost(
 }
 
 // precedes reports whether stack a takes precedence over stack b for a host name. A stack that already uses the host
-// name takes precedence. If no stack or both use it, the older stack takes precedence.
+// name takes precedence. If neither or both of them use it, the older stack takes precedence.
 func precedes(a, b *v1alpha2.LlamaStackDistribution, host string) bool {
 	if reachedBy(a, host) != reachedBy(b, host) {
 		return reachedBy(a, host)

@@ -101,7 +101,7 @@ func (m *mirrorSets) follow(ctx context.Context, definitions map[string]cache.Ca
 }
 
 // watchServed watches the kinds that the cluster serves, and retries until it succeeds. It returns false if ctx ends
-// before.
+// first.
 func (m *mirrorSets) watchServed(ctx context.Context) bool {
 	for _, kind := range mirrorKinds() {
 		err := wait.PollUntilContextCancel(ctx, definitionPoll, true, func(context.Context) (bool, error) {

@@ -25,7 +25,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// operatorConfig reads the operator's ConfigMap. Every read uses the cache, so the state never becomes older.
+// operatorConfig reads the operator's ConfigMap. Every read uses the cache, so a later read never returns an older
+// state.
 type operatorConfig struct {
 	cache client.Reader
 	name  types.NamespacedName
@@ -128,7 +129,8 @@ func (t *toldConfig) news(errs field.ErrorList) field.ErrorList {
 	return news
 }
 
-// concerned returns a function that reports whether a change of the configuration affects a stack, or nil for none.
+// concerned returns a function that reports whether a change of the configuration affects a stack. It returns nil if
+// the change affects no stack.
 func concerned(before, now operatorconfig.Config) func(*v1alpha2.LlamaStackDistribution) bool {
 	images := operatorconfig.ImagesChanged(before, now)
 	known := before.Unknown(operatorconfig.KeyImageOverrides) == now.Unknown(operatorconfig.KeyImageOverrides)
@@ -156,7 +158,8 @@ func waitsForImage(stack *v1alpha2.LlamaStackDistribution) bool {
 		generated.Reason == v1alpha2.ReasonBaseConfigUnavailable)
 }
 
-// unknownToStatus reports whether the status lists the available distributions, because the stack's is unknown.
+// unknownToStatus reports whether the status lists the available distributions, because the stack's distribution is
+// unknown.
 func unknownToStatus(stack *v1alpha2.LlamaStackDistribution) bool {
 	valid := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionValidationSucceeded)
 	return valid != nil && valid.Reason == v1alpha2.ReasonUnknownDistribution

@@ -12,7 +12,7 @@ import (
 type report struct {
 	conditions []metav1.Condition
 	events     []event
-	// requeueAt is the time of the next reconcile if no object changes before. Zero means never.
+	// requeueAt is the time of the next reconcile if no object changes before then. Zero means never.
 	requeueAt time.Time
 }
 

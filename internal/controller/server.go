@@ -23,8 +23,8 @@ import (
 )
 
 // observeServer records the answer of the running server in the status. It queries the server when the roll-out is
-// complete and no pod of another revision can answer. It adds a warning if the server has another release than its
-// configuration. A server that does not report its version is not a problem.
+// complete and no pod of another revision can answer. It adds a warning if the release of the server differs from the
+// release of its configuration. A server that does not report its version is not a problem.
 //
 // It returns the answer, and the text about the server's release for the condition ConfigGenerated.
 func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) (answer probe.Answer, note string) {

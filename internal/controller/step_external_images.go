@@ -67,7 +67,8 @@ func imageToRead(provider *intent.ExternalProvider, known *plan.ExternalImage) e
 	return wanted
 }
 
-// readExternalImages returns the outcomes of reading images. Before that, it returns a failure.
+// readExternalImages returns the outcomes of reading images. Until the attempts for all images end, it returns a
+// failure.
 func (r *Reconciler) readExternalImages(stack *stack, unread []externalImage) (map[string]registry.Outcome, error) {
 	credentials, err := credentialsOf(stack)
 	if err != nil {

@@ -70,7 +70,8 @@ func (r *Reconciler) setCatalogue(
 }
 
 // createdWith returns the catalogue's image with which the stack was created, and reports whether the image is
-// recorded. If it is not, it is the image of the release that wrote the data on the stack's volume. It may be empty.
+// recorded. If the image is not recorded, createdWith returns the image of the release that wrote the data on the
+// stack's volume, or an empty string if this release is unknown.
 func (r *Reconciler) createdWith(
 	ctx context.Context, stack *stack, running *rollout.Record,
 ) (image string, recorded bool) {

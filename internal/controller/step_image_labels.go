@@ -31,8 +31,8 @@ type imageLabels struct {
 
 // imageLabels collects the content of the image's labels: its configuration and the server's release. The operator does
 // not read images of the catalogue, because their content is known. It reads any other image once, and uses the result
-// until image, name or version changes. If the image cannot be read, a stack waits only if it has no other base, and a
-// running stack does not change.
+// until the image, name or version in spec.distribution changes. If the image cannot be read, a stack waits only if it
+// has no other base, and a running stack does not change.
 func (r *Reconciler) imageLabels(
 	ctx context.Context, stack *stack, image *resolvedImage, running *rollout.Record, report *report,
 ) (imageLabels, error) {
@@ -204,8 +204,8 @@ const maxCause = 400
 // the distribution's configuration, which may differ from the configuration in the image. The event is emitted once,
 // because the roll-out that follows records the base.
 func ownCopyUsed(image *distribution.Resolved, err error) string {
-	return fmt.Sprintf("The labels of image %q cannot be read: %s; the operator uses its own copy of the configuration of %q in release %s until image, name or version changes. "+
-		"So that the operator can read the image then, add a pull Secret to spec.workload.overrides.imagePullSecrets, or fix registries in the operator's configuration; to use another base, set spec.baseConfig",
+	return fmt.Sprintf("The labels of image %q cannot be read: %s; the operator uses its own copy of the configuration of %q in release %s until the image, name or version in spec.distribution changes. "+
+		"So that the operator can read the image then, add a pull Secret to spec.workload.overrides.imagePullSecrets, or correct the key registries in the operator's configuration; to use another base, set spec.baseConfig",
 		image.Image, status.Shorten(err.Error(), maxCause), image.Name, image.Release.Line)
 }
 

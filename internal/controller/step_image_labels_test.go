@@ -168,8 +168,8 @@ func TestUnreadableImage(t *testing.T) {
 		},
 		"the operator's own copy": {spec: replacedImage, image: resolved, events: []string{
 			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: nobody answers; the operator uses its own copy ` +
-				`of the configuration of "starter" in release ` + resolved.Release.Line + " until image, name or version changes. So that the operator can read the image then, add a pull Secret to " +
-				"spec.workload.overrides.imagePullSecrets, or fix registries in the operator's configuration; " +
+				`of the configuration of "starter" in release ` + resolved.Release.Line + " until the image, name or version in spec.distribution changes. So that the operator can read the image then, add a pull Secret to " +
+				"spec.workload.overrides.imagePullSecrets, or correct the key registries in the operator's configuration; " +
 				"to use another base, set spec.baseConfig",
 		}},
 		"the image's was read": {

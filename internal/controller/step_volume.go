@@ -23,7 +23,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// Paths of the requested values in a claim.
+// These are the paths of the requested values in a claim.
 var (
 	sizePath  = []string{"spec", "resources", "requests", string(corev1.ResourceStorage)}
 	classPath = []string{"spec", "storageClassName"}

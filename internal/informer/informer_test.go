@@ -122,17 +122,17 @@ func TestUnavailable(t *testing.T) {
 		err  error
 		want bool
 	}{
-		"no error":                      {nil, false},
-		"not reached":                   {refused, true},
-		"starting":                      {apierrors.NewServiceUnavailable("starting"), true},
-		"busy":                          {apierrors.NewTooManyRequestsError("later"), true},
-		"without etcd":                  {apierrors.NewInternalError(errors.New("etcdserver: no leader")), true},
-		"a balancer without API server": {generic(http.StatusBadGateway), true},
-		"the version is yet to come":    {tooLarge, false},
-		"the version is forgotten":      {apierrors.NewResourceExpired("too old"), false},
-		"forbidden":                     {apierrors.NewForbidden(pods, "", nil), false},
-		"not served":                    {generic(http.StatusNotFound), false},
-		"not understood":                {errors.New("no kind is registered"), false},
+		"no error":                              {nil, false},
+		"not reached":                           {refused, true},
+		"starting":                              {apierrors.NewServiceUnavailable("starting"), true},
+		"busy":                                  {apierrors.NewTooManyRequestsError("later"), true},
+		"without etcd":                          {apierrors.NewInternalError(errors.New("etcdserver: no leader")), true},
+		"a load balancer without an API server": {generic(http.StatusBadGateway), true},
+		"a resource version that does not exist yet": {tooLarge, false},
+		"an expired resource version":                {apierrors.NewResourceExpired("too old"), false},
+		"forbidden":                                  {apierrors.NewForbidden(pods, "", nil), false},
+		"not served":                                 {generic(http.StatusNotFound), false},
+		"an unknown error":                           {errors.New("no kind is registered"), false},
 	} {
 		if got := Unavailable(tc.err); got != tc.want {
 			t.Errorf("%s: %v", name, got)

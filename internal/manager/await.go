@@ -32,7 +32,8 @@ var startAttempts = wait.Backoff{
 
 // awaitAPIServer returns when the API server is ready, or ctx ends. An operator that loses its lease because the API
 // server is unavailable exits, and starts again while the API server is still unavailable. Exiting again would let the
-// kubelet's back-off grow to five minutes. While it waits, its liveness probe succeeds and its readiness probe fails.
+// kubelet's back-off grow to five minutes. While the operator waits, its liveness probe succeeds and its readiness
+// probe fails.
 func awaitAPIServer(ctx context.Context, config *rest.Config, healthAddress string, pauses wait.Backoff) error {
 	config = rest.CopyConfig(config)
 	config.Timeout = askTimeout

@@ -15,15 +15,15 @@ func TestMemoryIsReleased(t *testing.T) {
 		allocations []uint64
 		want        int
 	}{
-		"a start without work":    {[]uint64{idle}, 1},
-		"rest goes on":            {[]uint64{idle, idle, idle, idle}, 1},
-		"a start with work":       {[]uint64{work, work}, 0},
-		"a long start":            {slices.Repeat([]uint64{work}, startTicks+2), 1},
-		"rest after a start":      {[]uint64{work, work, idle, idle}, 1},
-		"work after a start":      {[]uint64{idle, idle, work, work}, 1},
-		"work resumes":            {[]uint64{work, idle, idle, work, idle, idle}, 2},
-		"work now and then":       {[]uint64{idle, work, idle, work}, 2},
-		"rest after a long start": {append(slices.Repeat([]uint64{work}, startTicks+1), idle, idle), 2},
+		"an idle start":             {[]uint64{idle}, 1},
+		"idle after an idle start":  {[]uint64{idle, idle, idle, idle}, 1},
+		"a busy start":              {[]uint64{work, work}, 0},
+		"a long start":              {slices.Repeat([]uint64{work}, startTicks+2), 1},
+		"idle after a busy start":   {[]uint64{work, work, idle, idle}, 1},
+		"busy after an idle start":  {[]uint64{idle, idle, work, work}, 1},
+		"two bursts of work":        {[]uint64{work, idle, idle, work, idle, idle}, 2},
+		"alternating work and rest": {[]uint64{idle, work, idle, work}, 2},
+		"idle after a long start":   {append(slices.Repeat([]uint64{work}, startTicks+1), idle, idle), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -60,11 +60,11 @@ func TestOptions(t *testing.T) {
 			want: func(o *Options) { o.OperatorNamespace, o.LeaderElectionNamespace = "pod-ns", "pod-ns" },
 		},
 		{
-			name: "namespaces of the variable", env: map[string]string{"WATCH_NAMESPACE": "a, b"},
+			name: "namespaces in the variable", env: map[string]string{"WATCH_NAMESPACE": "a, b"},
 			want: func(o *Options) { o.WatchNamespaces = []string{"a", "b"} },
 		},
 		{
-			name: "an option before its variable", args: []string{"--watch-namespaces=c"},
+			name: "an option takes precedence over its variable", args: []string{"--watch-namespaces=c"},
 			env:  map[string]string{"WATCH_NAMESPACE": "a,b"},
 			want: func(o *Options) { o.WatchNamespaces = []string{"c"} },
 		},
@@ -78,9 +78,9 @@ func TestOptions(t *testing.T) {
 			err: "which must be longer than 1.2 times --leader-elect-retry-period 9s",
 		},
 		{name: "no pause", args: []string{"--leader-elect-retry-period=-1s"}, err: "--leader-elect-retry-period -1s"},
-		{name: "a namespace that is none", args: []string{"--watch-namespaces=a,B_c"}, err: `namespace "B_c"`},
-		{name: "no calls at all", args: []string{"--kube-api-qps=0"}, err: "both must be positive"},
-		{name: "no call at once", args: []string{"--kube-api-qps=7", "--kube-api-burst=0"}, err: "both must be positive"},
+		{name: "an invalid namespace", args: []string{"--watch-namespaces=a,B_c"}, err: `namespace "B_c"`},
+		{name: "no calls per second", args: []string{"--kube-api-qps=0"}, err: "both must be positive"},
+		{name: "no burst", args: []string{"--kube-api-qps=7", "--kube-api-burst=0"}, err: "both must be positive"},
 		{name: "no worker", args: []string{"--concurrency=0"}, err: "--concurrency 0: must be positive"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -56,8 +56,8 @@ func (l *standardLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// handshake logs a failed handshake at level debug. Scanners, probes and clients that do not trust the certificate
-// cause them.
+// handshake logs a failed handshake at debug level. Scanners, probes and clients that do not trust the certificate
+// cause such handshakes.
 func (l *standardLog) handshake(told string) {
 	log := l.log.V(1)
 	if !log.Enabled() {

@@ -29,7 +29,7 @@ func TestStandardLog(t *testing.T) {
 				"notLogged": 0.0,
 			},
 		},
-		"a handshake at level info": {"http: TLS handshake error from 192.0.2.1:5: EOF", zapcore.InfoLevel, nil},
+		"a handshake at info level": {"http: TLS handshake error from 192.0.2.1:5: EOF", zapcore.InfoLevel, nil},
 		"a panic": {
 			"http: panic serving 192.0.2.1:5: oh\ngoroutine 1 [running]:", zapcore.InfoLevel,
 			map[string]any{"level": "error", "msg": "A request ended in a panic", "panic": "http: panic serving 192.0.2.1:5: oh\ngoroutine 1 [running]:"},

@@ -112,10 +112,10 @@ func TestThereAndBack(t *testing.T) {
 		t.Errorf("previous definition before the migration: got %v, want an error", err)
 	}
 	if changed, err := m.SetStorageVersion(t.Context(), "v1alpha1"); err != nil || !changed {
-		t.Fatalf("turned back: %v, %v", changed, err)
+		t.Fatalf("change of the storage version back: %v, %v", changed, err)
 	}
 	if changed, err := m.SetStorageVersion(t.Context(), "v1alpha1"); err != nil || changed {
-		t.Errorf("turned back twice: %v, %v", changed, err)
+		t.Errorf("second change of the storage version back: %v, %v", changed, err)
 	}
 	c.AwaitStorage(t)
 	if err := c.Replace(t.Context(), older); !apierrors.IsInvalid(err) {
@@ -155,12 +155,12 @@ func TestObstacles(t *testing.T) {
 
 	t.Run("the webhook is down", o.webhookIsDown)
 	o.webhook.Down.Store(false)
-	t.Run("the run is ended", o.runIsEnded)
-	t.Run("the webhook goes down meanwhile", o.webhookGoesDown)
+	t.Run("the run is canceled", o.runIsEnded)
+	t.Run("the webhook goes down during the run", o.webhookGoesDown)
 	o.webhook.Down.Store(false)
-	t.Run("an object is refused", o.objectIsRejected)
-	t.Run("the definition changes meanwhile", o.definitionChanges)
-	t.Run("objects are gone", o.objectsAreGone)
+	t.Run("an object is rejected", o.objectIsRejected)
+	t.Run("the definition changes during the run", o.definitionChanges)
+	t.Run("objects are deleted during the run", o.objectsAreGone)
 	t.Run("the webhook is down afterwards", o.webhookIsDownAfterwards)
 }
 

@@ -23,7 +23,7 @@ const (
 type Progress struct {
 	// Version is the version in which the run stores objects.
 	Version string
-	// Objects is the number of all objects. Migrated counts the objects that are stored in Version or were deleted.
+	// Objects is the total number of objects. Migrated counts the objects that are stored in Version or were deleted.
 	// Rewritten counts the migrated objects that the run wrote. Failed counts the objects that could not be written.
 	Objects, Migrated, Rewritten, Failed int
 }

@@ -60,11 +60,11 @@ func TestModels(t *testing.T) {
 			listing(`{"id": "a@1:b", "custom_metadata": null}`, `{"id": "a@1:b"}`, `{"id": "b", "custom_metadata": {"model_type": "`+canary+` ", "provider_id": "<"}}`),
 			probe.Models{Listed: []v1alpha2.ModelStatus{{ID: "a@1:b"}, {ID: "b"}}},
 		},
-		"a provider that the id does not begin with": {
+		"an id that does not begin with its provider": {
 			listing(`{"id": "vllm", "custom_metadata": {"provider_id": "vllm"}}`, `{"id": "vllm-2/m", "custom_metadata": {"provider_id": "vllm"}}`),
 			probe.Models{Listed: []v1alpha2.ModelStatus{{ID: "vllm", Provider: "vllm"}, {ID: "vllm-2/m", Provider: "vllm"}}},
 		},
-		"odd ids are left out": {
+		"invalid ids are left out": {
 			listing(`{"id": "a b"}`, `{"id": ""}`, `{"id": "<script>"}`, `{"id": "`+strings.Repeat("x", 300)+`"}`, `{}`),
 			probe.Models{Listed: []v1alpha2.ModelStatus{}},
 		},

@@ -189,8 +189,8 @@ func (p *Prober) conclude(target Target, now result) bool {
 	return news
 }
 
-// pause returns the pause before the next requests to a server. It is zero for a server without an answer, and grows
-// while a server does not answer.
+// pause returns the pause before the next requests to a server. It is zero until the server's answer is final. After
+// that, it doubles with each failed attempt, up to longest intervals.
 func (p *Prober) pause(known *server) time.Duration {
 	if !known.answer.Concluded {
 		return 0

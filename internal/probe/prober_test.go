@@ -224,7 +224,7 @@ func TestNoVersion(t *testing.T) {
 		requests int32
 	}{
 		"server error":      {status(500), 5},
-		"not reached yet":   {status(503), 5},
+		"unavailable":       {status(503), 5},
 		"too many requests": {status(429), 5},
 		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
@@ -236,12 +236,12 @@ func TestNoVersion(t *testing.T) {
 		"redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://elsewhere/", http.StatusFound)
 		}, 1},
-		"not JSON":           {text("<html>"), 1},
-		"no version":         {text(`{}`), 1},
-		"not a version":      {text(`{"version": "see <a href='http://x'>"}`), 1},
-		"not a text":         {text(`{"version": {"a": 1}}`), 1},
-		"too long a version": {text(`{"version": "1.` + strings.Repeat("0", 100) + `"}`), 1},
-		"too large":          {text(`{"version": "0.7.1", "x": "` + strings.Repeat("x", 5000) + `"}`), 1},
+		"not JSON":                   {text("<html>"), 1},
+		"no version":                 {text(`{}`), 1},
+		"not a version":              {text(`{"version": "see <a href='http://x'>"}`), 1},
+		"not a string":               {text(`{"version": {"a": 1}}`), 1},
+		"a version that is too long": {text(`{"version": "1.` + strings.Repeat("0", 100) + `"}`), 1},
+		"too large":                  {text(`{"version": "0.7.1", "x": "` + strings.Repeat("x", 5000) + `"}`), 1},
 		"endless": {func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				if _, err := fmt.Fprint(w, strings.Repeat("x", 1024)); err != nil {

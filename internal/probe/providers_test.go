@@ -57,26 +57,26 @@ func TestProviders(t *testing.T) {
 				provider("safety", "a", "inline::llama-guard", "Not Implemented", notImplemented),
 			},
 		},
-		"healthy":         {listing(entry("vllm", "OK", canary)), vllm("OK", "")},
-		"word of its own": {listing(entry("vllm", canary, canary)), vllm("Unknown", "")},
-		"without health":  {listing(`{"api": "inference", "provider_id": "vllm", "provider_type": "remote::vllm"}`), vllm("Unknown", "")},
-		"health is null":  {listing(`{"api": "inference", "provider_id": "vllm", "provider_type": "remote::vllm", "health": null}`), vllm("Unknown", "")},
-		"credentials":     {failing("Health check failed: Error code: 401 - {'error': 'Incorrect API key " + canary + "'}"), vllm("Error", "The provider's service rejects the credentials"+details)},
+		"healthy":        {listing(entry("vllm", "OK", canary)), vllm("OK", "")},
+		"unknown status": {listing(entry("vllm", canary, canary)), vllm("Unknown", "")},
+		"without health": {listing(`{"api": "inference", "provider_id": "vllm", "provider_type": "remote::vllm"}`), vllm("Unknown", "")},
+		"health is null": {listing(`{"api": "inference", "provider_id": "vllm", "provider_type": "remote::vllm", "health": null}`), vllm("Unknown", "")},
+		"credentials":    {failing("Health check failed: Error code: 401 - {'error': 'Incorrect API key " + canary + "'}"), vllm("Error", "The provider's service rejects the credentials"+details)},
 		"nothing there (0.2.24)": {
 			failing("Health check failed: Client error '404 Not Found' for url 'http://" + canary + "/health'\nFor more information check: https://developer.mozilla.org"),
 			vllm("Error", "The provider's service does not serve the configured address"+details),
 		},
-		"refused":      {failing("Client error '422 " + canary), vllm("Error", "The provider's service rejects the request"+details)},
-		"server error": {failing("Server error '502 Bad Gateway' for url '" + canary), vllm("Error", "The provider's service has a problem"+details)},
-		"too often":    {failing("Error code: 429 " + canary), vllm("Error", "The provider's service receives too many requests"+details)},
-		"its own problem": {
+		"refused":           {failing("Client error '422 " + canary), vllm("Error", "The provider's service rejects the request"+details)},
+		"server error":      {failing("Server error '502 Bad Gateway' for url '" + canary), vllm("Error", "The provider's service has a problem"+details)},
+		"too many requests": {failing("Error code: 429 " + canary), vllm("Error", "The provider's service receives too many requests"+details)},
+		"a problem of the provider itself": {
 			failing("status: 503 " + canary),
 			vllm("Error", "The provider's service has a problem"+details),
 		},
 		"timeout":        {failing("Health check timed out at http://u:" + canary + "@h"), vllm("Error", "The provider's service does not answer in time"+details)},
 		"unreachable":    {failing("Connection error. " + canary), vllm("Error", "The provider's service cannot be reached"+details)},
 		"something else": {failing(canary), vllm("Error", "The provider reports an error"+details)},
-		"odd names are left": {listing(entry("a b", "OK", ""), entry("<script>", "OK", ""), entry("", "OK", ""),
+		"invalid names are left out": {listing(entry("a b", "OK", ""), entry("<script>", "OK", ""), entry("", "OK", ""),
 			entry(strings.Repeat("x", 200), "OK", ""), entry("vllm", "OK", "")), vllm("OK", "")},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,15 +132,15 @@ func TestNoProviders(t *testing.T) {
 		"redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://elsewhere/"+canary, http.StatusFound)
 		}, 1},
-		"not JSON":      {text(canary), 1},
-		"cut off":       {text(`{"data": [{"api": "` + canary), 1},
-		"no data":       {text(`{"detail": "` + canary + `"}`), 1},
-		"data is null":  {text(`{"data": null}`), 1},
-		"another shape": {text(`{"data": {"inference": "` + canary + `"}}`), 1},
-		"an odd entry":  {text(`{"data": ["` + canary + `"]}`), 1},
-		"deeply nested": {text(`{"data": [{"config": ` + strings.Repeat("[", 100_000) + `}]}`), 1},
-		"too many":      {text(listing(many...)), 1},
-		"too large":     {text(listing(entry("vllm", "OK", strings.Repeat("x", 600<<10)))), 1},
+		"not JSON":         {text(canary), 1},
+		"cut off":          {text(`{"data": [{"api": "` + canary), 1},
+		"no data":          {text(`{"detail": "` + canary + `"}`), 1},
+		"data is null":     {text(`{"data": null}`), 1},
+		"another shape":    {text(`{"data": {"inference": "` + canary + `"}}`), 1},
+		"an invalid entry": {text(`{"data": ["` + canary + `"]}`), 1},
+		"deeply nested":    {text(`{"data": [{"config": ` + strings.Repeat("[", 100_000) + `}]}`), 1},
+		"too many":         {text(listing(many...)), 1},
+		"too large":        {text(listing(entry("vllm", "OK", strings.Repeat("x", 600<<10)))), 1},
 		"endless": {func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				if _, err := fmt.Fprint(w, strings.Repeat("x", 1024)); err != nil {

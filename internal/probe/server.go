@@ -41,7 +41,7 @@ type result struct {
 	// mcpServers is nil if they were not requested, or if the server does not list them.
 	mcpServers []v1alpha2.MCPServerStatus
 	// err is the error of the request for the version or the providers. modelsErr is the error of the request for the
-	// models, and mcpErr of the request for the MCP servers, which is the last one.
+	// models, and mcpErr is the error of the request for the MCP servers, which is sent last.
 	err, modelsErr, mcpErr error
 }
 

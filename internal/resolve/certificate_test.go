@@ -54,9 +54,9 @@ func TestCertificates(t *testing.T) {
 		return map[string][]byte{"tls.crt": certificate, "tls.key": key}
 	}
 	for name, tc := range map[string]certificateCase{
-		"a pair":                {data: pair(certificate, key)},
-		"a chain":               {data: pair(bytes.Join([][]byte{certificate, otherCertificate}, nil), key)},
-		"a key after its curve": {data: pair(certificate, append(block("EC PARAMETERS", "x"), key...))},
+		"a pair":                        {data: pair(certificate, key)},
+		"a chain":                       {data: pair(bytes.Join([][]byte{certificate, otherCertificate}, nil), key)},
+		"a key after its EC parameters": {data: pair(certificate, append(block("EC PARAMETERS", "x"), key...))},
 		"another type of Secret": {
 			corev1.SecretTypeOpaque, pair(certificate, key), v1alpha2.ReasonSecretValueUnusable,
 			`Secret "tls" in namespace "ns" has the type "Opaque"; a Secret with a certificate must have the type kubernetes.io/tls`,

@@ -126,8 +126,8 @@ func (d *DigestKeys) read(ctx context.Context) ([]byte, error) {
 	return data, nil
 }
 
-// create sends a create request instead of using server-side apply, because of two operators that run at the same time
-// only one may create the key, and the other one must not replace it.
+// create sends a create request and does not use server-side apply. If two operators run at the same time, only one of
+// them may create the key, and the other one must not replace it.
 func (d *DigestKeys) create(ctx context.Context) error {
 	key := make([]byte, digestKeySize)
 	if _, err := rand.Read(key); err != nil {

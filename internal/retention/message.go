@@ -190,7 +190,7 @@ func notServed(from string) string {
 // hiddenKeys returns the message about a release that reads keys without the prefix of their namespace.
 func (c *comparison) hiddenKeys() string {
 	return fmt.Sprintf("release %s stores the data of %s under keys that begin with their namespace, but release %s "+
-		"looks for keys without it, and does not find data that clients stored since the upgrade; to recover it, return to "+
+		"looks for keys without the namespace, and does not find data that clients stored since the upgrade; to recover it, return to "+
 		"release %s; %s",
 		c.before.Release, whatMark, c.after.Release, c.before.Release, throughAPI)
 }

@@ -109,7 +109,7 @@ func (p *Places) family(place Place) string {
 	return family
 }
 
-// counterpart returns the place in is that replaces was, or nil if there is none.
+// counterpart returns the place of the data is that replaces the place was, or nil if there is none.
 func (c *comparison) counterpart(was Place, is Data) *Place {
 	best := -1
 	for i, place := range is.In {

@@ -75,7 +75,7 @@ func durableMounts(volumes []Volume) mounts {
 // maxPath is the maximum length of a path in Linux.
 const maxPath = 4096
 
-// inAny reports whether a path is in one of the volumes, with the same rules as in the function below.
+// inAny reports whether a path is in one of the volumes. It applies the same rules as [below].
 func inAny(file string, volumes mounts) bool {
 	if home, found := strings.CutPrefix(file, "~/"); found {
 		first, _, _ := strings.Cut(home, "/")

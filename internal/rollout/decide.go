@@ -56,8 +56,8 @@ type Decision struct {
 	Deployment *appsv1ac.DeploymentApplyConfiguration
 	// Record is the record in force after the apply.
 	Record Record
-	// Replaces reports whether the Deployment replaces its pods by pods with other inputs. It is false if only an edit is
-	// reverted, or if only the operator is newer.
+	// Replaces reports whether the Deployment replaces its pods with pods that have other inputs. It is false if only an
+	// edit is reverted, or if only the operator is newer.
 	Replaces bool
 	// NewerGeneration reports whether the outcome is StaleCache because a record has a newer generation than the
 	// rendering.
@@ -116,8 +116,8 @@ func (o observed) sameInputs(was Record) bool {
 	return (inputs == wanted || earlier) && o.sameReferences(was)
 }
 
-// sameReferences reports whether a record has the same references as the rendering. A digest by an unknown key does not
-// count as a change, because the key may have been lost and created again.
+// sameReferences reports whether a record has the same references as the rendering. A digest with an unknown key does
+// not count as a change, because the key may have been lost and created again.
 func (o observed) sameReferences(was Record) bool {
 	_, digest := splitDigest(was.Inputs)
 	_, wanted := splitDigest(o.rendered.Record.Inputs)

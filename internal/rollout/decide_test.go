@@ -49,41 +49,41 @@ func scaled(s stack) stack { return s.change(func(s *stack) { s.replicas = 3 }) 
 
 // decideCases are the cases of TestDecide.
 var decideCases = map[string][]step{
-	"the first apply, and nothing more": {
+	"only the first apply changes the Deployment": {
 		{stack: one, want: rollout.Changed, rollouts: 1, image: "server:1"},
 		{stack: one, want: rollout.Unchanged, rollouts: 1},
 	},
-	"a change of the spec rolls the pods once": {
+	"a change of the spec replaces the pods once": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{stack: two, want: rollout.Changed, rollouts: 2, image: "server:2"},
 		{stack: two, want: rollout.Unchanged, rollouts: 2},
 	},
-	"there and back again": {
+	"a change of the spec that is reverted": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{stack: two, want: rollout.Changed, rollouts: 2},
 		{stack: two.change(func(s *stack) { s.image = one.image }), want: rollout.Changed, rollouts: 3, image: "server:1"},
 	},
-	"a newer operator that sees a platform's certificates rolls nothing, until they change": {
+	"a newer operator that detects the platform's certificates replaces no pods until they change": {
 		{stack: trusting, want: rollout.Changed, rollouts: 1},
 		{stack: seeing, want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
 		{stack: seeing, want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
 		{stack: seeingMore, want: rollout.Changed, rollouts: 2, habit: "newer"},
 		{stack: seeingMore, want: rollout.Unchanged, rollouts: 2},
 	},
-	"a platform's certificates that come later roll the pods": {
+	"platform certificates that are added later replace the pods": {
 		{stack: seeingNone, want: rollout.Changed, rollouts: 1},
 		{stack: seeing, want: rollout.Changed, rollouts: 2},
 	},
-	"scaling rolls nothing": {
+	"scaling replaces no pods": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{stack: scaled(one), want: rollout.Unchanged, rollouts: 1},
 	},
-	"a change that no pod sees rolls nothing": {
+	"a change that does not affect pods replaces no pods": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{stack: one.change(func(s *stack) { s.memory = "1Gi" }), want: rollout.Changed, rollouts: 1},
 		{stack: one.change(func(s *stack) { s.memory = "1Gi" }), want: rollout.Unchanged, rollouts: 1},
 	},
-	"an edit by a user is undone": {
+	"an edit by a user is reverted": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{
 			happens: func(w *world) {
@@ -92,7 +92,7 @@ var decideCases = map[string][]step{
 			stack: one, want: rollout.Unchanged, rollouts: 3, image: "server:1",
 		},
 	},
-	"a digest that a user writes into the template is undone": {
+	"a digest that a user writes into the template is reverted": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{
 			happens: func(w *world) {
@@ -119,7 +119,7 @@ var decideCases = map[string][]step{
 		},
 		{stack: two, want: rollout.Unchanged, rollouts: 2},
 	},
-	"an operator upgrade restarts nothing": {
+	"an operator upgrade restarts no pods": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{
 			stack: upgraded, want: rollout.KeepTemplate, rollouts: 1, habit: "old",
@@ -130,18 +130,18 @@ var decideCases = map[string][]step{
 		{stack: upgradedTwo.change(func(*stack) {}), want: rollout.Changed, rollouts: 2, habit: "new"},
 		{stack: upgradedTwo.change(func(*stack) {}), want: rollout.Unchanged, rollouts: 2},
 	},
-	"an operator upgrade that renders the same": {
+	"an operator upgrade that renders the same template": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{stack: sameHabit, want: rollout.Unchanged, rollouts: 1},
 	},
-	"a restart adopts": {
+	"a restart applies the rendered template": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{happens: func(w *world) { w.restart("monday") }, stack: one, want: rollout.Unchanged, rollouts: 2},
 		{stack: upgraded, want: rollout.KeepTemplate, rollouts: 2, habit: "old"},
 		{happens: func(w *world) { w.restart("tuesday") }, stack: upgraded, want: rollout.Changed, adopts: true, rollouts: 4, habit: "new"},
 		{stack: upgraded, want: rollout.Unchanged, rollouts: 4},
 	},
-	"a downgrade goes back to what runs": {
+	"a downgrade renders the running template": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{stack: upgraded, want: rollout.KeepTemplate, rollouts: 1},
 		{stack: one, want: rollout.Unchanged, rollouts: 1},
@@ -156,7 +156,7 @@ var decideCases = map[string][]step{
 		{stack: two, want: rollout.Changed, rollouts: 2, habit: "old", image: "server:2"},
 		{stack: two, want: rollout.Unchanged, rollouts: 2},
 	},
-	"an older operator's template is adopted by a restart": {
+	"a restart replaces an older operator's template": {
 		{happens: func(w *world) { w.older(one) }, stack: one, want: rollout.KeepTemplate, rollouts: 1},
 		{happens: func(w *world) { w.restart("monday") }, stack: one, want: rollout.Changed, adopts: true, rollouts: 3, habit: "old"},
 	},
@@ -172,19 +172,19 @@ var decideCases = map[string][]step{
 		{stack: scaled(three), want: rollout.Changed, rollouts: 4, image: "server:3"},
 		{stack: scaled(three), want: rollout.Unchanged, rollouts: 4},
 	},
-	"a rollback that is undone": {
+	"a rollback that is reverted": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{stack: two, want: rollout.Changed, rollouts: 2},
 		{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3},
 		{happens: (*world).undo, stack: two, want: rollout.Unchanged, rollouts: 4, image: "server:2"},
 	},
-	"the spec follows a rollback": {
+	"the spec is changed to match a rollback": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{stack: two, want: rollout.Changed, rollouts: 2},
 		{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3},
 		{stack: two.change(func(s *stack) { s.image = one.image }), want: rollout.Unchanged, rollouts: 3, image: "server:1"},
 	},
-	"a restart of rolled back pods does not go forward": {
+	"a restart does not end a rollback": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{stack: two, want: rollout.Changed, rollouts: 2},
 		{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3},
@@ -197,7 +197,7 @@ var decideCases = map[string][]step{
 		{stack: two, want: rollout.RolledBack, rollouts: 3},
 		{stack: three, want: rollout.Changed, rollouts: 4, image: "server:3"},
 	},
-	"a rollback of the template alone, before the Deployment controller has seen it": {
+	"a rollback of the template alone that the Deployment controller has not processed": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{stack: two, want: rollout.Changed, rollouts: 2},
 		{
@@ -216,7 +216,7 @@ var decideCases = map[string][]step{
 		{stack: upgradedTwo, want: rollout.KeepTemplate, rollouts: 2},
 		{happens: (*world).undo, stack: upgradedTwo, want: rollout.RolledBack, rollouts: 3, image: "server:1"},
 	},
-	"a rollback that the Deployment controller has not seen": {
+	"a rollback that the Deployment controller has not processed": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{stack: two, want: rollout.Changed, rollouts: 2},
 		{
@@ -253,7 +253,7 @@ func TestDecideOnReferences(t *testing.T) {
 		s.secrets = rollout.References{Digest: digest, Key: key}
 		return s
 	}
-	// moved returns a stack with a digest by the namespace's key, and a digest by the previous key.
+	// moved returns a stack with a digest that uses the namespace's key, and a digest that uses the previous key.
 	moved := func(digest, earlier string) stack {
 		s := newStack()
 		s.secrets = rollout.References{Digest: digest, Key: nextKey, EarlierDigest: earlier, EarlierKey: firstKey}
@@ -261,35 +261,35 @@ func TestDecideOnReferences(t *testing.T) {
 	}
 	changed := with("b", firstKey).change(func(s *stack) { s.image = "server:2" })
 	for name, steps := range map[string][]step{
-		"a changed secret rolls the pods once": {
+		"a changed Secret replaces the pods once": {
 			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
 			{stack: with("b", firstKey), want: rollout.Changed, rollouts: 2},
 			{stack: with("b", firstKey), want: rollout.Unchanged, rollouts: 2},
 		},
-		"another key rolls nothing, a change after it does": {
+		"another key replaces no pods, but a later change does": {
 			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
 			{stack: with("x", nextKey), want: rollout.Unchanged, rollouts: 1},
 			{stack: with("x", nextKey), want: rollout.Unchanged, rollouts: 1},
 			{stack: with("y", nextKey), want: rollout.Changed, rollouts: 2},
 			{stack: with("y", nextKey), want: rollout.Unchanged, rollouts: 2},
 		},
-		"the key of the namespace in the place of one for all": {
+		"the namespace's key replaces the shared key": {
 			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
 			{stack: moved("x", "a"), want: rollout.Unchanged, rollouts: 1},
 			{stack: moved("x", "a"), want: rollout.Unchanged, rollouts: 1},
 			{stack: moved("y", "b"), want: rollout.Changed, rollouts: 2},
 		},
-		"a secret that changes while the key of the namespace comes": {
+		"a Secret changes when the namespace's key replaces the shared key": {
 			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
 			{stack: moved("y", "b"), want: rollout.Changed, rollouts: 2},
 			{stack: moved("y", "b"), want: rollout.Unchanged, rollouts: 2},
 		},
-		"the key of the namespace comes and the record is gone": {
+		"the namespace's key replaces the shared key, and the record is lost": {
 			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
 			{happens: (*world).loseRecord, stack: moved("x", "a"), want: rollout.Unchanged, rollouts: 1},
 			{stack: moved("y", "b"), want: rollout.Changed, rollouts: 2},
 		},
-		"a rollback behind the key of the namespace": {
+		"a rollback to a template with the shared key": {
 			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
 			{stack: changed, want: rollout.Changed, rollouts: 2},
 			{
@@ -305,7 +305,7 @@ func TestDecideOnReferences(t *testing.T) {
 			},
 			{stack: func() stack { s := with("y", nextKey); s.habit = "new"; return s }(), want: rollout.Changed, rollouts: 2},
 		},
-		"a rollback behind another key": {
+		"a rollback to a template with another key": {
 			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
 			{stack: changed, want: rollout.Changed, rollouts: 2},
 			{

@@ -64,7 +64,7 @@ type References struct {
 	// Digest is a keyed digest of their content. Empty means that the pods read none, or that their content is unknown, as
 	// on the command line.
 	Digest string
-	// Key names the key of Digest. Digests by different keys cannot be compared.
+	// Key names the key of Digest. Digests with different keys cannot be compared.
 	Key string
 	// EarlierDigest and EarlierKey are the values that an earlier operator recorded for the same content, when all
 	// namespaces shared one key. Decide compares them with records of that operator. New records do not contain them.

@@ -133,8 +133,8 @@ func (o observed) running() string {
 	return o.inputs
 }
 
-// unrecorded returns a record with the digests in the template, for a Deployment whose record was removed. The digest
-// of its references determines the key.
+// unrecorded returns a record with the digests in the template, for a Deployment whose record was removed. unrecorded
+// determines the key from the digest of the references.
 func (o observed) unrecorded() Record {
 	was := Record{Inputs: o.inputs, ReferenceKey: o.rendered.Record.ReferenceKey}
 	if _, digest := splitDigest(o.inputs); digest != "" && digest == o.rendered.References.EarlierDigest {

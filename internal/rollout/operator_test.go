@@ -50,7 +50,7 @@ func TestAnotherConfigurationOfANewerOperator(t *testing.T) {
 		want rollout.Outcome
 	}{
 		{name: "a newer operator", edit: upgrade, want: rollout.KeepTemplate},
-		{name: "a newer operator, the name taken", edit: upgrade, long: true, want: rollout.KeepTemplate},
+		{name: "a newer operator, and the name of the ConfigMap is taken", edit: upgrade, long: true, want: rollout.KeepTemplate},
 		{name: "the same operator", edit: func(*stack) {}, want: rollout.Changed},
 		{
 			name: "a newer operator and a changed spec", edit: func(s *stack) { s.operator = operatorV2; s.generation++ },
@@ -107,9 +107,9 @@ func TestReleaseDetectedLater(t *testing.T) {
 		ours bool
 		want rollout.Outcome
 	}{
-		"found out":                    {edit: func(s *stack) { s.image = "starter:0.3.5" }, want: rollout.KeepTemplate},
-		"found out, pods of ours":      {edit: func(s *stack) { s.image = "starter:0.3.5" }, ours: true, want: rollout.Changed},
-		"found together with a change": {edit: func(s *stack) { s.image, s.generation = "starter:0.3.5", 2 }, want: rollout.Changed},
+		"a release that is detected later":                            {edit: func(s *stack) { s.image = "starter:0.3.5" }, want: rollout.KeepTemplate},
+		"a release that is detected later, for pods of this operator": {edit: func(s *stack) { s.image = "starter:0.3.5" }, ours: true, want: rollout.Changed},
+		"a release that is detected with a change":                    {edit: func(s *stack) { s.image, s.generation = "starter:0.3.5", 2 }, want: rollout.Changed},
 		"a Secret changed": {edit: func(s *stack) {
 			s.image, s.secrets = "starter:0.3.5", rollout.References{Digest: "b", Key: firstKey}
 		}, want: rollout.Changed},

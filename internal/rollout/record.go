@@ -41,7 +41,7 @@ type Record struct {
 	// BaseConfigMap is the name of the ConfigMap with the base of the configuration. It stays in force while Distribution
 	// is the same. Empty means that no ConfigMap was needed.
 	BaseConfigMap string `json:"baseConfigMap,omitempty"`
-	// BaseSource is the source of that base. It stays in force as long as BaseConfigMap.
+	// BaseSource is the source of that base. It stays in force for as long as BaseConfigMap does.
 	BaseSource string `json:"baseSource,omitempty"`
 	// OperatorVersion is the version of the operator that rendered the Deployment.
 	OperatorVersion string `json:"operatorVersion,omitempty"`
@@ -137,7 +137,7 @@ const shortLength = 16
 type StorageSecret struct {
 	// Name is the name of the Secret.
 	Name string `json:"name"`
-	// Digest is the digest of its content, by the key that ReferenceKey names.
+	// Digest is the digest of its content, with the key that ReferenceKey names.
 	Digest string `json:"digest"`
 }
 

@@ -2,7 +2,7 @@ package rollout
 
 import "k8s.io/utils/ptr"
 
-// Autoscaled describes a number of replicas that an autoscaler set. The zero value means that none did.
+// Autoscaled describes a number of replicas that an autoscaler set. The zero value means that no autoscaler set it.
 type Autoscaled struct {
 	// Spec is the number of replicas in the spec while the autoscaler was active. Count stays in force with this number.
 	Spec int32 `json:"spec"`

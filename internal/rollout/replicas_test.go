@@ -15,17 +15,17 @@ func TestReplicasAfterAnAutoscaler(t *testing.T) {
 		spec, want int32
 		after      rollout.Autoscaled
 	}{
-		"there was none":   {rollout.Autoscaled{}, 5, 1, 1, rollout.Autoscaled{}},
-		"it has just gone": {rollout.Autoscaled{Spec: 1}, 5, 1, 5, rollout.Autoscaled{Spec: 1, Count: 5}},
-		"it went some time ago": {
+		"there was no autoscaler":         {rollout.Autoscaled{}, 5, 1, 1, rollout.Autoscaled{}},
+		"the autoscaler was just removed": {rollout.Autoscaled{Spec: 1}, 5, 1, 5, rollout.Autoscaled{Spec: 1, Count: 5}},
+		"the autoscaler was removed earlier": {
 			rollout.Autoscaled{Spec: 1, Count: 5},
 			3, 1, 5,
 			rollout.Autoscaled{Spec: 1, Count: 5},
 		},
-		"the spec says another number":   {rollout.Autoscaled{Spec: 1}, 5, 2, 2, rollout.Autoscaled{}},
-		"the spec says another, later":   {rollout.Autoscaled{Spec: 1, Count: 5}, 5, 3, 3, rollout.Autoscaled{}},
-		"it left what the spec says":     {rollout.Autoscaled{Spec: 5}, 5, 5, 5, rollout.Autoscaled{}},
-		"it left none, the spec wants 2": {rollout.Autoscaled{Spec: 2}, 0, 2, 2, rollout.Autoscaled{}},
+		"the spec changes with the removal":          {rollout.Autoscaled{Spec: 1}, 5, 2, 2, rollout.Autoscaled{}},
+		"the spec changes after the removal":         {rollout.Autoscaled{Spec: 1, Count: 5}, 5, 3, 3, rollout.Autoscaled{}},
+		"the autoscaler left the number in the spec": {rollout.Autoscaled{Spec: 5}, 5, 5, 5, rollout.Autoscaled{}},
+		"the autoscaler left zero replicas":          {rollout.Autoscaled{Spec: 2}, 0, 2, 2, rollout.Autoscaled{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -12,7 +12,7 @@ import (
 
 func TestNotAccepted(t *testing.T) {
 	for name, tc := range map[string]struct{ object, want string }{
-		"no controller looked at it": {"{kind: HTTPRoute, metadata: {name: my, generation: 2}}", ""},
+		"no controller has processed it": {"{kind: HTTPRoute, metadata: {name: my, generation: 2}}", ""},
 		"accepted": {
 			`{kind: HTTPRoute, metadata: {name: my, generation: 2}, status: {parents: [{conditions: [
 			{type: Accepted, status: "True", observedGeneration: 2, reason: Accepted}, {type: ResolvedRefs, status: "True", reason: ResolvedRefs}]}]}}`, "",
@@ -73,16 +73,16 @@ func TestPolicyNotAccepted(t *testing.T) {
 		told    = `BackendTLSPolicy "my" is not accepted, so the Gateway cannot reach the server (NoValidCACertificate): no certificate`
 	)
 	for name, tc := range map[string]struct{ ancestors, want string }{
-		"no controller looked at it": {"[]", ""},
-		"accepted":                   {`[{` + gateway + `, conditions: [{type: Accepted, status: "True", reason: Accepted}]}]`, ""},
-		"not accepted":               {`[{` + gateway + `, conditions: [` + refused + `]}]`, told},
+		"no controller has processed it": {"[]", ""},
+		"accepted":                       {`[{` + gateway + `, conditions: [{type: Accepted, status: "True", reason: Accepted}]}]`, ""},
+		"not accepted":                   {`[{` + gateway + `, conditions: [` + refused + `]}]`, told},
 		"references": {
 			`[{` + gateway + `, conditions: [{type: Accepted, status: "True"}, {type: ResolvedRefs, status: "False", reason: InvalidKind, message: a Secret}]}]`,
 			`BackendTLSPolicy "my" is not accepted, so the Gateway cannot reach the server (InvalidKind): a Secret`,
 		},
 		"by an object that is not a Gateway": {`[{ancestorRef: {kind: Service, name: my-service}, conditions: [` + refused + `]}]`, told},
 		"by another Gateway":                 {`[{ancestorRef: {kind: Gateway, name: public}, conditions: [` + refused + `]}]`, ""},
-		"for an older policy of the user's": {
+		"an older policy of the user takes precedence": {
 			`[{` + gateway + `, conditions: [{type: Accepted, status: "False", reason: Conflicted, message: an older one}]}]`, "",
 		},
 		"of an older generation": {

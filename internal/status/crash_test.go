@@ -36,25 +36,25 @@ func TestCrash(t *testing.T) {
 		container  corev1.ContainerStatus
 	}{
 		{
-			"the telling exception of a chain",
+			"the most specific exception of a chain",
 			`container "llama-stack" crashed with InvalidPasswordError: PostgreSQL rejects the password; check the Secret with the connection string` + logs,
 			ended(0, "Completed", "asyncpg.exceptions.InvalidPasswordError: password authentication failed for user \"u\"\n\n"+
 				"The above exception was the direct cause\nRuntimeError: Could not connect to PostgreSQL database server\n"),
 		},
 		{
-			"a refused value",
+			"a rejected value",
 			`container "llama-stack" crashed with ValidationError: the server rejects its configuration` + logs,
 			ended(1, "Error", "pydantic_core._pydantic_core.ValidationError: 1 validation error\n  Input [type=x, input_value='sk-1', input_type=str]"),
 		},
 		{"a general exception", `container "llama-stack" crashed with KeyError` + logs, ended(1, "Error", "KeyError: 'sk-1'")},
 		{"an unknown exception", `container "llama-stack" crashed with exit code 1` + logs, ended(1, "Error", "sk1Error: sk-1")},
-		{"no line of a traceback", `container "llama-stack" crashed with exit code 1` + logs, ended(1, "Error", "log: ValueError: sk-1")},
+		{"not the last line of a traceback", `container "llama-stack" crashed with exit code 1` + logs, ended(1, "Error", "log: ValueError: sk-1")},
 		{
 			"killed", `container "llama-stack" was stopped (exit code 137), for example because its health check did not pass in time` + logs,
 			ended(137, "Error", ""),
 		},
 		{
-			"the runtime cannot start it", `container "llama-stack" cannot be started: exec: "serve": executable file not found in $PATH`,
+			"the runtime cannot start the container", `container "llama-stack" cannot be started: exec: "serve": executable file not found in $PATH`,
 			ended(128, "StartError", `exec: "serve": executable file not found in $PATH`),
 		},
 	} {

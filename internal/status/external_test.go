@@ -133,27 +133,27 @@ var (
 func phaseCases() map[string]externalCase {
 	served := after(installing("a", done(), done(), done(), done()), ready)
 	return map[string]externalCase{
-		"no pod":              {want: pending},
-		"nothing is deployed": {in: func(in *status.ExternalInput) { in.Deployment = nil }, want: pending},
-		"not scheduled":       {pods: []corev1.Pod{installing("a")}, want: pending},
-		"the first is pulled": {pods: []corev1.Pod{installing("a", waits(), waits(), waits(), waits())}, want: []string{"Installing", "Pending"}},
-		"the first runs":      {pods: []corev1.Pod{installing("a", runs(), waits(), waits(), waits())}, want: []string{"Installing", "Pending"}, until: 10 * time.Minute},
+		"no pod":                    {want: pending},
+		"nothing is deployed":       {in: func(in *status.ExternalInput) { in.Deployment = nil }, want: pending},
+		"not scheduled":             {pods: []corev1.Pod{installing("a")}, want: pending},
+		"the first image is pulled": {pods: []corev1.Pod{installing("a", waits(), waits(), waits(), waits())}, want: []string{"Installing", "Pending"}},
+		"the first runs":            {pods: []corev1.Pod{installing("a", runs(), waits(), waits(), waits())}, want: []string{"Installing", "Pending"}, until: 10 * time.Minute},
 		"the second runs": {
 			pods: []corev1.Pod{installing("a", done(), runs(), waits(), waits())}, want: installingBoth,
 			until: 10 * time.Minute,
 		},
-		"they are installed":  {pods: []corev1.Pod{installing("a", done(), done(), runs(), waits())}, want: installingBoth},
+		"both are installed":  {pods: []corev1.Pod{installing("a", done(), done(), runs(), waits())}, want: installingBoth},
 		"the server starts":   {pods: []corev1.Pod{installing("a", done(), done(), done(), runs())}, want: installingBoth},
 		"ready":               {pods: []corev1.Pod{served}, want: both},
 		"one of two is ready": {pods: []corev1.Pod{installing("0", runs(), waits(), waits(), waits()), served}, want: both},
-		"a pod that is tried": {
+		"a preflight pod": {
 			pods: []corev1.Pod{after(served, ofEarlier)}, want: []string{"Installing", "Pending"}, until: 10 * time.Minute,
 			in: func(in *status.ExternalInput) {
 				in.Tried = []corev1.Pod{after(installing("t", runs(), waits()), func(p *corev1.Pod) { p.OwnerReferences = nil })}
 			},
 		},
 		"pods of an earlier template": {pods: []corev1.Pod{after(served, ofEarlier)}, want: pending},
-		"pods that end": {
+		"terminating pods": {
 			pods: []corev1.Pod{after(served, func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(started)) })},
 			want: pending,
 		},
@@ -167,7 +167,7 @@ func phaseCases() map[string]externalCase {
 				in.Deployment.Spec.Template.Annotations = map[string]string{names.AnnotationInputs: "new"}
 			},
 		},
-		"its node was shut down": {
+		"the node was shut down": {
 			pods: []corev1.Pod{after(installing("a", done(), ended(137, "Error", ""), waits(), waits()), func(p *corev1.Pod) {
 				p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, "Terminated", "Pod was terminated in response to imminent node shutdown."
 			})}, want: pending,
@@ -200,7 +200,7 @@ func phaseCases() map[string]externalCase {
 			pods: []corev1.Pod{served}, in: listed(own, v1alpha2.ProviderInfo{API: "shields", ProviderID: "second"}),
 			want: []string{"Ready", `Ready: the spec lists the provider under the API "safety", but the running server lists it under "shields", which takes precedence`},
 		},
-		"listed under two": {pods: []corev1.Pod{served}, in: listed(own, v1alpha2.ProviderInfo{API: "shields", ProviderID: "second"}, second), want: both},
+		"listed under two APIs": {pods: []corev1.Pod{served}, in: listed(own, v1alpha2.ProviderInfo{API: "shields", ProviderID: "second"}, second), want: both},
 		"not listed": {
 			pods: []corev1.Pod{served}, in: listed(own), want: []string{"Ready", `Ready: the running server does not list the provider under the API "safety"`},
 		},
@@ -216,7 +216,6 @@ func inFirst(message string) string {
 }
 
 // first returns a pod whose first container, which copies a provider, has the given status.
-
 func first(container corev1.ContainerStatus) []corev1.Pod {
 	return []corev1.Pod{installing("a", container, waits(), waits(), waits())}
 }
@@ -256,24 +255,24 @@ func named(message string) externalCase {
 
 func failureCases() map[string]externalCase {
 	return map[string]externalCase{
-		"no metadata file":     failsFirst(ended(1, "Error", missing+"\n"), missing),
-		"it fails again":       failsFirst(corev1.ContainerStatus{State: runs().State, LastTerminationState: ended(1, "Error", missing).LastTerminationState}, missing),
-		"it ended just now":    failsFirst(corev1.ContainerStatus{State: ended(1, "Error", missing).LastTerminationState}, missing),
-		"credentials":          failsFirst(waiting("ImagePullBackOff", `pull access denied: unauthorized: u:s3cret`), refused),
-		"no digest of that":    failsFirst(waiting("ErrImagePull", "manifest unknown"), `Failed to pull provider image "example.com/first:1": the registry does not have the image; see kubectl describe pod a`),
-		"an answer of its own": failsFirst(waiting("ErrImagePull", "no"), `Failed to pull provider image "example.com/first:1": check the name of the image; if the registry requires credentials, add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`),
-		"never pulled":         failsFirst(waiting("ErrImageNeverPull", ""), `Failed to pull provider image "example.com/first:1": the image is not on the node, and spec.externalProviders.inference[0].imagePullPolicy is Never; see kubectl describe pod a`),
-		"no shell":             failsFirst(ended(128, "StartError", `exec: "/bin/sh": no such file`), `the package cannot be copied from image "example.com/first:1"; the image must contain /bin/sh, cp and du: exec: "/bin/sh": no such file`),
-		"no container":         failsFirst(waiting("CreateContainerConfigError", "runAsNonRoot"), `container "external-provider-first" cannot be started (CreateContainerConfigError): runAsNonRoot`),
-		"memory":               failsFirst(ended(137, "OOMKilled", ""), `the programs of image "example.com/first:1" ran out of memory while they copied the package`),
-		"no words":             failsFirst(ended(3, "Error", "\x00\n"), `the package cannot be copied from image "example.com/first:1": exit code 3; see kubectl logs a -c external-provider-first`),
-		"words for a terminal": failsFirst(ended(1, "Error", "\x1b[31mred\x07\xff\n  text"), "[31mred text"),
+		"no metadata file":                  failsFirst(ended(1, "Error", missing+"\n"), missing),
+		"the copy fails again":              failsFirst(corev1.ContainerStatus{State: runs().State, LastTerminationState: ended(1, "Error", missing).LastTerminationState}, missing),
+		"the copy has just failed":          failsFirst(corev1.ContainerStatus{State: ended(1, "Error", missing).LastTerminationState}, missing),
+		"credentials":                       failsFirst(waiting("ImagePullBackOff", `pull access denied: unauthorized: u:s3cret`), refused),
+		"an unknown manifest":               failsFirst(waiting("ErrImagePull", "manifest unknown"), `Failed to pull provider image "example.com/first:1": the registry does not have the image; see kubectl describe pod a`),
+		"an unknown answer of the registry": failsFirst(waiting("ErrImagePull", "no"), `Failed to pull provider image "example.com/first:1": check the name of the image; if the registry requires credentials, add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`),
+		"never pulled":                      failsFirst(waiting("ErrImageNeverPull", ""), `Failed to pull provider image "example.com/first:1": the image is not on the node, and spec.externalProviders.inference[0].imagePullPolicy is Never; see kubectl describe pod a`),
+		"no shell":                          failsFirst(ended(128, "StartError", `exec: "/bin/sh": no such file`), `the package cannot be copied from image "example.com/first:1"; the image must contain /bin/sh, cp and du: exec: "/bin/sh": no such file`),
+		"no container":                      failsFirst(waiting("CreateContainerConfigError", "runAsNonRoot"), `container "external-provider-first" cannot be started (CreateContainerConfigError): runAsNonRoot`),
+		"memory":                            failsFirst(ended(137, "OOMKilled", ""), `the programs of image "example.com/first:1" ran out of memory while they copied the package`),
+		"no readable output":                failsFirst(ended(3, "Error", "\x00\n"), `the package cannot be copied from image "example.com/first:1": exit code 3; see kubectl logs a -c external-provider-first`),
+		"control characters in the output":  failsFirst(ended(1, "Error", "\x1b[31mred\x07\xff\n  text"), "[31mred text"),
 		"too long": {
 			pods: first(runs()), in: func(in *status.ExternalInput) { in.Now = started.Add(10 * time.Minute) },
 			want:    []string{`Failed: the programs of image "example.com/first:1" have been copying the package for more than 10 minutes; see kubectl logs a -c external-provider-first`, "Pending"},
 			trouble: inFirst(`the programs of image "example.com/first:1" have been copying the package for more than 10 minutes; see kubectl logs a -c external-provider-first`),
 		},
-		"it was fixed": {
+		"a retry succeeds": {
 			pods: first(corev1.ContainerStatus{
 				Ready: true, State: done().State,
 				LastTerminationState: ended(1, "Error", missing).LastTerminationState,
@@ -284,14 +283,14 @@ func failureCases() map[string]externalCase {
 			pods: []corev1.Pod{installing("0", runs(), waits(), waits(), waits()), first(ended(1, "Error", missing))[0]},
 			want: []string{"Failed: " + missing, "Pending"}, trouble: inFirst(missing),
 		},
-		"a provider is to blame": {
+		"one provider causes the failure": {
 			pods: installs(`{"provider":"second","image":"example.com/second:1","message":"` + conflict + `"}`), want: []string{"Installing", "Failed: " + conflict},
 			trouble: `external provider "second" of image "example.com/second:1", container "external-providers": ` + conflict,
 		},
-		"no provider is at fault": {
+		"no provider causes the failure": {
 			pods: installs(`{"message":"no room on the volume"}`), want: []string{"Failed: no room on the volume", "Failed: no room on the volume"}, trouble: "no room on the volume",
 		},
-		"an unknown provider is at fault": {
+		"an unknown provider causes the failure": {
 			pods: installs(`{"provider":"third","message":"who is it"}`), want: []string{"Failed: who is it", "Failed: who is it"}, trouble: "who is it",
 		},
 		"the program is killed": {
@@ -302,16 +301,16 @@ func failureCases() map[string]externalCase {
 			},
 			trouble: `container "external-providers" crashed with exit code 1; see kubectl logs a -c external-providers --previous`,
 		},
-		"the module fails":          named("File \"/opt/llama-stack/external-providers/python-packages/my_org/first/__init__.py\", line 1\nImportError: secret s3cret"),
-		"the module is one file":    named("File \"/opt/llama-stack/external-providers/python-packages/my_org/first.py\", line 1\nImportError: s3cret"),
-		"the module is quoted":      named("ImportError: cannot import name 'x' from 'my_org.first' (s3cret)"),
-		"the module has a part":     named("ImportError: No module named 'my_org.first.part'"),
-		"the module is in a phrase": named("ImportError: could not load module my_org.first: s3cret"),
+		"the module fails":                             named("File \"/opt/llama-stack/external-providers/python-packages/my_org/first/__init__.py\", line 1\nImportError: secret s3cret"),
+		"the module is one file":                       named("File \"/opt/llama-stack/external-providers/python-packages/my_org/first.py\", line 1\nImportError: s3cret"),
+		"the module is quoted":                         named("ImportError: cannot import name 'x' from 'my_org.first' (s3cret)"),
+		"the name of a submodule":                      named("ImportError: No module named 'my_org.first.part'"),
+		"the name of the module after the word module": named("ImportError: could not load module my_org.first: s3cret"),
 		"another module": {
 			pods: serverEnds("ModuleNotFoundError: No module named 'my_org.firstly'"), want: []string{"Installing", "Installing"},
 			trouble: `container "llama-stack" crashed with ModuleNotFoundError: the image lacks a package that a provider needs; disable the provider, or use an image that contains it; see kubectl logs a -c llama-stack --previous`,
 		},
-		"too large together": {
+		"the packages are too large together": {
 			pods: []corev1.Pod{after(installing("a", done(), ended(137, "Error", ""), waits(), waits()), func(p *corev1.Pod) {
 				p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted"
 				p.Status.Message = `Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi". `

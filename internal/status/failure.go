@@ -25,7 +25,7 @@ const (
 	Quiet
 )
 
-// OwnershipRetry is the delay of Later. With it, a stack continues within a minute after its name is free.
+// OwnershipRetry is the delay of Later. With it, a stack continues within a minute after its name becomes available.
 const OwnershipRetry = 45 * time.Second
 
 // InvalidRetry is the delay of Invalid. It is long because each attempt computes a plan, and many may be invalid.

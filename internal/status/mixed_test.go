@@ -39,54 +39,54 @@ func TestMixed(t *testing.T) {
 		pods       []corev1.Pod
 		want       bool
 	}{
-		"nothing yet":    {},
-		"no pod is seen": {deployment: deployment(1, 1, 1, 1)},
-		"one pod":        {counted("10"), both, []corev1.Pod{serves}, false},
-		"one of before": {
+		"no Deployment":    {},
+		"no pod is cached": {deployment: deployment(1, 1, 1, 1)},
+		"one current pod":  {counted("10"), both, []corev1.Pod{serves}, false},
+		"a pod of the previous template": {
 			counted("10"), both,
 			[]corev1.Pod{serves, podOf(&before, corev1.ConditionTrue, false)},
 			true,
 		},
-		"one of before is being ended": {
+		"a terminating pod of the previous template": {
 			counted("10"), both,
 			[]corev1.Pod{serves, podOf(&before, corev1.ConditionTrue, true)},
 			true,
 		},
-		"one of before is without its set": {
+		"a terminating pod whose ReplicaSet is deleted": {
 			counted("10"), both[1:],
 			[]corev1.Pod{serves, podOf(&before, corev1.ConditionTrue, true)},
 			true,
 		},
-		"one of before has stopped": {
+		"a stopped pod of the previous template": {
 			counted("10"), both,
 			[]corev1.Pod{serves, podOf(&before, corev1.ConditionFalse, true)},
 			false,
 		},
-		"one of before is on a dead node": {
+		"a pod of the previous template on a failed node": {
 			counted("10"), both,
 			[]corev1.Pod{serves, podOf(&before, corev1.ConditionUnknown, true)},
 			false,
 		},
-		"one of its own is being ended": {
+		"a terminating current pod": {
 			counted("10"), both,
 			[]corev1.Pod{serves, podOf(&now, corev1.ConditionTrue, true)},
 			false,
 		},
-		"somebody's": {
+		"a pod without an owner": {
 			counted("10"), both,
 			[]corev1.Pod{serves, podOf(nil, corev1.ConditionTrue, false)},
 			true,
 		},
-		"a pod whose set is not seen": {deployment(1, 1, 1, 1), nil, []corev1.Pod{serves}, true},
-		"the newest set is not seen": {
+		"a pod whose ReplicaSet is not cached": {deployment(1, 1, 1, 1), nil, []corev1.Pod{serves}, true},
+		"the newest ReplicaSet is not cached": {
 			counted("10"), both[:1],
 			[]corev1.Pod{podOf(&before, corev1.ConditionTrue, false)},
 			true,
 		},
-		"no set is seen":                   {counted("10"), nil, nil, true},
-		"the Deployment is behind its set": {counted("9"), both, []corev1.Pod{serves}, false},
-		"the Deployment has no count":      {deployment(1, 1, 1, 1), both, []corev1.Pod{serves}, false},
-		"another writer's invalid number":  {counted("ten"), both, []corev1.Pod{serves}, false},
+		"no ReplicaSet is cached":                {counted("10"), nil, nil, true},
+		"an outdated revision of the Deployment": {counted("9"), both, []corev1.Pod{serves}, false},
+		"the Deployment has no revision":         {deployment(1, 1, 1, 1), both, []corev1.Pod{serves}, false},
+		"an invalid revision":                    {counted("ten"), both, []corev1.Pod{serves}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := status.Workload(status.WorkloadInput{Deployment: tc.deployment, ReplicaSets: tc.sets, Pods: tc.pods})

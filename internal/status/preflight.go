@@ -40,7 +40,7 @@ type Preflight struct {
 	State PreflightState
 	// Message is the reason why the pod is not ready. It is empty if there is no failure. It contains no server output.
 	Message string
-	// Until is when the result may change without an event. Zero means never.
+	// Until is the time at which the result may change without an event. Zero means never.
 	Until time.Time
 }
 
@@ -74,8 +74,8 @@ func JudgePreflight(pod *corev1.Pod, external []ExternalProvider, deadline time.
 	return verdict
 }
 
-// StartOf returns the time at which a kubelet accepted a pod. This starts its deadline. Before that, it is the creation
-// time.
+// StartOf returns the time at which a kubelet accepted a pod. The deadline of the pod counts from this time. If no
+// kubelet has accepted the pod yet, StartOf returns the creation time.
 func StartOf(pod *corev1.Pod) time.Time {
 	if pod.Status.StartTime != nil {
 		return pod.Status.StartTime.Time

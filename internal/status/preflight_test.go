@@ -53,13 +53,13 @@ var judgePreflightCases = []struct {
 	message   string
 	until     time.Duration
 }{
-	{name: "just made", want: status.PreflightGoesOn, until: time.Minute},
+	{name: "just created", want: status.PreflightGoesOn, until: time.Minute},
 	{
-		name: "no room yet", changes: []func(*corev1.Pod){withCondition(corev1.PodScheduled, corev1.ConditionFalse, "0/1 nodes are available")},
+		name: "no room on a node yet", changes: []func(*corev1.Pod){withCondition(corev1.PodScheduled, corev1.ConditionFalse, "0/1 nodes are available")},
 		age: 59 * time.Second, want: status.PreflightGoesOn, until: time.Minute, message: `pod "p" cannot be scheduled: 0/1 nodes are available`,
 	},
 	{
-		name: "no room", changes: []func(*corev1.Pod){withCondition(corev1.PodScheduled, corev1.ConditionFalse, "0/1 nodes are available")},
+		name: "no room on a node", changes: []func(*corev1.Pod){withCondition(corev1.PodScheduled, corev1.ConditionFalse, "0/1 nodes are available")},
 		age: time.Minute, want: status.PreflightUnplaced, message: `pod "p" cannot be scheduled: 0/1 nodes are available`,
 	},
 	{name: "not scheduled", age: time.Minute, want: status.PreflightUnplaced, message: `pod "p" was not assigned to a node`},
@@ -134,7 +134,7 @@ var judgePreflightCases = []struct {
 		message: `the node of pod "p" was restarted`,
 	},
 	{
-		name: "taken late", container: running, age: end + time.Second, want: status.PreflightGoesOn,
+		name: "a kubelet accepts the pod later", container: running, age: end + time.Second, want: status.PreflightGoesOn,
 		until: end + time.Minute,
 		changes: []func(*corev1.Pod){
 			onNode,
@@ -142,7 +142,7 @@ var judgePreflightCases = []struct {
 		},
 	},
 	{
-		name: "looked at late", age: 90 * time.Second, want: status.PreflightGoesOn, until: 2 * time.Minute, message: `pod "p" cannot be scheduled: full`,
+		name: "the scheduler finds no node later", age: 90 * time.Second, want: status.PreflightGoesOn, until: 2 * time.Minute, message: `pod "p" cannot be scheduled: full`,
 		changes: []func(*corev1.Pod){withCondition(corev1.PodScheduled, corev1.ConditionFalse, "full"), func(p *corev1.Pod) {
 			p.Status.Conditions[0].LastTransitionTime = metav1.NewTime(born.Add(time.Minute))
 		}},

@@ -79,7 +79,7 @@ var summarizeCases = []struct {
 		},
 	},
 	{
-		name: "rollout goes on",
+		name: "the roll-out continues",
 		in: status.Input{Observed: with(healthy(),
 			condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse, v1alpha2.ReasonRolloutInProgress))},
 		phase: v1alpha2.PhaseInitializing,
@@ -101,7 +101,7 @@ var summarizeCases = []struct {
 		},
 	},
 	{
-		name: "a secret goes while the stack runs",
+		name: "a Secret is deleted while the stack runs",
 		in: status.Input{
 			Previous: healthy(), Failure: secretNotFound,
 			Observed: []metav1.Condition{
@@ -119,7 +119,7 @@ var summarizeCases = []struct {
 		},
 	},
 	{
-		name: "what a reconcile of a newer generation did not reach is not known",
+		name: "conditions that a newer generation has not reached are Unknown",
 		in: status.Input{
 			Generation: 2, Previous: healthy(), Failure: secretNotFound, Observed: []metav1.Condition{healthy()[0]},
 		},
@@ -158,7 +158,7 @@ var summarizeCases = []struct {
 		}),
 	},
 	{
-		name: "a secret goes past the deadline",
+		name: "a Secret is deleted after the deadline",
 		in: status.Input{Overdue: true, Failure: secretNotFound, Previous: healthy(), Observed: with(healthy(),
 			condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse, v1alpha2.ReasonRolloutFailed))},
 		phase: v1alpha2.PhasePending,

@@ -145,7 +145,7 @@ func containerTrouble(
 	}
 }
 
-// notCreatedMessage returns the kubelet's explanation why it cannot create a waiting container.
+// notCreatedMessage returns the kubelet's explanation of why it cannot create a waiting container.
 func notCreatedMessage(container *corev1.ContainerStatus) string {
 	waiting := container.State.Waiting
 	return fmt.Sprintf("container %q cannot be started (%s): %s",

@@ -29,7 +29,7 @@ type Observation struct {
 	Serving bool
 	// Earlier reports whether the Deployment has had an earlier configuration, so that pods may serve with it.
 	Earlier bool
-	// Mixed reports whether pods with another template than the Deployment's may answer requests to the Service.
+	// Mixed reports whether pods with a template other than the Deployment's may answer requests to the Service.
 	Mixed bool
 }
 
@@ -44,7 +44,7 @@ const (
 type PendingClaim struct {
 	// Name is the name of the PersistentVolumeClaim.
 	Name string
-	// Message is the cluster's explanation why the claim has no volume.
+	// Message is the cluster's explanation of why the claim has no volume.
 	Message string
 }
 
@@ -99,7 +99,7 @@ func isServing(deployment *appsv1.Deployment) bool {
 	return deployment.Status.AvailableReplicas >= max(least, 1)
 }
 
-// hasEarlier reports whether the Deployment has had another template than the current one. The ReplicaSets of earlier
+// hasEarlier reports whether the Deployment has had a template other than the current one. The ReplicaSets of earlier
 // templates stay after a roll-out, so that the result does not change at its end.
 func hasEarlier(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet) bool {
 	own := 0

@@ -140,35 +140,35 @@ var workloadCases = []struct {
 	{"complete", deployment(1, 1, 1, 1), nil, nil, "True", "MinimumReplicasAvailable", "1/1 replicas available with current config"},
 	{"zero", deployment(0, 0, 0, 0), nil, nil, "True", "ScaledToZero", "Scaled to zero replicas, as requested"},
 	{
-		"zero, pods still go", deployment(0, 1, 1, 1), nil, nil, "True", "ScaledToZero",
+		"zero, pods still terminate", deployment(0, 1, 1, 1), nil, nil, "True", "ScaledToZero",
 		"Scaled to zero replicas, as requested",
 	},
 	{
-		"an old pod, and a change that the deployment controller has not counted", staleDeployment(),
+		"an old pod, and a change that the Deployment controller has not processed", staleDeployment(),
 		[]appsv1.ReplicaSet{replicaSet("old", "1", 1), replicaSet("new", "2", 0)},
 		nil,
 		"False", "RolloutInProgress", "0/1 replicas available with current config",
 	},
-	{"not seen by the deployment controller", staleDeployment(), nil, nil, "False", "RolloutInProgress", "1/1 replicas available with current config"},
+	{"not processed by the Deployment controller", staleDeployment(), nil, nil, "False", "RolloutInProgress", "1/1 replicas available with current config"},
 	{"starting", deployment(2, 2, 2, 1), nil, nil, "False", "RolloutInProgress", "1/2 replicas available with current config"},
 	{
-		"old pods serve, by difference", deployment(2, 3, 1, 2), nil, nil,
+		"old pods serve, without ReplicaSets", deployment(2, 3, 1, 2), nil, nil,
 		"False", "RolloutInProgress", "0/2 replicas available with current config",
 	},
 	{
-		"old pods serve, by replica set", deployment(2, 3, 2, 2),
+		"old pods serve, with ReplicaSets", deployment(2, 3, 2, 2),
 		[]appsv1.ReplicaSet{replicaSet("old", "9", 1), replicaSet("new", "10", 1), {}},
 		nil,
 		"False", "RolloutInProgress", "1/2 replicas available with current config",
 	},
-	{"a pod of a complete rollout is lost", progressing(deployment(1, 1, 1, 0), "NewReplicaSetAvailable"), nil, nil, "False", "ReplicasUnavailable", "0/1 replicas available with current config"},
+	{"a pod is lost after the roll-out", progressing(deployment(1, 1, 1, 0), "NewReplicaSetAvailable"), nil, nil, "False", "ReplicasUnavailable", "0/1 replicas available with current config"},
 	{"deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil, nil, "False", "RolloutFailed", "0/1 replicas available with current config"},
 	{
 		"quota", deploymentOverQuota(), nil, nil, "False", "RolloutFailed",
 		"0/1 replicas available with current config: pods cannot be created: exceeded quota: q",
 	},
 	{
-		"refused by admission", deployment(1, 0, 0, 0),
+		"rejected by admission", deployment(1, 0, 0, 0),
 		[]appsv1.ReplicaSet{refusedSet()},
 		nil, "False", "RolloutFailed",
 		`0/1 replicas available with current config: pods cannot be created: admission webhook "policy" denied the request: no`,
@@ -180,7 +180,7 @@ var workloadCases = []struct {
 		`0/1 replicas available with current config: container "llama-stack" ended with exit code 0: the server cannot start, or its health check did not pass in time; ` +
 			`see kubectl logs p -c llama-stack --previous`,
 	},
-	{"an init container may end", deployment(1, 1, 1, 0), nil, []corev1.Pod{preparedPod()}, "False", "RolloutInProgress", "0/1 replicas available with current config"},
+	{"an init container has ended", deployment(1, 1, 1, 0), nil, []corev1.Pod{preparedPod()}, "False", "RolloutInProgress", "0/1 replicas available with current config"},
 	{
 		"evicted", deployment(1, 1, 1, 0), nil,
 		[]corev1.Pod{evictedPod()},
@@ -188,7 +188,7 @@ var workloadCases = []struct {
 		`0/1 replicas available with current config: pod "p" ended (Evicted): The node was low on resource: memory.`,
 	},
 	{
-		"another crash than an eviction", deployment(2, 2, 2, 0), nil,
+		"a crash takes precedence over an eviction", deployment(2, 2, 2, 0), nil,
 		[]corev1.Pod{evictedPod(), pod("q", killed)},
 		"False", "RolloutFailed",
 		`0/2 replicas available with current config: container "llama-stack" ran out of memory; raise spec.workload.resources.limits.memory`,
@@ -218,7 +218,7 @@ var workloadCases = []struct {
 		"False", "RolloutFailed",
 		`0/1 replicas available with current config: container "llama-stack" cannot be started (CreateContainerConfigError): secret "a" not found`,
 	},
-	{"crash while it runs again", deployment(1, 1, 1, 0), nil, []corev1.Pod{pod("p", crashedOnce)}, "False", "RolloutFailed", crashMessage},
+	{"crash, and the container runs again", deployment(1, 1, 1, 0), nil, []corev1.Pod{pod("p", crashedOnce)}, "False", "RolloutFailed", crashMessage},
 	{"crash just now", deployment(1, 1, 1, 0), nil, []corev1.Pod{pod("p", endedOnce)}, "False", "RolloutFailed", crashMessage},
 	{
 		"memory", deployment(1, 1, 1, 0), nil,
@@ -233,7 +233,7 @@ var workloadCases = []struct {
 		`0/1 replicas available with current config: pod "p" cannot be scheduled: 0/3 nodes are available`,
 	},
 	{
-		"a fatal one wins over an earlier name", deployment(2, 2, 2, 0), nil,
+		"a fatal problem takes precedence over the order of names", deployment(2, 2, 2, 0), nil,
 		[]corev1.Pod{pod("q", endedOnce), unscheduled},
 		"False", "RolloutFailed",
 		strings.ReplaceAll(strings.Replace(crashMessage, "0/1", "0/2", 1), "logs p", "logs q"),
@@ -328,15 +328,15 @@ func TestEarlierPodThatCrashes(t *testing.T) {
 		available int32
 		want      string
 	}{
-		"it crashes": {
+		"the pod crashes": {
 			[]corev1.Pod{of(1, pod("q", ready)), crashed},
 			1,
 			none + `: pod "p" of an earlier revision does not serve: container "llama-stack" crashed with ValueError; ` +
 				`see kubectl logs p -c llama-stack --previous`,
 		},
-		"it is ended":       {[]corev1.Pod{of(1, pod("q", ready)), deleted}, 1, none},
-		"it serves":         {[]corev1.Pod{of(1, pod("q", ready)), of(0, pod("p", ready))}, 1, none},
-		"no newer one does": {[]corev1.Pod{crashed}, 0, "RolloutInProgress 0/2 replicas available with current config"},
+		"the pod is terminating": {[]corev1.Pod{of(1, pod("q", ready)), deleted}, 1, none},
+		"the pod serves":         {[]corev1.Pod{of(1, pod("q", ready)), of(0, pod("p", ready))}, 1, none},
+		"no newer pod serves":    {[]corev1.Pod{crashed}, 0, "RolloutInProgress 0/2 replicas available with current config"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sets[1].Status.AvailableReplicas = tc.available

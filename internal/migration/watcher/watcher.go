@@ -24,8 +24,8 @@ import (
 // not started yet. They range from one second to one minute.
 var retries = wait.Backoff{Duration: time.Second, Factor: 2, Cap: time.Minute, Steps: math.MaxInt32}
 
-// revisits are the pauses after a run in which single objects could not be written, which a user has to examine. They
-// range from one minute to one hour.
+// revisits are the pauses after a run in which individual objects could not be written. A user has to examine these
+// objects. They range from one minute to one hour.
 var revisits = wait.Backoff{Duration: time.Minute, Factor: 2, Cap: time.Hour, Steps: math.MaxInt32}
 
 // Options are the options of a Watcher.
@@ -33,7 +33,7 @@ type Options struct {
 	// Client must not read from a cache, and its scheme must contain CustomResourceDefinitions.
 	Client client.Client
 	// Informers watch the metadata of this definition only. Nil means that the operator is limited to some namespaces. The
-	// operator then can read neither the definition nor all objects, and does not migrate them.
+	// operator can then read neither the definition nor all objects, and does not migrate them.
 	Informers cache.Informers
 	// Definition is the name of the CustomResourceDefinition.
 	Definition string
@@ -112,7 +112,7 @@ func (w *Watcher) watch(ctx context.Context, definition client.Object) (<-chan s
 	return changes, nil
 }
 
-// follow runs the migration after each change, and after a pause again if objects are not migrated.
+// follow runs the migration after each change, and again after a pause if some objects are not migrated.
 func (w *Watcher) follow(ctx context.Context, changes <-chan struct{}) {
 	observed := w.options.Migration
 	report := migration.Sparsely(func(now migration.Progress) {

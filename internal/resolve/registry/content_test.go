@@ -359,7 +359,7 @@ func TestWindows(t *testing.T) {
 		slow := io.MultiReader(bytes.NewReader(before), &arriving{arrived}, bytes.NewReader(rest))
 		go func() { results <- read(slow, time.Minute) }()
 	}
-	eventually(t, "as many as may be", func() bool { return len(windowsArriving) == cap(windowsArriving) })
+	eventually(t, "as many layers as allowed", func() bool { return len(windowsArriving) == cap(windowsArriving) })
 	if err := read(bytes.NewReader(small), time.Minute); err != nil {
 		t.Errorf("a layer that is already in memory: %v", err)
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/address"
 )
 
-// Failures of a read. They contain no text that a remote host wrote, because a registry can redirect to any other host,
-// and the user who named the registry may not see that host's answer.
+// These are the failures of a read. They contain no text that a remote host wrote, because a registry can redirect to
+// any other host, and the user who named the registry may not see that host's answer.
 var (
 	errWrongContent = errors.New("the registry returns content that does not match the requested digest")
 	errTooMany      = fmt.Errorf("the image has more than %d manifests, layers or labels", maxListed)
@@ -146,7 +146,7 @@ func UnknownAuthority(err error) bool {
 	return errors.Is(err, errAuthority)
 }
 
-// maxHost is the length of a DNS name with a port.
+// maxHost is the maximum length of a DNS name with a port.
 const maxHost = 253 + len(":65535")
 
 // networkCause returns the reason why there is no response.

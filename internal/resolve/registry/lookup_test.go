@@ -22,14 +22,14 @@ func TestMovedTag(t *testing.T) {
 		head http.HandlerFunc // nil means the registry's own answer
 		want string
 	}{
-		"honest":             {nil, digestOf(t, after)},
+		"correct header":     {nil, digestOf(t, after)},
 		"without the header": {func(http.ResponseWriter, *http.Request) {}, digestOf(t, after)},
-		"no such method": {
+		"the method is not supported": {
 			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMethodNotAllowed) },
 			digestOf(t, after),
 		},
 		"nonsense": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Docker-Content-Digest", "latest") }, digestOf(t, after)},
-		"the one of before": {
+		"the previous digest": {
 			func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Docker-Content-Digest", digestOf(t, before))
 			}, digestOf(t, before),

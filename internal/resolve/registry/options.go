@@ -22,9 +22,9 @@ type Options struct {
 	// Insecure lists the registries that use plain HTTP, or a certificate of an unknown authority. They may also have
 	// local addresses.
 	Insecure []string
-	// Rewrite replaces the beginning of an image's name, such as docker.io/ogxai by mirror.example.com/ogxai. The longest
-	// match wins. Requests go to the replacement. The pods keep the image of the spec, because the nodes have their own
-	// rules for mirrors.
+	// Rewrite maps the beginning of an image's name to its replacement, for example docker.io/ogxai to
+	// mirror.example.com/ogxai. The longest match applies. Requests go to the replacement. The pods keep the image of the
+	// spec, because the nodes have their own rules for mirrors.
 	Rewrite map[string]string
 	// CloudIdentity lists the cloud registries, or repositories below a registry, that are read with the credentials of
 	// Identities if a read has no other credentials. Empty means none.

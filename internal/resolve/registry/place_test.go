@@ -22,7 +22,7 @@ var placeCases = []struct {
 		"registry.example.com/mirror/server:1",
 	},
 	{
-		"as it is asked", rewriting("index.docker.io/ogxai", "registry.example.com/mirror"), hubImages("ogxai/server:1"),
+		"index.docker.io", rewriting("index.docker.io/ogxai", "registry.example.com/mirror"), hubImages("ogxai/server:1"),
 		"registry.example.com/mirror/server:1",
 	},
 	{
@@ -53,7 +53,7 @@ var placeCases = []struct {
 		hubImages("nginx:1", "library/nginx:1"), "registry.example.com/web:1",
 	},
 	{
-		"an organization of that name", rewriting("docker.io/nginx", "registry.example.com/web"), hubImages("nginx/unit:1"),
+		"an organization with the name of an image", rewriting("docker.io/nginx", "registry.example.com/web"), hubImages("nginx/unit:1"),
 		"registry.example.com/web/unit:1",
 	},
 	{"the longest", Options{Rewrite: map[string]string{
@@ -94,7 +94,7 @@ var placeCases = []struct {
 		"index.docker.io/ogxai/server:1",
 	},
 	{
-		"allowed as it is asked",
+		"allowed as index.docker.io",
 		Options{Allow: []string{"index.docker.io/ogxai"}},
 		hubImages("ogxai/server:1"),
 		"index.docker.io/ogxai/server:1",

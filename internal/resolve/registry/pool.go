@@ -195,7 +195,7 @@ func (p *Pool) Read(target Target) (Outcome, bool) {
 	return Outcome{}, false
 }
 
-// Forget drops the server image of a stack that is deleted, or whose server image need not be read any more.
+// Forget drops the server image of a stack that is deleted, or whose server image no longer needs to be read.
 func (p *Pool) Forget(stack types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -98,8 +98,8 @@ func (p *Pool) ReadProviders(target Providers) (map[string]Outcome, bool) {
 	return nil, false
 }
 
-// ForgetProviders drops the images of the external providers of a stack that is deleted, or whose external providers
-// need no image to be read any more.
+// ForgetProviders drops the images of the external providers of a stack that is deleted, or whose images no longer need
+// to be read.
 func (p *Pool) ForgetProviders(stack types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -199,7 +199,7 @@ func TestRead(t *testing.T) {
 			want:   Image{Config: []byte("version: 1\n"), ConfigLabel: LabelBase64},
 		},
 		{
-			name: "label of the servers own images",
+			name: "label of the server's own images",
 			labels: map[string]string{
 				LabelDefaultConfig: "config.yaml", "com.ogx.config.config.yaml": encoded(config), LabelImageVersion: "1.5.0",
 			},
@@ -324,7 +324,7 @@ func TestForbiddenImages(t *testing.T) {
 		{name: "allowed registry", image: ref, options: Options{Allow: []string{server.host}}},
 		{name: "rewritten", image: "docker.io/ogxai/server:1", options: Options{Rewrite: map[string]string{"docker.io/ogxai": server.host + "/team"}}},
 		{name: "local address", image: strings.TrimPrefix(secure.URL, "https://") + "/a/b:1", wantErr: "the address is local"},
-		{name: "not a name", image: "UPPER/case:1", wantErr: `parse image "UPPER/case:1"`},
+		{name: "not an image name", image: "UPPER/case:1", wantErr: `parse image "UPPER/case:1"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := server.reader(t, tc.options).Read(t.Context(), tc.image, &Keychain{})

@@ -98,12 +98,12 @@ func ReadManifest(ctx context.Context, from Source, identifier string) ([]byte, 
 	return content, found, nil
 }
 
-// config passes the configuration of an image to use, see readBlob.
+// config passes the configuration of an image to the function use, see readBlob.
 func (t *trail) config(ctx context.Context, of descriptor, use func(io.Reader) error) error {
 	return t.blob(ctx, PartConfig, of, use)
 }
 
-// layer passes a layer to use, see readBlob.
+// layer passes a layer to the function use, see readBlob.
 func (t *trail) layer(ctx context.Context, of descriptor, use func(io.Reader) error) error {
 	return t.blob(ctx, PartLayer, of, use)
 }
@@ -116,7 +116,8 @@ func (t *trail) blob(ctx context.Context, kind string, of descriptor, use func(i
 	return err
 }
 
-// ReadBlob passes the configuration of an image to use and reads it to its end, see readBlob.
+// ReadBlob passes the configuration of an image to the function use and reads the configuration to its end, see
+// readBlob.
 func ReadBlob(ctx context.Context, from Source, digest v1.Hash, size int64, use func(io.Reader) error) error {
 	if size > maxManifest {
 		return tooLarge("configuration of the image", maxManifest)
@@ -124,8 +125,8 @@ func ReadBlob(ctx context.Context, from Source, digest v1.Hash, size int64, use 
 	return readBlob(ctx, from, descriptor{Digest: digest, Size: size}, use)
 }
 
-// readBlob passes the content of a blob to use and reads it to its end. The results of use count only if readBlob does
-// not return errWrongContent.
+// readBlob passes the content of a blob to the function use and reads the content to its end. The results of use count
+// only if readBlob does not return errWrongContent.
 func readBlob(ctx context.Context, from Source, of descriptor, use func(io.Reader) error) error {
 	if _, err := of.hasher(); err != nil {
 		return err
@@ -141,8 +142,9 @@ func readBlob(ctx context.Context, from Source, of descriptor, use func(io.Reade
 	return verified(body, of, use)
 }
 
-// verified passes content to use, reads the rest, and compares size and digest with the descriptor. It returns the
-// error of use only for the right content, so that forged content cannot lead to the report that an image is broken.
+// verified passes content to the function use, reads the rest, and compares size and digest with the descriptor. It
+// returns the error of use only for the right content, so that forged content cannot lead to the report that an image
+// is broken.
 func verified(content io.Reader, of descriptor, use func(io.Reader) error) error {
 	hasher, err := of.hasher()
 	if err != nil {

@@ -48,7 +48,7 @@ func newTransport(options Options) *roundTripper {
 
 // Errors of the transport's own checks.
 var (
-	errScheme    = errors.New("the registry returns an address that is neither HTTPS nor HTTP")
+	errScheme    = errors.New("the registry returns an address that uses neither HTTPS nor HTTP")
 	errPlainHTTP = errors.New("plain HTTP is not allowed for this registry; list it under registries.insecure")
 )
 

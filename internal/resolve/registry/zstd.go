@@ -13,8 +13,9 @@ import (
 // atHand is the size up to which a layer is read into memory before it is unpacked.
 const atHand = 1 << 20
 
-// Limits of the zstd windows in use at the same time, each with up to maxWindow bytes. A layer in memory needs its
-// window only while it is unpacked, so a layer that is still being transferred does not block a layer in memory.
+// These channels limit the zstd windows that are in use at the same time. Each window has up to maxWindow bytes. A
+// layer in memory needs its window only while it is unpacked, so a layer that is still being transferred does not block
+// a layer in memory.
 var (
 	windowsAtHand   = make(chan struct{}, 2)
 	windowsArriving = make(chan struct{}, 2)

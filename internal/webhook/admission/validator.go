@@ -104,7 +104,8 @@ func ratchet(messages []string, before findings, warnings []string) (errs, told 
 	return errs, warnings
 }
 
-// answer allows a request without errors. Messages use the field names of the version that the user wrote.
+// answer allows a request if there are no errors, and denies it otherwise. Messages use the field names of the version
+// that the user wrote.
 func answer(request admission.Request, errs, warnings []string) admission.Response {
 	if kind := request.RequestKind; kind != nil && kind.Version == v1alpha1.GroupVersion.Version {
 		errs, warnings = asOlder(errs), asOlder(warnings)

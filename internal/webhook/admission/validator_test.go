@@ -147,11 +147,11 @@ func TestHandle(t *testing.T) {
 		},
 		"v1alpha1 paths in the message": {request: through("v1alpha1", create(object(t, bad, nil))), denied: `spec.server.providers.inference.provider: `},
 		"a stack of v1alpha1":           {request: older(t, `{distribution: {name: starter}}`, `{}`)},
-		"a wrong one of v1alpha1": {
+		"an invalid stack of v1alpha1": {
 			request: older(t, `{distribution: {name: startr}}`, `{}`),
 			denied:  `spec.server.distribution.name: `,
 		},
-		"v1alpha1 autoscaling that is off": {request: older(t, `{distribution: {name: starter}, autoscaling: {maxReplicas: 0}}`, `{}`), warned: "spec.server.autoscaling.maxReplicas"},
+		"disabled autoscaling of v1alpha1": {request: older(t, `{distribution: {name: starter}, autoscaling: {maxReplicas: 0}}`, `{}`), warned: "spec.server.autoscaling.maxReplicas"},
 		"a damaged annotation":             {request: older(t, `{distribution: {name: starter}}`, `{llamastack.io/conversion-data: '{"lost":[{"path"'}`), warned: "llamastack.io/conversion-data"},
 		"an unknown field of a provider":   {request: create(object(t, `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpont: "http://a"}}}`, nil)), denied: `did you mean "endpoint"`},
 		"an unknown distribution": {
@@ -193,7 +193,7 @@ func TestHandle(t *testing.T) {
 		"an external provider":                                          {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: a, image: "example.com/a:1"}]}}`, nil))},
 		"an external provider that replaces another one":                {request: create(object(t, `{distribution: {name: starter}, externalProviders: {inference: [{providerId: openai, image: "example.com/a:1"}]}}`, nil)), warned: "replaces the configuration's own provider"},
 		"an external provider of an unknown API":                        {request: create(object(t, `{distribution: {name: starter}, externalProviders: {telepathy: [{providerId: a, image: "example.com/a:1"}]}}`, nil)), denied: "telepathy"},
-		"a valid stack above the size that is compared":                 {request: create(object(t, `{distribution: {name: starter}, workload: {overrides: {env: [{name: A, value: "`+strings.Repeat("a", maxPlanned)+`"}]}}}`, nil))},
+		"a valid stack that is too large for a comparison":              {request: create(object(t, `{distribution: {name: starter}, workload: {overrides: {env: [{name: A, value: "`+strings.Repeat("a", maxPlanned)+`"}]}}}`, nil))},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

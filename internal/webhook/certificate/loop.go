@@ -53,7 +53,7 @@ func watchOne(
 	one := only(calls.Resource(of).Namespace(namespace), name)
 	watches := informer.New(cache.ToListWatcherWithWatchListSemantics(one, calls), &metav1.PartialObjectMetadata{}, 0,
 		cache.Indexers{})
-	// The next three methods return errors only after the informer has started.
+	// The next three methods return an error only if the informer has already started.
 	_ = watches.SetTransform(func(any) (any, error) {
 		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}, nil
 	})
@@ -70,7 +70,7 @@ func watchOne(
 	watches.RunWithContext(ctx)
 }
 
-// only lists and watches the object with a name.
+// only returns a ListWatch that is limited to the object with this name.
 func only(resource metadata.ResourceInterface, name string) *cache.ListWatch {
 	selector := fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
 	return &cache.ListWatch{

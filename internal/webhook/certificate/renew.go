@@ -87,8 +87,8 @@ func (c content) servesBy(a authority) bool {
 	return c.serving.Leaf.CheckSignatureFrom(a.certificate) == nil
 }
 
-// leaves returns the time at which every certificate that the authority signed has expired, because a later authority
-// signs new ones. It returns false while there is no later authority.
+// leaves returns the time at which every certificate that the authority signed has expired. It returns false while
+// there is no later authority, because the authority may then still sign certificates.
 func (c content) leaves(a authority) (time.Time, bool) {
 	later := slices.IndexFunc(c.authorities, func(b authority) bool { return b.signs() && a.made().Before(b.made()) })
 	if later < 0 {
@@ -114,7 +114,7 @@ func (a authority) signs() bool { return a.key != nil }
 
 func (a authority) settles() time.Time { return a.made().Add(settled) }
 
-// last returns the last authority for which is returns true, or nil if there is none.
+// last returns the last authority for which the function is returns true, or nil if there is no such authority.
 func last(authorities []authority, is func(authority) bool) *authority {
 	for i := range slices.Backward(authorities) {
 		if is(authorities[i]) {

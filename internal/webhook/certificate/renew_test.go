@@ -102,7 +102,7 @@ func certificateCases(t *testing.T) map[string]renewCase {
 			data: made(t, start), now: start.Add(day), bundle: []string{old},
 			serving: old, next: start.Add(60 * day),
 		},
-		"right before it is due": {
+		"just before renewal is due": {
 			data: made(t, start), now: start.Add(60*day - time.Second),
 			bundle: []string{old}, serving: old, next: start.Add(60 * day),
 		},
@@ -118,26 +118,26 @@ func certificateCases(t *testing.T) map[string]renewCase {
 			data: made(t, start), now: start.Add(authorityLife), bundle: []string{fresh},
 			serving: fresh,
 		},
-		"a clock behind": {
+		"a clock that is slightly slow": {
 			data: made(t, start), now: start.Add(-23 * time.Hour), bundle: []string{old},
 			serving: old,
 		},
-		"a clock far behind": {
+		"a clock that is too slow": {
 			data: made(t, start), now: start.Add(-25 * time.Hour),
 			bundle: []string{fresh}, serving: fresh,
 		},
 		"another name":           {data: made(t, start), now: start.Add(day), names: []string{"other.operators.svc"}, bundle: []string{old}, serving: fresh},
-		"one more name":          {data: made(t, start), now: start.Add(day), names: []string{name, "other.operators.svc"}, bundle: []string{old}, serving: fresh},
+		"an additional name":     {data: made(t, start), now: start.Add(day), names: []string{name, "other.operators.svc"}, bundle: []string{old}, serving: fresh},
 		"an invalid certificate": {data: with(made(t, start), corev1.TLSCertKey, "garbage"), now: start.Add(day), bundle: []string{old}, serving: fresh},
 		"an invalid key":         {data: with(made(t, start), corev1.TLSPrivateKeyKey, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"), now: start.Add(day), bundle: []string{old}, serving: fresh},
 		"the key of another certificate": {data: with(made(t, start), corev1.TLSPrivateKeyKey,
 			string(foreign[corev1.TLSPrivateKeyKey])), now: start.Add(day), bundle: []string{old}, serving: fresh},
-		"a certificate of another": {
+		"a certificate of an unknown authority": {
 			data: with(with(made(t, start), corev1.TLSPrivateKeyKey,
 				string(foreign[corev1.TLSPrivateKeyKey])), corev1.TLSCertKey, string(foreign[corev1.TLSCertKey])),
 			now: start.Add(day), bundle: []string{old}, serving: fresh,
 		},
-		"an authority for a certificate": {
+		"an authority in place of the certificate": {
 			data: with(with(made(t, start), corev1.TLSPrivateKeyKey,
 				string(foreign[authorityKeysKey])), corev1.TLSCertKey, string(foreign[bundleKey])), now: start.Add(day),
 			bundle: []string{old}, serving: fresh,
@@ -166,7 +166,7 @@ func authorityCases(t *testing.T) map[string]renewCase {
 			data: without(made(t, start), authorityKeysKey), now: start.Add(day),
 			bundle: []string{old, fresh}, serving: old, next: start.Add(day + settled),
 		},
-		"and the certificate ends soon": {
+		"the key of the authority is lost, and the certificate ends soon": {
 			data: without(made(t, start), authorityKeysKey),
 			now:  start.Add(90*day - settled), bundle: []string{old, fresh}, serving: fresh,
 		},
@@ -174,11 +174,11 @@ func authorityCases(t *testing.T) map[string]renewCase {
 			data: made(t, start, late), now: twoThirds,
 			bundle: []string{old, fresh}, serving: old, next: twoThirds.Add(settled),
 		},
-		"both at two thirds": {
+		"authority and certificate at two thirds": {
 			data: made(t, start), now: twoThirds, bundle: []string{old, fresh},
 			serving: fresh,
 		},
-		"both at two thirds, and valid": {
+		"authority and newer certificate at two thirds": {
 			data: made(t, start, twoThirds.Add(-60*day)), now: twoThirds,
 			bundle: []string{old, fresh}, serving: fresh,
 		},
@@ -193,16 +193,16 @@ func authorityCases(t *testing.T) map[string]renewCase {
 		},
 		"all certificates of the old authority have expired": {data: made(t, start, late, twoThirds, late.Add(60*day),
 			late.Add(120*day)), now: twoThirds.Add(settled + servingLife), bundle: []string{old}, serving: old},
-		"but what is served": {
+		"only the served certificate of the old authority is valid": {
 			data: made(t, start, twoThirds),
 			now:  twoThirds.Add(settled + servingLife), bundle: []string{old}, serving: fresh,
 		},
-		"an authority that ends before a new certificate would": {data: made(t, start, start.Add(authorityLife-2*day)), now: start.Add(authorityLife - day), bundle: []string{old, old}, serving: old},
+		"an authority that expires before a new certificate would": {data: made(t, start, start.Add(authorityLife-2*day)), now: start.Add(authorityLife - day), bundle: []string{old, old}, serving: old},
 		"an authority of another writer": {
 			data: with(made(t, start), bundleKey, stranger), now: start.Add(day),
 			bundle: []string{fresh}, serving: fresh,
 		},
-		"in addition to ours": {
+		"an authority of another writer in addition to ours": {
 			data: with(trusted, bundleKey, string(trusted[bundleKey])+stranger),
 			now:  start.Add(day), bundle: []string{old}, serving: old,
 		},

@@ -45,7 +45,7 @@ func newReporter(options Options, action string) *reporter {
 	return &reporter{recorder: options.Recorder, action: action, secret: secret, regards: secret}
 }
 
-// about makes later events refer to the object with the metadata found, so that kubectl describe shows them for the
+// about makes later events refer to the object whose metadata is found, so that kubectl describe shows them for the
 // object. While the object cannot be read, events refer to the Secret.
 func (r *reporter) about(kind schema.GroupVersionKind, found metav1.ObjectMeta) {
 	r.regards = r.secret

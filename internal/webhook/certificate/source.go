@@ -25,7 +25,7 @@ import (
 
 var errNoCertificate = errors.New("the webhooks do not have a serving certificate yet")
 
-// The limit for the writes of a replica: a few in a burst, then one each writePause. Without a limit, replicas whose
+// The limit for the writes of a replica: a few in a burst, then one per writePause. Without a limit, replicas whose
 // clocks differ by months would replace each other's certificates all the time.
 const (
 	writePause = 10 * time.Second

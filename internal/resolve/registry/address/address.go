@@ -153,5 +153,5 @@ func CheckWritten(target *url.URL) error {
 	return nil
 }
 
-// numeric matches a last label with which some programs read a host as an IPv4 address.
+// numeric matches the last label of a host that some programs read as an IPv4 address.
 var numeric = regexp.MustCompile(`^([0-9]+|0[xX][0-9a-fA-F]*)$`)

@@ -123,7 +123,7 @@ func (c *client) exchange(asked *http.Request, service bool, codes []string) (an
 	return said, nil
 }
 
-// roundTrip sends a request to an identity service by HTTP, and to any other host by HTTPS and only to public
+// roundTrip sends a request to an identity service over HTTP. It sends any other request over HTTPS, and only to public
 // addresses.
 func (c *client) roundTrip(asked *http.Request, service bool) (*http.Response, error) {
 	through := c.public

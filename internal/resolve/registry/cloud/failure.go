@@ -92,7 +92,7 @@ func pauseOf(err error) time.Duration {
 	return 0
 }
 
-// fail returns a Failure for a cause. It includes the remedy if a user has to fix the cause, and if the request to an
+// fail returns a Failure for a cause. It includes the remedy if a user has to fix the cause, or if the request to an
 // identity service failed.
 func fail(cloud imagename.Cloud, cause error, remedy string) *Failure {
 	failure := &Failure{cloud: cloud, cause: cause}

@@ -80,7 +80,7 @@ func hostileAnswers() []hostile {
 	nonsense := errNonsense.Error()
 	return []hostile{
 		{name: "nothing", answer: says(200, nil, ""), want: nonsense, transient: true},
-		{name: "no JSON", answer: says(200, nil, "<html>"+clouds.Secret), want: nonsense, transient: true},
+		{name: "not JSON", answer: says(200, nil, "<html>"+clouds.Secret), want: nonsense, transient: true},
 		{name: "other JSON", answer: says(200, nil, `[{"token":"`+clouds.Secret+`"}]`), want: nonsense, transient: true},
 		{name: "JSON without a token", answer: says(200, nil, `{"a":"`+clouds.Secret+`"}`), want: nonsense, transient: true},
 		{name: "huge", answer: says(200, nil, `{"access_token":"`+strings.Repeat(clouds.Secret, maxAnswer/8)+`"}`), want: errLarge.Error(), transient: true},
@@ -89,7 +89,7 @@ func hostileAnswers() []hostile {
 			want: errNoAnswer.Error(), transient: true,
 		},
 		{
-			name: "slow after a while", want: errNoAnswer.Error(), transient: true,
+			name: "stops in the middle", want: errNoAnswer.Error(), transient: true,
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				_, _ = w.Write([]byte(`{"access_token":"` + clouds.Secret))
 				_ = http.NewResponseController(w).Flush()
@@ -102,9 +102,9 @@ func hostileAnswers() []hostile {
 		{name: "not found", answer: says(404, nil, clouds.Secret), want: "status 404 Not Found"},
 		{name: "redirect", answer: says(307, map[string]string{"Location": "https://elsewhere.example.com/" + clouds.Secret},
 			""), want: "status 307 Temporary Redirect"},
-		{name: "many", answer: says(429, nil, clouds.Secret), want: "status 429 Too Many Requests", transient: true, pause: leastPause},
+		{name: "too many requests", answer: says(429, nil, clouds.Secret), want: "status 429 Too Many Requests", transient: true, pause: leastPause},
 		{
-			name: "many, for a minute", answer: says(429, map[string]string{"Retry-After": "60"}, ""),
+			name: "too many requests, with a pause of a minute", answer: says(429, map[string]string{"Retry-After": "60"}, ""),
 			want: "status 429 Too Many Requests", transient: true, pause: time.Minute,
 		},
 		{

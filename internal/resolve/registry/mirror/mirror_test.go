@@ -83,17 +83,17 @@ var placesCases = []struct {
 		[]string{"quay.io/team/server"},
 	},
 	{
-		"the source is never asked",
+		"the source must not be contacted",
 		[]mirror.Object{digests("a", one("quay.io/team", never, "m.example.com"))},
 		"quay.io/team/server",
 		[]string{"m.example.com/server"},
 		nil,
 	},
 	{
-		"never, without a mirror", []mirror.Object{tags("a", one("quay.io/team", never))}, "quay.io/team/server", nil, nil,
+		"the source must not be contacted and has no mirror", []mirror.Object{tags("a", one("quay.io/team", never))}, "quay.io/team/server", nil, nil,
 	},
 	{
-		"one of two forbids it",
+		"one of two sets forbids contact with the source",
 		[]mirror.Object{
 			tags("a", one("quay.io", allow, "a.example.com")),
 			tags("b", one("quay.io", never, "b.example.com")),
@@ -120,7 +120,7 @@ var placesCases = []struct {
 		[]string{"m.corp/all/team/server", "a.b.example.com/team/server"},
 	},
 	{
-		"not the domain itself",
+		"a wildcard does not match the domain itself",
 		[]mirror.Object{tags("a", one("*.example.com", "", "m.corp"))},
 		"example.com/server",
 		[]string{"example.com/server"},
@@ -141,7 +141,7 @@ var placesCases = []struct {
 		[]string{"quay.io/team/server"},
 	},
 	{
-		"Docker Hub as people write it",
+		"Docker Hub without its host",
 		[]mirror.Object{tags("a", one("docker.io/ogxai", never, "m.corp/hub"))},
 		"index.docker.io/ogxai/server", nil,
 		[]string{"m.corp/hub/server"},
@@ -218,10 +218,10 @@ func TestReadIgnores(t *testing.T) {
 		"a tag":            {tags("a", one("quay.io/team/server:1", "", "m.corp")), 1},
 		"a path with dots": {tags("a", one("quay.io/../team", "", "m.corp")), 1},
 		"empty":            {tags("a", one("", "", "m.corp")), 1},
-		"a wide star": {tags("a", one("*", "", "m.corp"), one("quay.*", "", "m.corp"),
+		"a wildcard for more than one domain": {tags("a", one("*", "", "m.corp"), one("quay.*", "", "m.corp"),
 			one("*.a.com/team", "", "m.corp")), 3},
-		"a mirror of stars": {tags("a", one("quay.io", "", "*.corp", "http://m.corp", "m.corp")), 2},
-		"long":              {tags("a", one("quay.io/"+strings.Repeat("a", 600), "", "m.corp")), 1},
+		"a mirror with a wildcard": {tags("a", one("quay.io", "", "*.corp", "http://m.corp", "m.corp")), 2},
+		"long":                     {tags("a", one("quay.io/"+strings.Repeat("a", 600), "", "m.corp")), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kept := digests("kept", one("ghcr.io", "", "kept.corp"))
