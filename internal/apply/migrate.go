@@ -47,7 +47,7 @@ func (a *Applier) migrateFieldOwnership(
 	return taken, nil
 }
 
-// TakeOver takes over the fields of the owner's predecessors in memory, and marks the object. The manager changes a
+// TakeOver takes over the fields of the owner's predecessors in memory, and marks the object. The Applier changes a
 // live object in the same way before the first apply.
 func TakeOver(kind string, object metav1.Object, owner Owner, manager string) error {
 	taken, err := TakenOver(kind, object, owner, manager)

@@ -28,7 +28,8 @@ type Owner struct {
 	Mark Mark
 }
 
-// Mark is an annotation which records that predecessors wrote an object last. Managed fields lose this at the takeover.
+// Mark is an annotation which records that predecessors wrote an object last. The takeover removes this information
+// from the managed fields.
 type Mark struct {
 	// Kind is the kind of the objects that are marked.
 	Kind string
@@ -69,7 +70,7 @@ func (o Owner) Adopts(object metav1.Object) bool {
 	return true
 }
 
-// OwnershipConflict is the error for an object that has a child's name and belongs to another owner.
+// OwnershipConflict is the error for an object that has a child's name and does not belong to the owner.
 type OwnershipConflict struct {
 	Kind      string
 	Namespace string
@@ -97,7 +98,7 @@ func newConflict(gvk schema.GroupVersionKind, live *unstructured.Unstructured) *
 }
 
 // NameTaken is the error for an immutable object if an object of the same name has other content or belongs to another
-// owner. Another name can be used.
+// owner. The caller can use another name.
 type NameTaken struct {
 	Kind string
 	Name string

@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	// sharedFields is the maximum number of stored sets of fields. Each kind has several sets for each set of options.
+	// sharedFields is the maximum number of stored sets of fields. For each combination of options, each kind has several
+	// sets.
 	sharedFields = 1024
 	// controllerUID replaces the UID of the object's controller in stored fields. The UID is the only difference between
 	// the fields of similar children. No object has this UID.
 	controllerUID = "00000000-0000-0000-0000-000000000000"
 )
 
-// SharedFields stores managed fields that are equal in many cached children only once. They are a tenth of the size of
-// a child, and are equal in all children of one kind whose owners use the same options. An Applier can read them.
+// SharedFields stores managed fields that are equal in many cached children only once. They make up a tenth of the size
+// of a child, and are equal in all children of one kind whose owners use the same options. An Applier can read them.
 type SharedFields struct{ known *lru.Cache }
 
 // NewSharedFields returns an empty SharedFields.

@@ -33,7 +33,7 @@ const (
 	definitionPatience = time.Minute
 )
 
-// optionalKinds returns the kinds that a cluster may not serve, by the name of their CustomResourceDefinition.
+// optionalKinds returns the kinds that some clusters do not serve, by the name of their CustomResourceDefinition.
 func optionalKinds() map[string]schema.GroupVersionKind {
 	kinds := map[string]schema.GroupVersionKind{}
 	for _, kind := range render.ChildKinds() {
@@ -94,7 +94,7 @@ func (a *optionalAPIs) set(kind schema.GroupVersionKind, served bool) {
 	a.served[kind] = served
 }
 
-// has reports whether the kind is an optional kind, or the list kind of one.
+// has reports whether the kind is in the API group of an optional kind, as the list kind is.
 func (a *optionalAPIs) has(kind schema.GroupVersionKind) bool {
 	for _, optional := range optionalKinds() {
 		if kind.Group == optional.Group {

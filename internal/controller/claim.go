@@ -17,7 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// pendingClaims returns the stack's claims without a volume, each with the latest event about a problem with it.
+// pendingClaims returns the stack's claim if it has no volume and events report a problem, with the latest of these
+// events.
 func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.PendingClaim, error) {
 	claim, err := r.cachedClaim(ctx, stack)
 	if err != nil || claim == nil || claim.Status.Phase == corev1.ClaimBound {

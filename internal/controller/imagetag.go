@@ -17,7 +17,7 @@ type imageTag struct {
 	// digest, or that the digest of the tag is unknown.
 	moved string
 	// stale is a message that the running image cannot be compared with its tag, or that the pods cannot follow the tag.
-	// It is empty without a problem.
+	// It is empty if there is no problem.
 	stale string
 }
 

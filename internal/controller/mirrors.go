@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/mirror"
 )
 
-// mirrorKinds returns the kinds of mirror sets, which a cluster may not serve, by the name of their definition.
+// mirrorKinds returns the kinds of mirror sets, which some clusters do not serve, by the name of their definition.
 func mirrorKinds() map[string]schema.GroupVersionKind {
 	return map[string]schema.GroupVersionKind{
 		"imagedigestmirrorsets.config.openshift.io": {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindDigest},

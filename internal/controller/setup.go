@@ -51,7 +51,7 @@ type Options struct {
 	OperatorVersion string
 	// OperatorConfig caches the complete ConfigMap of the operator.
 	OperatorConfig cache.Cache
-	// Optional caches children of kinds that the cluster may not serve. Definitions contains caches of their
+	// Optional caches children of kinds that some clusters do not serve. Definitions contains caches of their
 	// CustomResourceDefinitions, by name. The kind of a definition without a cache is looked up only at the start.
 	Optional    cache.Cache
 	Definitions map[string]cache.Cache
@@ -78,7 +78,7 @@ type Options struct {
 }
 
 // Watched returns an object of every kind that the controller reads from its caches, with the Go type that it reads. It
-// leaves out kinds that a cluster may not serve.
+// leaves out kinds that some clusters do not serve.
 func Watched() []client.Object {
 	watched := []client.Object{&v1alpha2.LlamaStackDistribution{}, &appsv1.ReplicaSet{}, &corev1.Pod{}, &corev1.Event{}}
 	for _, kind := range render.ChildKinds() {

@@ -71,7 +71,7 @@ func (r *Reconciler) finish(ctx context.Context, s *state, failure *status.Failu
 	return nil
 }
 
-// isGone reports whether the stack no longer exists, or whether another stack has replaced it under the same name.
+// isGone reports whether the stack no longer exists, or was replaced by another stack with the same name.
 func (r *Reconciler) isGone(ctx context.Context, stack *stack) (bool, error) {
 	now := &v1alpha2.LlamaStackDistribution{}
 	err := r.direct.Get(ctx, keyOf(stack), now)
@@ -161,7 +161,8 @@ func (s *state) runsEarlier(failure *status.Failure) bool {
 	return s.workload.running.Generation != s.stack.Generation
 }
 
-// reportLeft adds a condition about data that the last change of the pods left behind, or that this one leaves behind.
+// reportLeft adds a condition about data that the last change of the pods left behind, or that the current change
+// leaves behind.
 func (s *state) reportLeft() {
 	left := s.workload.running.Left
 	switch {

@@ -43,7 +43,7 @@ func TestDeploymentOfAnEarlierSpec(t *testing.T) {
 	}
 }
 
-// TestServes checks whether the server can be asked with the spec's settings.
+// TestServes checks whether the server can be queried with the settings in the spec.
 func TestServes(t *testing.T) {
 	paused := &status.Failure{Reason: v1alpha2.ReasonDeploymentPaused}
 	for name, tc := range map[string]struct {

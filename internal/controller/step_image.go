@@ -16,13 +16,13 @@ import (
 
 // resolvedImage is the result of resolving spec.distribution.
 type resolvedImage struct {
-	// config is the operator's configuration. The whole reconcile uses one state of it.
+	// config is the operator's configuration. All steps of a reconcile use this configuration.
 	config operatorconfig.Config
 	// overrides holds the images that replace images of the catalogue.
 	overrides    overrides
 	distribution distribution.Resolved
-	// catalogue is the image of the catalogue with which the stack was created. newer is the image of a new stack, if
-	// different.
+	// catalogue is the image of the catalogue with which the stack was created. newer is the image of a new stack, if it
+	// differs.
 	catalogue, newer string
 	from             v1alpha2.ImageSource
 }

@@ -86,7 +86,7 @@ func unstructuredObjects(rendered []render.Object) ([]*unstructured.Unstructured
 	return objects, nil
 }
 
-// notOurs returns the failure for an object that belongs to another owner.
+// notOurs returns the failure for an object that belongs to another owner. It returns any other error unchanged.
 func notOurs(err error) error {
 	_, conflict := errors.AsType[*apply.OwnershipConflict](err)
 	_, taken := errors.AsType[*apply.NameTaken](err)

@@ -48,8 +48,8 @@ type planned struct {
 	secrets resolve.Values
 }
 
-// plan builds the configuration and every object. From the cluster, it reads only host names and, if the Deployment no
-// longer exists, the last generated configuration.
+// plan builds the configuration and every object. From the cluster, it reads only the host names of stacks, the
+// existing NetworkPolicy and, if the Deployment no longer exists, the last generated configuration.
 func (r *Reconciler) plan(ctx context.Context, f planFacts, report *report) (planned, error) {
 	made, err := r.planInput(ctx, f)
 	if err == nil {

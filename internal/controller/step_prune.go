@@ -20,8 +20,8 @@ import (
 )
 
 // prune deletes the objects that the plan no longer contains. Objects that an existing ReplicaSet uses stay, so that
-// pods of an older revision can still start, and a rollback to them is possible. Objects that expose the stack stay
-// while the exposure settings are unknown, or while the API server rejects their replacement.
+// pods of an older revision can still start, and a rollback to that revision is possible. Objects that expose the stack
+// stay while the exposure settings are unknown, or while the API server rejects their replacement.
 func (r *Reconciler) prune(ctx context.Context, stack *stack, live *workload, own *owned, keepsExposure bool) error {
 	keep, err := r.kept(ctx, stack, live, own)
 	if err != nil {

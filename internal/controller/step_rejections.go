@@ -14,7 +14,8 @@ type rejection struct {
 	err   error
 }
 
-// reportRejections returns the errors of the rejected children. Transient errors count only if there are no others.
+// reportRejections returns the errors of the rejected children. It returns transient errors only if there are no
+// others.
 func reportRejections(rejections []rejection) error {
 	var lasting, all []error
 	for _, one := range rejections {

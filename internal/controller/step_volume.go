@@ -38,8 +38,8 @@ func checkVolume(trouble *status.Failure) error {
 	return trouble
 }
 
-// keepVolume keeps the values of the volume claim that cannot change to the values in the spec. The other parts of the
-// change continue. The step volume reports the difference at the end.
+// keepVolume keeps the current values of the volume claim where they cannot change to the values in the spec. The other
+// parts of the change continue. The step volume reports the difference at the end.
 func (o *owned) keepVolume(stack *stack, made *plan.Plan) error {
 	claim, wanted, live, err := o.volumeClaim()
 	if err != nil || live == nil {
@@ -165,8 +165,8 @@ func notGrown(live *corev1.PersistentVolumeClaim, wanted resource.Quantity, err 
 	}
 }
 
-// volumeClaim returns the desired claim of the stack's data, its requested size and the live claim. The claims are nil
-// if there is none.
+// volumeClaim returns the desired claim of the stack's data, its requested size and the live claim. Both claims are nil
+// if there is no live claim.
 func (o *owned) volumeClaim() (claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim,
 	err error,
 ) {

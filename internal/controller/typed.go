@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The kinds of children that the steps refer to.
+// These are the kinds of children that the steps refer to.
 const (
 	kindDeployment     = "Deployment"
 	kindServiceAccount = "ServiceAccount"

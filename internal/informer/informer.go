@@ -17,8 +17,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// reconnect is the backoff between attempts to reach an API server that is unavailable: from one to between five and
-// ten seconds.
+// reconnect is the backoff between attempts to reach an unavailable API server. The pauses start at about one second
+// and grow to between five and ten seconds.
 var reconnect = wait.Backoff{
 	Duration: 800 * time.Millisecond, Factor: 2, Cap: 5 * time.Second, Steps: math.MaxInt32,
 	Jitter: 1,

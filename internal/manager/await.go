@@ -23,8 +23,8 @@ const (
 	probeTimeout = 5 * time.Second
 )
 
-// startAttempts is the backoff between attempts to reach an unavailable API server when the operator starts. It grows
-// to between two and four seconds.
+// startAttempts is the backoff between attempts to reach an unavailable API server when the operator starts. The pauses
+// grow to between two and four seconds.
 var startAttempts = wait.Backoff{
 	Duration: 500 * time.Millisecond, Factor: 2, Cap: 2 * time.Second,
 	Steps: math.MaxInt32, Jitter: 1,

@@ -12,7 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// optionalOptions limits a cache to children, with their managed fields. It is for kinds that a cluster may not serve.
+// optionalOptions limits a cache to children, with their managed fields. It is for kinds that some clusters do not
+// serve.
 func optionalOptions(namespaces []string) cache.Options {
 	return cache.Options{
 		ReaderFailOnMissingInformer: true,
@@ -42,7 +43,7 @@ func addMirrorSets(mgr ctrl.Manager, config *rest.Config, namespaces []string) (
 	return addCache(mgr, config, "mirror sets", mirrorSetOptions())
 }
 
-// addOptional adds a cache for the kinds that a cluster may not serve. It adds caches for the definitions of these
+// addOptional adds a cache for the kinds that some clusters do not serve. It adds caches for the definitions of these
 // kinds if the operator may read definitions.
 func addOptional(
 	mgr ctrl.Manager, config *rest.Config, namespaces []string,

@@ -124,7 +124,7 @@ func checkStatus(path string, code int) error {
 	}
 }
 
-// dataOf returns the list under "data" in a response. what names the content of the list for errors. Its error contains
+// dataOf returns the list under "data" in a response. what names the content of the list in the error, which contains
 // no part of the response.
 func dataOf[T any](body []byte, what string) ([]T, error) {
 	var answer struct {

@@ -130,7 +130,7 @@ func (p *Prober) handle(ctx context.Context, stack types.NamespacedName) (news b
 	return ctx.Err() == nil && p.conclude(target, found)
 }
 
-// ask asks a server for its providers, its models and its MCP servers, and before that for its version. It asks for the
+// ask requests the version, the providers, the models and the MCP servers of a server, in this order. It requests the
 // version and the MCP servers only while they are unknown. It stops at the first request that fails.
 func (p *Prober) ask(ctx context.Context, target Target, known *Answer) result {
 	now := result{version: known.Version}

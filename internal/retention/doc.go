@@ -4,7 +4,7 @@
 // comparison reads nothing.
 //
 // Places contains paths, addresses and names, and references to Secrets, but never a secret value. A place that cannot
-// be determined counts as unchanged, so that only certain losses are reported.
+// be determined counts as unchanged, so that a loss is reported only if it is certain.
 //
 // A Loss is Final if nothing brings the data back. The roll-out then waits until the user accepts it. Every other Loss
 // is reported, and the roll-out continues (decision 0023):

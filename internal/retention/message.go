@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
-// Remedies for data whose store cannot be copied.
+// These are the remedies for data whose store cannot be copied.
 const (
 	throughAPI = "to keep the data, read it through the API before the change and create it again afterwards"
 	goBack     = "to recover the data, set the previous value again"

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The fields that the user most likely changed.
+// These are the fields that the user most likely changed.
 const (
 	pathStorage      = "spec.workload.storage"
 	pathMount        = "spec.workload.storage.mountPath"

@@ -4,9 +4,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// onlyOperator reports whether a newer operator generates another configuration for the same stack, and nothing else
-// changed: the spec, its image and base, and the content of its references are the same. Such a configuration restarts
-// no pod. It is rolled out with the next change by a user.
+// onlyOperator reports whether another version of the operator generates a different configuration for the same stack,
+// and nothing else changed: the spec, its image and base, and the content of its references are the same. Such a
+// configuration restarts no pod. It is rolled out with the next change by a user.
 func (o observed) onlyOperator() bool {
 	was, wanted := o.record, o.rendered.Record
 	same := was.UID == wanted.UID && was.Generation == wanted.Generation &&

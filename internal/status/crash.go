@@ -45,7 +45,7 @@ var exceptions = []struct{ class, remedy string }{
 // exceptionLine matches the beginning of the last line of a traceback.
 var exceptionLine = regexp.MustCompile(`(?m)^(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?::|$)`)
 
-// The exit codes of a process that was ended by a signal.
+// These are the exit codes of a process that was ended by a signal.
 const (
 	exitKilled     = 137
 	exitTerminated = 143

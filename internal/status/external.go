@@ -99,7 +99,8 @@ type state struct {
 	until   time.Time
 }
 
-// externalRank orders the phases. If pods have different phases, the highest phase counts. One ready pod is sufficient.
+// externalRank orders the phases. If pods have different phases, the highest phase applies. One ready pod is
+// sufficient.
 var externalRank = []v1alpha2.ExternalProviderPhase{
 	v1alpha2.ExternalProviderPending, v1alpha2.ExternalProviderInstalling, v1alpha2.ExternalProviderFailed,
 	v1alpha2.ExternalProviderReady,

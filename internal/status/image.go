@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The kubelet's reasons for images that it cannot pull.
+// These are the kubelet's reasons for images that it cannot pull.
 const (
 	errImagePull      = "ErrImagePull"
 	imagePullBackOff  = "ImagePullBackOff"
@@ -19,7 +19,7 @@ const (
 var notPulled = []string{errImagePull, imagePullBackOff, invalidImageName, errImageNeverPull, imageInspectError}
 
 // pullAnswers maps phrases in the kubelet's messages about registries and the network to their meanings. The first
-// match counts. The status does not show the kubelet's message, because it may contain a URL with credentials.
+// match applies. The status does not show the kubelet's message, because it may contain a URL with credentials.
 var pullAnswers = []struct {
 	phrases []string
 	meaning string

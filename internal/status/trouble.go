@@ -12,7 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The kubelet's reasons for a container that it cannot create, and for a container whose process never started.
+// These are the kubelet's reasons for a container that it cannot create, and for a container whose process never
+// started.
 var (
 	notCreated = []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 	notStarted = []string{"StartError", "ContainerCannotRun"}

@@ -23,15 +23,15 @@ func (env *Environment) ListPreflightPods(t *testing.T) []corev1.Pod {
 	return pods.Items
 }
 
-// WaitForPreflightPod waits until the stack "my" has exactly one preflight pod, which must not be the pod before, and
-// returns it. The pod before may be nil.
+// WaitForPreflightPod waits until the stack "my" has exactly one preflight pod, which must not be the pod given as
+// before, and returns it. The argument before may be nil.
 func (env *Environment) WaitForPreflightPod(t *testing.T, before *corev1.Pod) *corev1.Pod {
 	t.Helper()
 	var found corev1.Pod
 	WaitUntil(t, func() error {
 		pods := env.ListPreflightPods(t)
 		if len(pods) != 1 || before != nil && pods[0].UID == before.UID {
-			return fmt.Errorf("%d preflight pods, want another one", len(pods))
+			return fmt.Errorf("%d preflight pods, want one that is not the previous pod", len(pods))
 		}
 		found = pods[0]
 		return nil

@@ -89,7 +89,7 @@ func (r *Reconciler) reconcileStacks(t *testing.T) {
 }
 
 // Reconcile reconciles every stack of the test once if the test, or the test that it is a subtest of, has started a
-// Reconciler. It reports whether that is so.
+// Reconciler. It reports whether there is such a Reconciler.
 func Reconcile(t *testing.T) bool {
 	t.Helper()
 	for name, more := t.Name(), true; more; name, more = parentTest(name) {

@@ -31,7 +31,7 @@ var (
 	all = &stackMetrics{states: map[types.NamespacedName]stackState{}}
 )
 
-// The values of the result label of configGenerations.
+// These are the values of the result label of configGenerations.
 const (
 	resultGenerated = "generated"
 	resultFailed    = "failed"

@@ -16,7 +16,7 @@ import (
 //
 // A request gets its requested priority, minus the number of binary digits of the number of waiting requests in its
 // namespace. Requested priorities are multiples of handler.LowPriority, so that each class of requests precedes the
-// next class. A priority has only a few values, because the values are labels of the metrics.
+// next class. There are only a few different priorities, because they are label values of the metrics.
 type fair struct {
 	priorityqueue.PriorityQueue[reconcile.Request]
 

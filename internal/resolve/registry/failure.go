@@ -20,7 +20,7 @@ import (
 )
 
 // These are the failures of a read. They contain no text that a remote host wrote, because a registry can redirect to
-// any other host, and the user who named the registry may not see that host's answer.
+// any other host, and the user who named the registry must not see the answer of that host.
 var (
 	errWrongContent = errors.New("the registry returns content that does not match the requested digest")
 	errTooMany      = fmt.Errorf("the image has more than %d manifests, layers or labels", maxListed)
@@ -111,7 +111,7 @@ func sanitize(err error) error {
 	return cause
 }
 
-// ownError returns the error of this package that a library's error wraps or stands for, or nil if there is none.
+// ownError returns the error of this package that a library's error wraps or corresponds to, or nil if there is none.
 func ownError(err error) error {
 	if answer, ok := errors.AsType[*transport.Error](err); ok {
 		return newAnswerError(answer.StatusCode, answer.Errors)

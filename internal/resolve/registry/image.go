@@ -13,7 +13,7 @@ type Image struct {
 	// empty ConfigFile means that the label holds it.
 	ConfigLabel, ConfigFile string
 	// ConfigVersion is the schema version of Config according to a label. Empty means that no label specifies one, and
-	// that the version in the configuration counts.
+	// that the version in the configuration applies.
 	ConfigVersion string
 	// Release is the release of the server in the image, such as 0.7.3, according to the image's labels. Empty means that
 	// no label specifies one.
@@ -28,7 +28,8 @@ type Image struct {
 	Entrypoint []string
 }
 
-// RefusedError is the error for an image that is not read because the administrator does not allow its registry.
+// RefusedError is the error for an image that is not read because the administrator does not allow its registry, or
+// because a mirror set forbids access to it.
 type RefusedError struct {
 	Repository string
 	// Mirrored reports whether a mirror set of the cluster forbids the read.

@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 )
 
-// The labels of an image (FR-027a): the project's own, and those of the server's own images from 0.8 on
-// (server fact 69).
+// These are the labels of an image (FR-027a): the labels of this project, and the labels of the server's own images
+// from 0.8 on (server fact 69).
 const (
 	// LabelBase64 holds the configuration itself.
 	LabelBase64 = "io.llamastack.config.base64"

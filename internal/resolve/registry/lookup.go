@@ -20,7 +20,7 @@ type lookup struct {
 }
 
 // do returns an answer from memory if the answer is new enough or the name has a digest, whose content never changes.
-// Otherwise, it asks the registry.
+// Otherwise, it sends a request to the registry.
 func (l *lookup) do(ctx context.Context, old ages) reading {
 	if pinned, err := v1.NewHash(l.ref.Identifier()); err == nil {
 		if found, ok := l.known(pinned); ok {
@@ -61,7 +61,7 @@ func (l *lookup) doDigest(ctx context.Context, old ages) reading {
 	return reading{image: &Image{Digest: said.digest.String()}, asked: said.at}
 }
 
-// askDigest asks for the digest. It asks for the manifest only if the registry does not return the digest alone.
+// askDigest requests the digest. It requests the manifest only if the registry does not return the digest alone.
 func (l *lookup) askDigest(ctx context.Context) (v1.Hash, error) {
 	session, err := l.reader.connect(ctx, l.ref.Context(), l.auth)
 	if err != nil {
@@ -78,7 +78,7 @@ func (l *lookup) askDigest(ctx context.Context) (v1.Hash, error) {
 	return digest, nil
 }
 
-// answer asks the registry and remembers the result.
+// answer calls ask and remembers the result.
 func (l *lookup) answer(ctx context.Context, ask func(context.Context) (v1.Hash, error)) *answer {
 	ctx, wanted := withWanted(ctx)
 	registry := l.ref.Context().RegistryStr()

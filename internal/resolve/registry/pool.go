@@ -40,7 +40,7 @@ type PoolOptions struct {
 	// the registry requests a longer pause, that pause is used, up to an hour. Each pause is up to a quarter longer, at
 	// random. Zero means 30 seconds.
 	FirstRetry time.Duration
-	// LookAgain is the pause before the registry is asked whether a tag refers to another image, unless
+	// LookAgain is the pause before the pool checks again whether a tag refers to another image, unless
 	// Options.CheckInterval is set. All stacks that wait for one tag share the request. Zero means an hour.
 	LookAgain time.Duration
 	// Fresh is the maximum age of a tag's digest for a stack that needs the digest for the first time. Zero means a
@@ -55,8 +55,8 @@ type PoolOptions struct {
 const (
 	firstRetry = 30 * time.Second
 	lastRetry  = 10 * time.Minute
-	// The limits of concurrent reads: in total, from one registry, for one namespace, and from one registry for one
-	// namespace. Slow reads for one namespace do not block the reads for other namespaces.
+	// These are the limits of concurrent reads: in total, from one registry, for one namespace, and from one registry for
+	// one namespace. Slow reads for one namespace do not block the reads for other namespaces.
 	readers                 = 16
 	perRegistry             = 4
 	perNamespace            = 4
@@ -350,7 +350,7 @@ func message(err error) string {
 	return err.Error()
 }
 
-// lookAgain returns the pause before the registry is asked again which digest a tag refers to.
+// lookAgain returns the pause before the pool checks again which digest a tag refers to.
 func (p *Pool) lookAgain() time.Duration { return cmp.Or(p.current.CheckInterval, p.options.LookAgain) }
 
 // pause returns the pause before another attempt. All stacks that wait for a newer answer to the same question have

@@ -26,7 +26,7 @@ type Providers struct {
 // maxProviders bounds, in bytes, the labels of the external providers of one stack together.
 const maxProviders = 1 << 20
 
-// Failures of an image that was not read because of other images.
+// These are the failures of an image that was not read because of other images.
 var (
 	errNoTime  = errors.New("the images of the other external providers took too long to read")
 	errNoLabel = tooLarge("metadata of all external providers together", maxProviders)

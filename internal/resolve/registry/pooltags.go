@@ -121,8 +121,8 @@ func (p *Pool) beginTag(stack types.NamespacedName) (*tagTask, *Reader, ages, fu
 	return task, p.reader, old, release
 }
 
-// compare asks with the credentials of the last answer. If there are none, or if the registry refuses them, it reads
-// the stack's current credentials.
+// compare sends a request with the credentials of the last answer. If there are none, or if the registry refuses them,
+// it reads the stack's current credentials.
 func (p *Pool) compare(ctx context.Context, reader *Reader, task *tagTask, old ages) (authn.Authenticator, reading) {
 	if task.auth != nil && task.authOf == reader {
 		read := reader.digestAs(ctx, task.watched.Image, only{task.auth}, old)

@@ -26,7 +26,7 @@ type answer struct {
 	err    error
 }
 
-// ages bounds the age of an answer. Zero means that the registry is asked.
+// ages bounds the age of an answer. Zero means that a request is always sent.
 type ages struct {
 	// known is the maximum age of a digest. failed is the maximum age of a failure.
 	known, failed time.Duration
@@ -54,14 +54,14 @@ type reading struct {
 	asked time.Time
 }
 
-// flight is a question that is being asked.
+// flight is a question whose request is in progress.
 type flight struct {
 	done chan struct{}
 	reading
 }
 
-// together asks a question once for all concurrent callers. No caller waits longer than its own context, and no caller
-// fails because another caller stops waiting.
+// together calls ask once for all concurrent callers of a question. No caller waits longer than its own context, and no
+// caller fails because another caller stops waiting.
 func (r *Reader) together(ctx context.Context, of question, ask func() reading) reading {
 	for {
 		r.mu.Lock()

@@ -46,7 +46,7 @@ func newTransport(options Options) *roundTripper {
 	return &roundTripper{options: options, secure: secure, insecure: insecure}
 }
 
-// Errors of the transport's own checks.
+// These are the errors of the transport's own checks.
 var (
 	errScheme    = errors.New("the registry returns an address that uses neither HTTPS nor HTTP")
 	errPlainHTTP = errors.New("plain HTTP is not allowed for this registry; list it under registries.insecure")

@@ -22,10 +22,10 @@ import (
 type Options struct {
 	// Namespace is the operator's namespace, which contains the Secret and the Service.
 	Namespace string
-	// Service is the name of the Service through which the API server reaches the webhooks. The serving certificate is
-	// for <Service>.<Namespace>.svc. The bundle is only injected into configurations that name this Service.
+	// Service is the name of the Service through which the API server reaches the webhooks. The serving certificate is for
+	// <Service>.<Namespace>.svc. The bundle is injected only into configurations that name this Service.
 	Service string
-	// Recorder records an event on the Secret when something fails. Nil means no events.
+	// Recorder records an event when something fails, on the affected object or on the Secret. Nil means no events.
 	Recorder events.EventRecorder
 	// Clock is the clock for creating and renewing certificates. Nil means the real clock.
 	Clock clock.Clock

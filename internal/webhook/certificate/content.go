@@ -14,7 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Keys of the Secret in addition to those of its type, tls.crt and tls.key.
+// These are the keys of the Secret in addition to tls.crt and tls.key, the keys of its type.
 const (
 	// bundleKey holds every certificate authority that clients have to trust, in PEM form.
 	bundleKey = corev1.ServiceAccountRootCAKey
@@ -126,7 +126,7 @@ func (c content) bundle() []byte {
 	return text.Bytes()
 }
 
-// data returns the data of the Secret. The same content gives the same bytes.
+// data returns the data of the Secret. The same content always results in the same bytes.
 func (c content) data() (map[string][]byte, error) {
 	var keys bytes.Buffer
 	for _, a := range c.authorities {

@@ -102,7 +102,7 @@ func (i *injector) check() error {
 	return nil
 }
 
-// look injects the bundle into the object if it has another one, and returns the pause before the next look.
+// look injects the bundle into the object if it has another one, and returns the pause before the next call.
 func (t *target) look(ctx context.Context) time.Duration {
 	current := t.source.current.Load()
 	if current == nil {
@@ -140,7 +140,7 @@ func (t *target) update(ctx context.Context, bundle []byte) (found webhooks, is 
 	return found, is, err
 }
 
-// failed reports that the bundle cannot be injected, and returns the pause before the next look.
+// failed reports that the bundle cannot be injected, and returns the pause before the next attempt.
 func (t *target) failed(ctx context.Context, found webhooks, err error) time.Duration {
 	err = fmt.Errorf("write the webhook certificate authority to %s %q: %w", t.kind, t.name, err)
 	pause := t.report.failed(ctx, err)
@@ -155,7 +155,7 @@ func (t *target) failed(ctx context.Context, found webhooks, err error) time.Dur
 	return pause
 }
 
-// condition sets or removes the object's condition for a problem, and returns the pause before the next look.
+// condition sets or removes the object's condition for a problem, and returns the pause before the next call of look.
 func (t *target) condition(ctx context.Context, found webhooks, problem string) time.Duration {
 	now := t.clock.Now()
 	switch {
@@ -178,8 +178,8 @@ type state int
 const (
 	// unconcerned means that the object does not exist, or does not call the operator.
 	unconcerned state = iota
-	// behind means that the replica has an older bundle than the Secret. The replica looks again when it has the newer
-	// bundle.
+	// behind means that the replica has an older bundle than the Secret. The replica checks the object again when it has
+	// the newer bundle.
 	behind
 	// trusted means that the object has the bundle.
 	trusted

@@ -17,7 +17,8 @@ const (
 	settled = time.Hour
 )
 
-// renew returns the new content of the Secret, and the time of the next look. It keeps all content that is still good.
+// renew returns the new content of the Secret, and the time of the next renewal check. It keeps all content that is
+// still good.
 //
 // A new authority is first only added to the bundle. It signs after the time settled, or immediately if no other
 // authority is valid. An authority is removed from the bundle when it or every certificate that it can have signed has

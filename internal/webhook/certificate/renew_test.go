@@ -27,7 +27,7 @@ func made(t *testing.T, times ...time.Time) map[string][]byte {
 	return data
 }
 
-// renewed returns the renewed data, and the time of the next look.
+// renewed returns the renewed data, and the time of the next renewal check.
 func renewed(t *testing.T, data map[string][]byte, now time.Time, names ...string) (map[string][]byte, time.Time) {
 	t.Helper()
 	wanted, next, err := renew(read(data), now, names)
@@ -38,7 +38,7 @@ func renewed(t *testing.T, data map[string][]byte, now time.Time, names ...strin
 		t.Fatal(err)
 	}
 	if !next.After(now) {
-		t.Errorf("at %v, the next look is at %v", now, next)
+		t.Errorf("at %v, the next renewal check is at %v", now, next)
 	}
 	return data, next
 }
@@ -81,7 +81,7 @@ type renewCase struct {
 	// bundle and serving name the expected content: existing or new certificates.
 	bundle  []string
 	serving string
-	// next is the time of the next look. Zero means any time.
+	// next is the time of the next renewal check. Zero means any time.
 	next time.Time
 }
 
@@ -236,7 +236,7 @@ func (tc renewCase) check(t *testing.T) {
 		t.Errorf("the serving certificate is the same: %v", same)
 	}
 	if !tc.next.IsZero() && !next.Equal(tc.next) {
-		t.Errorf("the next look is after %v, want %v", next.Sub(tc.now), tc.next.Sub(tc.now))
+		t.Errorf("the next renewal check is after %v, want %v", next.Sub(tc.now), tc.next.Sub(tc.now))
 	}
 	if !read(data).serves(tc.now, tc.names) {
 		t.Error("clients that trust the bundle do not accept the certificate")

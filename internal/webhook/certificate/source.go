@@ -25,8 +25,8 @@ import (
 
 var errNoCertificate = errors.New("the webhooks do not have a serving certificate yet")
 
-// The limit for the writes of a replica: a few in a burst, then one per writePause. Without a limit, replicas whose
-// clocks differ by months would replace each other's certificates all the time.
+// These constants limit the writes of a replica: a few in a burst, then one per writePause. Without a limit, replicas
+// whose clocks differ by months would replace each other's certificates all the time.
 const (
 	writePause = 10 * time.Second
 	writeBurst = 5
@@ -75,7 +75,7 @@ func (s *source) run(ctx context.Context) {
 	loop(ctx, s.clock, s.changed, s.look)
 }
 
-// look reads the Secret, renews the certificates that are due, and returns the pause before the next look.
+// look reads the Secret, renews the certificates that are due, and returns the pause before the next call.
 func (s *source) look(ctx context.Context) time.Duration {
 	now := s.clock.Now()
 	next, err := s.renew(ctx, now)
@@ -90,7 +90,7 @@ func (s *source) look(ctx context.Context) time.Duration {
 	return next.Sub(now)
 }
 
-// renew publishes the content of the Secret after any renewal, and returns the time of the next look.
+// renew publishes the content of the Secret after any renewal, and returns the time of the next renewal check.
 func (s *source) renew(ctx context.Context, now time.Time) (time.Time, error) {
 	secret, err := s.secret(ctx)
 	if err != nil {

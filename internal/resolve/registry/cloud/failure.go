@@ -46,7 +46,7 @@ func (f *Failure) Transient() bool { return !f.refused }
 // Pause returns the pause that a cloud requests. Zero means that it requests none.
 func (f *Failure) Pause() time.Duration { return f.pause }
 
-// Causes of failures.
+// These are the causes of failures.
 var (
 	errNoIdentity  = errors.New("the operator's pod has no identity in this cloud")
 	errEnvironment = errors.New("the environment variables of the operator's pod do not specify a valid identity")

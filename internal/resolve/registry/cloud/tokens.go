@@ -12,8 +12,8 @@ import (
 const (
 	// maxTokens bounds the tokens that are kept. An administrator decides which registries they are for.
 	maxTokens = 128
-	// renewBefore is how long before its expiry a token is renewed. If a quarter of its life is shorter, that applies
-	// instead.
+	// renewBefore is how long before its expiry a token is renewed. A token with a short life is renewed when a quarter of
+	// its life is left.
 	renewBefore = 5 * time.Minute
 	// leastLife is the minimum time for which a returned token is still valid. A read takes less time.
 	leastLife = 20 * time.Second

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// The kinds of mirror sets.
+// These are the kinds of mirror sets.
 const (
 	KindDigest = "ImageDigestMirrorSet"
 	KindTag    = "ImageTagMirrorSet"

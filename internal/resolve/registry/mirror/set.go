@@ -22,7 +22,7 @@ type Source struct {
 }
 
 // Places returns the repositories in which the images of a repository may be, in the order in which they are tried.
-// Only the source with the longest matching prefix counts. An empty result means that the repository must not receive
+// Only the source with the longest matching prefix applies. An empty result means that the repository must not receive
 // requests and has no mirror.
 func (s Set) Places(repository string, byDigest bool) []string {
 	var best *Source
