@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// lookupAll finds the live object of every wanted object. It reads the objects for which the cache is not sufficient
-// from the API server, concurrently.
+// lookupAll finds the live object of every wanted object. If the cache is not sufficient for some objects, lookupAll
+// reads these objects concurrently from the API server.
 func (a *Applier) lookupAll(ctx context.Context, owner Owner, wanted []*unstructured.Unstructured) ([]Desired, error) {
 	objects := make([]Desired, len(wanted))
 	versions := make([]version, len(wanted))

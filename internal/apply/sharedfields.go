@@ -17,8 +17,9 @@ const (
 	controllerUID = "00000000-0000-0000-0000-000000000000"
 )
 
-// SharedFields stores managed fields that are equal in many cached children only once. They make up a tenth of the size
-// of a child, and are equal in all children of one kind whose owners use the same options. An Applier can read them.
+// SharedFields stores the equal managed fields of many cached children only once. Managed fields make up a tenth of the
+// size of a child, and are equal in all children of one kind whose owners use the same options. An Applier can read
+// them.
 type SharedFields struct{ known *lru.Cache }
 
 // NewSharedFields returns an empty SharedFields.

@@ -8,7 +8,7 @@ import (
 )
 
 // available caches the names of the operator's distributions and their images for the statuses of stacks of v1alpha1.
-// They change only with the operator's ConfigMap.
+// The names and images change only with the operator's ConfigMap.
 type available struct {
 	mu        sync.Mutex
 	overrides distribution.Overrides

@@ -79,7 +79,7 @@ func (r *Reconciler) runningPlaces(
 	return plan.PlacesOf(running), nil
 }
 
-// mountedConfig returns the name of the ConfigMap with the server's configuration, and its key. They are empty if the
+// mountedConfig returns the name of the ConfigMap with the server's configuration, and its key. Both are empty if the
 // server uses the image's own configuration.
 func mountedConfig(deployment *appsv1.Deployment) (name, key string) {
 	volumes := deployment.Spec.Template.Spec.Volumes

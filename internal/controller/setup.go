@@ -146,7 +146,8 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	return r.createOperatorConfig(mgr, options)
 }
 
-// addWorkers adds the prober of servers and the reader of images to the manager. They requeue stacks through requeued.
+// addWorkers adds the prober of servers and the reader of images to the manager. The workers requeue stacks through
+// requeued.
 func (r *Reconciler) addWorkers(mgr ctrl.Manager, options Options, requeued chan<- ctrlevent.GenericEvent) error {
 	r.prober = probe.New(probe.Options{
 		Dial: options.DialServer, Interval: options.ProbeInterval, Notify: requeueBy(requeued),
@@ -218,8 +219,8 @@ func watchChildren(built *ctrl.Builder, apis *optionalAPIs) {
 	}
 }
 
-// createOperatorConfig adds a runnable to the manager. It creates a missing ConfigMap of the operator when this
-// instance becomes the leader. The operator also works without the ConfigMap.
+// createOperatorConfig adds a runnable to the manager. The runnable creates a missing ConfigMap of the operator when
+// this instance becomes the leader. The operator also works without the ConfigMap.
 func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) error {
 	err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		_, err := options.OperatorConfig.GetInformer(ctx, &corev1.ConfigMap{}) // starts the informer for WaitForCacheSync

@@ -99,7 +99,8 @@ func wantsLabelledBase(stack *stack) bool {
 	return plan.NeedsBase(&stack.Spec) && stack.Spec.BaseConfig == nil
 }
 
-// recordedLabels sets the labels from the record of an earlier read of the image. It returns false if there is none.
+// recordedLabels sets the labels from the record of an earlier read of the image. It returns false if there is no such
+// record.
 func (r *Reconciler) recordedLabels(
 	ctx context.Context, stack *stack, running *rollout.Record, labels *imageLabels,
 ) (bool, error) {

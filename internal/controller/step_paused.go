@@ -14,7 +14,7 @@ import (
 )
 
 // paused ends the reconcile of a paused stack before the operator writes an object. All earlier steps run, so that the
-// status shows whether the spec is valid and complete. It returns the decision that would apply without the pause.
+// status shows whether the spec is valid and complete. paused returns the decision that would apply without the pause.
 func (r *Reconciler) paused(
 	ctx context.Context, stack *stack, workload *workload, made *plan.Plan, report *report,
 ) (rollout.Decision, error) {

@@ -25,8 +25,8 @@ var reconnect = wait.Backoff{
 }
 
 // New returns an informer that reconnects soon after an unavailable API server recovers. The backoff of client-go grows
-// to a minute. It can be set for a Reflector but not for an informer (kubernetes/kubernetes#136943). It does not grow
-// here, because each call blocks until the API server responds.
+// to a minute, and can be set for a Reflector but not for an informer (kubernetes/kubernetes#136943). In this informer,
+// the backoff of client-go does not grow, because each call blocks until the API server responds.
 func New(
 	calls toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 ) toolscache.SharedIndexInformer {

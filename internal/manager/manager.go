@@ -163,7 +163,8 @@ func metricsOptions(options Options) metricsserver.Options {
 	return result
 }
 
-// withoutHTTP2 disables HTTP/2. It has had many vulnerabilities that exhaust a server, and no client needs it here.
+// withoutHTTP2 disables HTTP/2, which has had many vulnerabilities that exhaust a server. No client of the operator
+// needs HTTP/2.
 func withoutHTTP2(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }
 
 // addHealth adds the liveness check, and starts the caches. Readiness depends on them only without webhooks.

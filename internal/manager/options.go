@@ -167,7 +167,7 @@ func (o *Options) check() error {
 	if o.Concurrency < 1 {
 		errs = append(errs, fmt.Errorf("--concurrency %d: must be positive", o.Concurrency))
 	}
-	// client-go requires this. It multiplies RetryPeriod by JitterFactor to spread the attempts.
+	// client-go requires this, because it multiplies RetryPeriod by JitterFactor to spread the attempts.
 	if o.RetryPeriod <= 0 || o.LeaseDuration <= o.RenewDeadline ||
 		float64(o.RenewDeadline) <= leaderelection.JitterFactor*float64(o.RetryPeriod) {
 		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration %v must be longer than --leader-elect-renew-deadline "+

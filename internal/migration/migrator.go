@@ -98,7 +98,7 @@ func (m *Migrator) migrate(ctx context.Context, before *definition, result *Resu
 	return nil
 }
 
-// Try makes the requests of a Run with version as the storage version as a dry run. It also returns the names of all
+// Try makes the requests of a Run as a dry run, with version as the storage version. It also returns the names of all
 // objects, because a client cannot determine which of them are already stored in that version.
 func (m *Migrator) Try(ctx context.Context, version string) ([]types.NamespacedName, Result, error) {
 	definition, err := m.read(ctx)

@@ -23,7 +23,7 @@ type Options struct {
 	Dial Dial
 	// Notify is called for each stack whose server reported something new. It may block until ctx ends.
 	Notify func(ctx context.Context, stack types.NamespacedName)
-	// FirstRetry is the pause after the first failed attempt. It doubles with each attempt. Zero means 5 seconds.
+	// FirstRetry is the pause after the first failed attempt. The pause doubles with each attempt. Zero means 5 seconds.
 	FirstRetry time.Duration
 	// Interval is the pause between two health checks of providers. Zero means 5 minutes.
 	Interval time.Duration

@@ -31,7 +31,8 @@ func differences(live *appsv1.Deployment, own, rendered *corev1ac.PodTemplateSpe
 	}
 	paths := make(map[string]bool)
 	compare("", next, running, reflect.DeepEqual, paths)
-	// The comparison above finds changed values. This one adds the fields that the operator owns and no longer renders.
+	// The first comparison finds changed values. The second one adds the fields that the operator owns and no longer
+	// renders.
 	compare("", ours, next, func(any, any) bool { return true }, paths)
 	return list(slices.Sorted(maps.Keys(paths))), nil
 }

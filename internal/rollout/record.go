@@ -24,9 +24,9 @@ type Record struct {
 	Generation int64 `json:"generation"`
 	// Inputs is the digest of the template's inputs, see Digest.
 	Inputs string `json:"inputs"`
-	// TemplateInputs is the value of the template's annotation if it differs from Inputs. They differ when Inputs in the
-	// annotation would restart pods unnecessarily: when the key of the references' digest has changed, or when a change of
-	// the spec does not change the template. Empty means the same value as Inputs.
+	// TemplateInputs is the value of the template's annotation if it differs from Inputs. The two values differ when
+	// Inputs in the annotation would restart pods unnecessarily: when the key of the references' digest has changed, or
+	// when a change of the spec does not change the template. Empty means the same value as Inputs.
 	TemplateInputs string `json:"templateInputs,omitempty"`
 	// ReferenceKey names the key of the references' digest in Inputs.
 	ReferenceKey string `json:"referenceKey,omitempty"`

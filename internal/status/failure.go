@@ -28,7 +28,8 @@ const (
 // OwnershipRetry is the delay of Later. With it, a stack continues within a minute after its name becomes available.
 const OwnershipRetry = 45 * time.Second
 
-// InvalidRetry is the delay of Invalid. It is long because each attempt computes a plan, and many may be invalid.
+// InvalidRetry is the delay of Invalid. It is long because each attempt computes a plan, and many stacks may be invalid
+// at the same time.
 const InvalidRetry = 5 * time.Minute
 
 // Failure is the reason why a step failed.

@@ -21,11 +21,11 @@ import (
 )
 
 // retries are the pauses after a run that could not process all objects, for example because the conversion webhook has
-// not started yet. They range from one second to one minute.
+// not started yet. The pauses range from one second to one minute.
 var retries = wait.Backoff{Duration: time.Second, Factor: 2, Cap: time.Minute, Steps: math.MaxInt32}
 
 // revisits are the pauses after a run in which individual objects could not be written. A user has to examine these
-// objects. They range from one minute to one hour.
+// objects. The pauses range from one minute to one hour.
 var revisits = wait.Backoff{Duration: time.Minute, Factor: 2, Cap: time.Hour, Steps: math.MaxInt32}
 
 // Options are the options of a Watcher.

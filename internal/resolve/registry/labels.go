@@ -62,8 +62,8 @@ type source struct {
 	file  string
 }
 
-// configSource finds the configuration. A label takes precedence over a layer (FR-027b). It returns nil if the image
-// has none of the labels.
+// configSource finds the configuration. A label takes precedence over a layer (FR-027b). configSource returns nil if
+// the image has none of the labels.
 func configSource(labels map[string]string) (*source, error) {
 	if text, ok := labels[LabelBase64]; ok {
 		return inline(LabelBase64, text)

@@ -19,8 +19,8 @@ type Options struct {
 	// Allow lists the registries, or repositories below a registry, that may be read: quay.io,
 	// registry.example.com/team. Empty means all.
 	Allow []string
-	// Insecure lists the registries that use plain HTTP, or a certificate of an unknown authority. They may also have
-	// local addresses.
+	// Insecure lists the registries that use plain HTTP, or a certificate of an unknown authority. These registries may
+	// also have local addresses.
 	Insecure []string
 	// Rewrite maps the beginning of an image's name to its replacement, for example docker.io/ogxai to
 	// mirror.example.com/ogxai. The longest match applies. Requests go to the replacement. The pods keep the image of the

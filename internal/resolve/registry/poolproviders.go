@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Providers names the images of a stack's external providers. A stack may have hundreds. They are read one after
-// another, so that a stack never uses more than one share of the pool for them.
+// Providers names the images of a stack's external providers. A stack may have hundreds of images. The pool reads them
+// one after another, so that a stack never uses more than one share of the pool for them.
 type Providers struct {
 	// Stack is the stack that needs the images.
 	Stack types.NamespacedName

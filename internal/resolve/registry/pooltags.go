@@ -34,7 +34,8 @@ type tagTask struct {
 	watched Watched
 	found   Tag
 	// auth holds the credentials of the last answer, so that a comparison needs no request to the API server. Nil means
-	// that they have to be read. They are valid only for authOf, because another reader may read the image elsewhere.
+	// that they have to be read. The credentials are valid only for authOf, because another reader may read the image
+	// elsewhere.
 	auth   authn.Authenticator
 	authOf *Reader
 	// failures is the number of failures since the last answer. pause is the pause before this attempt.

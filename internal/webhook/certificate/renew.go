@@ -20,9 +20,9 @@ const (
 // renew returns the new content of the Secret, and the time of the next renewal check. It keeps all content that is
 // still good.
 //
-// A new authority is first only added to the bundle. It signs after the time settled, or immediately if no other
-// authority is valid. An authority is removed from the bundle when it or every certificate that it can have signed has
-// expired.
+// A new authority is first only added to the bundle. It signs certificates when the duration settled is over, or
+// immediately if no other authority is valid. An authority is removed from the bundle when it or every certificate that
+// it can have signed has expired.
 func renew(found content, now time.Time, dnsNames []string) (wanted content, next time.Time, err error) {
 	wanted.authorities = slices.DeleteFunc(slices.Clone(found.authorities),
 		func(a authority) bool { return !validAt(a.certificate, now) })
