@@ -85,10 +85,10 @@ func withoutComparison(stack *stack, image *resolvedImage) string {
 	case stack.Spec.Distribution.ImageUpdates != v1alpha2.ImageUpdatesFollow:
 		return ""
 	case !image.config.Registries.ReadLabels:
-		return "The pods do not follow the tag of their image: spec.distribution.imageUpdates is Follow, but the operator does not read images " +
-			"(registries.readLabels in the operator's configuration)"
+		return "The pods do not follow the tag of their image: spec.distribution.imageUpdates is Follow, but the operator does not read images; " +
+			"set registries.readLabels in the operator's configuration to true, or remove spec.distribution.imageUpdates"
 	default:
-		return fmt.Sprintf("The pods do not follow the tag of their image: spec.distribution.imageUpdates is Follow, but image %q has a digest",
+		return fmt.Sprintf("The pods do not follow the tag of their image: spec.distribution.imageUpdates is Follow, but image %q has a digest; use an image without a digest, or remove spec.distribution.imageUpdates",
 			image.distribution.Image)
 	}
 }

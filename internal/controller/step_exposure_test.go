@@ -78,7 +78,7 @@ func TestCheckExposure(t *testing.T) {
 			owner:   &hostOwner{"llama.example.com", "theirs", "other"},
 			failure: taken("a stack in another namespace"),
 		},
-		"the kind is not served":             {plan: plan.Plan{Exposure: render.HTTPRouteKind}, failure: failure(v1alpha2.ReasonExposureUnavailable, "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet")},
+		"the kind is not served":             {plan: plan.Plan{Exposure: render.HTTPRouteKind}, failure: failure(v1alpha2.ReasonExposureUnavailable, "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet; install the CustomResourceDefinition of this kind")},
 		"an Ingress":                         {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: appliedExposure(ingressKind, "my-ingress", map[string]any{}), exposed: applied("Ingress", "my-ingress")},
 		"it was rejected by the API server":  {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}},
 		"nobody answered":                    {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: appliedExposure(render.HTTPRouteKind, "my-httproute", map[string]any{}), exposed: applied("HTTPRoute", "my-httproute")},

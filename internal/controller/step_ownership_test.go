@@ -113,7 +113,7 @@ func TestDecisionWithAStaleCache(t *testing.T) {
 	}{
 		"behind": {3, &status.Failure{
 			Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonProgressing, Retry: status.Quiet,
-			Message: "generation 3 was already rendered; read the objects again",
+			Message: "generation 3 was already rendered; the operator waits for its cache",
 		}},
 		"newest": {2, nil},
 	} {

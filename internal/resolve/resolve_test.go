@@ -270,7 +270,7 @@ func TestDigestKeyIsMadeOnce(t *testing.T) {
 	}
 }
 
-// TestDigestKeyOfAnotherOperator checks that when two operators run, the second one uses the key of the first.
+// TestDigestKeyOfAnotherOperator checks that, when two operators run, the second one uses the key of the first one.
 func TestDigestKeyOfAnotherOperator(t *testing.T) {
 	w := newWorld()
 	other := resolve.NewDigestKeys(w, "op")

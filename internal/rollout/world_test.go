@@ -44,7 +44,7 @@ const (
 	firstKey, nextKey = "key-1", "key-2"
 )
 
-// stack is what a user specifies and what an operator renders from it.
+// stack holds the parts that a user specifies, and the parts that an operator renders from them.
 type stack struct {
 	uid        types.UID
 	generation int64

@@ -264,7 +264,7 @@ func failureCases() map[string]externalCase {
 		"never pulled":                      failsFirst(waiting("ErrImageNeverPull", ""), `Failed to pull provider image "example.com/first:1": the image is not on the node, and spec.externalProviders.inference[0].imagePullPolicy is Never; see kubectl describe pod a`),
 		"no shell":                          failsFirst(ended(128, "StartError", `exec: "/bin/sh": no such file`), `the package cannot be copied from image "example.com/first:1"; the image must contain /bin/sh, cp and du: exec: "/bin/sh": no such file`),
 		"no container":                      failsFirst(waiting("CreateContainerConfigError", "runAsNonRoot"), `container "external-provider-first" cannot be started (CreateContainerConfigError): runAsNonRoot`),
-		"memory":                            failsFirst(ended(137, "OOMKilled", ""), `the programs of image "example.com/first:1" ran out of memory while they copied the package`),
+		"memory":                            failsFirst(ended(137, "OOMKilled", ""), `the programs of image "example.com/first:1" ran out of memory while they copied the package; make the package smaller`),
 		"no readable output":                failsFirst(ended(3, "Error", "\x00\n"), `the package cannot be copied from image "example.com/first:1": exit code 3; see kubectl logs a -c external-provider-first`),
 		"control characters in the output":  failsFirst(ended(1, "Error", "\x1b[31mred\x07\xff\n  text"), "[31mred text"),
 		"too long": {
@@ -316,10 +316,10 @@ func failureCases() map[string]externalCase {
 				p.Status.Message = `Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi". `
 			})},
 			want: []string{
-				`Failed: the packages of all external providers together are too large: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
-				`Failed: the packages of all external providers together are too large: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
+				`Failed: the packages of all external providers together are too large; use smaller packages: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
+				`Failed: the packages of all external providers together are too large; use smaller packages: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
 			},
-			trouble: `the packages of all external providers together are too large: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
+			trouble: `the packages of all external providers together are too large; use smaller packages: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
 		},
 	}
 }

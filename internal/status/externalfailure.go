@@ -40,7 +40,7 @@ func externalFailure(pod *corev1.Pod, provider *ExternalProvider, all []External
 // tooMuch returns a message if the packages of all external providers do not fit into their volume.
 func tooMuch(pod *corev1.Pod) string {
 	if pod.Status.Phase == corev1.PodFailed && strings.Contains(pod.Status.Message, `"`+names.ExternalVolume+`"`) {
-		return fmt.Sprintf("the packages of all external providers together are too large: pod %q ended (%s): %s",
+		return fmt.Sprintf("the packages of all external providers together are too large; use smaller packages: pod %q ended (%s): %s",
 			pod.Name, pod.Status.Reason, printable(pod.Status.Message))
 	}
 	return ""
@@ -75,7 +75,7 @@ func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) str
 func failedCopy(provider *ExternalProvider, ended *corev1.ContainerStateTerminated, logs string) string {
 	switch {
 	case ended.Reason == "OOMKilled":
-		return fmt.Sprintf("the programs of image %q ran out of memory while they copied the package", provider.Image)
+		return fmt.Sprintf("the programs of image %q ran out of memory while they copied the package; make the package smaller", provider.Image)
 	case slices.Contains(notStarted, ended.Reason):
 		return fmt.Sprintf("the package cannot be copied from image %q; the image must contain /bin/sh, cp and du: %s", provider.Image, takenOver(ended.Message))
 	case printable(ended.Message) != "":

@@ -263,8 +263,8 @@ func inMemoryPool(t *testing.T, server *inMemory) *Pool {
 	return pool
 }
 
-// many returns the targets of each stacks in each of several namespaces, which have their own credentials. The stacks
-// of a namespace use the images in turn.
+// many returns targets for several namespaces, which have their own credentials. Each namespace has as many stacks as
+// each. The stacks of a namespace use the images in turn.
 func many(each int, images ...string) []Target {
 	var targets []Target
 	for _, namespace := range []string{"anonymous", "a", "b"} {

@@ -128,7 +128,7 @@ func (b *bench) create(t *testing.T, objects ...client.Object) {
 	}
 }
 
-// mayReadSecret waits until the API server has seen the binding that lets the account read the Secret.
+// mayReadSecret waits until the API server has processed the binding that lets the account read the Secret.
 func (b *bench) mayReadSecret(t *testing.T, account string) {
 	t.Helper()
 	as, err := client.New(plane.As(account), client.Options{})
