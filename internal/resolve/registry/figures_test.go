@@ -263,8 +263,8 @@ func inMemoryPool(t *testing.T, server *inMemory) *Pool {
 	return pool
 }
 
-// many returns targets for several namespaces, which have their own credentials. Each namespace has as many stacks as
-// each. The stacks of a namespace use the images in turn.
+// many returns targets in several namespaces, which have their own credentials. each is the number of stacks in a
+// namespace. The stacks of a namespace use the images in turn.
 func many(each int, images ...string) []Target {
 	var targets []Target
 	for _, namespace := range []string{"anonymous", "a", "b"} {

@@ -199,7 +199,7 @@ func TestRead(t *testing.T) {
 			want:   Image{Config: []byte("version: 1\n"), ConfigLabel: LabelBase64},
 		},
 		{
-			name: "label of the server's own images",
+			name: "label of an image of the server project",
 			labels: map[string]string{
 				LabelDefaultConfig: "config.yaml", "com.ogx.config.config.yaml": encoded(config), LabelImageVersion: "1.5.0",
 			},
