@@ -18,8 +18,8 @@ const (
 )
 
 // SharedFields stores the equal managed fields of many cached children only once. Managed fields make up a tenth of the
-// size of a child, and are equal in all children of one kind whose owners use the same options. An Applier can read
-// them.
+// size of a child, and are equal in all children of one kind whose owners use the same options. An Applier can read the
+// shared fields.
 type SharedFields struct{ known *lru.Cache }
 
 // NewSharedFields returns an empty SharedFields.

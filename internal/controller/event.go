@@ -21,8 +21,8 @@ const (
 	configAction = "ReadConfig"
 )
 
-// emit records events for the changes in this status, warnings first. A status that has not changed causes no event.
-// releaseNote is the text about the server's release in the message of ConfigGenerated.
+// emit records events for the changes in the status of a stack, warnings first. A status that has not changed causes no
+// event. releaseNote is the text about the server's release in the message of ConfigGenerated.
 func (r *Reconciler) emit(
 	stack *stack, events []event, previous *v1alpha2.LlamaStackDistributionStatus, releaseNote string,
 ) {

@@ -16,8 +16,8 @@ type imageTag struct {
 	// moved is the digest that the tag refers to, if the pods run another digest. Empty means that the pods run the same
 	// digest, or that the digest of the tag is unknown.
 	moved string
-	// stale is a message that the running image cannot be compared with its tag, or that the pods cannot follow the tag.
-	// It is empty if there is no problem.
+	// stale is a message about a running image that cannot be compared with its tag, or about pods that cannot follow the
+	// tag. It is empty if there is no problem.
 	stale string
 }
 

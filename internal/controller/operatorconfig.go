@@ -73,7 +73,7 @@ func (o *operatorConfig) get(ctx context.Context) (operatorconfig.Config, field.
 }
 
 // create creates the ConfigMap if there is none, with only its documentation as content. The operator calls create
-// once, at its start, and does not create a ConfigMap again that is deleted later.
+// once, at its start, and does not recreate a ConfigMap that is deleted later.
 func (o *operatorConfig) create(ctx context.Context, c client.Client) error {
 	err := o.cache.Get(ctx, o.name, &corev1.ConfigMap{})
 	if !apierrors.IsNotFound(err) {

@@ -71,7 +71,7 @@ type Options struct {
 	// Identities returns credentials of the operator pod's own identity, for cloud registries for which an administrator
 	// allows it. Nil means that the pod has no identity.
 	Identities registry.Identities
-	// OpenShift reports whether the cluster assigns uid, gid and fsGroup of the pods.
+	// OpenShift reports whether the cluster assigns the uid, gid and fsGroup of pods.
 	OpenShift bool
 	// Concurrency is the number of objects that are reconciled at the same time.
 	Concurrency int

@@ -43,7 +43,8 @@ func cacheOptions(namespaces []string) cache.Options {
 		ReaderFailOnMissingInformer: true,
 		NewInformer:                 informer.New,
 		DefaultNamespaces:           inNamespaces(namespaces),
-		// This transforms stacks. ByObject must not contain their kind, because its definition may be created later.
+		// DefaultTransform transforms stacks. ByObject must not contain their kind, because its definition may be created
+		// later.
 		DefaultTransform: stripStack,
 		ByObject:         byObject,
 	}

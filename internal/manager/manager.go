@@ -167,7 +167,8 @@ func metricsOptions(options Options) metricsserver.Options {
 // needs HTTP/2.
 func withoutHTTP2(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }
 
-// addHealth adds the liveness check, and starts the caches. Readiness depends on them only without webhooks.
+// addHealth adds the liveness check, and starts the caches. Readiness depends on the caches only if there are no
+// webhooks.
 func addHealth(mgr ctrl.Manager, readyByCaches bool) error {
 	warm := &warmUp{
 		cache: mgr.GetCache(), kinds: controller.Watched(), log: mgr.GetLogger().WithName("caches"), retry: kindRetry,

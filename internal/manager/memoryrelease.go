@@ -14,15 +14,16 @@ const (
 	gcPercent = 60
 	// memoryTick is the interval between measurements.
 	memoryTick = 2 * time.Second
-	// startTicks bounds the start, in which every stack is reconciled. Go's default percentage makes it a fifth shorter.
+	// startTicks bounds the start, in which every stack is reconciled. With Go's default percentage, the start is a fifth
+	// shorter.
 	startTicks = 7
 	// busyBytes is more than an idle operator allocates in a tick.
 	busyBytes = 4 << 20
 )
 
 // memoryReleaser returns memory to the node as soon as a burst of work is over. By default, an idle Go program keeps
-// this memory for two minutes, until the next garbage collection. It always keeps the memory into which the heap may
-// grow.
+// this memory for two minutes, until the next garbage collection. Such a program never returns the memory into which
+// the heap may grow.
 type memoryReleaser struct {
 	tick time.Duration
 	// allocated returns the total number of allocated bytes.

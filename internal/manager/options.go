@@ -26,7 +26,8 @@ type Options struct {
 	MetricsSecure bool
 	// MetricsCertPath is a directory with MetricsCertName and MetricsCertKey. Empty means a self-signed certificate.
 	MetricsCertPath string
-	// MetricsCertName and MetricsCertKey are the file names. Empty means tls.crt and tls.key.
+	// MetricsCertName and MetricsCertKey are the file names of the certificate and its key. Empty means tls.crt and
+	// tls.key.
 	MetricsCertName, MetricsCertKey string
 	// WebhookBindAddress is the address for the webhooks, which use TLS. Empty or "0" disables them.
 	WebhookBindAddress string
@@ -43,7 +44,8 @@ type Options struct {
 	// tries to renew its lease before it gives up. RetryPeriod is the time between two attempts to get or renew the lease.
 	// Zero means 15, 10 and 2 seconds.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
-	// WatchNamespaces limits the operator to these namespaces. Empty means those of $WATCH_NAMESPACE, else all.
+	// WatchNamespaces limits the operator to these namespaces. Empty means the namespaces in $WATCH_NAMESPACE or, if the
+	// variable is not set, all namespaces.
 	WatchNamespaces []string
 	// OperatorNamespace is the namespace of the operator's own Secret, ConfigMap and lease.
 	OperatorNamespace string

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// constraints is the kind with which OpenShift chooses uid, gid and fsGroup of pods. OpenShift rejects pods with other
-// values.
+// constraints is the kind with which OpenShift assigns the uid, gid and fsGroup of pods. OpenShift rejects pods with
+// other values.
 var constraints = schema.GroupKind{Group: "security.openshift.io", Kind: "SecurityContextConstraints"}
 
 // openShift reports whether the cluster is OpenShift. It is called once, because the platform does not change.

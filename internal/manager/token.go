@@ -5,7 +5,7 @@ import (
 	"k8s.io/client-go/transport"
 )
 
-// renewToken makes a client read its token file again as soon as the API server rejects the token. By default the
+// renewToken makes a client read its token file again as soon as the API server rejects the token. By default, the
 // client would keep the token for up to a minute.
 func renewToken(config *rest.Config) {
 	if config.BearerTokenFile == "" {

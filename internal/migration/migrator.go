@@ -19,7 +19,7 @@ const (
 	maxUnanswered = 3
 )
 
-// Options are the options of a Migrator. The zero value contains the defaults.
+// Options are the options of a Migrator. The zero value means the defaults.
 type Options struct {
 	// Rate is the maximum number of objects that are written per second. Zero means 20. Objects that are already in the
 	// storage version do not count, because the API server does not write them.

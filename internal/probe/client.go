@@ -125,8 +125,8 @@ func checkStatus(path string, code int) error {
 	}
 }
 
-// dataOf returns the list under "data" in a response. what names the content of the list in the error, which contains
-// no part of the response.
+// dataOf returns the list under "data" in a response. The error contains what, the name of the content, and no part of
+// the response.
 func dataOf[T any](body []byte, what string) ([]T, error) {
 	var answer struct {
 		Data []T `json:"data"`

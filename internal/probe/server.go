@@ -38,7 +38,7 @@ type result struct {
 	version   string
 	providers []v1alpha2.ProviderInfo
 	models    Models
-	// mcpServers is nil if they were not requested, or if the server does not list them.
+	// mcpServers is nil if the MCP servers were not requested, or if the server does not list them.
 	mcpServers []v1alpha2.MCPServerStatus
 	// err is the error of the request for the version or the providers. modelsErr is the error of the request for the
 	// models, and mcpErr is the error of the request for the MCP servers, which is sent last.

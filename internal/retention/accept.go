@@ -48,7 +48,7 @@ func (l Loss) accepted(words []string) bool {
 	})
 }
 
-// Unknown returns the end of a message, about words of the annotation that match none of the losses. It may be empty.
+// Unknown returns a suffix for a message, about words of the annotation that match none of the losses. It may be empty.
 func Unknown(waiting []Loss, unknown []string) string {
 	if len(unknown) == 0 {
 		return ""

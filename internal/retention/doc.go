@@ -1,7 +1,7 @@
-// Package retention finds where the data of a stack is stored, and which of it a change of the spec leaves behind. Of
-// reads the places from a configuration and the pod that runs it. Compare lists the data that the places of a change no
-// longer lead to. Both are pure. The places of the running stack are kept in the record of the Deployment, so that a
-// comparison reads nothing.
+// Package retention finds where the data of a stack is stored, and which parts of it a change of the spec leaves
+// behind. Of reads the places from a configuration and the pod that runs it. Compare lists the data that the places of
+// a change no longer lead to. Both are pure. The places of the running stack are kept in the record of the Deployment,
+// so that a comparison reads nothing.
 //
 // Places contains paths, addresses and names, and references to Secrets, but never a secret value. A place that cannot
 // be determined counts as unchanged, so that a loss is reported only if it is certain.

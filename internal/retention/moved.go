@@ -32,7 +32,8 @@ func (c *comparison) field(what string) string {
 	}
 }
 
-// storeField returns the field that determines the place of a store. A changed release determines it.
+// storeField returns the field that determines the place of a store. If the release changes, this field is
+// spec.distribution.
 func (c *comparison) storeField(store Store) string {
 	if c.crosses() && !c.after.Override {
 		return pathDistribution
@@ -109,7 +110,7 @@ func (p *Places) family(place Place) string {
 	return family
 }
 
-// counterpart returns the place of the data is that replaces the place was, or nil if there is none.
+// counterpart returns the place after the change that replaces a place before the change, or nil if there is none.
 func (c *comparison) counterpart(was Place, is Data) *Place {
 	best := -1
 	for i, place := range is.In {

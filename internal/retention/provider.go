@@ -20,7 +20,7 @@ var stateless = map[string]bool{
 	"inference": true, "safety": true, "tool_runtime": true, "scoring": true, "eval": true, "datasetio": true,
 }
 
-// fileKeys lists the keys of provider settings that contain files or directories.
+// fileKeys lists the keys of provider settings that contain paths of files or directories.
 var fileKeys = []string{"db_path", "storage_dir", "path"}
 
 // addressKeys and urlKeys list the keys of provider settings with parts of a server's address or with a whole address.
@@ -89,8 +89,8 @@ func (r *reader) add(what string, kept Data) {
 	r.places.Data[what] = kept
 }
 
-// responses distinguishes stored responses from agents. From release 0.7 on, the API is called responses. Agents stored
-// both.
+// responses distinguishes stored responses from agents. From release 0.7 on, the API is called responses. Before that
+// release, agents stored both.
 func (r *reader) responses(api string, in []Place) {
 	for _, place := range in {
 		family := r.places.Stores[place.Store].Type

@@ -36,7 +36,8 @@ type Record struct {
 	ConfigHash string `json:"configHash,omitempty"`
 	// Image is the running image.
 	Image string `json:"image"`
-	// Distribution describes the choice of the image. It stays in force while name and version in the spec are the same.
+	// Distribution describes the choice of the image. It stays in force while the name and version in the spec are the
+	// same.
 	Distribution Distribution `json:"distribution"`
 	// BaseConfigMap is the name of the ConfigMap with the base of the configuration. It stays in force while Distribution
 	// is the same. Empty means that no ConfigMap was needed.
@@ -86,7 +87,8 @@ type Distribution struct {
 	Version string `json:"version,omitempty"`
 	// CatalogueImage is the catalogue's image for them, before overrides.
 	CatalogueImage string `json:"catalogueImage,omitempty"`
-	// Image is the chosen image, as it was written. If the operator read the image, the running image also has a digest.
+	// Image is the chosen image, as the spec, the catalogue or the override contains it. If the operator read the image,
+	// the running image also has a digest.
 	Image string `json:"image,omitempty"`
 	// Digest is the digest of the image when its labels were read for the base. Empty means that the base has another
 	// source.

@@ -100,7 +100,7 @@ func isServing(deployment *appsv1.Deployment) bool {
 }
 
 // hasEarlier reports whether the Deployment has had a template other than the current one. The ReplicaSets of earlier
-// templates stay after a roll-out, so that the result does not change at its end.
+// templates stay after a roll-out, so that the result does not change at the end of a roll-out.
 func hasEarlier(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet) bool {
 	own := 0
 	for i := range sets {

@@ -6,7 +6,7 @@ import (
 )
 
 // maxKept bounds, in bytes, the data that is kept from images for the stacks of a namespace: configurations and the
-// metadata of external providers. A stack needs its own data until it is rolled out.
+// metadata of external providers. A stack needs its data until the stack is rolled out.
 const maxKept = 32 << 20
 
 // part is the part of a task that the pool's bounds apply to.

@@ -117,8 +117,8 @@ func find(ctx context.Context, list json.RawMessage, fits func(*descriptor) bool
 	return found, err
 }
 
-// eachEntry calls use with the decoder at each entry of a list or an object, which begins with start, until use returns
-// done.
+// eachEntry calls the function use for each entry of a list or an object, with the decoder positioned at the entry,
+// until use returns done. start is the first character of the list or the object.
 func eachEntry(
 	ctx context.Context, content json.RawMessage, start json.Delim, use func(*json.Decoder) (done bool, err error),
 ) error {

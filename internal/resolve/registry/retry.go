@@ -12,7 +12,7 @@ import (
 )
 
 // Transient reports whether the same read may succeed later: the registry cannot be reached, has an internal error, or
-// requests fewer requests. A read that the registry refuses, or whose image the registry does not have, is not
+// limits the rate of requests. A read that the registry refuses, or whose image the registry does not have, is not
 // transient, because it succeeds only after a user changes something.
 func Transient(err error) bool {
 	if Lasting(err) {

@@ -15,7 +15,7 @@ import (
 // authorityName is the subject of every authority that this package creates.
 const authorityName = "llama-stack-k8s-operator webhook CA"
 
-// serialBits is the size of a serial number, which is random. RFC 5280 4.1.2.2 allows 20 octets.
+// serialBits is the size, in bits, of a random serial number. RFC 5280 4.1.2.2 allows 20 octets.
 const serialBits = 127
 
 // newAuthority creates a certificate authority.
@@ -58,7 +58,7 @@ func sign(template, parent *x509.Certificate, key, signer *ecdsa.PrivateKey) (*x
 	return x509.ParseCertificate(der)
 }
 
-// subject returns the first 64 characters of a name, because RFC 5280 allows no longer subject.
+// subject returns the first 64 characters of a name, because RFC 5280 does not allow a longer subject.
 func subject(name string) string { return name[:min(len(name), 64)] }
 
 func prepare(name string, now, notAfter time.Time) (*x509.Certificate, *ecdsa.PrivateKey, error) {

@@ -115,7 +115,7 @@ func (a authority) signs() bool { return a.key != nil }
 
 func (a authority) settles() time.Time { return a.made().Add(settled) }
 
-// last returns the last authority for which the function is returns true, or nil if there is no such authority.
+// last returns the last authority that matches, or nil if none matches.
 func last(authorities []authority, is func(authority) bool) *authority {
 	for i := range slices.Backward(authorities) {
 		if is(authorities[i]) {

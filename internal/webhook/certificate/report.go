@@ -38,14 +38,14 @@ type reporter struct {
 	pause   time.Duration
 }
 
-// newReporter returns a reporter for the failures of an action, in the sense of the events API.
+// newReporter returns a reporter for the failures of an action. The events name this action.
 func newReporter(options Options, action string) *reporter {
 	secret := regard(corev1.SchemeGroupVersion.WithKind("Secret"),
 		metav1.ObjectMeta{Namespace: options.Namespace, Name: names.WebhookCertificateSecret})
 	return &reporter{recorder: options.Recorder, action: action, secret: secret, regards: secret}
 }
 
-// about makes later events refer to the object whose metadata is found, so that kubectl describe shows them for the
+// about makes later events refer to the object with the given metadata, so that kubectl describe shows them for the
 // object. While the object cannot be read, events refer to the Secret.
 func (r *reporter) about(kind schema.GroupVersionKind, found metav1.ObjectMeta) {
 	r.regards = r.secret

@@ -184,7 +184,7 @@ func isManaged(secret *corev1.Secret) bool {
 	return secret.Type == corev1.SecretTypeTLS && secret.Labels[names.LabelManagedBy] == names.ManagedBy
 }
 
-// publish makes the content the one that is served, and signals the users of the bundle if the bundle changed.
+// publish starts to serve the content, and signals the users of the bundle if the bundle changed.
 func (s *source) publish(c content, next time.Time) {
 	before := s.current.Load()
 	now := &served{serving: c.serving, bundle: c.bundle(), until: next}

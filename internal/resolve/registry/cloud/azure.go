@@ -117,8 +117,8 @@ func form(target string, values url.Values) request {
 	}
 }
 
-// expiryOf returns the expiry time in the claims of a token, or the time otherwise if the claims have none. Only the
-// registry verifies the token.
+// expiryOf returns the expiry time in the claims of a token, or the argument otherwise if the claims have no expiry
+// time. Only the registry verifies the token.
 func expiryOf(token string, otherwise time.Time) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -17,7 +17,8 @@ const (
 	KindPolicy = "ImageContentSourcePolicy"
 )
 
-// maxSources bounds the sources of a cluster. Nodes have fewer sources, because all of them are in one file.
+// maxSources bounds the sources of a cluster. A node has fewer sources, because one file contains all sources of a
+// node.
 const maxSources = 5000
 
 // neverContact is the policy of a source that must not receive requests.
