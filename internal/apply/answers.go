@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// answers holds the API server's last answer for each object. It exists only to save calls in three cases: the cache
-// does not contain the operator's own write yet, the content of an object is not cached, or the API server stores an
-// object in a form that differs from the applied one. Without answers, the operator only reads more often. Calls for
-// one object are not concurrent.
+// answers holds the API server's last answer for each object. It exists only to save calls, so without it, the operator
+// only reads more often. It saves calls while the cache does not contain the operator's own write yet, if the content
+// of an object is not cached, or if the API server stores an object in a form that differs from the applied one. Calls
+// for one object are not concurrent.
 type answers struct {
 	mu      sync.Mutex
 	entries map[types.NamespacedName]map[objectKey]entry
