@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	imageLine   = regexp.MustCompile(`\b(?:image: *|--image=)"?([a-z0-9][^\s",}]*)`)
+	imageLine   = regexp.MustCompile(`(?:\bimage: *|--image=)"?([a-z0-9][^\s",}]*)`)
 	versionLine = regexp.MustCompile(`\b(?:version|serverVersion): *"?([0-9]+\.[0-9]+(?:\.[0-9]+)?)\b`)
 )
 

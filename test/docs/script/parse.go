@@ -212,6 +212,25 @@ func closes(line, fence string) bool {
 	return strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == ""
 }
 
+// openQuote reports whether a command ends within a quoted string.
+func openQuote(text string) bool {
+	var quote rune
+	escaped := false
+	for _, char := range text {
+		switch {
+		case escaped:
+			escaped = false
+		case char == '\\' && quote != '\'':
+			escaped = true
+		case quote == 0 && (char == '\'' || char == '"'):
+			quote = char
+		case char == quote:
+			quote = 0
+		}
+	}
+	return quote != 0
+}
+
 // commands reads the commands of a console block, and the output below each command.
 func (p *parser) commands(block *Block, lines []string, offset int, indent string) {
 	for i := 0; i < len(lines); {
@@ -223,7 +242,7 @@ func (p *parser) commands(block *Block, lines []string, offset int, indent strin
 		}
 		command := Command{Line: offset + i + 1, indent: indent}
 		text := strings.TrimPrefix(line, "$ ")
-		for i++; strings.HasSuffix(text, `\`) && i < len(lines); i++ {
+		for i++; (strings.HasSuffix(text, `\`) || openQuote(text)) && i < len(lines); i++ {
 			text += "\n" + lines[i]
 		}
 		if match := exitCode.FindStringSubmatch(text); match != nil {

@@ -117,6 +117,19 @@ func TestServerAndCtrlC(t *testing.T) {
 	}
 }
 
+// A command continues on the next line while a quoted string is open.
+func TestOpenQuotes(t *testing.T) {
+	got := Parse(fences("~~~console\n$ curl --json '{\n  \"a\": \"it\\\"s\"\n}' URL\nout\n$ echo \"it's \\\"one\\\"\n$ line\"\n$ echo \\'\n~~~\n"))
+	want := []Command{
+		{Line: 2, Text: "curl --json '{\n  \"a\": \"it\\\"s\"\n}' URL", Output: []string{"out"}},
+		{Line: 6, Text: "echo \"it's \\\"one\\\"\n$ line\""},
+		{Line: 8, Text: "echo \\'"},
+	}
+	if diff := cmp.Diff(want, got.Blocks[0].Commands, cmpopts.IgnoreUnexported(Command{})); diff != "" || len(got.Problems) > 0 {
+		t.Errorf("problems %v, commands (-want +got):\n%s", got.Problems, diff)
+	}
+}
+
 func TestProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		"~~~console\nkubectl get pods\n~~~":                             `2: the line "kubectl get pods" is neither a command`,
