@@ -16,16 +16,16 @@ type Rule struct {
 	Namespaces []string
 	// Images lists the registries and the prefixes of repositories (quay.io/team) that the images of a pod may come from.
 	Images []string
-	// ServiceAccounts lists the names or patterns that spec.workload.overrides.serviceAccountName may have.
+	// ServiceAccounts lists the names, or patterns of names, that spec.workload.overrides.serviceAccountName may contain.
 	ServiceAccounts []string
 	// NoPodTemplate forbids spec.workload.overrides.podTemplate.
 	NoPodTemplate bool
 	// NoCommand forbids the user's own commands and arguments, including those in probes and lifecycle hooks, and any
-	// container in addition to the server's.
+	// container other than the server's.
 	NoCommand bool
-	// PodSecurity is the Pod Security Standard that the pods have to meet: baseline forbids the namespaces, ports and
-	// file system of the node, and restricted also forbids a user chosen by the image. Empty or privileged means no
-	// standard.
+	// PodSecurity is the Pod Security Standard that the pods have to meet: baseline forbids access to the namespaces,
+	// ports and file system of the node, and restricted also forbids containers that may run as root or gain privileges.
+	// Empty or privileged means no standard.
 	PodSecurity api.Level
 	// Stacks is the maximum number of stacks in each of the namespaces. If there are more, the newest stacks exceed it.
 	// Nil means any number.

@@ -138,7 +138,7 @@ func TestSpec(t *testing.T) {
 			},
 			expose: &v1alpha2.ExposeSpec{Hostname: "x.a.example.com", IngressClassName: "internal"},
 		},
-		"what the operator chooses": {
+		"values that the operator chooses": {
 			rule:   bounds.Rule{Domains: []string{}, IngressClasses: []string{}, IngressAnnotations: []string{}},
 			expose: &v1alpha2.ExposeSpec{},
 		},

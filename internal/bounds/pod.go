@@ -16,14 +16,14 @@ import (
 // Pod is a rendered pod template, and the parts of the template that the operator chose.
 type Pod struct {
 	Template *corev1ac.PodTemplateSpecApplyConfiguration
-	// Images lists the images of the server and of external providers, which fields of the spec name. The method Image of
-	// Rule checks these images.
+	// Images lists the images of the server and of external providers. Pod does not check them, because the method Image
+	// of Rule checks them.
 	Images []string
 	// ServiceAccount is the ServiceAccount that the operator creates for the stack.
 	ServiceAccount string
 }
 
-// Pod checks the rendered pod, regardless of the fields of the stack that result in it.
+// Pod checks the rendered pod, whichever fields of the stack determine it.
 func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 	if r == nil {
 		return nil, nil
@@ -50,7 +50,7 @@ func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 	return errs, nil
 }
 
-// containers checks the images of the user's own containers, which are not in checked.
+// containers checks the images of the user's own containers. It skips the images in checked.
 func (r *Rule) containers(spec *corev1.PodSpec, checked []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	check := func(path *field.Path, containers []corev1.Container) {
@@ -69,7 +69,7 @@ func (r *Rule) containers(spec *corev1.PodSpec, checked []string, path *field.Pa
 var evaluator = sync.OnceValue(func() policy.Evaluator {
 	checks, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
-		panic(fmt.Sprintf("bounds: the checks of the Pod Security Standards: %v", err)) // they are constants
+		panic(fmt.Sprintf("bounds: the checks of the Pod Security Standards: %v", err)) // never happens, because the default checks are constants
 	}
 	return checks
 })

@@ -94,7 +94,7 @@ func open(t *testing.T, content []byte) (*bundle.Bundle, error) {
 	return opened, err
 }
 
-// target returns a registry. If before handles a request, it returns true.
+// target returns a registry. before may handle a request in place of the registry; it then returns true.
 func target(t *testing.T, before func(http.ResponseWriter, *http.Request) bool) *bundle.Target {
 	t.Helper()
 	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)))

@@ -21,7 +21,7 @@ const transfers = 4
 
 // Target is the registry that receives the images.
 type Target struct {
-	// Prefix is the registry (host[:port]) or a path in the registry.
+	// Prefix is the registry (host[:port]), or a path in a registry (host[:port]/path).
 	Prefix string
 	// Insecure allows plain HTTP.
 	Insecure bool
@@ -155,7 +155,7 @@ func (l *layer) MediaType() (types.MediaType, error) {
 	if l.of.MediaType.IsDistributable() {
 		return l.of.MediaType, nil
 	}
-	return types.OCILayer, nil // the archive contains the layer, so the registry must contain it too
+	return types.OCILayer, nil // the client does not send layers of other media types
 }
 
 // Compressed returns the content. The last read returns an error if the content is damaged.

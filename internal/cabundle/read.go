@@ -24,7 +24,7 @@ type Problem struct {
 	Foreign bool
 }
 
-// String returns a part of a sentence: `line 4: …`.
+// String returns the problem as part of a sentence, after the number of the line: `line 4: …`.
 func (p Problem) String() string {
 	if p.Line == 0 {
 		return p.Detail
@@ -36,7 +36,7 @@ func (p Problem) String() string {
 var none = Problem{Detail: "contains no certificate in PEM form"}
 
 // Keys reads the certificates under several keys, in order. A key may be empty, because platforms leave unused keys
-// empty. Certificates under no key are a problem of the first key.
+// empty. If no key contains a certificate, this is reported as a problem of the first key.
 func Keys(keys []string, content map[string][]byte) (certificates [][]byte, problems map[string][]Problem) {
 	problems = map[string][]Problem{}
 	for _, key := range keys {
@@ -52,8 +52,8 @@ func Keys(keys []string, content map[string][]byte) (certificates [][]byte, prob
 	return certificates, problems
 }
 
-// LeaveOut divides the problems of several texts. left holds the blocks that can be left out, because their text still
-// has a certificate without them. problems holds all others.
+// LeaveOut divides the problems of several texts. left holds the problems of blocks that can be left out, because the
+// rest of their text contains a certificate. problems holds all other problems.
 func LeaveOut(content map[string][]byte, all map[string][]Problem) (problems, left map[string][]Problem) {
 	problems, left = map[string][]Problem{}, map[string][]Problem{}
 	for key, found := range all {

@@ -9,7 +9,7 @@ import (
 	roots "golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// MaxAuthorities is the maximum length in bytes of a text with authorities, because they have to fit into a ConfigMap.
+// MaxAuthorities is the maximum length in bytes of a text with authorities. The text has to fit into a ConfigMap.
 const MaxAuthorities = 512 << 10
 
 // Serving is the certificate of a server, and its authorities. It contains only public data.
@@ -56,13 +56,14 @@ func NewServing(chain, authorities []byte) *Serving {
 	return serving
 }
 
-// AuthoritiesPEM returns a text with the authorities alone, or nil if there are none.
+// AuthoritiesPEM returns the authorities in PEM form, or nil if there are none.
 func (s *Serving) AuthoritiesPEM() []byte { return encode(s.Authorities) }
 
-// Public reports whether a public root signed the certificate, as of the time when it was issued.
+// Public reports whether the certificate chains to a public root. It verifies the chain as of the time of issue, so
+// that the result does not change when the certificate expires.
 func (s *Serving) Public() bool {
 	if bytes.Equal(s.leaf.RawIssuer, s.leaf.RawSubject) {
-		return false // the usual case of a self-signed certificate, which is cheap to detect
+		return false // self-signed certificates are common, and this check is cheap
 	}
 	pool := x509.NewCertPool()
 	for root := range roots.Roots() {

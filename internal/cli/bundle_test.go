@@ -200,7 +200,7 @@ func TestBundleLoadRefuses(t *testing.T) {
 	}
 	file, _ = makeBundle(t, bundled[0], bundled[2])
 	got = run(t, "", "bundle", "load", file, "--registry", "registry.corp", "--dry-run", "-o", "variables")
-	if got.code != 0 || got.out != "env: []\n" || !strings.Contains(got.err, `default release of "starter"`) || !strings.Contains(got.err, "can only name default releases") {
+	if got.code != 0 || got.out != "env: []\n" || !strings.Contains(got.err, `default release of "starter"`) || !strings.Contains(got.err, "can name only default releases; set --output to values or configmap") {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.err)
 	}
 }

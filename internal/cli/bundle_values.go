@@ -58,7 +58,7 @@ func newMirrored(images []bundle.Image, places []name.Reference, registry string
 	return m
 }
 
-// override replaces an image of the catalogue. Other images need no override.
+// override records the replacement of an image of the catalogue. It ignores other images, which need no override.
 func (m *mirrored) override(image, by string) {
 	for _, one := range distribution.Images() {
 		if one.Image != image {
@@ -146,8 +146,8 @@ func (m *mirrored) variables(page *bytes.Buffer, p printer) error {
 		}
 	}
 	if len(env) == 0 {
-		p.warning("the bundle does not contain the default release of any distribution, and variables can only name " +
-			"default releases")
+		p.warning("the bundle does not contain the default release of any distribution, and variables can name only " +
+			"default releases; set --output to values or configmap")
 	}
 	return writeYAML(page, map[string]any{"env": env})
 }

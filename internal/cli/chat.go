@@ -133,7 +133,8 @@ func (o *chatOptions) check() error {
 	}
 }
 
-// failed adds the command that shows the log to an error of the server. A refused request needs no log.
+// failed returns an error of the server with the command that shows the log of the server. A refused request needs no
+// log.
 func (t *target) failed(err error) error {
 	if _, is := errors.AsType[*server.RefusedError](err); is {
 		return rejected(err)

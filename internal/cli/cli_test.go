@@ -189,9 +189,9 @@ func TestAliases(t *testing.T) {
 		laughs += fmt.Sprintf(", &a%d [%s]", i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 8))
 	}
 	for name, text := range map[string]string{
-		"a long text":       "[" + long + strings.Repeat(", *a", 3000) + "]",
-		"aliases of others": laughs + "]",
-		"its own anchor":    "&a [*a]",
+		"a long text":        "[" + long + strings.Repeat(", *a", 3000) + "]",
+		"aliases of aliases": laughs + "]",
+		"its own anchor":     "&a [*a]",
 	} {
 		for what, manifest := range map[string]string{
 			"stack":     stack("{distribution: {name: starter}, settings: {x: " + text + "}}"),
@@ -318,7 +318,7 @@ func TestRenderBaseFromFile(t *testing.T) {
 	}
 }
 
-// If one stack is invalid, nothing is printed, because a pipe would apply the other stacks.
+// If one stack is invalid, nothing is printed, because a command that reads the output would apply the other stacks.
 func TestRenderAllOrNothing(t *testing.T) {
 	got := run(t, stack(simple)+"---\n"+stack(`{distribution: {name: nowhere}}`), "render", "-f", "-")
 	if got.code != 1 || got.out != "" {

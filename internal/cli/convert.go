@@ -36,9 +36,9 @@ so that the output can replace the files.
 Applying a manifest gives the same object as applying its source. Your comments
 stay with their fields. Additional comments state where the meaning of a field
 changes, which v1alpha1 behavior the annotation llamastack.io/compat keeps, and
-which values the version cannot hold. Each value that it cannot hold is also a
-warning. Fields that a cluster adds to an object, such as the status, the uid and
-the managed fields, are left out.
+which values the version cannot hold. The command also prints a warning for each of
+these values. Fields that a cluster adds to an object, such as the status, the uid
+and the managed fields, are left out.
 
 With --absorb-config, the config.yaml that a stack mounts from a ConfigMap in the
 files becomes fields of the spec, if the server reads exactly the same configuration
@@ -46,10 +46,10 @@ from them. Otherwise overrideConfig does not change, and a warning for each part
 the fields cannot express gives the reason.
 
 For an OGXServer, a comment above the spec lists each field that a stack does not
-have, with the reason and the alternative. Each of these fields is also a warning,
-and so is each field that makes the server of the stack behave differently. A stack
-cannot be converted back to an OGXServer. The command does not migrate the data and
-the objects of the OGXServer.`
+have, with the reason and the alternative. The command also prints a warning for each
+of these fields, and for each field that makes the server of the stack behave
+differently. A stack cannot be converted back to an OGXServer. The command does not
+migrate the data and the objects of the OGXServer.`
 
 	convertExample = `  kubectl llamastack convert -f stack.yaml > stack-v1alpha2.yaml
 
@@ -130,8 +130,8 @@ type converter struct {
 	absorber *absorber
 }
 
-// finish prints the output if all documents are valid. It never prints a part of the documents, because a pipe would
-// apply that part.
+// finish prints the output if all documents are valid. It never prints a part of the documents, because a command that
+// reads the output, such as kubectl apply, would apply that part.
 func (c *converter) finish(p printer, out io.Writer, files []string) error {
 	for _, warning := range c.warnings {
 		p.warning(warning)

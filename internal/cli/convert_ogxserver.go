@@ -58,7 +58,7 @@ func readOGXServer(doc document.Document, to string) (object map[string]any, pro
 	if err := dryrun.DecodeNumbers(doc.Data, &object); err != nil {
 		return nil, append(problems, "is not valid JSON: "+err.Error())
 	}
-	if object["kind"] == nil { // an item of a typed list
+	if object["kind"] == nil { // an item of a typed list need not contain its kind
 		object["kind"], object["apiVersion"] = doc.Meta.Kind, doc.Meta.APIVersion
 	}
 	return object, append(problems, ogxserver.Check(object)...)

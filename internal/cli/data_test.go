@@ -17,8 +17,8 @@ func accepting(spec, what string) string {
 	return strings.Replace(stack(spec), "{name: demo}", "{name: demo, annotations: {llamastack.io/accept-data-loss: \""+what+"\"}}", 1)
 }
 
-// With --previous, validate reports the data that a change leaves behind, and the data that stops the roll-out until
-// its loss is accepted.
+// With --previous, validate reports the data that a change leaves behind, and the data that stops the rollout until its
+// loss is accepted.
 func TestValidatePrevious(t *testing.T) {
 	const stays = `warning: -: demo: spec.storage.kv: the data of batches, prompts, registry, vector_io/faiss, vector_io/sqlite-vec stays in the SQLite file`
 	for name, c := range map[string]struct {
@@ -31,7 +31,7 @@ func TestValidatePrevious(t *testing.T) {
 		"nothing is lost":       {stack(on07), stack(on07), nil, 0, []string{"ok: -: demo"}, "warning"},
 		"data stays behind":     {stack(on07), stack(on07redis), nil, 0, []string{stays, "ok: -: demo"}, "error"},
 		"strict":                {stack(on07), stack(on07redis), []string{"--strict"}, 1, []string{stays, "1 of 1 stacks are invalid"}, "ok:"},
-		"the roll-out waits":    {stack(on03), stack(on07), nil, 1, []string{"error: -: demo: " + waits, "1 of 1 stacks are invalid"}, "ok:"},
+		"the rollout waits":     {stack(on03), stack(on07), nil, 1, []string{"error: -: demo: " + waits, "1 of 1 stacks are invalid"}, "ok:"},
 		"unknown word accepted": {stack(on03), accepting(on07, "faiss"), nil, 1, []string{`contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`}, "ok:"},
 		"accepted":              {stack(on03), accepting(on07, "vector_io/faiss"), nil, 0, []string{"warning: -: demo: " + waits, "ok: -: demo"}, "error"},
 		"nothing to accept": {

@@ -41,7 +41,7 @@ The command plans both sides with the operator's own code. It reads the stack, t
 Deployment, and the ConfigMaps that the stack refers to. It reads no Secret, writes
 nothing, and reports the objects that you may not read. With --previous, it compares
 the files with the manifests of another file, without a cluster. It replaces
-credentials in values by "<redacted>".
+credentials in values with "<redacted>".
 
 The exit codes are those of kubectl diff:
   0  no difference
@@ -186,7 +186,8 @@ type differ struct {
 	previous *dryrun.Manifests
 }
 
-// differ reads the files, and the operator's ConfigMap or the files in --previous.
+// differ returns the differ for the files. It reads the files, and then the operator's ConfigMap or the files in
+// --previous.
 func (o *diffOptions) differ(ctx context.Context, stdin io.Reader, p printer, version string) (*differ, error) {
 	d := &differ{printer: p}
 	from := o.sources("")

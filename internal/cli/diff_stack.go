@@ -219,6 +219,6 @@ func openSecrets(built *plan.Plan) []string {
 		return nil
 	}
 	return []string{"Secrets are not read: " + strings.Join(slices.Sorted(maps.Keys(keys)), ", ") +
-		"; it is not known whether the keys exist and their values are valid, and whether the values changed after the " +
-		"start of the pods, which restarts the pods"}
+		"; it is not known whether the keys exist, whether their values are valid, and whether the values have changed " +
+		"since the pods started; a changed value restarts the pods"}
 }

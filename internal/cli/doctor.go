@@ -20,8 +20,8 @@ type doctorOptions struct {
 }
 
 const doctorHelp = `Check an installation of the operator: the version of the API server, the
-definition, the operator's Deployment and version, the CA bundles and the
-certificate of the webhooks, the admission policy, the rights of the operator,
+CustomResourceDefinition, the operator's Deployment and version, the CA bundles and
+the certificate of the webhooks, the admission policy, the rights of the operator,
 its ConfigMap, your own rights, and the stacks that are not Ready.
 
 Each line is ok, a warning or an error, with the remedy. If you may not read an

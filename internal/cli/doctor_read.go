@@ -33,7 +33,8 @@ const (
 	labelName    = "app.kubernetes.io/name"
 )
 
-// examiner reads the facts about an installation. If the caller lacks a right, it records that and continues.
+// examiner reads the facts about an installation. It records the rights that the caller lacks, and continues without
+// them.
 type examiner struct {
 	*kube.Cluster
 	facts *doctor.Facts
@@ -170,7 +171,7 @@ func (e *examiner) webhooks(ctx context.Context) {
 	}
 }
 
-// rights asks the API server which of the rights that the commands need the caller has.
+// rights asks the API server whether the caller has each of the rights that the commands need.
 func (e *examiner) rights(ctx context.Context, all bool) {
 	namespace := e.Namespace
 	if all {

@@ -13,9 +13,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 )
 
-// edited returns the live stack as it is after `kubectl apply` of a manifest. Fields that only the manifest applied
-// last contains are removed, and fields that other clients have set do not change. If kubectl has applied no manifest,
-// the new manifest replaces the whole spec.
+// edited returns the live stack as it is after `kubectl apply` of a manifest. Fields that exist only in the last
+// applied manifest are removed, and fields that other clients have set do not change. If kubectl has applied no
+// manifest, the new manifest replaces the whole spec.
 func edited(live, manifest *v1alpha2.LlamaStackDistribution) (*v1alpha2.LlamaStackDistribution, error) {
 	next := live.DeepCopy()
 	next.Generation++

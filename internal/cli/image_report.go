@@ -30,7 +30,7 @@ type platformReport struct {
 	Config   *configReport   `json:"config,omitempty"`
 	Release  *releaseReport  `json:"release,omitempty"`
 	Provider *providerReport `json:"provider,omitempty"`
-	// Entrypoint is the command that the image starts. It is empty if the command is not certain.
+	// Entrypoint is the command that the image starts. It is empty if the command cannot be determined.
 	Entrypoint []string `json:"entrypoint,omitempty"`
 	// Verified lists the digests of the verified content. The content of each entry refers to the next.
 	Verified []partReport `json:"verified,omitempty"`

@@ -19,11 +19,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// objects records the adoption of each object of a stack, and the next roll-out of the Deployment.
+// objects records the adoption of each object of a stack, and the next rollout of the Deployment.
 func (v *surveyor) objects(ctx context.Context, t *takeover, stack *unstructured.Unstructured, built *plan.Plan) error {
 	for _, object := range built.Objects {
 		if object.GVK.Kind == "ConfigMap" || object.GVK.Kind == "Secret" {
-			continue // their names contain a digest, so they never belong to another operator
+			continue // the names contain a digest, so the objects never belong to another operator
 		}
 		live, err := v.object(ctx, stack.GetNamespace(), object)
 		if err != nil || live == nil {
@@ -107,7 +107,7 @@ func (t *takeover) object(stack, live *unstructured.Unstructured, built *plan.Pl
 		t.NotAdopted = append(t.NotAdopted, title)
 	}
 	if live.GetKind() != kindDeployment || taken == nil || t.NextRollOut != "" {
-		return nil // the status describes an adopted Deployment
+		return nil // for an adopted Deployment, the status contains the changes
 	}
 	if err := apply.TakeOver(live.GetKind(), live, by, names.FieldManager); err != nil {
 		return fmt.Errorf("namespace %q: %w", stack.GetNamespace(), err)
@@ -124,7 +124,8 @@ func predecessors(stack string) []apply.Manager {
 	return found
 }
 
-// decide records the changes of the next roll-out that the operator will report after it has adopted a Deployment.
+// decide records the changes that the next rollout makes. The operator reports the same changes after it has adopted
+// the Deployment.
 func (t *takeover) decide(live *unstructured.Unstructured, built *plan.Plan) error {
 	deployment := &appsv1.Deployment{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, deployment); err != nil {

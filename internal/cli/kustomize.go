@@ -49,7 +49,7 @@ func kustomized(folder string) ([]document.Document, error) {
 	return document.Generated("kustomize "+folder, out.Bytes()), nil
 }
 
-// loggedError matches the error of a kubectl that logs it as the components of Kubernetes do.
+// loggedError matches an error that kubectl logs in the format of Kubernetes components.
 var loggedError = regexp.MustCompile(`(?m)^E\d{4} \S+ +\d+ \S+\] "command failed" err=("(?:[^"\\]|\\.)*")$`)
 
 // buildError returns the message of a failed build, without the prefixes of kubectl and kustomize.

@@ -111,7 +111,8 @@ func (c *collector) log(ctx context.Context, pod *corev1.Pod, container string, 
 	c.left(fmt.Sprintf("the log of container %q of pod %s/%s: %v", container, pod.Namespace, pod.Name, err))
 }
 
-// readEnd reads at least the last bytes of a stream. If it skips a part of the stream, it returns more than most bytes.
+// readEnd reads a stream, and returns at least its last most bytes. If it drops a part of the stream, the result is
+// longer than most, so that package support can recognize that.
 func readEnd(stream io.Reader, most int64) ([]byte, error) {
 	var kept []byte
 	part := make([]byte, 64<<10)

@@ -158,11 +158,12 @@ func TestPublicModels(t *testing.T) {
 	contains(t, got.out, "~ model fast: vllm/meta/llama-70b -> vllm/fast\n")
 }
 
-// A note reports which data only the image of an external provider contains, and when the operator reads the data.
+// A note names the data that only the image of an external provider contains, and states when the operator or the pod
+// reads the data.
 func TestExternalProviders(t *testing.T) {
 	const note = `externalProviders.inference[0]: this command does not read image "r/a:1"; in a cluster, the operator reads its label ` +
-		`io.llamastack.provider, or the pod reads the image when it starts; only then are the type and the module of provider "openai" known, ` +
-		`and whether the provider serves the API in its field path; the pod also checks whether the package of the provider is ` +
+		`io.llamastack.provider, or the pod reads the image when it starts; this command does not know the type and the module of provider "openai", ` +
+		`and does not check whether the provider serves the API in its field path; the pod also checks whether the package of the provider is ` +
 		`compatible with the server`
 	const external = `externalProviders: {inference: [{providerId: openai, image: "r/a:1", config: {a: 1}}]}`
 	for _, verb := range []string{"render", "validate"} {

@@ -40,7 +40,7 @@ func newVersionCommand(streams Streams, version string) *cobra.Command {
   - the API versions of stacks that the API server serves
   - the version of the API server
 
-The command prints a warning if it has another version than an operator.`,
+The command prints a warning if its version differs from that of an operator.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := checkForm(options.output); err != nil {

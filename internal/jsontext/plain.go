@@ -33,7 +33,8 @@ func Plain(text []byte, i int) int {
 	return i
 }
 
-// PlainASCII is like Plain, but also stops at a byte that is not ASCII, so that the text before it has one encoding.
+// PlainASCII is like Plain, but also stops at a byte that is not ASCII. JSON encoders may write other characters in
+// several ways, but write ASCII text in only one.
 func PlainASCII(text []byte, i int) int {
 	for ; i <= len(text)-wordBytes; i += wordBytes {
 		word := binary.LittleEndian.Uint64(text[i:])

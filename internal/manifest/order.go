@@ -98,7 +98,7 @@ func declared(typ reflect.Type) []string {
 		}
 		names = append(names, name)
 	}
-	if i := slices.Index(names, "apiVersion"); i > 0 { // the first key in a manifest, and the second field of the type
+	if i := slices.Index(names, "apiVersion"); i > 0 { // the first key of a manifest, but the second field of the Go type
 		names = slices.Insert(slices.Delete(names, i, i+1), 0, "apiVersion")
 	}
 	return names

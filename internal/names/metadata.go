@@ -36,15 +36,14 @@ const (
 )
 
 const (
-	// AnnotationConfigHash on the pod template triggers a roll-out when the configuration changes (FR-026).
+	// AnnotationConfigHash on the pod template triggers a rollout when the configuration changes (FR-026).
 	AnnotationConfigHash = "llamastack.io/config-hash"
-	// AnnotationCABundleHash on the pod template triggers a roll-out when the server's certificate authorities change.
+	// AnnotationCABundleHash on the pod template triggers a rollout when the server's certificate authorities change.
 	AnnotationCABundleHash = "llamastack.io/ca-bundle-hash"
 	// AnnotationInputs on the pod template is the digest of all inputs from which the template was rendered.
 	AnnotationInputs = "llamastack.io/inputs"
-	// AnnotationGeneration on the pod template is the UID of the stack, a slash, and the generation of the stack that
-	// the template was made for. The template's digest excludes it, so that another generation alone triggers no
-	// roll-out.
+	// AnnotationGeneration on the pod template is the UID of the stack, a slash, and the generation of the stack that the
+	// template was made for. The template's digest excludes it, so that a new generation alone does not trigger a rollout.
 	AnnotationGeneration = "llamastack.io/generation"
 	// AnnotationRendered on the Deployment is a record of the last rendering (see package rollout).
 	AnnotationRendered = "llamastack.io/rendered"
@@ -132,7 +131,7 @@ const (
 	CABundleFile = "ca-bundle.crt"
 	// TmpVolume is the name of the volume mounted at /tmp.
 	TmpVolume = "lls-tmp"
-	// PortName is the name of the server's port on Service and container.
+	// PortName is the name of the server's port in the Service and in the container.
 	PortName = "http"
 	// ConfigDir is the mount path of the configuration.
 	ConfigDir = "/etc/llama-stack"
@@ -145,9 +144,10 @@ const (
 	// TLSDir is the mount path of the server's certificate. It is next to ConfigDir, because no volume can be mounted
 	// inside that volume.
 	TLSDir = "/etc/llama-stack-tls"
-	// TLSCertificate is a key of a Secret of type kubernetes.io/tls, and so a file in TLSDir.
+	// TLSCertificate is the key of the certificate in a Secret of type kubernetes.io/tls, and the name of its file in
+	// TLSDir.
 	TLSCertificate = "tls.crt"
-	// TLSKey is the other key of a Secret of type kubernetes.io/tls.
+	// TLSKey is the key of the private key in such a Secret, and the name of its file in TLSDir.
 	TLSKey = "tls.key"
 	// TLSAuthority is the key of the authorities that signed a certificate, in Secrets of certificate managers and in
 	// ConfigMaps for Gateways.

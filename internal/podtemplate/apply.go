@@ -15,12 +15,12 @@ import (
 )
 
 // Apply merges the patch into a copy of the template, which has only the server's container. That container comes first
-// in the result. The errors are for the user. Each of them has its path, below path, and a remedy.
+// in the result. The errors are for the user. Each error contains a remedy, and the path of a field below path.
 func Apply(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, path *field.Path,
 ) (*corev1ac.PodTemplateSpecApplyConfiguration, field.ErrorList) {
 	result, errs := merge(template, patch, path)
 	if len(errs) == 0 {
-		// Only the template of a stack has the operator's own init containers, which a patch may change without an
+		// This check needs the complete template, because a patch may change the operator's own init containers without an
 		// image.
 		errs = guardInitContainers(result.Spec, path.Child("spec", "initContainers"))
 	}

@@ -66,7 +66,7 @@ func onlyPatch(containers []any, server string) map[string]any {
 	return patch
 }
 
-// // putBack adds the variables that were set aside to the merged list, in the order of a complete merge. The variables
+// putBack adds the variables that were set aside to the merged list, in the order of a complete merge. The variables
 // of the patch keep the order of the patch. Each other variable precedes the variable of the patch that followed it in
 // the template.
 func (e environment) putBack(template map[string]any) {

@@ -265,7 +265,7 @@ var refusalCases = map[string]struct{ patch, want string }{
 		`{spec: {volumes: [{name: user-config, configMap: {name: mine}}]}}`,
 		"podTemplate.spec.volumes[user-config]: belongs to the operator and cannot be changed: give your volume another name",
 	},
-	"where the configuration is": {
+	"a mount in place of the configuration": {
 		`{spec: {containers: [{name: llama-stack, volumeMounts: [{name: mine, mountPath: /etc/llama-stack}]}]}}`,
 		`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is the path at which the operator mounts volume "user-config": use another path`,
 	},

@@ -22,13 +22,12 @@ type Input struct {
 	Paused, Deleting bool
 	// Serving is the number of available pods. Nil means that the number is not known.
 	Serving *int32
-	// Held is the operator's message about changes of the pod template that it applies only with the next change of the
-	// pods.
+	// Held is the operator's message about changes of the pod template that wait for the next change of the pods.
 	Held string
 	// Open lists the facts that are not known, with the reasons.
 	Open []string
-	// Rename replaces the field paths in messages by those of the manifest's API version. Nil means that the paths do not
-	// change.
+	// Rename replaces the field paths in messages with those of the manifest's API version. Nil means that the paths do
+	// not change.
 	Rename func(string) string
 }
 

@@ -21,7 +21,7 @@ type Document struct {
 	File string
 	// Place is the position in the file for messages: "document 2", or "document 1, items[0]".
 	Place string
-	// Listed reports whether the user named a folder that contains the file, and not the file.
+	// Listed reports whether the user named a folder that contains the file, instead of the file itself.
 	Listed bool
 	// Origin is the source of generated text: "standard input", "kustomize DIR" or "Helm template PATH". Empty means that
 	// a user wrote the file.
@@ -132,7 +132,7 @@ func originOf(file string, data []byte) string {
 func placeOf(i int) string { return fmt.Sprintf("document %d", i+1) }
 
 // jsonValues returns the values of a JSON file, and false for a file that is not JSON. A YAML decoder cannot read all
-// JSON, because it does not decode the JSON escapes of characters beyond 16 bits.
+// JSON, because it does not decode the pairs of escapes that JSON uses for characters above U+FFFF.
 func jsonValues(data []byte) ([]text, bool) {
 	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {
 		return nil, false
@@ -223,8 +223,8 @@ func (d *Document) explain(err error) string {
 
 var lineNumber = regexp.MustCompile(`\bline (\d+)`)
 
-// fileLines replaces line numbers in the document by line numbers in the file. For an incomplete value, the decoder
-// reports the line after the last one; the last line replaces that number.
+// fileLines replaces line numbers in the document with line numbers in the file. For an incomplete value, the decoder
+// reports the line after the last line; fileLines then returns the last line.
 func (d *Document) fileLines(text string) string {
 	return lineNumber.ReplaceAllStringFunc(text, func(match string) string {
 		line, err := strconv.Atoi(strings.TrimPrefix(match, "line "))

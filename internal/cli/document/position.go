@@ -103,7 +103,7 @@ func step(node *yaml.Node, path string) (key, value *yaml.Node, rest string) {
 	return nil, nil, ""
 }
 
-// bracket removes a part in brackets from the beginning of a path. It reports false for a path that begins otherwise.
+// bracket removes a part in brackets from the beginning of a path. It reports false for any other path.
 func bracket(path string) (inner, rest string, ok bool) {
 	path, ok = strings.CutPrefix(path, "[")
 	if !ok {
@@ -112,7 +112,8 @@ func bracket(path string) (inner, rest string, ok bool) {
 	return strings.Cut(path, "]")
 }
 
-// element returns the item of a list with an index or a name, or the entry of a mapping.
+// element returns the item of a list that has the given index or name, or the entry of a mapping that has the given
+// key.
 func element(node *yaml.Node, name string) (key, value *yaml.Node) {
 	if node.Kind != yaml.SequenceNode {
 		return entry(node, name, nil)
@@ -157,8 +158,8 @@ func entry(node *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value *
 	return nil, nil
 }
 
-// ownEntry returns the key and the value of an entry in a mapping. A key with the same spelling takes precedence over
-// one with another spelling.
+// ownEntry returns the key and the value of an entry in a mapping. A key with exactly this spelling takes precedence
+// over a key with another spelling of the name.
 func ownEntry(node *yaml.Node, name string) (key, value *yaml.Node) {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		switch written := node.Content[i].Value; {

@@ -153,7 +153,7 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// Position returns for every text and every path.
+// Position terminates, and returns a line, for every text and every path.
 func FuzzPosition(f *testing.F) {
 	f.Add(positions, "spec.providers.inference[0].provider")
 	f.Add("a: &a {<<: [*a, *a], b: *a}\n", "a.b.b[0].c[x")

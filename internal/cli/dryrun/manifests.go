@@ -29,7 +29,7 @@ type Manifests struct {
 	Stacks     []Stack
 	ConfigMaps map[Key]*corev1.ConfigMap
 	Secrets    map[Key]*corev1.Secret
-	// SecretsTwice contains the Secrets that occur several times, so that their values are not known.
+	// SecretsTwice contains the Secrets that occur several times. Their values are not known.
 	SecretsTwice map[Key]bool
 	// Others lists the skipped kinds. Notes lists messages about files that cannot be read.
 	Others, Notes []string

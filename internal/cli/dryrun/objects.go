@@ -28,7 +28,7 @@ func Objects(built *plan.Plan) ([]Object, error) {
 		if err != nil {
 			return nil, err
 		}
-		data, err := yaml.Marshal(content.Object) // faster than the encoding as JSON first
+		data, err := yaml.Marshal(content.Object) // faster than a conversion through JSON
 		if err != nil {
 			return nil, fmt.Errorf("print %s %q: %w", object.GVK.Kind, object.Name, err)
 		}

@@ -35,11 +35,12 @@ type Outcome struct {
 	Errors []string
 }
 
-// Plan runs the pipeline of the controller on a stack. It does not check the existence of Secrets and the labels of
-// images, which requires a cluster.
+// Plan runs the pipeline of the controller on a stack. It checks neither the existence of Secrets nor the labels of
+// images, because these checks require a cluster.
 func (m *Manifests) Plan(s Stack) Outcome { return m.PlanSince(s, nil) }
 
-// PlanSince is like Plan for a change of a running stack, whose data is in the places. Nil means that no stack runs.
+// PlanSince is like Plan, but plans a change of a running stack. before contains the places where the running pods
+// store data. Nil means that no stack runs.
 func (m *Manifests) PlanSince(s Stack, before *retention.Places) Outcome {
 	var found Outcome
 	if s.Decoded {
@@ -99,15 +100,15 @@ func externalNotes(providers []render.ExternalProvider) []string {
 	for i := range providers {
 		one := &providers[i]
 		notes = append(notes, fmt.Sprintf("%s: this command does not read image %q; in a cluster, the operator reads its "+
-			"label %s, or the pod reads the image when it starts; only then are the type and the module of provider %q known, "+
-			"and whether the provider serves the API in its field path; the pod also checks whether the package of the "+
-			"provider is compatible with the server", one.Path, one.Image, externalprovider.Label, one.ID))
+			"label %s, or the pod reads the image when it starts; this command does not know the type and the module of provider %q, "+
+			"and does not check whether the provider serves the API in its field path; the pod also checks whether the "+
+			"package of the provider is compatible with the server", one.Path, one.Image, externalprovider.Label, one.ID))
 	}
 	return notes
 }
 
-// leftOut reports whether a path is a value that does not fit its field, or contains or is part of such a value. The
-// value already has an error.
+// leftOut reports whether a path leads to a value that does not fit its field, to a part of such a value, or to an
+// object that contains one. Such a value already has an error.
 func (s *Stack) leftOut(path string) bool {
 	return slices.ContainsFunc(s.unfit, func(unfit string) bool { return within(path, unfit) || within(unfit, path) })
 }
@@ -118,7 +119,7 @@ func within(path, other string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// rename replaces the field paths in all messages by those of the document's API version.
+// rename replaces the field paths in all messages with those of the document's API version.
 func (o *Outcome) rename(name func(string) string) {
 	for _, texts := range [][]string{o.Errors, o.Warnings, o.Lost, o.Notes} {
 		for i := range texts {
@@ -321,8 +322,8 @@ func content(data map[string][]byte, texts map[string]string) map[string][]byte 
 	return values
 }
 
-// data records the data that the change leaves behind. It is an error if the roll-out would wait for a decision of the
-// user.
+// data records the data that the change leaves behind. Leaving data behind is an error if the rollout would wait for a
+// decision of the user.
 func (o *Outcome) data(built *plan.Plan) {
 	waiting, unknown := built.Waiting()
 	for _, loss := range built.Losses {

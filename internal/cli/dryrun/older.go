@@ -71,7 +71,7 @@ func missingOlder(data []byte) []string {
 	var missing []string
 	for _, path := range typecheck.Missing(object["spec"], reflect.TypeFor[v1alpha1.LlamaStackDistributionSpec](), "spec") {
 		told := slices.ContainsFunc(toldByIntent, func(told string) bool { return strings.HasPrefix(path, told) })
-		// The Go type does not mark the field sources as optional, but the field is optional.
+		// The field "sources" is optional, although its Go type does not mark it as optional.
 		if !told && !strings.HasSuffix(path, ".projected.sources") {
 			missing = append(missing, path+": required")
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// WithPlace returns a problem as text with its path. If a type contains an unknown field at exactly one other path, the
-// text suggests that path.
+// WithPlace returns a problem as text with its path. If a field with the name of an unknown field exists at exactly one
+// other path, the text suggests that path.
 func WithPlace(problem typecheck.Problem, typ reflect.Type) string {
 	name := problem.Path[strings.LastIndex(problem.Path, ".")+1:]
 	if strings.HasPrefix(problem.Message, "unknown field") && !strings.Contains(problem.Message, "did you mean") {
@@ -21,7 +21,7 @@ func WithPlace(problem typecheck.Problem, typ reflect.Type) string {
 	return problem.String()
 }
 
-// placesOf returns the paths of all fields of the API's types that have a name, in no particular order.
+// placesOf returns the paths of all fields of the API's types with the given name, in no particular order.
 func placesOf(name string, typ reflect.Type, path string) []string {
 	var found []string
 	for key, field := range typecheck.FieldsOf(typ) {

@@ -160,7 +160,7 @@ func (a *answer) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// explain returns an error as the type of error for the status code.
+// explain converts an error to the error type of the status code of the answer.
 func (a *answer) explain(err error) error {
 	resource := schema.GroupResource{Resource: "pods/portforward"}
 	switch a.code {

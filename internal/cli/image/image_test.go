@@ -147,10 +147,10 @@ func TestLabelKeepsForeignLayers(t *testing.T) {
 		layers []string
 		want   int
 	}{
-		"own layer":                       {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/usr/share/llama-stack/config.yaml"`, digestOf(ours.packed)), []string{foreign, digestOf(ours.packed).String()}, 1},
-		"own layer without a label":       {"", []string{foreign, digestOf(ours.packed).String()}, 2},
-		"layer with another path":         {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/config.yaml"`, foreign), []string{foreign, foreign}, 2},
-		"foreign layer with the own path": {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/usr/share/llama-stack/config.yaml"`, digestOf(ours.plain)), []string{foreign, digestOf(ours.plain).String()}, 2},
+		"own layer":                        {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/usr/share/llama-stack/config.yaml"`, digestOf(ours.packed)), []string{foreign, digestOf(ours.packed).String()}, 1},
+		"own layer without a label":        {"", []string{foreign, digestOf(ours.packed).String()}, 2},
+		"layer with another path":          {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/config.yaml"`, foreign), []string{foreign, foreign}, 2},
+		"layer of another tool, same path": {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/usr/share/llama-stack/config.yaml"`, digestOf(ours.plain)), []string{foreign, digestOf(ours.plain).String()}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := store{}
@@ -269,7 +269,7 @@ func TestLabelRefuses(t *testing.T) {
 		"configuration is a string":               {s.image(`""`), "the configuration of the image is not a JSON object"},
 		"config of the configuration is a string": {s.image(`{"config":""}`), "config is not a JSON object"},
 		"labels are numbers":                      {s.image(`{"config":{"Labels":{"a":1}}}`), "the labels of the image are not strings"},
-		"layers without diff_ids":                 {s.image(`{}`, layerEntry(digestOf(nil).String())), "the image has 1 layers and 0 rootfs.diff_ids"},
+		"layers without diff_ids":                 {s.image(`{}`, layerEntry(digestOf(nil).String())), "the image has 1 layers but 0 entries in rootfs.diff_ids; build the image again"},
 		"diff_ids is not a list":                  {s.image(`{"rootfs":{"diff_ids":{}}}`), "diff_ids is not a list"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -232,7 +232,7 @@ func (d *descriptor) replace(manifest, config object) Blob {
 	made := blobOf(config.encode(), types.MediaType(d.text("mediaType")))
 	d.point(made.Digest, len(made.Content))
 	if len(made.Content) <= registry.MaxEmbedded {
-		d.set("data", made.Content) // saves the operator a request
+		d.set("data", made.Content) // the operator then needs no request for the configuration
 	}
 	manifest.set("config", d.object)
 	return made

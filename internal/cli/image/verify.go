@@ -62,7 +62,7 @@ func Verify(
 	return all, err
 }
 
-// same returns an error if the operator would read other data than the labels specify.
+// same returns an error if the data that the operator would read differs from the data in the labels.
 func same(read *registry.Details, wanted *registry.Labels) error {
 	switch {
 	case wanted.Config != nil && !bytes.Equal(read.Config, wanted.Config):

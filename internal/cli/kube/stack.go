@@ -184,8 +184,8 @@ func decode(live *unstructured.Unstructured) (*v1alpha2.LlamaStackDistribution, 
 	return stack, nil
 }
 
-// notServed reports whether the API server does not serve a kind. Unlike the answer about a missing object, its answer
-// is then not a Status.
+// notServed reports whether the API server does not serve a kind. In that case, the answer is not a Status, unlike the
+// answer about a missing object.
 func notServed(err error) bool {
 	return meta.IsNoMatchError(err) ||
 		apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)

@@ -28,8 +28,8 @@ type Target struct {
 	Pod, Container string
 }
 
-// Choose returns a container of each pod whose logs to show. Without All, it selects one pod: the newest pod that is
-// not ready, otherwise the newest pod.
+// Choose returns the containers whose logs a command shows, one for each pod. Without All, it selects one pod: the
+// newest pod that is not ready, otherwise the newest pod.
 func Choose(pods []corev1.Pod, options Options) ([]Target, error) {
 	pods = slices.Clone(pods)
 	if len(pods) == 0 {
@@ -81,7 +81,7 @@ func isReady(pod *corev1.Pod) bool {
 	})
 }
 
-// containerOf returns the container of a pod whose logs to show.
+// containerOf returns the container of a pod whose logs a command shows.
 func containerOf(pod *corev1.Pod, options Options) (string, error) {
 	names := containers(pod)
 	if options.Container != "" {

@@ -113,7 +113,7 @@ func (c *Client) ask(ctx context.Context, model string, body []byte) (*http.Resp
 // status of a provider, so status 401 may concern the credentials of the provider.
 var ofProvider = regexp.MustCompile(`\bError code: [45]\d\d\b`)
 
-// isNoPath reports whether the server does not serve a path, from the body of its answer.
+// isNoPath reports whether the body of an answer states that the server does not serve the path.
 func isNoPath(body []byte) bool {
 	text := strings.ToLower(rawMessage(body))
 	return text == "" || text == "not found" || text == "method not allowed"

@@ -61,7 +61,7 @@ func refusal(path string, code int, body []byte, token string) *RefusedError {
 	case code == http.StatusForbidden:
 		text = fmt.Sprintf("the server does not allow %s; ask its administrator for access (status 403)", path)
 	case code == http.StatusTooManyRequests:
-		text = "the server has too many requests; try again later (status 429)"
+		text = "the server received too many requests; try again later (status 429)"
 	case code < http.StatusInternalServerError:
 		if detail := message(body, token); detail != "" {
 			text += ": " + detail

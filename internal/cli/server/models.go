@@ -80,7 +80,7 @@ func parseModels(body []byte) ([]Model, error) {
 	return models, nil
 }
 
-// printable removes characters that cannot be printed, and replaces line breaks and tabs by spaces.
+// printable removes characters that cannot be printed, and replaces line breaks and tabs with spaces.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -102,7 +102,8 @@ type Wanted struct {
 }
 
 // Choose returns the model with a name. For an empty name, it returns the only LLM, or the first wanted model that is
-// an LLM. A name is an id, or a name that the provider uses, if only one model has that name.
+// an LLM. The name is the id of a model, or the name that the provider uses for it. Only one model may have the latter
+// name.
 func Choose(models []Model, name string, wanted []Wanted) (Model, error) {
 	if name != "" {
 		return byName(models, name)

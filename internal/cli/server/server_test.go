@@ -105,7 +105,7 @@ func TestRefusals(t *testing.T) {
 		"no token":    {401, "", nil, "the server requires a token; use --token-file FILE (status 401)"},
 		"wrong token": {401, canary, []func(*server.Options){token}, "the server does not accept the token; check the token, or log in again (status 401)"},
 		"forbidden":   {403, "", nil, "the server does not allow /v1/models; ask its administrator for access (status 403)"},
-		"rate limit":  {429, "", nil, "the server has too many requests; try again later (status 429)"},
+		"rate limit":  {429, "", nil, "the server received too many requests; try again later (status 429)"},
 		"error with a message": {
 			400, `{"error": {"message": "no \u0007such thing as ` + canary + `, api_key=` + canary + `"}}`,
 			[]func(*server.Options){token},

@@ -63,7 +63,7 @@ type Report struct {
 	// without a field path.
 	own, base []plan.Difference
 	remarks   []string
-	// waits reports whether the roll-out waits for a decision about data.
+	// waits reports whether the rollout waits for a decision about data.
 	waits bool
 }
 

@@ -61,7 +61,7 @@ func (d *decision) nextFor(reason string) string {
 		return d.run("status") + " --watch"
 	case v1alpha2.ReasonDataLossNotAccepted, v1alpha2.ReasonDataLeftBehind:
 		return d.kubectl("describe llsd " + name)
-	default: // a field of the specification
+	default: // the problem is in a field of the specification
 		return d.kubectl("edit llsd " + name)
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// patience is the time in which a running operator observes a change.
+// patience is the time within which a running operator observes a change.
 const patience = 30 * time.Second
 
-// observation is the state of a stack's status with regard to the operators.
+// observation describes whether an operator has observed the current generation of a stack.
 type observation int
 
 const (
@@ -23,7 +23,7 @@ const (
 	older
 )
 
-// observe returns whether and which operator has observed the current generation of a stack.
+// observe returns the observation of a stack.
 func observe(stack *v1alpha2.LlamaStackDistribution, now time.Time) observation {
 	status := &stack.Status
 	switch {

@@ -121,7 +121,8 @@ func NewReport(facts *Facts) *Report {
 	return report
 }
 
-// wrongIfTrue are the conditions that indicate a problem if they are true. All others do so if they are not true.
+// wrongIfTrue are the conditions that indicate a problem if they are true. All other conditions indicate a problem if
+// they are not true.
 var wrongIfTrue = []string{
 	v1alpha2.ConditionDegraded, v1alpha2.ConditionDataLeftBehind, v1alpha2.ConditionStalled, v1alpha2.ConditionReconciling,
 }

@@ -227,7 +227,7 @@ var cases = map[string]*stackstatus.Facts{
 			v1alpha2.ConditionReady,
 			"True",
 			v1alpha2.ReasonScaledToZero,
-			"Scaled to zero replicas, as asked for",
+			"Scaled to zero replicas, as requested",
 		)
 	}),
 	"of-the-previous-operator": with(func(f *facts) {

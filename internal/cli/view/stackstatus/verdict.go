@@ -212,9 +212,9 @@ func (d *decision) workload(reason, message string) Verdict {
 	sentence := "The stack is rolling out"
 	switch serving := d.servingEarlier(); {
 	case reason == v1alpha2.ReasonReplicasUnavailable:
-		sentence = "Pods were lost after a complete roll-out"
+		sentence = "Pods were lost after a complete rollout"
 	case serving > 0 && reason == v1alpha2.ReasonRolloutFailed:
-		sentence = fmt.Sprintf("The roll-out is stuck, and %s", still(serving))
+		sentence = fmt.Sprintf("The rollout is stuck, and %s", still(serving))
 	case reason == v1alpha2.ReasonRolloutFailed && d.servingCurrent() > 0:
 		sentence = fmt.Sprintf("Only %d of %s", d.servingCurrent(), serve(d.report.Deployment.Wanted))
 	case reason == v1alpha2.ReasonRolloutFailed:

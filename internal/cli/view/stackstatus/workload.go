@@ -138,7 +138,7 @@ func podOf(pod *corev1.Pod) Pod {
 	return found
 }
 
-// readConditions sets whether the pod is ready and cannot be scheduled.
+// readConditions records whether the pod is ready, and the problem of a pod that cannot be scheduled.
 func (p *Pod) readConditions(conditions []corev1.PodCondition) {
 	for _, condition := range conditions {
 		switch {

@@ -16,7 +16,7 @@ type Report struct {
 	Client Client `json:"client"`
 	// Server contains the versions of the cluster. Nil means that they were not read.
 	Server *Server `json:"server,omitempty"`
-	// Differs reports whether an operator has another version than the command.
+	// Differs reports whether the version of an operator differs from that of the command.
 	Differs bool `json:"differs"`
 }
 
@@ -138,7 +138,7 @@ func Count(stacks []v1alpha2.LlamaStackDistribution) []Written {
 	return found
 }
 
-// Compare sets Differs, and returns a sentence for each operator with another version than the command.
+// Compare sets Differs, and returns a sentence for each operator whose version differs from that of the command.
 func (r *Report) Compare() []string {
 	if r.Server == nil || !isVersion(r.Client.Version) {
 		return nil
