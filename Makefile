@@ -75,7 +75,7 @@ image: ## Build the image of the operator from the Dockerfile [IMAGE=llama-stack
 	@$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) --tag $(IMAGE) .
 
 .PHONY: demo
-demo: cluster-tool $(if $(NODE),node-packages) ## Show the control plane, the operator and a sample stack [NODE=1: in pods, with an answer of a model; as root]
+demo: cluster-tool $(if $(NODE),node-packages) ## Run the operator and a sample stack on a control plane, and show the result [NODE=1: in pods, with an answer of a model; as root]
 	@$(BIN)/cluster run $(if $(NODE),--node) -- hack/demo
 
 .PHONY: clean
@@ -98,8 +98,8 @@ test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run every test on a real API 
 	SECOND="-p=1 -timeout=30m $$race $(RACE)" MODULES="$(TEST_MODULES)" MIN_COVERAGE=$(MIN_COVERAGE) hack/test test \
 		-p=2 -timeout=30m -coverpkg=$(call joined,$(PURE)) -coverprofile=$(CACHE)/test/cover.out $(OTHERS)
 
-# This target ignores KUBEBUILDER_ASSETS, because it tests a specific version. The gate emulates the version, because the
-# build of a second Kubernetes takes ten minutes more.
+# This target ignores KUBEBUILDER_ASSETS, because it tests a specific version. .ci/run emulates the version, because the
+# build of a second Kubernetes would take ten more minutes.
 .PHONY: test-api-oldest
 test-api-oldest: cluster-tool $(BIN)/gotestsum ## Run the tests of the API and its admission on the oldest Kubernetes that is built here [EMULATED=true: on the newest one, which emulates the oldest]
 	@assets="$$(KUBEBUILDER_ASSETS= $(BIN)/cluster assets $(if $(EMULATED),,--kubernetes $(OLDEST_KUBERNETES)))"; \
@@ -125,18 +125,18 @@ test-offline-models: $(BIN)/gotestsum ## Load an embedding model from files on r
 	@RELEASES="$(RELEASES)" SHOW="offline:" \
 		hack/test test-offline-models -tags=server$(comma)models -count=1 -timeout=30m -run='^TestOfflineModels$$' ./test/server/boot
 
-# The servers use most of the time. Two run at the same time, on every machine.
+# The servers take most of the time. Two of them run at the same time on every machine.
 RETENTION_RELEASES ?= 0.3.5 0.5.4 0.7.3 0.8.0 1.0.4 1.5.0
 
 .PHONY: test-retention
-test-retention: $(BIN)/gotestsum ## Test on the real servers that changes of a stack lose no data; prints tables [RELEASES="0.7.3", RETENTION_SEED=1]
+test-retention: $(BIN)/gotestsum ## Test on the real servers that changes of a stack lose no data, and print tables [RELEASES="0.7.3", RETENTION_SEED=1]
 	@mkdir -p $(CACHE)/test; rm -f $(CACHE)/test/retention.txt; status=0; \
 	RELEASES="$(or $(RELEASES),$(RETENTION_RELEASES))" RETENTION_SEED="$(RETENTION_SEED)" RETENTION_TABLE=$(abspath $(CACHE))/test/retention.txt \
 		hack/test test-retention -tags=server$(comma)retention -count=1 -timeout=120m -parallel=2 -run='^TestRetention' ./test/server/boot || status=$$?; \
 	cat $(CACHE)/test/retention.txt $(CACHE)/test/test-retention.closing; exit $$status
 
 .PHONY: test-faults
-test-faults: cluster-tool $(BIN)/gotestsum ## Test with faults in the calls and the environment of the operator, at every write; prints a table (minutes)
+test-faults: cluster-tool $(BIN)/gotestsum ## Test the operator with faults in its calls and its environment, at every write, and print a table (minutes)
 	@export $(ASSETS); mkdir -p $(CACHE)/test; status=0; \
 	hack/test test-faults -count=1 -timeout=60m ./test/faults -all -table=$(abspath $(CACHE))/test/faults.md || status=$$?; \
 	cat $(CACHE)/test/faults.md; exit $$status
@@ -160,7 +160,7 @@ test-node-all: $(NODE_NEEDS) ## Run test-node with every scenario on the real se
 test-upgrade: $(NODE_NEEDS) ## Test upgrades with running pods: from and to the operator for v1alpha1, and from an older commit [OLDER=bin/manager of its work tree, KUBECONFIG=]
 	@OLDER="$(if $(OLDER),$(abspath $(OLDER)))"; export OLDER; $(call node_tests,node$(comma)all,30m,^(TestTakeOver|TestOperatorUpgrade)$$,step[:$(comma)] )
 
-# Prints the table of the pages, and the commands that failed.
+# The test prints the table of the pages, and the commands that failed.
 DOCS_TEST = -count=1 -timeout=60m ./test/docs -args $(if $(PAGE),-page=$(PAGE)) $(if $(UPDATE),-update) -table=$(abspath $(CACHE))/test/docs.txt
 
 .PHONY: docs-test
@@ -171,7 +171,7 @@ docs-test: cluster-tool $(BIN)/helm $(if $(NODE),node-packages) ## Run the comma
 	if [ -s $(CACHE)/test/docs.txt ]; then cat $(CACHE)/test/docs.txt; else cat $(CACHE)/test/docs.log; fi; \
 	[ $$status -eq 0 ] || echo "The complete log is in $(CACHE)/test/docs.log."; exit $$status
 
-# Prints the commands and their output, after a failure too.
+# The target prints the commands and their output, even after a failure.
 .PHONY: test-airgap
 test-airgap: $(BIN)/gotestsum $(BIN)/helm cluster-tool node-packages ## Install from a bundle on a node without internet access, up to a model's answer (root, Linux, Python 3.12 or newer)
 	@mkdir -p $(CACHE)/test; rm -f $(CACHE)/test/airgap.txt; status=0; \
@@ -209,7 +209,7 @@ bench-scale: cluster-tool ## Measure the operator with many stacks [OBJECTS=1000
 	cat $(CACHE)/bench/scale.md
 
 .PHONY: bench-tenants
-bench-tenants: cluster-tool ## Measure the effect of 200 stacks of the maximum size in one namespace on another namespace (minutes)
+bench-tenants: cluster-tool ## Measure how 200 stacks of the maximum size in one namespace affect another namespace (minutes)
 	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench Tenants -benchtime 1x -timeout 1h
 
 .PHONY: bench-registry
@@ -217,7 +217,7 @@ bench-registry: ## Measure the cost of reading images: the time without the netw
 	@$(GO) test ./internal/resolve/registry -run '^$$' -bench 'Extract|ManyImages' -benchmem
 
 .PHONY: bench-takeover
-bench-takeover: cluster-tool ## Measure the take-over of many stacks of the operator for v1alpha1: writes, and lists in both versions (minutes) [OBJECTS=1000]
+bench-takeover: cluster-tool ## Measure how long it takes to take over many stacks from the operator for v1alpha1, to write them, and to list them in both versions (minutes) [OBJECTS=1000]
 	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench TakeOver -benchtime 1x -timeout 1h -args -objects=$(OBJECTS)
 
 .PHONY: bench-external

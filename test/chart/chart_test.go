@@ -175,10 +175,10 @@ func TestRefused(t *testing.T) {
 		{"an argument that is none", "args: [concurrency=8]", []string{"at '/args/0'", "does not match pattern '^-'"}},
 		{"a key of the operator's ConfigMap", "operatorConfig: {data: {ingres: {}}}", []string{"at '/operatorConfig/data'", "additional properties 'ingres' not allowed"}},
 		{"the ConfigMap's text", "operatorConfig: {data: {ingress: 'domain: x'}}", []string{"at '/operatorConfig/data/ingress'", "got string, want object"}},
-		{"several that work at once", "{replicas: 2, leaderElection: {enabled: false}}", []string{"replicas: 2 replicas would all work at once; set leaderElection.enabled to true or replicas to 1"}},
-		{"a monitor of nothing", "{watchNamespaces: [a], metrics: {serviceMonitor: {enabled: true}}}", []string{"metrics.serviceMonitor.enabled: there are no metrics to read; set metrics.enabled to true"}},
-		{"two budgets", "podDisruptionBudget: {minAvailable: 1}", []string{"podDisruptionBudget: minAvailable and maxUnavailable exclude each other"}},
-		{"data of no ConfigMap", "operatorConfig: {create: false, data: {ingress: {domain: x}}}", []string{"operatorConfig.data: has no effect while operatorConfig.create is false"}},
+		{"several active replicas", "{replicas: 2, leaderElection: {enabled: false}}", []string{"replicas: 2 replicas would be active at the same time; set leaderElection.enabled to true, or set replicas to 1"}},
+		{"a ServiceMonitor without metrics", "{watchNamespaces: [a], metrics: {serviceMonitor: {enabled: true}}}", []string{"metrics.serviceMonitor.enabled: the metrics are not enabled; set metrics.enabled to true"}},
+		{"two budgets", "podDisruptionBudget: {minAvailable: 1}", []string{"podDisruptionBudget: minAvailable and maxUnavailable cannot be combined; to use minAvailable, set maxUnavailable to null"}},
+		{"data without a ConfigMap", "operatorConfig: {create: false, data: {ingress: {domain: x}}}", []string{"operatorConfig.data: has no effect while operatorConfig.create is false; remove operatorConfig.data"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := render(t, readValues(t, test.values))

@@ -2,7 +2,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" }}
 {{- end }}
 
-{{/* The prefix of every name. It is the name of the release if that contains the name of the chart. */}}
+{{/* The prefix of every name. If the name of the release contains the name of the chart, it is the name of the release. */}}
 {{- define "operator.fullname" -}}
 {{- $name := include "operator.name" . }}
 {{- if .Values.fullnameOverride }}
@@ -53,7 +53,7 @@ subjects:
 {{- end }}
 {{- end }}
 
-{{/* "true" if metrics are served. */}}
+{{/* "true" if the metrics are enabled. */}}
 {{- define "operator.metrics" -}}
 {{- if kindIs "bool" .Values.metrics.enabled }}
 {{- .Values.metrics.enabled }}
@@ -62,7 +62,7 @@ subjects:
 {{- end }}
 {{- end }}
 
-{{/* "true" if webhooks are served. */}}
+{{/* "true" if the webhooks are enabled. */}}
 {{- define "operator.webhooks" -}}
 {{- if kindIs "bool" .Values.webhooks.enabled }}
 {{- .Values.webhooks.enabled }}
@@ -74,18 +74,18 @@ subjects:
 {{/* Checks that the schema cannot express, because they compare two values. */}}
 {{- define "operator.check" -}}
 {{- if and (gt (int .Values.replicas) 1) (not .Values.leaderElection.enabled) }}
-{{- fail (printf "replicas: %d replicas would all work at once; set leaderElection.enabled to true or replicas to 1" (int .Values.replicas)) }}
+{{- fail (printf "replicas: %d replicas would be active at the same time; set leaderElection.enabled to true, or set replicas to 1" (int .Values.replicas)) }}
 {{- end }}
 {{- if and .Values.metrics.serviceMonitor.enabled (ne (include "operator.metrics" .) "true") }}
-{{- fail "metrics.serviceMonitor.enabled: there are no metrics to read; set metrics.enabled to true, which with watchNamespaces brings a ClusterRole with two rights" }}
+{{- fail "metrics.serviceMonitor.enabled: the metrics are not enabled; set metrics.enabled to true, which also creates a ClusterRole with two rules" }}
 {{- end }}
 {{- if and .Values.podDisruptionBudget.enabled (not (kindIs "invalid" .Values.podDisruptionBudget.minAvailable)) (not (kindIs "invalid" .Values.podDisruptionBudget.maxUnavailable)) }}
-{{- fail "podDisruptionBudget: minAvailable and maxUnavailable exclude each other; set maxUnavailable to null to use minAvailable" }}
+{{- fail "podDisruptionBudget: minAvailable and maxUnavailable cannot be combined; to use minAvailable, set maxUnavailable to null" }}
 {{- end }}
 {{- if and (eq (include "operator.webhooks" .) "true") .Values.watchNamespaces (not .Values.webhooks.certificateSecret) }}
-{{- fail "webhooks.enabled: with watchNamespaces the operator cannot write its certificate authority into the definition; set webhooks.certificateSecret to a certificate that others make, and webhooks.annotations so that they write its authority" }}
+{{- fail "webhooks.enabled: with watchNamespaces, the operator cannot write its certificate authority into the CustomResourceDefinition; set webhooks.certificateSecret to a Secret that another program creates, and set webhooks.annotations so that this program writes the authority" }}
 {{- end }}
 {{- if and (not .Values.operatorConfig.create) .Values.operatorConfig.data }}
-{{- fail "operatorConfig.data: has no effect while operatorConfig.create is false; take one of both away" }}
+{{- fail "operatorConfig.data: has no effect while operatorConfig.create is false; remove operatorConfig.data, or set operatorConfig.create to true" }}
 {{- end }}
 {{- end }}

@@ -43,7 +43,7 @@ def rows(
         row: Row = {"name": name}
         if name in providable:
             row["providable"] = True
-            # The server creates a router without any provider, but no other API without a provider.
+            # The server creates a router even without a provider, but creates other APIs only with a provider.
             if name not in routed and not skips:
                 row["needs_provider"] = True
         if name in internal:

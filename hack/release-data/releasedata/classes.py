@@ -17,7 +17,7 @@ _LIMITS = ("ge", "gt", "le", "lt", "min_length", "max_length", "pattern")
 
 
 class Catalogue:
-    """The classes described so far. Two classes with the same name get different names, unless they accept the same."""
+    """The classes described so far. Two classes with the same name get different names, unless their rows are equal."""
 
     def __init__(self) -> None:
         self._names: dict[type, str] = {}
@@ -55,8 +55,8 @@ class Catalogue:
     def _describe(self, cls: type[BaseModel]) -> Row:
         extra = (cls.model_config or {}).get("extra") or "ignore"
         rows = [self._key(cls, name, field) for name, field in cls.model_fields.items()]
-        # Two fields may read one key: an inherited field by its alias, and a field of the class by its name. The last
-        # one, of the class, is more specific.
+        # Two fields may read one key: an inherited field by its alias, and a field of the class by its name. The field
+        # of the class comes last, and is more specific.
         return {"extra": extra, "keys": list({row["name"]: row for row in rows}.values())}
 
     def _key(self, cls: type[BaseModel], name: str, field: FieldInfo) -> Row:

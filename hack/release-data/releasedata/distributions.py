@@ -16,7 +16,7 @@ from .package import Package
 
 type Row = dict[str, Any]
 
-_DIRECTORIES = ("distributions", "templates")  # the second up to 0.2
+_DIRECTORIES = ("distributions", "templates")  # releases up to 0.2 use the second name
 _MAIN = ("config.yaml", "run.yaml")
 
 

@@ -1,4 +1,4 @@
-"""The resources that a config can register at the start: models, shields, tool groups, connectors and others."""
+"""The resources that a config can register when the server starts: models, shields, tool groups, connectors and others."""
 
 import typing
 from typing import Any

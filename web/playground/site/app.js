@@ -3,7 +3,7 @@ import { decode, encode } from "./link.js";
 import { Pipeline } from "./pipeline.js";
 import { View } from "./view.js";
 
-// The largest manifest in bytes, and the time without a keystroke before a run.
+// The maximum size of a manifest in bytes, and the pause after the last keystroke before a run, in milliseconds.
 const MAX_MANIFEST = 1 << 20;
 const PAUSE = 25;
 
@@ -21,7 +21,7 @@ let shown = "config";
 // Whether the newest run requests the objects, which only one tab shows.
 let withObjects = false;
 let timer;
-// The time of the change that has no result yet, for the measurement of the browser test.
+// The time of the first change without a result. The browser test uses it to measure the delay.
 let changed;
 
 const pipeline = new Pipeline();
@@ -107,14 +107,15 @@ function run() {
   pipeline.run(editor.text, release.value, withObjects);
 }
 
-// later runs after a short pause between keystrokes.
+// later starts a run after a short pause without keystrokes.
 function later() {
   changed ??= performance.now();
   clearTimeout(timer);
   timer = setTimeout(run, PAUSE);
 }
 
-// open shows the manifest of the link, and reports whether the link has one.
+// open shows the manifest in the link. It returns true, or false for a link without a manifest, or undefined if the
+// manifest cannot be read.
 async function open() {
   try {
     const found = await decode(location.hash, MAX_MANIFEST);
@@ -148,7 +149,7 @@ async function copy() {
     await navigator.clipboard.writeText($("url").value);
     say("The link is copied.", "ok");
   } catch {
-    say("The browser does not allow the page to copy the link. Copy the selected link yourself.", "warning");
+    say("The browser does not allow the page to copy the link. Copy the selected link manually.", "warning");
   }
 }
 
@@ -193,4 +194,4 @@ async function start() {
   run();
 }
 
-start().catch((error) => say(`The playground does not start: ${error.message}`, "error"));
+start().catch((error) => say(`The playground cannot start: ${error.message}`, "error"));

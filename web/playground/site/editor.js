@@ -1,6 +1,6 @@
-// The editor is a textarea with the numbers of its lines, and marks on the lines with findings.
+// The editor is a textarea with line numbers, and with marks on the lines that have findings.
 
-// The largest number of lines with a number.
+// The maximum number of numbered lines.
 const MAX_LINES = 20000;
 
 export class Editor {
@@ -50,7 +50,7 @@ export class Editor {
     this.#marks.replaceChildren(...marks);
   }
 
-  // select selects a line, shows it, and moves the focus to the editor.
+  // select selects a line, scrolls to it, and moves the focus to the editor.
   select(line) {
     const area = this.#area;
     let start = 0;

@@ -1,6 +1,6 @@
 // A link has the manifest and the release in its fragment: #m=<compressed manifest>&r=<release>.
 
-// The longest fragment, in characters. Some programs cut longer links.
+// The maximum length of a fragment in characters. Some programs truncate longer links.
 export const MAX_LINK = 32768;
 
 async function pipe(bytes, transform, limit) {
@@ -20,7 +20,7 @@ async function pipe(bytes, transform, limit) {
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
-// encode returns the fragment for a manifest, or undefined if it is too long for a link.
+// encode returns the fragment for a manifest, or undefined if the fragment is too long for a link.
 export async function encode(manifest, release, limit) {
   const bytes = await pipe(new TextEncoder().encode(manifest), new CompressionStream("deflate-raw"), limit);
   if (bytes.length > MAX_LINK) return undefined;
@@ -31,8 +31,8 @@ export async function encode(manifest, release, limit) {
   return fragment.length > MAX_LINK ? undefined : fragment;
 }
 
-// decode returns { manifest, release } for a fragment of encode, undefined for one without a manifest, and throws for
-// one that cannot be read. Limit is the largest manifest in bytes.
+// decode returns { manifest, release } for a fragment of encode, and undefined for a fragment without a manifest. It
+// throws an error for a fragment that cannot be read. limit is the maximum size of the manifest in bytes.
 export async function decode(fragment, limit) {
   const match = /^#m=([\w-]*)(?:&r=(\d+\.\d+))?$/.exec(fragment.slice(0, MAX_LINK + 1));
   if (!match) {

@@ -1,12 +1,13 @@
-// Runs manifests in a worker, the newest one last. A run that takes too long ends with its worker.
+// Runs manifests in a worker, one at a time. If a run takes too long, its worker is stopped.
 
-// The longest run in milliseconds.
+// The maximum duration of a run in milliseconds.
 const MAX_RUN = 5000;
 
-// fetchModule returns the compiled program. Its file is compressed, unless the server has decompressed it already.
+// fetchModule returns the compiled program. The file is compressed, unless the HTTP server sends it with a
+// Content-Encoding, which the browser decodes.
 async function fetchModule(url) {
   const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url}: the server answers ${response.status}`);
+  if (!response.ok) throw new Error(`${url}: the server responds with status ${response.status}`);
   const [head, body] = response.body.tee();
   const reader = head.getReader();
   const { value } = await reader.read();
@@ -20,7 +21,7 @@ export class Pipeline {
   #module;
   #sample;
   #worker;
-  // A second worker has its scripts, so that a restart needs no server.
+  // A second worker that has loaded its scripts, so that a restart needs no request to the server.
   #spare;
   #running;
   #waiting;
@@ -28,8 +29,8 @@ export class Pipeline {
   #id = 0;
   #onResult;
 
-  // load fetches the program, runs the sample, and returns the releases of the program. onResult gets ({ result, took }), or { stopped: true }
-  // when a run was stopped.
+  // load fetches the program, runs the sample, and returns the releases that the program knows. After each run,
+  // onResult is called with { result, took }, or with { stopped: true } for a run that was stopped.
   async load(sample, onResult) {
     this.#onResult = onResult;
     this.#spare = this.#hire();
@@ -39,7 +40,8 @@ export class Pipeline {
     return this.#start();
   }
 
-  // run takes a manifest, a release, and whether the result has the objects. If another one is running, this one waits, and replaces one that waits already.
+  // run plans a manifest for a release. objects adds the objects to the result. During another run, the manifest waits,
+  // and replaces a manifest that already waits.
   run(manifest, release, objects) {
     this.#waiting = { manifest, release, objects };
     this.#next();
@@ -54,7 +56,7 @@ export class Pipeline {
       const worker = this.#spare;
       this.#worker = undefined;
       worker.onerror = (event) => {
-        reject(new Error(event.message || "the worker does not start"));
+        reject(new Error(event.message || "the worker cannot start"));
         this.#stop(worker);
       };
       worker.onmessage = ({ data }) => {
@@ -63,7 +65,7 @@ export class Pipeline {
           resolve(data.releases);
           this.#next();
         } else if (data.ended) {
-          reject(new Error("the program has ended"));
+          reject(new Error("the program ended unexpectedly"));
           this.#stop(worker);
         } else if (data.id === this.#running) {
           clearTimeout(this.#timer);

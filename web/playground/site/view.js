@@ -17,7 +17,7 @@ function button(className, text, label, onClick) {
   return node;
 }
 
-// code returns a line of YAML with its key and its comment set apart.
+// code returns the elements of a line of YAML. The key and the comment are separate elements.
 function code(text) {
   if (text.trimStart().startsWith("#")) return [element("span", "comment", text)];
   const match = KEY.exec(text);

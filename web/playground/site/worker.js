@@ -1,5 +1,5 @@
-// The worker runs the operator's pipeline. It gets the compiled program with a sample once, then one
-// manifest at a time.
+// The worker runs the operator's pipeline. It first receives the compiled program with a sample, and then one manifest
+// at a time.
 import "./wasm_exec.js";
 
 self.onmessage = async ({ data }) => {
@@ -7,7 +7,7 @@ self.onmessage = async ({ data }) => {
     const go = new Go();
     const instance = await WebAssembly.instantiate(data.module, go.importObject);
     go.run(instance).catch(() => {}).finally(() => self.postMessage({ ended: true }));
-    // The browser compiles functions at their first call, so the first run takes longer.
+    // The browser compiles a function at its first call, so the first run takes longer.
     llamaStack.run(data.sample, "", true);
     self.postMessage({ releases: JSON.parse(llamaStack.releases()) });
     return;

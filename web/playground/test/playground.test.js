@@ -34,7 +34,7 @@ let profile;
 let server;
 let origin;
 let page;
-// What no test may cause: requests to another host, and messages of the browser.
+// Requests to other hosts and messages of the browser, which no test may cause.
 let foreign;
 let messages;
 
@@ -81,7 +81,7 @@ afterEach(async () => {
 
 const runs = () => page.evaluate(() => Number(document.body.dataset.runs ?? 0));
 
-// ran waits until the page shows a result that is newer than the number of runs before.
+// ran waits until the page shows the result of a run after the given number of runs.
 async function ran(before, timeout = 60000) {
   await page.waitForFunction((number) => Number(document.body.dataset.runs ?? 0) > number, before, { timeout });
 }
@@ -109,7 +109,7 @@ const choose = (id, value) => doing(() => page.selectOption(id, value));
 
 async function tab(name) {
   await page.click(`#tab-${name}`);
-  // The objects are made when the tab opens.
+  // The page creates the objects when the tab opens.
   await page.waitForFunction((id) => document.getElementById(id).childElementCount > 0, `panel-${name}`, { timeout: 60000 });
 }
 
@@ -135,7 +135,7 @@ const selected = () => page.$eval("#manifest", (area) => area.value.slice(area.s
 
 const repeated = (list) => list.filter((text, i) => i === 0 || text !== list[i - 1]);
 
-test("every sample shows what the command line prints, on its own release and on others", async () => {
+test("every sample shows the output of the command line, on its default release and on others", async () => {
   await open();
   for (const file of await readdir(samples)) {
     await choose("#sample", file.replace("v1alpha2-", "").replace(".yaml", ""));
@@ -193,7 +193,7 @@ test("the release switch changes the result", async () => {
   assert.match(await page.textContent("#panel-config .facts"), /release 1\.5 · .*:1\.5\.0/);
 });
 
-test("a link carries the manifest and the release", async () => {
+test("a link contains the manifest and the release", async () => {
   await open();
   const text = `${VALID}  # ünïcode ☃ "quotes" <b>not HTML</b>\n`;
   await write(text);
@@ -215,7 +215,7 @@ test("a link carries the manifest and the release", async () => {
   assert.match(await status(), /demo runs release 1\.0/);
 });
 
-test("a link that is wrong or hostile only shows a message", async () => {
+test("an invalid or malicious link only causes a message", async () => {
   const { deflateRawSync } = await import("node:zlib");
   const packed = (bytes) => deflateRawSync(bytes).toString("base64url");
   await open();
@@ -245,7 +245,7 @@ test("a link that cannot be read leaves the first sample in a new page", async (
   assert.match(await page.inputValue("#manifest"), /name: simple/);
 });
 
-test("the keyboard alone is enough", async () => {
+test("the page can be used with only the keyboard", async () => {
   await open();
   const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.textContent);
   const press = async (...keys) => { for (const key of keys) await page.keyboard.press(key); };
@@ -303,7 +303,7 @@ test("the page works without a network after it has loaded", async () => {
     await choose("#sample", name);
     assert.match(await status(), new RegExp(`${name} runs release`));
   }
-  // A run that never ends is stopped, and the next one works.
+  // A run that never ends is stopped, and the next run succeeds.
   const before = await runs();
   await page.fill("#manifest", "# never ends\n");
   await ran(before, 15000);
@@ -313,7 +313,7 @@ test("the page works without a network after it has loaded", async () => {
   assert.match(await status(), /demo runs release/);
 });
 
-test("a worker that hangs never blocks the page", async () => {
+test("a worker that does not respond never blocks the page", async () => {
   await open("/slow/");
   await page.fill("#manifest", "# never ends\n");
   await page.waitForTimeout(200);
@@ -322,7 +322,7 @@ test("a worker that hangs never blocks the page", async () => {
   await page.keyboard.type("abc");
   assert.equal(await page.inputValue("#manifest"), "# never ends\nabc");
   assert.ok(Date.now() - started < 2000, `typing took ${Date.now() - started} ms`);
-  await ran(1); // the run of the first text is stopped, and so is the one of the second
+  await ran(1); // the runs of both texts are stopped
   await page.fill("#manifest", "# never ends again\n");
   await ran(2);
   await page.fill("#manifest", VALID);
@@ -343,14 +343,14 @@ test("a manifest that is too large is not run", async () => {
   await page.waitForFunction(() => document.getElementById("status").textContent === "The manifest is too long for a link.");
 });
 
-test("a server that decompresses the program is no obstacle", async () => {
+test("the page works with a server that sends the program with a Content-Encoding", async () => {
   await open("/encoded/");
   assert.match(await status(), /simple runs release/);
 });
 
 for (const scheme of ["light", "dark"]) {
   for (const [size, viewport] of [["wide", { width: 1280, height: 800 }], ["narrow", { width: 360, height: 740 }]]) {
-    test(`axe finds nothing: ${scheme}, ${size}`, async () => {
+    test(`axe reports no violations: ${scheme}, ${size}`, async () => {
       await page.emulateMedia({ colorScheme: scheme });
       await page.setViewportSize(viewport);
       await open();
@@ -384,7 +384,7 @@ test("a keystroke takes at most 100 ms", async () => {
   assert.ok(gzipSize <= 12e6, `the program has ${gzipSize} bytes`);
   const started = Date.now();
   await open();
-  console.log(`the first result is there after ${Date.now() - started} ms`);
+  console.log(`the first result is shown after ${Date.now() - started} ms`);
   const limit = Number(process.env.KEYSTROKE_LIMIT ?? 100);
   const slow = [];
   for (const file of await readdir(samples)) {
@@ -411,7 +411,7 @@ test("a keystroke takes at most 100 ms", async () => {
         if (!best || now.delay < best.delay) best = now;
       }
       console.log(`${name}, ${panel}: ${best.delay.toFixed(0)} ms from the key to the result (median; ` +
-        `${best.worst.toFixed(0)} ms at most), ${best.took.toFixed(0)} ms of it in the pipeline`);
+        `${best.worst.toFixed(0)} ms at most), ${best.took.toFixed(0)} ms of this in the pipeline`);
       if (best.delay > limit) slow.push(`${name}, ${panel}: ${best.delay} ms`);
     }
   }

@@ -1,6 +1,6 @@
-// A static file server with a strict policy, as a site on the internet may have it. It serves the page below three
-// folders: /playground/ as it is, /encoded/ with the program decompressed on its way, and /slow/ with a worker that never
-// ends when the manifest says so.
+// A static file server with a strict content security policy. It serves the page in three folders: /playground/ without
+// changes, /encoded/ with a Content-Encoding that makes the browser decompress the program, and /slow/ with a worker that
+// never ends a run of a manifest that contains the words "never ends".
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";

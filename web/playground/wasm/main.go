@@ -1,6 +1,6 @@
 //go:build js && wasm
 
-// Command wasm offers the pure pipeline to the script of the playground, as a program for WebAssembly.
+// Command wasm provides the pure pipeline to the script of the playground as a WebAssembly program.
 package main
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/playground"
 )
 
-// main offers its functions as a global object of the worker, and keeps running to serve them. Both functions return
-// JSON.
+// main sets a global object of the worker with two functions, and never returns, because the functions need the running
+// program. Both functions return JSON.
 func main() {
-	debug.SetGCPercent(400) // a browser has memory, and one thread for the program and its garbage collector
+	debug.SetGCPercent(400) // trades memory for time, because the garbage collector uses the only thread of the program
 	js.Global().Set("llamaStack", map[string]any{
 		"releases": js.FuncOf(func(js.Value, []js.Value) any { return text(playground.Known()) }),
 		"run": js.FuncOf(func(_ js.Value, args []js.Value) any {
