@@ -30,7 +30,7 @@ func comesFrom(image string, allowed []string) bool {
 	return err == nil && imagename.HasAnyPrefix(repository, imagename.Prefixes(allowed))
 }
 
-// Spec checks the values in the spec of a stack that are bounded. expose is nil if the stack is not exposed.
+// Spec checks the fields of a stack's spec for which the rule has bounds. expose is nil if the stack is not exposed.
 func (r *Rule) Spec(spec *v1alpha2.LlamaStackDistributionSpec, expose *v1alpha2.ExposeSpec) field.ErrorList {
 	if r == nil {
 		return nil

@@ -76,7 +76,7 @@ func scan(file io.ReadSeeker) (map[string]member, error) {
 	}
 }
 
-// images reads the index of the layout.
+// images returns the images in the index of the layout.
 func (b *Bundle) images() ([]Image, error) {
 	content, err := b.Read(indexFile, maxManifest)
 	if err != nil {

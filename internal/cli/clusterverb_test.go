@@ -345,7 +345,7 @@ func TestLogs(t *testing.T) {
 	s.check(
 		t,
 		2,
-		"error: --tail \"-2\": must not be negative; use a number of lines, or -1 for all lines\n",
+		"error: --tail \"-2\": must be at least -1; use a number of lines, or -1 for all lines\n",
 		"logs",
 		"my",
 		"--tail",
@@ -391,7 +391,7 @@ func TestVersion(t *testing.T) {
 		"v1.1.0",
 		[]string{"version", "--kubeconfig", s.kubeconfig},
 	)
-	if want := "warning: operator ops/llama-stack-operator has version v1.0.0, and this command has version v1.1.0; use the command of the operator's version\n"; code != 0 ||
+	if want := "warning: operator ops/llama-stack-operator has version v1.0.0, and this command has version v1.1.0; use the version of the command that matches the operator\n"; code != 0 ||
 		errs.String() != want {
 		t.Errorf("exit code %d\n%s", code, errs.String())
 	}

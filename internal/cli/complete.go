@@ -33,8 +33,8 @@ func completeReleases(command *cobra.Command, flag string) {
 	completeFixed(command, flag, release.Lines())
 }
 
-// completeAll registers completions for the names of stacks, and for flags by their names. It does not replace the
-// completions that a command has registered.
+// completeAll registers completions for the names of stacks and for flags. The name of a flag determines its
+// completion. It does not replace the completions that a command has registered.
 func completeAll(root *cobra.Command) {
 	for _, command := range root.Commands() {
 		completeAll(command)
@@ -101,7 +101,8 @@ func apisOf(command *cobra.Command) []string {
 	return slices.DeleteFunc(slices.Clone(rel.APIs()), func(name string) bool { return len(rel.ProviderTypes(name)) == 0 })
 }
 
-// completeProviderTypes completes the argument TYPE of the command providers for the release and the API in its flags.
+// completeProviderTypes completes the argument TYPE of the command `providers`. The flags of the command select the
+// release and the API.
 func completeProviderTypes(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -93,7 +93,7 @@ func (o *logsOptions) addFlags(command *cobra.Command) {
 
 func (o *logsOptions) check() error {
 	if o.tail < -1 {
-		return fmt.Errorf("--tail \"%d\": must not be negative; use a number of lines, or -1 for all lines", o.tail)
+		return fmt.Errorf("--tail \"%d\": must be at least -1; use a number of lines, or -1 for all lines", o.tail)
 	}
 	return checkSince(o.since)
 }

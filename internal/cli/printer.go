@@ -8,10 +8,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 )
 
-// rejection is an error for which the exit code is 1, such as an invalid manifest. Commands may have printed its
-// problems before.
+// rejection is an error for which the exit code is 1, such as an invalid manifest. A command may already have printed
+// some of the problems.
 type rejection struct {
-	// problems are messages, each of which is printed on a line.
+	// problems are messages. Each message is printed on a separate line.
 	problems []string
 	// summary is the last line. Empty means that there is no such line.
 	summary string

@@ -162,7 +162,7 @@ func versionOr(version string) string {
 	return "development"
 }
 
-// must panics on an error of cobra about a flag, which only a wrong name of a flag in the code can cause.
+// must panics if cobra returns an error for a flag. Only a wrong name of a flag in the code causes such an error.
 func must(err error) {
 	if err != nil {
 		panic(err)

@@ -90,7 +90,7 @@ func checkVersions(r *report, facts *Facts) {
 		r.add(Warning, "the version of the operator is not known; this command has version "+facts.Command, "")
 	case slices.ContainsFunc(running, func(v string) bool { return !sameVersion(v, facts.Command) }):
 		r.add(Warning, fmt.Sprintf("the operator has version %s, and this command has version %s", list(running), facts.Command),
-			"use the command of the operator's version, because the results of other versions may differ")
+			"use the version of the command that matches the operator, because the results of other versions may differ")
 	default:
 		r.ok("the operator and this command have version " + facts.Command)
 	}

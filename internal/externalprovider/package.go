@@ -14,8 +14,9 @@ type Package struct {
 	// both are empty, all wheels of /lls-provider/packages are installed.
 	Wheel            string
 	DependencyWheels []string
-	// ConfigSchema is a JSON Schema of the provider's configuration, spec.configSchema of the file: nil, bool, int,
-	// float64, string, []any and map[string]any. Nil means that the package has none.
+	// ConfigSchema is the JSON Schema of the provider's configuration, from spec.configSchema of the file. It contains
+	// values of the types nil, bool, int, float64, string, []any and map[string]any. A nil ConfigSchema means that the
+	// package has no schema.
 	ConfigSchema map[string]any
 }
 

@@ -66,7 +66,8 @@ const (
 	AnnotationConstraint = "openshift.io/scc"
 	// AnnotationRequiredConstraint on a pod names the only constraint that may admit the pod. OpenShift reads it.
 	AnnotationRequiredConstraint = "openshift.io/required-scc"
-	// AnnotationPaused on a stack makes the operator write only the stack's status while its value is "true".
+	// AnnotationPaused on a stack makes the operator write only the stack's status while the value of the annotation is
+	// "true".
 	AnnotationPaused = "llamastack.io/paused"
 	// AnnotationRelease on the PersistentVolumeClaim names the server release that last used the volume.
 	AnnotationRelease = "llamastack.io/release"

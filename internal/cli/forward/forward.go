@@ -31,7 +31,7 @@ type Session struct {
 	Port uint16
 	// Done is closed when the session has ended.
 	Done <-chan struct{}
-	// SPDY reports whether the connection uses SPDY, because the API server does not support WebSockets.
+	// SPDY reports whether the connection uses SPDY. That is the case if the API server does not support WebSockets.
 	SPDY bool
 
 	stop context.CancelFunc

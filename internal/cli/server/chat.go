@@ -19,7 +19,7 @@ const (
 	chatPath = "/v1/chat/completions"
 	// olderChatPath is the path in releases up to 0.2.
 	olderChatPath = "/v1/openai/v1/chat/completions"
-	// maxRefusal is the maximum number of bytes that are read of an answer with an error.
+	// maxRefusal is the maximum number of bytes that are read from an answer with an error.
 	maxRefusal = 64 << 10
 	// maxLine is the maximum size in bytes of one event in a streamed answer.
 	maxLine = 1 << 20

@@ -146,8 +146,8 @@ func (r *Report) Compare() []string {
 	var different []string
 	note := func(who, version string) {
 		if isVersion(version) && plain(version) != plain(r.Client.Version) {
-			different = append(different, fmt.Sprintf("%s has version %s, and this command has version %s; use the command of "+
-				"the operator's version", who, version, r.Client.Version))
+			different = append(different, fmt.Sprintf("%s has version %s, and this command has version %s; use the "+
+				"version of the command that matches the operator", who, version, r.Client.Version))
 		}
 	}
 	for _, operator := range r.Server.Operators {
