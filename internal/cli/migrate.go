@@ -44,7 +44,7 @@ For each stack, the list shows:
     operator rejects in their present form, objects that belong to another owner, and
     images whose release is not known
 
-You can also use it before you install this operator. The command reads stacks, the
+You can also run the command before you install this operator. It reads stacks, the
 ConfigMaps that they refer to, and their objects. It writes nothing, and it reports
 the objects that you may not read. The exit code is 1 if a stack is rejected.
 
@@ -244,7 +244,7 @@ func migrate(ctx context.Context, p printer, m *migration.Migrator, storage stri
 	}
 	if result.Version != storage {
 		return &rejection{summary: fmt.Sprintf("another client changed the storage version back to %s during the "+
-			"migration", result.Version)}
+			"migration; stop that client, and run the same command again", result.Version)}
 	}
 	if err := unmigrated(result); err != nil {
 		return err

@@ -124,7 +124,7 @@ func addCommands(root *cobra.Command, streams Streams) {
 	addGroup(root, "Commands for images:", newImageCommand(streams), newBundleCommand(streams))
 }
 
-// addGroup adds commands, which the help lists under a title.
+// addGroup adds a group of commands. The help lists the group under the title.
 func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 	root.AddGroup(&cobra.Group{ID: title, Title: title})
 	for _, command := range commands {

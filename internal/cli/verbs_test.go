@@ -48,7 +48,7 @@ func TestProviders(t *testing.T) {
 	if line := fields(t, one.out, "api_token"); line[len(line)-2] != "yes" {
 		t.Errorf("the token is not marked as a secret: %q", line)
 	}
-	// The name matches both types. The operator supplies values itself.
+	// The name matches both types. The operator supplies values for some of their keys.
 	two := run(t, "", "providers", "milvus", "--api", "vector_io")
 	contains(t, two.out, "inline::milvus", "remote::milvus", "supplied")
 

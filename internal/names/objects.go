@@ -33,13 +33,14 @@ func NetworkPolicy(stack string) string { return stack + "-network-policy" }
 // Ingress returns the name of the Ingress that exposes the server.
 func Ingress(stack string) string { return stack + "-ingress" }
 
-// Route returns the name of OpenShift's Route.
+// Route returns the name of the OpenShift Route that exposes the server.
 func Route(stack string) string { return stack + "-route" }
 
-// HTTPRoute returns the name of the Gateway API's HTTPRoute.
+// HTTPRoute returns the name of the HTTPRoute of the Gateway API that exposes the server.
 func HTTPRoute(stack string) string { return stack + "-httproute" }
 
-// BackendTLSPolicy returns the name of the Gateway API's policy that makes a Gateway use HTTPS for the server.
+// BackendTLSPolicy returns the name of the BackendTLSPolicy of the Gateway API, which makes a Gateway connect to the
+// server over HTTPS.
 func BackendTLSPolicy(stack string) string { return stack + "-backendtlspolicy" }
 
 // ServerCA returns the name of the ConfigMap with the authorities that signed the server's certificate. A Gateway uses

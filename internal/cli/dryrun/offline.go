@@ -300,7 +300,7 @@ func (m *Manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, 
 		problem = "you may not read ConfigMap %q of namespace %q; ask an administrator for the right to get configmaps in " +
 			"the namespace"
 	case m.Live:
-		problem = "ConfigMap %q of namespace %q does not exist"
+		problem = "ConfigMap %q of namespace %q does not exist; create it"
 	case m.Pasted:
 		problem = "the text does not contain ConfigMap %q of namespace %q; add it as another document"
 	}

@@ -1,8 +1,8 @@
-"""Says how a release finds an external provider's specification, by the release's own code.
+"""Prints how a release finds the specification of an external provider, by running the release's own code.
 
-    python how_releases_load.py MODULE-OF-THE-SERVER DIRECTORY
+    python how_releases_load.py MODULE DIRECTORY
 
-MODULE is llama_stack or ogx. DIRECTORY is empty, for the packages that are tried.
+MODULE is llama_stack or ogx. DIRECTORY is an empty directory. The program writes test packages into it.
 """
 
 import importlib
@@ -27,30 +27,30 @@ def spec(kind):
 ONE = "def get_provider_spec():\n    return spec('remote::one')\n"
 TWO = "def get_provider_spec():\n    return [spec('remote::one'), spec('remote::two')]\n"
 
-# By name: the package's files, then what the configuration has as module and provider_type.
+# For each name: the files of the package, and the values of module and provider_type in the configuration.
 CASES = {
     "one": ({"provider.py": ONE}, "one", "remote::one"),
-    "one, of another type": ({"provider.py": ONE}, "one", "remote::other"),
-    "one, of a type of the server's": ({"provider.py": ONE}, "one", "remote::vllm"),
+    "one, with another type": ({"provider.py": ONE}, "one", "remote::other"),
+    "one, with a type of the server": ({"provider.py": ONE}, "one", "remote::vllm"),
     "one, with a version": ({"provider.py": ONE}, "one==1.0", "remote::one"),
     "a list": ({"provider.py": TWO}, "two", "remote::two"),
     "a list without the type": ({"provider.py": TWO}, "two", "remote::three"),
     "in the package itself": ({"__init__.py": ONE}, "itself", "remote::one"),
-    "in a module of its own": ({"provider.py": ONE}, "one.provider", "remote::one"),
+    "in a separate module": ({"provider.py": ONE}, "one.provider", "remote::one"),
     "no such function": ({"provider.py": ""}, "none", "remote::one"),
-    "an import that lacks": ({"provider.py": "import does_not_exist\n"}, "lacks", "remote::one"),
+    "an import that is missing": ({"provider.py": "import does_not_exist\n"}, "lacks", "remote::one"),
     "an import that fails": ({"provider.py": "1 / 0\n"}, "fails", "remote::one"),
 }
 
 
 def api_module():
-    """Where the release has the classes of a specification."""
+    """The name of the module that contains the classes of a specification."""
     for name in (server + "_api", server + ".providers.datatypes"):
         try:
             return importlib.import_module(name).__name__
         except ModuleNotFoundError:
             pass
-    raise SystemExit("no classes for a specification")
+    raise SystemExit("the release has no known module with the classes of a specification")
 
 
 def outcome(number, files, module, kind):
@@ -69,8 +69,8 @@ def outcome(number, files, module, kind):
         return f"{type(error).__name__}: {str(error).split('.')[0]}"
     found = registry[inference].get(kind)
     if isinstance(found, list):
-        return "a list, where one belongs"
-    return "not there" if found is None else f"there, and its own type is {found.provider_type}"
+        return "found, but a list instead of one specification"
+    return "not found" if found is None else f"found with the type {found.provider_type}"
 
 
 print(json.dumps({name: outcome(number, *case) for number, (name, case) in enumerate(CASES.items())}))

@@ -1,4 +1,4 @@
-"""Changes an image by chance and installs it, many times in one process.
+"""Installs an image after random changes, many times in one process.
 
     python random_wheels.py DIRECTORY-OF-THE-PROGRAM IMAGES ROUNDS
 """
@@ -18,7 +18,7 @@ ENTRY = {"index": 0, "api": "inference", "id": "echo", "image": "example.com/ech
 
 
 def change(data, chance):
-    """The content with some bytes changed, moved or gone."""
+    """The content with some bytes changed, inserted or removed."""
     data = bytearray(data)
     for _ in range(chance.choice((1, 1, 2, 8))):
         at = chance.randrange(len(data))
@@ -37,7 +37,7 @@ def change(data, chance):
 
 
 def attempt(images, seed):
-    """Installs an image with one file changed. Reports whether that was possible."""
+    """Installs an image with one file changed. Returns whether the installation succeeded."""
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as outer:
         volume = os.path.join(outer, "volume")
@@ -57,7 +57,7 @@ def attempt(images, seed):
             return False
         finally:
             if os.listdir(outer) != ["volume"]:
-                raise SystemExit(f"seed {seed}: wrote outside of the volume")
+                raise SystemExit(f"seed {seed}: the installation wrote outside the volume")
 
 
 def main():

@@ -1,26 +1,29 @@
-"""Say whether one installed release of the server takes a configuration, by running the release's own code.
+"""Check whether an installed release of the server accepts a configuration, by running the release's own code.
 
-Run it with the interpreter of the environment that the server is installed in. It reads one JSON object a line from
-standard input and answers one a line on standard output:
+Run this program with the interpreter of the environment in which the server is installed. For each line with a JSON
+object on standard input, it writes a line with a JSON object to standard output:
 
     {"tier": "parse", "config": "<config.yaml as text>", "env": {"NAME": "value"}, "seconds": 20}
     {"ok": true}  or  {"ok": false, "phase": "provider inference/vllm", "error": "ValidationError", "message": "..."}
 
-Tier "parse": the variables are substituted, the file is read into the top-level class, every enabled provider's type is
-looked up and its configuration read into the provider's class. Nothing is connected, nothing is written.
+Tier "parse": the program substitutes the variables, reads the file into the top-level class, looks up the type of every
+enabled provider, and reads the configuration of the provider into the class of the type. It opens no connection and
+writes no file.
 
-Tier "initialise": the server's own application is made and started as uvicorn would do it, and stopped again, with HOME in
-a directory of its own. What the start-up code connects to has to be there.
+Tier "initialise": the program creates the server's application, and starts and stops it as uvicorn does. HOME is a
+temporary directory. The services to which the server connects when it starts must be running.
 
-Tier "serve": the same, and the running application answers requests, in process. "home" is a directory to keep; what an
-earlier start left there is found again. Each of "requests" is {"method", "path", "json"}, or has "file" for the text of an
-upload in place of "json"; {0.id} in a path or a text is the id in the answer to the first of them. The answers come as
-"answers", a list of {"status", "body"}.
+Tier "serve": as "initialise", and the running application answers requests in this process. "home" is a directory that
+is kept, so that the application finds the files of an earlier start. Each entry of "requests" is
+{"method", "path", "json"}, or contains the text of an upload in "file" in place of "json". In a path or a text, {0.id}
+is the id in the answer to the first request. "answers" is a list of {"status", "body"}.
 
-With "without", a second configuration, "same" says whether both are read as the same: what the one has more is ignored.
+"without" is a second configuration. "same" is then true if the server reads the same values from both configurations,
+which means that it ignores the keys that only the first one contains.
 
-An answer with "missing" names a package that is not installed: that says nothing about the configuration.
-It works unchanged from llama-stack 0.2 to ogx 1.x; what differs between them is in the class Release.
+"missing" in an answer is the name of a package that is not installed. Such an answer states nothing about the
+configuration. The program supports every release from llama-stack 0.2 to ogx 1.x. The class Release contains the
+differences between them.
 """
 
 import argparse
@@ -47,7 +50,7 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Failure(Exception):
-    """A refusal by the server's code, and the part of the configuration that it came up in."""
+    """An error of the server's code, with the part of the work in which it occurred."""
 
     def __init__(self, phase: str, cause: BaseException):
         super().__init__(str(cause))
@@ -56,7 +59,7 @@ class Failure(Exception):
 
 @contextlib.contextmanager
 def phase(name: str):
-    """Name the part of the work in which an error comes up."""
+    """Add the name of a part of the work to the errors that occur in it."""
     try:
         yield
     except Failure:
@@ -66,7 +69,7 @@ def phase(name: str):
 
 
 class Release:
-    """The installed release's own functions, by one name each."""
+    """The functions of the installed release, with the same names for every release."""
 
     def __init__(self):
         self.package = "ogx" if importlib.util.find_spec("ogx") else "llama_stack"
@@ -85,13 +88,14 @@ class Release:
         return importlib.import_module(f"{self.package}.{name}")
 
     def command(self, path: str) -> None:
-        """Let the server's own command refuse what it refuses before it starts the application; it listens nowhere.
+        """Run the checks that the server's command makes before it starts the application, without a port.
 
-        From 1.2 on it refuses plain HTTP that nobody asked for. What it writes for its workers goes away with the answer.
+        From 1.2 on, the command rejects plain HTTP without an explicit setting. The file that it writes for its
+        workers is removed.
         """
         run = self._module("cli.stack.run")
         if not hasattr(run, "_dry_run_validate"):
-            return  # of older ones the command does no more than the application
+            return  # in older releases, the command has no additional checks
         listen, run.uvicorn.run = run.uvicorn.run, lambda *_, **__: None
         try:
             run._uvicorn_run(path, argparse.Namespace(insecure=False, port=None), None)
@@ -102,12 +106,12 @@ class Release:
             os.remove(written)
 
     def application(self):
-        """Make the server's application, as uvicorn's --factory would."""
+        """Create the server's application, as uvicorn does with --factory."""
         return self._module("core.server.server").create_app()
 
 
 def parse(release: Release, text: str):
-    """Read a configuration into the release's classes: the top level, and each enabled provider's by its name."""
+    """Read a configuration into the release's classes: the top level, and each enabled provider."""
     read = {}
     with phase("top level"):
         config = release.parse(yaml.load(text, Loader=LOADER))
@@ -126,12 +130,12 @@ def parse(release: Release, text: str):
 
 
 def same(release: Release, text: str, without: str) -> bool:
-    """Say whether two configurations are read as the same."""
+    """Check whether the server reads the same values from two configurations."""
     return values(*parse(release, text)) == values(*parse(release, without))
 
 
 def values(config, read):
-    """Take what was read for comparing; of a provider what its class has, and not what was written."""
+    """Return the values to compare. For a provider, these are the values in its class, not its configuration."""
     top = config.model_dump()
     for providers in top["providers"].values():
         for provider in providers:
@@ -151,8 +155,8 @@ def provider_class(release: Release, config, provider):
 
 
 def initialise(release: Release, text: str, requests: list | None = None) -> list:
-    """Start the server's application in this process, let it answer requests and stop it."""
-    # What is checked for a mistake is checked by its class first: the message names the part then.
+    """Start the server's application in this process, send the requests to it, and stop it."""
+    # The classes check the configuration first, so that an error names the part with the mistake.
     parse(release, text)
     path = os.path.join(os.environ["HOME"], "config.yaml")
     with open(path, "w", encoding="utf-8") as file:
@@ -165,7 +169,7 @@ def initialise(release: Release, text: str, requests: list | None = None) -> lis
 
 
 async def start(release: Release, requests: list) -> list:
-    """Make and start the application within one event loop, as uvicorn does."""
+    """Create and start the application within one event loop, as uvicorn does."""
     app = release.application()
     async with app.router.lifespan_context(app):
         return await answer(app, requests) if requests else []
@@ -174,7 +178,7 @@ async def start(release: Release, requests: list) -> list:
 async def answer(app, requests: list) -> list:
     """Send requests to the application."""
     httpx = importlib.import_module("httpx")
-    # A raised exception is an answer too: the server's own is an internal error.
+    # An exception counts as an answer, because the server responds to it with an internal error.
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     answers = []
     async with httpx.AsyncClient(transport=transport, base_url="http://server", timeout=60) as client:
@@ -186,13 +190,13 @@ async def answer(app, requests: list) -> list:
             for _ in range(4):
                 response = await client.request(filled["method"], filled["path"], **body)
                 if response.status_code != 500:
-                    break  # with Redis the first requests find connections of an event loop that is gone
+                    break  # with Redis, the first requests use connections of an event loop that is closed
             answers.append({"status": response.status_code, "body": response.text})
     return answers
 
 
 def fill(text: str, answers: list) -> str:
-    """Put the ids of earlier answers into a request."""
+    """Replace the placeholders in a request with the ids in earlier answers."""
     for number, given in enumerate(answers):
         with contextlib.suppress(ValueError, KeyError, TypeError):
             text = text.replace(f"{{{number}.id}}", json.loads(given["body"])["id"])
@@ -202,7 +206,7 @@ def fill(text: str, answers: list) -> str:
 def run(release: Release, request: dict) -> dict:
     """Answer one request."""
     saved = dict(os.environ)
-    # Again and again: what catches the first one, or waits for a thread, is interrupted once more.
+    # The alarm repeats, because code may catch the first exception or wait for a thread.
     signal.setitimer(signal.ITIMER_REAL, request.get("seconds") or 30, 3)
     working.set()
     try:
@@ -234,7 +238,7 @@ def run(release: Release, request: dict) -> dict:
 
 
 def describe(failure: Failure) -> dict:
-    """Put a refusal into words."""
+    """Return the answer for an error."""
     cause = failure.cause
     answer = {"ok": False, "phase": failure.phase, "error": type(cause).__name__, "message": message(cause)}
     for error in chain(cause):
@@ -246,7 +250,7 @@ def describe(failure: Failure) -> dict:
 
 
 def message(cause: BaseException) -> str:
-    """What an error says; of a validation error without the offending values."""
+    """The message of an error. For a validation error, it does not contain the invalid values."""
     if hasattr(cause, "errors") and hasattr(cause, "title"):
         found = [".".join(map(str, e["loc"])) + ": " + e["msg"] for e in cause.errors(include_url=False)]
         return "; ".join(found)
@@ -254,17 +258,17 @@ def message(cause: BaseException) -> str:
 
 
 def chain(error: BaseException):
-    """An error and those that caused it."""
+    """An error and the errors that caused it."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
 
 
 def offline() -> None:
-    """Let nothing but this machine be reached, and let that be known at once.
+    """Make connections to other machines fail immediately.
 
-    A start asks every provider for its models. The clients of public services would try for seconds each, here in vain
-    and elsewhere with somebody's network; nor is there anything to verify a certificate of.
+    When the server starts, it requests the models of every provider. Without this function, each client of a public
+    service would try to connect for seconds. There are also no certificates to verify.
     """
     resolve = socket.getaddrinfo
 
@@ -283,14 +287,14 @@ def offline() -> None:
 
 
 def alone(release: Release) -> None:
-    """Start no other process: what works off queued jobs (from 1.3 on) loads the whole server for nothing here."""
+    """Prevent the server from starting worker processes for queued jobs (from 1.3 on), which are not needed here."""
     with contextlib.suppress(ImportError):
         pool = importlib.import_module(f"{release.package}.core.jobs.worker").WorkerPool
         pool.start = pool.shutdown = lambda *_, **__: None
 
 
 def within(release: Release) -> None:
-    """Let the server do by itself what it queues for other processes."""
+    """Make the server process queued jobs in its own process."""
     with contextlib.suppress(ImportError):
         specs = importlib.import_module(f"{release.package}.providers.registry.file_processors")
         if not hasattr(specs, "queued"):
@@ -299,34 +303,34 @@ def within(release: Release) -> None:
 
 
 def inline(spec):
-    """Take the mark of queued work from a provider's specification."""
+    """Change the execution mode in a provider's specification from queued to inline."""
     if hasattr(spec, "execution_mode"):
         spec.execution_mode = "inline"
     return spec
 
 
-# Set while the server's code runs; what ends it must not end this program.
+# Set while the server's code runs. Only then does the alarm raise an exception, so that it never ends this program.
 working = threading.Event()
 
 
 def on_alarm(*_) -> None:
-    """End an answer that takes too long."""
+    """Stop a request that takes too long."""
     if working.is_set():
-        raise TimeoutError("the server's code did not come to an end in time")
+        raise TimeoutError("the server's code did not finish in time")
 
 
 def main() -> None:
     """Answer requests until standard input ends."""
     warnings.filterwarnings("ignore")
     answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
-    # What the server prints is not an answer.
+    # The output of the server goes to standard error, because it is not an answer.
     os.dup2(2, 1)
     logging.disable(logging.CRITICAL)
     signal.signal(signal.SIGALRM, on_alarm)
     release = Release()
     offline()
     alone(release)
-    gc.freeze()  # what is loaded stays; collecting must not look at it each time
+    gc.freeze()  # the loaded objects stay in memory, so the garbage collector need not examine them
     for line in sys.stdin:
         answers.write(json.dumps(run(release, json.loads(line))) + "\n")
 

@@ -1,15 +1,23 @@
-"""Reads and writes a registry by the server's own classes, and registers as its start does, without a server.
+"""Reads and writes a registry with the server's own classes, and registers resources like a server that starts.
 
-Run it with the interpreter of a release's environment. It reads one JSON object a line from standard input and answers one
-a line on standard output:
+Run this program with the interpreter of a release's environment. For each line with a JSON object on standard input, it
+writes a line with a JSON object to standard output:
 
     {"config": "<config.yaml as text>", "env": {"NAME": "value"}, "do": [["list"], ["get", "key"]]}
     {"results": [...]}  or  {"error": "..."}
 
-What is done: ["register", entry] writes an entry as a client's request does, ["start"] registers what the configuration
-declares by the server's own register_resources and routing tables, with a stand-in for every provider, and gives the error
-that would end the server's start, ["delete", type, id] takes an entry out, ["list"] gives the entries by type:id, ["get", key] and ["set", key, value] are on the
-key-value store. A "namespace" or "db_path" in the request takes the place of the configuration's.
+The actions in "do" are:
+
+    ["register", entry]   writes an entry, as a request of a client does
+    ["start"]             registers the resources in the configuration with the server's register_resources and routing
+                          tables, and with a stand-in for every provider. The result is the error that would stop
+                          the server
+    ["delete", type, id]  removes an entry
+    ["list"]              returns the entries by type:id
+    ["get", key]          reads a value of the key-value store
+    ["set", key, value]   writes a value of the key-value store
+
+"namespace" and "db_path" in a request replace the values in the configuration.
 """
 
 import asyncio
@@ -29,7 +37,7 @@ PACKAGE = "ogx" if importlib.util.find_spec("ogx") else "llama_stack"
 
 
 def module(*names):
-    """The first of the modules that the release has."""
+    """The first of the modules that exists in the release."""
     for name in names:
         try:
             return importlib.import_module(f"{PACKAGE}.{name}")
@@ -61,7 +69,7 @@ TABLES = {
 
 
 class Provider:
-    """Takes whatever is registered, as providers do that ask nobody."""
+    """A provider that accepts every registration, like providers that do not contact a service."""
 
     def __init__(self, api):
         self.__provider_spec__ = SimpleNamespace(api=api)
@@ -73,7 +81,7 @@ class Provider:
 
 
 async def start(tree, disk):
-    """Registers what a configuration declares. Returns the error that ends the server's start."""
+    """Registers the resources in a configuration. Returns the error that would stop the server, or an empty string."""
     config = Config(**stack.replace_env_vars(tree))
     names = {row[1] for row in stack.RESOURCES}
     impls = {}
@@ -103,7 +111,7 @@ async def open_store(tree, request):
 
 
 async def answer(request):
-    """Does what a request asks for, one thing after the other."""
+    """Runs the actions of a request in order, and returns their results."""
     os.environ.clear()
     os.environ.update(ENVIRONMENT | (request.get("env") or {}))
     tree = yaml.safe_load(request["config"])
@@ -122,7 +130,7 @@ async def answer(request):
             results.append(await disk.delete(*values))
         elif verb == "get":
             value = await store.get(values[0])
-            results.append(value.decode() if isinstance(value, bytes) else value)  # 0.3 gives bytes from Redis
+            results.append(value.decode() if isinstance(value, bytes) else value)  # release 0.3 returns bytes from Redis
         else:
             results.append(await store.set(*values))
     for name in ("shutdown", "close"):
@@ -133,7 +141,7 @@ async def answer(request):
 
 
 def main():
-    """Answers until the other side is done. What the server prints goes to standard error."""
+    """Answers requests until standard input ends. The output of the server goes to standard error."""
     logging.disable(logging.CRITICAL)
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)

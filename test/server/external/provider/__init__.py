@@ -1,4 +1,4 @@
-"""An inference provider for tests: it answers every chat itself, with a text of its dependency and of its configuration."""
+"""An inference provider for tests. It answers every chat with a text from its dependency and its configuration."""
 
 import time
 

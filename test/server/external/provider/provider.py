@@ -1,4 +1,4 @@
-"""What the server asks for first."""
+"""The specification of the provider, which the server imports first."""
 
 try:
     from ogx_api import Api, RemoteProviderSpec
