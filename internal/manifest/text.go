@@ -41,8 +41,8 @@ var moved = map[string]string{
 	"spec.server.containerSpec.limits": "spec.workload.resources",
 }
 
-// readText reads the comments in the YAML of a document that is converted to the apiVersion to. Invalid YAML gives no
-// comments.
+// readText reads the comments in the YAML of a document. The argument to is the apiVersion to which the document is
+// converted. Invalid YAML gives no comments.
 func readText(source []byte, to string) text {
 	root, t := parse(source)
 	if root == nil {

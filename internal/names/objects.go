@@ -2,8 +2,8 @@ package names
 
 import "strings"
 
-// HashLength is the number of hex digits of a content hash in a ConfigMap's name. LongHashLength is used if a foreign
-// object already has that name.
+// HashLength is the number of hex digits of a content hash in a ConfigMap's name. LongHashLength is used if an object
+// of another owner already has that name.
 const (
 	HashLength     = 8
 	LongHashLength = 16
