@@ -74,7 +74,7 @@ func TestAbsorbConfigOfFixtures(t *testing.T) {
 		}
 		if strings.Contains(plain.out, "\n  overrideConfig:") {
 			kept++
-			contains(t, got.err, "spec.server.userConfig stays: ")
+			contains(t, got.err, "spec.server.userConfig cannot be replaced: ")
 		}
 		if diff := cmp.Diff(uncommented(plain.out), uncommented(got.out)); diff != "" {
 			t.Errorf("%s: output (-without --absorb-config +with):\n%s", file, diff)
