@@ -177,7 +177,7 @@ func TestPod(t *testing.T) {
 		},
 		"baseline is not restricted": {rule: bounds.Rule{PodSecurity: "baseline"}, pod: "{spec: {containers: [{name: a, image: server}]}}"},
 		"restricted":                 {bounds.Rule{PodSecurity: "restricted"}, "{spec: {containers: [{name: a, image: server}]}}", []string{"spec.workload.overrides"}},
-		"privileged bounds nothing":  {rule: bounds.Rule{PodSecurity: "privileged"}, pod: "{spec: {hostPID: true}}"},
+		"privileged forbids nothing": {rule: bounds.Rule{PodSecurity: "privileged"}, pod: "{spec: {hostPID: true}}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			template := &corev1ac.PodTemplateSpecApplyConfiguration{}

@@ -104,7 +104,7 @@ var refusalCases = map[string]struct {
 		stack(`{distribution: {name: starter}, externalProviders: {inference: [{providerId: a, imag: b, image: c}]}}`),
 		`spec.externalProviders.inference[0].imag: unknown field, did you mean "image"?`,
 	},
-	"unknown field like no other": {
+	"unknown field without a similar field": {
 		stack(`{distribution: {name: starter}, zzzzzzzzz: 1}`),
 		"spec.zzzzzzzzz: unknown field: remove it\n",
 	},
@@ -152,7 +152,7 @@ var refusalCases = map[string]struct {
 		stack(`{distribution: {name: starter}, providers: {inference: {provider: oci, apiKey: {secretKeyRef: {name: a, key: b}}, settings: {oci_compartment_id: a}}}}`),
 		`spec.providers.inference.apiKey: remote::oci does not accept an API key in release 0.7; its keys are allowed_models, `,
 	},
-	"base in no file": {
+	"base in none of the files": {
 		stack(`{distribution: {name: starter}, baseConfig: {configMapName: base}}`),
 		`spec.baseConfig.configMapName: the files do not contain ConfigMap "base" of namespace "default"; add it with another --filename`,
 	},
@@ -189,9 +189,9 @@ func TestAliases(t *testing.T) {
 		laughs += fmt.Sprintf(", &a%d [%s]", i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 8))
 	}
 	for name, text := range map[string]string{
-		"a long text":        "[" + long + strings.Repeat(", *a", 3000) + "]",
-		"aliases of aliases": laughs + "]",
-		"its own anchor":     "&a [*a]",
+		"a long text":                "[" + long + strings.Repeat(", *a", 3000) + "]",
+		"aliases of aliases":         laughs + "]",
+		"an alias in its own anchor": "&a [*a]",
 	} {
 		for what, manifest := range map[string]string{
 			"stack":     stack("{distribution: {name: starter}, settings: {x: " + text + "}}"),

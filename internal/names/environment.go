@@ -36,7 +36,8 @@ const (
 	EnvGeneration = "LLS_GENERATION"
 	// EnvPythonPath is the path that Python searches for packages before those of the image.
 	EnvPythonPath = "PYTHONPATH"
-	// EnvUserPythonPath holds a PYTHONPATH that the user sets by reference, if the operator adds a directory to it.
+	// EnvUserPythonPath holds the user's PYTHONPATH if the user sets it with valueFrom and the operator adds a directory
+	// to it.
 	EnvUserPythonPath = "LLS_PYTHONPATH"
 	// EnvPreflight marks a pod in which a change is tried.
 	EnvPreflight = "LLS_PREFLIGHT"
