@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// The paths of the files in an archive whose names do not depend on its content.
+// The paths of files and folders in an archive.
 const (
 	// Readme explains the purpose of the archive.
 	Readme = "README.md"
