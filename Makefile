@@ -217,7 +217,7 @@ bench-registry: ## Measure the cost of reading images: the time without the netw
 	@$(GO) test ./internal/resolve/registry -run '^$$' -bench 'Extract|ManyImages' -benchmem
 
 .PHONY: bench-takeover
-bench-takeover: cluster-tool ## Measure how long it takes to take over many stacks from the operator for v1alpha1, to write them, and to list them in both versions (minutes) [OBJECTS=1000]
+bench-takeover: cluster-tool ## Measure the take-over of many stacks of the operator for v1alpha1: the writes of the operator, and lists in both versions (minutes) [OBJECTS=1000]
 	@export $(ASSETS); $(GO) test ./test/scale -run '^$$' -bench TakeOver -benchtime 1x -timeout 1h -args -objects=$(OBJECTS)
 
 .PHONY: bench-external
