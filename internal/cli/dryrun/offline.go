@@ -100,7 +100,7 @@ func externalNotes(providers []render.ExternalProvider) []string {
 	for i := range providers {
 		one := &providers[i]
 		notes = append(notes, fmt.Sprintf("%s: this command does not read image %q; in a cluster, the operator reads its "+
-			"label %s, or the pod reads the image when it starts; this command does not know the type and the module of provider %q, "+
+			"label %s, or the pod reads the image when it starts; this command cannot determine the type and the module of provider %q, "+
 			"and does not check whether the provider serves the API in its field path; the pod also checks whether the "+
 			"package of the provider is compatible with the server", one.Path, one.Image, externalprovider.Label, one.ID))
 	}

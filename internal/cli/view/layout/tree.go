@@ -18,8 +18,8 @@ func (n *Node) Add(text string, children ...Node) {
 	n.Children = append(n.Children, Node{Text: text, Children: children})
 }
 
-// The beginnings of lines in a tree. The first line of a child begins with branch, or lastBranch for the last child.
-// The other lines of a child, and its own children, begin with beside, or below for the last child.
+// The beginnings of lines in a tree. The first two constants begin the first line of a child. The other two begin the
+// other lines of the child and the lines of its children. The second and the fourth constant are for the last child.
 const (
 	branch     = "├─ "
 	lastBranch = "└─ "
