@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// // launcher starts the server with $LLAMA_STACK_CONFIG for any release in the image, depending on the installed
+// launcher starts the server with $LLAMA_STACK_CONFIG for any release in the image, depending on the installed
 // Python packages. It uses the server's module up to 0.2, and the uvicorn factory from 0.3 on, under the package's new
 // name from 0.8 on. Stacks of v1alpha1 with a userConfig have always been started in this way, without the image's
 // entrypoint. A server that is started in this way does not read port, workers and certificates from its configuration
