@@ -20,7 +20,7 @@ func TestRenderBackendTLSPolicy(t *testing.T) {
 		return fmt.Sprintf("---\napiVersion: v1\nkind: Secret\ntype: kubernetes.io/tls\nmetadata: {name: cert}\ndata: {tls.crt: %s, tls.key: %s, ca.crt: %q}\n",
 			encode(certificate), encode(key), encode(authority))
 	}
-	const note = `note: -: demo: this command does not read the certificate in Secret "cert"; in a cluster, the operator creates BackendTLSPolicy ` +
+	const note = `note: standard input: demo: this command does not read the certificate in Secret "cert"; in a cluster, the operator creates BackendTLSPolicy ` +
 		`"demo-backendtlspolicy" and ConfigMap "demo-server-ca" from the certificate and the key ca.crt of the Secret`
 	authority := testutil.CertificateFor(t, "ca")
 	for name, tc := range map[string]struct {

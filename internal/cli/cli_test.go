@@ -141,7 +141,7 @@ var refusalCases = map[string]struct {
 		`spec.distribution.version: distribution "starter" has no version "0.99"; known versions: `,
 	},
 	"no name": {
-		strings.Replace(stack(simple), "name: demo", "labels: {}", 1), "error: -: metadata.name: required: the name of the stack",
+		strings.Replace(stack(simple), "name: demo", "labels: {}", 1), "error: standard input: metadata.name: required: the name of the stack",
 	},
 	"endpoint that the base takes from a variable": {
 		stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm}}}`),
@@ -198,7 +198,7 @@ func TestAliases(t *testing.T) {
 			"ConfigMap": "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, x: " + text + "}\n---\n" + stack(simple),
 		} {
 			got := run(t, manifest, "validate", "-f", "-")
-			if want := "error: -: is larger than 16 MiB after its aliases are expanded"; got.code != 1 || !strings.Contains(got.err, want) {
+			if want := "error: standard input: is larger than 16 MiB after its aliases are expanded"; got.code != 1 || !strings.Contains(got.err, want) {
 				t.Errorf("%s in a %s: exit code %d, no %q in\n%s", name, what, got.code, want, got.err)
 			}
 		}

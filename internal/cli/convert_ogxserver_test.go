@@ -95,7 +95,7 @@ func TestConvertOGXServerRefusals(t *testing.T) {
 	}{
 		"unknown field": {
 			ogx("{distribution: {name: starter}, network: {prot: 80}}"), nil,
-			"error: -: document 1: demo: spec.network.prot: unknown field, did you mean \"port\"?\nnothing was converted\n",
+			"error: standard input: document 1: demo: spec.network.prot: unknown field, did you mean \"port\"?\nnothing was converted\n",
 		},
 		"unknown field of a provider": {
 			ogx("{distribution: {name: starter}, providers: {inference: {remote: {vllm: [{endpont: a}]}}}}"), nil,

@@ -20,7 +20,7 @@ func accepting(spec, what string) string {
 // With --previous, validate reports the data that a change leaves behind, and the data that stops the rollout until its
 // loss is accepted.
 func TestValidatePrevious(t *testing.T) {
-	const stays = `warning: -: demo: spec.storage.kv: the data of batches, prompts, registry, vector_io/faiss, vector_io/sqlite-vec stays in the SQLite file`
+	const stays = `warning: standard input: demo: spec.storage.kv: the data of batches, prompts, registry, vector_io/faiss, vector_io/sqlite-vec stays in the SQLite file`
 	for name, c := range map[string]struct {
 		previous, stdin string
 		args            []string
@@ -28,41 +28,41 @@ func TestValidatePrevious(t *testing.T) {
 		want            []string
 		not             string
 	}{
-		"nothing is lost":       {stack(on07), stack(on07), nil, 0, []string{"ok: -: demo"}, "warning"},
-		"data stays behind":     {stack(on07), stack(on07redis), nil, 0, []string{stays, "ok: -: demo"}, "error"},
+		"nothing is lost":       {stack(on07), stack(on07), nil, 0, []string{"ok: standard input: demo"}, "warning"},
+		"data stays behind":     {stack(on07), stack(on07redis), nil, 0, []string{stays, "ok: standard input: demo"}, "error"},
 		"strict":                {stack(on07), stack(on07redis), []string{"--strict"}, 1, []string{stays, "1 of 1 stacks are invalid"}, "ok:"},
-		"the rollout waits":     {stack(on03), stack(on07), nil, 1, []string{"error: -: demo: " + waits, "1 of 1 stacks are invalid"}, "ok:"},
+		"the rollout waits":     {stack(on03), stack(on07), nil, 1, []string{"error: standard input: demo: " + waits, "1 of 1 stacks are invalid"}, "ok:"},
 		"unknown word accepted": {stack(on03), accepting(on07, "faiss"), nil, 1, []string{`contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`}, "ok:"},
-		"accepted":              {stack(on03), accepting(on07, "vector_io/faiss"), nil, 0, []string{"warning: -: demo: " + waits, "ok: -: demo"}, "error"},
+		"accepted":              {stack(on03), accepting(on07, "vector_io/faiss"), nil, 0, []string{"warning: standard input: demo: " + waits, "ok: standard input: demo"}, "error"},
 		"nothing to accept": {
 			stack(on07), accepting(on07, "vector_io/faiss"), nil, 0,
-			[]string{"ok: -: demo"},
+			[]string{"ok: standard input: demo"},
 			"warning",
 		},
 		"another stack": {
 			strings.Replace(stack(on03), "demo", "other", 1), stack(on07), nil, 0,
-			[]string{`note: -: demo: --previous does not contain stack "demo" of namespace "default", so the data of the stack is not checked`},
+			[]string{`note: standard input: demo: --previous does not contain stack "demo" of namespace "default", so the data of the stack is not checked`},
 			"error",
 		},
 		"only the declared providers": {
 			stack(on07), stack(`{distribution: {name: starter, version: "0.7", baseProviders: Required}, workload: {storage: {}}, ` +
 				`providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}}`), nil, 0,
-			[]string{"warning: -: demo: spec.distribution.baseProviders: the server no longer serves vector stores", "ok: -: demo"},
+			[]string{"warning: standard input: demo: spec.distribution.baseProviders: the server no longer serves vector stores", "ok: standard input: demo"},
 			"error",
 		},
 		"a wildcard": {
 			stack(on07), stack(`{distribution: {name: starter, version: "0.7"}, workload: {storage: {}}, disabled: [vector_io/*]}`), nil, 0,
-			[]string{"warning: -: demo: spec.disabled[0]: the server no longer serves vector stores", "ok: -: demo"},
+			[]string{"warning: standard input: demo: spec.disabled[0]: the server no longer serves vector stores", "ok: standard input: demo"},
 			"error",
 		},
 		"invalid previous stack": {
 			stack(`{distribution: {name: nothing}}`), stack(on07), nil, 0,
-			[]string{"warning: -: demo: the stack in --previous gives no configuration, so its data is not checked: "},
+			[]string{"warning: standard input: demo: the stack in --previous gives no configuration, so its data is not checked: "},
 			"error",
 		},
 		"no previous stack":          {"a: b", stack(on07), nil, 1, []string{"--previous: no LlamaStackDistribution in"}, "ok:"},
 		"invalid YAML":               {"\tno", stack(on07), nil, 1, []string{"error: --previous: "}, "ok:"},
-		"previous stack in v1alpha1": {olderWithVolume("0.7"), stack(`{distribution: {name: starter, version: "0.8"}, workload: {storage: {}}}`), nil, 0, []string{"ok: -: demo"}, "spec.distribution"},
+		"previous stack in v1alpha1": {olderWithVolume("0.7"), stack(`{distribution: {name: starter, version: "0.8"}, workload: {storage: {}}}`), nil, 0, []string{"ok: standard input: demo"}, "spec.distribution"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(write(t, map[string]string{"old.yaml": c.previous}), "old.yaml")

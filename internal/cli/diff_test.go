@@ -84,7 +84,7 @@ func TestDiffOfSeveral(t *testing.T) {
 	if got.code != 2 {
 		t.Errorf("exit code %d, want 2", got.code)
 	}
-	contains(t, got.out, "default/other (-): new")
+	contains(t, got.out, "default/other (standard input): new")
 	contains(t, got.err, `unknown distribution "startr"`, "1 of 2 stacks are not compared")
 }
 

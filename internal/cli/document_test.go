@@ -37,8 +37,8 @@ func TestLists(t *testing.T) {
 				if got.code != 0 {
 					t.Errorf("exit code %d", got.code)
 				}
-				contains(t, got.err, "ok: -: demo")
-				contains(t, got.err, "ok: -: other")
+				contains(t, got.err, "ok: standard input: demo")
+				contains(t, got.err, "ok: standard input: other")
 			})
 		}
 	}
@@ -46,7 +46,7 @@ func TestLists(t *testing.T) {
 	if got.code != 1 {
 		t.Errorf("invalid item: exit code %d, want 1", got.code)
 	}
-	contains(t, got.err, `error: -: demo: spec.networkin: unknown field, did you mean "networking"?`)
+	contains(t, got.err, `error: standard input: demo: spec.networkin: unknown field, did you mean "networking"?`)
 }
 
 // toYAML returns each of the JSON values as a YAML document.
@@ -110,24 +110,24 @@ func TestUnreadableManifests(t *testing.T) {
 	for name, tc := range map[string]struct{ manifest, want string }{
 		"tab": {
 			"apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: a}\nspec:\n\tdistribution: {name: starter}\n",
-			"error: -: is not valid YAML: line 5 is indented with a tab; use spaces",
+			"error: standard input: is not valid YAML: line 5 is indented with a tab; use spaces",
 		},
 		"misspelled kind": {
 			strings.Replace(stack(simple), "LlamaStackDistribution", "LlamaStackDistributon", 1),
-			`error: -: kind: "LlamaStackDistributon" is not a kind of this operator; use LlamaStackDistribution`,
+			`error: standard input: kind: "LlamaStackDistributon" is not a kind of this operator; use LlamaStackDistribution`,
 		},
 		"unknown kind of the API group": {
 			strings.Replace(stack(simple), "LlamaStackDistribution", "Stack", 1),
-			`error: -: kind: "Stack" is not a kind of this operator; use LlamaStackDistribution`,
+			`error: standard input: kind: "Stack" is not a kind of this operator; use LlamaStackDistribution`,
 		},
-		"no kind": {"apiVersion: llamastack.io/v1alpha2\nspec: {}\n", "error: -: kind: required; set LlamaStackDistribution"},
+		"no kind": {"apiVersion: llamastack.io/v1alpha2\nspec: {}\n", "error: standard input: kind: required; set LlamaStackDistribution"},
 		"no stack": {
 			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n", "error: no LlamaStackDistribution in -; found only Deployment",
 		},
-		"not an object": {"- a\n- b\n", "error: -: is not a Kubernetes object"},
+		"not an object": {"- a\n- b\n", "error: standard input: is not a Kubernetes object"},
 		"ConfigMap with a value that is not a string": {
 			stack(simple) + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: [1]}\n",
-			"error: -: is not a valid ConfigMap: the values of its data, labels and annotations must be strings; quote numbers and booleans",
+			"error: standard input: is not a valid ConfigMap: the values of its data, labels and annotations must be strings; quote numbers and booleans",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,12 +148,12 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	  secretEnv: {A: {name: a, key: b}, 1B: {secretKeyRef: {name: a, key: b}}},
 	    zzz: 1, disabled: [nothing]}`), "validate", "-f", "-")
 	want := strings.Join([]string{
-		`error: -: demo: spec.networking.port: must be a whole number, got "8321"; write it without quotes`,
-		`error: -: demo: spec.secretEnv[A]: key and name belong one level deeper: write {secretKeyRef: {name: …, key: …}}`,
-		`error: -: demo: spec.workload.replicas: must be a whole number, got "two"`,
-		`error: -: demo: spec.workload.storage.size: "10GB" is not a quantity: write a quantity such as 10Gi, 500m or 2`,
-		`error: -: demo: spec.zzz: unknown field: remove it`,
-		`error: -: demo: spec.secretEnv[1B]: "1B" is not a valid variable name: use upper-case letters, digits and '_', and begin with a letter`,
+		`error: standard input: demo: spec.networking.port: must be a whole number, got "8321"; write it without quotes`,
+		`error: standard input: demo: spec.secretEnv[A]: key and name belong one level deeper: write {secretKeyRef: {name: …, key: …}}`,
+		`error: standard input: demo: spec.workload.replicas: must be a whole number, got "two"`,
+		`error: standard input: demo: spec.workload.storage.size: "10GB" is not a quantity: write a quantity such as 10Gi, 500m or 2`,
+		`error: standard input: demo: spec.zzz: unknown field: remove it`,
+		`error: standard input: demo: spec.secretEnv[1B]: "1B" is not a valid variable name: use upper-case letters, digits and '_', and begin with a letter`,
 	}, "\n")
 	if !strings.HasPrefix(got.err, want) || got.code != 1 {
 		t.Errorf("exit code %d, messages:\n%s", got.code, got.err)
@@ -189,8 +189,8 @@ func TestSecretsInFiles(t *testing.T) {
 		"no keys":                   {`{name: s}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no keys; add the key "token"`},
 		"empty":                     {`{name: s}, data: {token: ""}`, `spec.providers.inference.apiKey.secretKeyRef: key "token" of Secret "s" is empty; set a value`},
 		"a number":                  {`{name: s}, stringData: {token: "98765"}`, `key "token" of Secret "s" looks like a number, and the server would convert it to one and reject it; use another value`},
-		"unquoted":                  {`{name: s}, stringData: {token: 98765}`, "error: -: is not a valid Secret: the values of its data, labels and annotations must be strings; quote numbers and booleans"},
-		"not base64":                {`{name: s}, data: {token: "can ary"}`, "error: -: is not a valid Secret: a value of data is not base64; put plain text into stringData"},
+		"unquoted":                  {`{name: s}, stringData: {token: 98765}`, "error: standard input: is not a valid Secret: the values of its data, labels and annotations must be strings; quote numbers and booleans"},
+		"not base64":                {`{name: s}, data: {token: "can ary"}`, "error: standard input: is not a valid Secret: a value of data is not base64; put plain text into stringData"},
 		"invalid connection string": {`{name: pg}, stringData: {url: "mysql://canary"}`, `spec.storage.sql.connectionString.secretKeyRef: key "url" of Secret "pg": the value is not a PostgreSQL connection string`},
 	} {
 		t.Run(name, func(t *testing.T) {

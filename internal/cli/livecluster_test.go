@@ -147,7 +147,7 @@ func TestDiffLive(t *testing.T) {
 	if same.code != 0 {
 		t.Errorf("same manifest: exit code %d, want 0\n%s%s", same.code, same.out, same.err)
 	}
-	contains(t, same.out, "team-a/demo (-): no difference\n")
+	contains(t, same.out, "team-a/demo (standard input): no difference\n")
 
 	changed := c.run(t, edit("[m]", "[m, fast]"), "diff", "-f", "-")
 	if changed.code != 1 {
@@ -168,10 +168,10 @@ func TestDiffLive(t *testing.T) {
 	if fresh.code != 1 {
 		t.Errorf("new stack: exit code %d, want 1", fresh.code)
 	}
-	contains(t, fresh.out, "team-a/another (-): new, the stack does not exist yet", "+ Deployment/another")
+	contains(t, fresh.out, "team-a/another (standard input): new, the stack does not exist yet", "+ Deployment/another")
 
 	other := c.run(t, stack(liveSpec), "diff", "-f", "-", "-n", "team-b")
-	contains(t, other.out, "team-b/demo (-): new")
+	contains(t, other.out, "team-b/demo (standard input): new")
 }
 
 // The operator keeps the image and the base of a running stack.

@@ -46,7 +46,7 @@ var validateOlderCases = map[string]struct {
 }{
 	"no distribution": {
 		older(`{server: {containerSpec: {image: rh-dev}}, providers: {}, apis: [inference]}`), 1, []string{
-			"error: -: demo: spec.server.distribution: required",
+			"error: standard input: demo: spec.server.distribution: required",
 			"spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the API server drops it",
 			"spec.providers: unknown field, did you mean spec.server.providers?; the API server drops it",
 			"spec.apis: unknown field; known fields: network, replicas, server; the API server drops it",
@@ -57,23 +57,23 @@ var validateOlderCases = map[string]struct {
 		[]string{"spec.server.containerSpec.env[1].value: must be text, got a number; quote it"},
 	},
 	"neither name nor image": {
-		older(`{server: {distribution: {}}}`), 1, []string{"error: -: demo: spec.server.distribution: set either name (a known distribution, for example starter) or image"},
+		older(`{server: {distribution: {}}}`), 1, []string{"error: standard input: demo: spec.server.distribution: set either name (a known distribution, for example starter) or image"},
 	},
 	"a field without validation": {
 		older(`{network: {allowedFrom: {namespaces: [nsA]}}, server: {distribution: {name: starter}, storage: {mountPath: data}}}`), 0,
 		[]string{
-			`warning: -: demo: spec.network.allowedFrom.namespaces[0]: "nsA" is not a valid namespace name`,
-			`warning: -: demo: spec.server.storage.mountPath: "data" is not an absolute path`,
+			`warning: standard input: demo: spec.network.allowedFrom.namespaces[0]: "nsA" is not a valid namespace name`,
+			`warning: standard input: demo: spec.server.storage.mountPath: "data" is not an absolute path`,
 		},
 	},
 	"fields that the API server requires": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapNamespace: shared}, autoscaling: {minReplicas: 1}, tlsConfig: {caBundle: {configMapName: null}}, ` +
 			`containerSpec: {env: [{value: a}, {name: B, valueFrom: {secretKeyRef: {name: s}}}]}, podOverrides: {volumeMounts: [{name: a}]}}}`), 1,
 		[]string{
-			"error: -: demo: spec.server.autoscaling.maxReplicas: required", "error: -: demo: spec.server.userConfig.configMapName: required",
-			"error: -: demo: spec.server.tlsConfig.caBundle.configMapName: required", "error: -: demo: spec.server.containerSpec.env[0].name: required",
-			"error: -: demo: spec.server.containerSpec.env[1].valueFrom.secretKeyRef.key: required",
-			"error: -: demo: spec.server.podOverrides.volumeMounts[0].mountPath: required",
+			"error: standard input: demo: spec.server.autoscaling.maxReplicas: required", "error: standard input: demo: spec.server.userConfig.configMapName: required",
+			"error: standard input: demo: spec.server.tlsConfig.caBundle.configMapName: required", "error: standard input: demo: spec.server.containerSpec.env[0].name: required",
+			"error: standard input: demo: spec.server.containerSpec.env[1].valueFrom.secretKeyRef.key: required",
+			"error: standard input: demo: spec.server.podOverrides.volumeMounts[0].mountPath: required",
 		},
 	},
 	"fields that the API server does not require": {
@@ -82,21 +82,21 @@ var validateOlderCases = map[string]struct {
 	"a disabled userConfig": {older(`{server: {distribution: {name: starter}, userConfig: {configMapName: ""}}}`), 0, nil},
 	"fewer maximum replicas than replicas": {
 		older(`{replicas: 4, server: {distribution: {name: starter}, autoscaling: {maxReplicas: 2}}}`), 0,
-		[]string{"warning: -: demo: spec.server.autoscaling.maxReplicas: 2 is less than spec.replicas, which is 4: the autoscaler of a v1alpha1 stack does not scale below its replicas, " +
+		[]string{"warning: standard input: demo: spec.server.autoscaling.maxReplicas: 2 is less than spec.replicas, which is 4: the autoscaler of a v1alpha1 stack does not scale below its replicas, " +
 			"so 4 is used; raise maxReplicas or lower replicas"},
 	},
 	"missing key of a ConfigMap": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`) +
 			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {other.yaml: a}\n", 1,
-		[]string{`error: -: demo: spec.server.userConfig.configMapName: ConfigMap "mine" has no key "config.yaml"`},
+		[]string{`error: standard input: demo: spec.server.userConfig.configMapName: ConfigMap "mine" has no key "config.yaml"`},
 	},
 	"both a configuration and its parts": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}, disabled: [eval]}}`), 1,
-		[]string{`error: -: demo: spec.server.disabled: cannot be combined with server.userConfig, which sets the complete configuration (ConfigMap "mine"): remove disabled or server.userConfig`},
+		[]string{`error: standard input: demo: spec.server.disabled: cannot be combined with server.userConfig, which sets the complete configuration (ConfigMap "mine"): remove disabled or server.userConfig`},
 	},
 	"autoscaling without a maximum": {
 		older(`{server: {distribution: {name: starter}, autoscaling: {maxReplicas: 0}}}`), 0,
-		[]string{"warning: -: demo: spec.server.autoscaling.maxReplicas: a value below 1 disables autoscaling"},
+		[]string{"warning: standard input: demo: spec.server.autoscaling.maxReplicas: a value below 1 disables autoscaling"},
 	},
 	"unknown name": {
 		older(`{server: {distribution: {name: rh-dev}}}`), 1, []string{`unknown distribution "rh-dev"`},
@@ -109,7 +109,7 @@ var validateOlderCases = map[string]struct {
 	"ConfigMaps of another and of the own namespace": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
 			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: a}\n", 0,
-		[]string{`warning: -: demo: spec.server.userConfig.configMapName: ConfigMap "mine" in namespace "shared" does not exist, the operator has no access to it, ` +
+		[]string{`warning: standard input: demo: spec.server.userConfig.configMapName: ConfigMap "mine" in namespace "shared" does not exist, the operator has no access to it, ` +
 			`or its annotation llamastack.io/allow-namespaces does not name "default": the ConfigMap with that name in namespace "default" is used`},
 	},
 	"ConfigMap that is not in the files": {
@@ -186,7 +186,7 @@ func TestRenderOlderTrust(t *testing.T) {
 		if strings.Contains(got.out, "PRIVATE KEY") || strings.Contains(got.err, strings.Split(string(key), "\n")[1]) {
 			t.Errorf("%s: the output contains the private key", name)
 		}
-		if told := strings.Contains(got.err, "warning: -: demo: spec.server.tlsConfig.caBundle.configMapName: key \"ca-bundle.crt\" of ConfigMap \"mine\": line"); told != (name == "both") {
+		if told := strings.Contains(got.err, "warning: standard input: demo: spec.server.tlsConfig.caBundle.configMapName: key \"ca-bundle.crt\" of ConfigMap \"mine\": line"); told != (name == "both") {
 			t.Errorf("%s: a message mentions the private key: %t\n%s", name, told, got.err)
 		}
 	}

@@ -32,7 +32,7 @@ func TestOperatorConfigGivesTheImages(t *testing.T) {
 	for name, tc := range map[string]struct{ spec, image, note string }{
 		"name": {
 			"{distribution: {name: starter}, " + vllm + "}", "mirror.example.com/starter:0.7.1",
-			`note: -: demo: this command does not read the labels of image "mirror.example.com/starter:0.7.1"`,
+			`note: standard input: demo: this command does not read the labels of image "mirror.example.com/starter:0.7.1"`,
 		},
 		"name and version": {
 			`{distribution: {name: starter, version: "0.8"}, ` + vllm + "}", "mirror.example.com/starter:0.8.0",

@@ -150,7 +150,7 @@ func TestSelector(t *testing.T) {
 		selector, want string
 		code           int
 	}{
-		{"team=b", "ok: -: other", 0},
+		{"team=b", "ok: standard input: other", 0},
 		{"team!=b", "1 of 1 stacks are invalid", 1},
 		{"team", "1 of 2 stacks are invalid", 1},
 		{"team=c", `--selector "team=c": no stack in the files has these labels`, 1},

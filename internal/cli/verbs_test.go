@@ -150,8 +150,8 @@ func TestPublicModels(t *testing.T) {
   resources: {models: [llama, {name: fast, providerModelId: meta/llama-70b}]}}`
 	for _, verb := range []string{"render", "validate"} {
 		contains(t, run(t, stack(spec), verb, "-f", "-").err,
-			`note: -: demo: spec.resources.models[0]: the name of this model for clients is "vllm/llama"`,
-			`note: -: demo: spec.resources.models[1]: the name of this model for clients is "vllm/meta/llama-70b"`,
+			`note: standard input: demo: spec.resources.models[0]: the name of this model for clients is "vllm/llama"`,
+			`note: standard input: demo: spec.resources.models[1]: the name of this model for clients is "vllm/meta/llama-70b"`,
 			`spec.resources.models[1].name: server release 0.7 ignores this name because providerModelId is set`)
 	}
 	got := run(t, stack(spec), "upgrade-check", "-f", "-", "--to", "1.0")
@@ -171,11 +171,11 @@ func TestExternalProviders(t *testing.T) {
 		if got.code != 0 {
 			t.Errorf("%s: exit code %d", verb, got.code)
 		}
-		contains(t, got.err, "note: -: demo: spec."+note,
-			`warning: -: demo: spec.externalProviders.inference[0].providerId: the external provider "openai" replaces the configuration's own provider of type remote::openai`)
+		contains(t, got.err, "note: standard input: demo: spec."+note,
+			`warning: standard input: demo: spec.externalProviders.inference[0].providerId: the external provider "openai" replaces the configuration's own provider of type remote::openai`)
 	}
 	older := strings.Replace(stack("{server: {distribution: {name: starter}, "+external+"}}"), "v1alpha2", "v1alpha1", 1)
-	contains(t, run(t, older, "validate", "-f", "-").err, "note: -: demo: spec.server."+note)
+	contains(t, run(t, older, "validate", "-f", "-").err, "note: standard input: demo: spec.server."+note)
 	config := run(t, stack("{distribution: {name: starter}, "+external+"}"), "render", "-f", "-", "-o", "config").out
 	contains(t, config, "  - provider_id: openai\n    provider_type: external::unknown\n    config:\n      a: 1\n")
 	explained := run(t, stack("{distribution: {name: starter}, "+external+"}"), "render", "-f", "-", "--explain").out

@@ -87,7 +87,7 @@ func TestNamesOfOlderStacks(t *testing.T) {
 		if diff := gocmp.Diff(tc.refused, refused); diff != "" {
 			t.Errorf("%s: refused (-want +got):\n%s", name, diff)
 		}
-		wanted := fmt.Sprintf("warning: -: %s: metadata.name: %q: %s", name, name, tc.warning)
+		wanted := fmt.Sprintf("warning: standard input: %s: metadata.name: %q: %s", name, name, tc.warning)
 		if strings.Contains(warnings, "metadata.name") != (tc.warning != "") || tc.warning != "" &&
 			!strings.Contains(warnings, wanted) {
 			t.Errorf("%s: no %q in\n%s", name, wanted, warnings)

@@ -15,9 +15,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// StandardInput replaces the path of a file in messages if a command reads standard input.
+const StandardInput = "standard input"
+
 // Document is one object of a file.
 type Document struct {
-	// File is the path of the file, or "-" for standard input.
+	// File is the path of the file, or StandardInput.
 	File string
 	// Place is the position in the file for messages: "document 2", or "document 1, items[0]".
 	Place string
@@ -122,8 +125,8 @@ func originOf(file string, data []byte) string {
 	if match := helmSource.FindSubmatch(data); match != nil {
 		return "Helm template " + string(match[1])
 	}
-	if file == "-" {
-		return "standard input"
+	if file == StandardInput {
+		return StandardInput
 	}
 	return ""
 }

@@ -17,14 +17,14 @@ func TestRead(t *testing.T) {
 		text string
 		want []string
 	}{
-		"documents": {"kind: A\n---\n# only a comment\n---\nkind: B\n", []string{"-: document 1: A", "-: document 2: ", "-: document 3: B"}},
-		"JSON":      {`{"kind": "A"} {"kind": "B"}`, []string{"-: document 1: A", "-: document 2: B"}},
+		"documents": {"kind: A\n---\n# only a comment\n---\nkind: B\n", []string{"standard input: document 1: A", "standard input: document 2: ", "standard input: document 3: B"}},
+		"JSON":      {`{"kind": "A"} {"kind": "B"}`, []string{"standard input: document 1: A", "standard input: document 2: B"}},
 		"lists": {
 			"kind: A\n---\nkind: List\nitems: [{kind: B}, {kind: CList, items: [{metadata: {}}]}]\n",
-			[]string{"-: document 1: A", "-: document 2, items[0]: B", "-: document 2, items[1], items[0]: C"},
+			[]string{"standard input: document 1: A", "standard input: document 2, items[0]: B", "standard input: document 2, items[1], items[0]: C"},
 		},
-		"invalid YAML":  {"kind: A\n---\n\ta: b\n", []string{"-: document 1: A", "-: document 2: is not valid YAML: line 3 is indented with a tab; use spaces"}},
-		"not an object": {"- a\n", []string{"-: document 1: is not a Kubernetes object: it does not have apiVersion and kind"}},
+		"invalid YAML":  {"kind: A\n---\n\ta: b\n", []string{"standard input: document 1: A", "standard input: document 2: is not valid YAML: line 3 is indented with a tab; use spaces"}},
+		"not an object": {"- a\n", []string{"standard input: document 1: is not a Kubernetes object: it does not have apiVersion and kind"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			documents, err := files.Read("-", strings.NewReader(tc.text))

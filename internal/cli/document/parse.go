@@ -6,7 +6,7 @@ import "fmt"
 // example a model or an archive.
 const MaxBytes = 16 << 20
 
-// Parse returns the documents of a text. File is the path of the text, or "-" for standard input. Listed reports
+// Parse returns the documents of a text. File is the path of the text, or StandardInput. Listed reports
 // whether the user named a folder that contains the file. A text that is not a document is returned with its problem.
 func Parse(file string, data []byte, listed bool) []Document {
 	if len(data) > MaxBytes {

@@ -145,7 +145,7 @@ func TestOrigin(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s: %s: %s", doc.File, doc.Meta.Kind, doc.Origin))
 	}
 	want := []string{
-		"-: A: Helm template chart/templates/a.yaml", "-: B: Helm template chart/templates/b.yaml", "-: C: standard input",
+		"standard input: A: Helm template chart/templates/a.yaml", "standard input: B: Helm template chart/templates/b.yaml", "standard input: C: standard input",
 		"kustomize deploy: D: kustomize deploy",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

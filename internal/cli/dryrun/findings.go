@@ -1,6 +1,9 @@
 package dryrun
 
-import "github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
+import (
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/findings"
+)
 
 // Reported returns the findings for one stack with their positions, and reports whether the stack is valid.
 func Reported(s *Stack, found *Outcome, strict bool) (list []findings.Finding, valid bool) {
@@ -60,7 +63,7 @@ func (s *Stack) Lines(paths []string) []int {
 }
 
 // isGenerated reports whether the text comes from standard input or another program, and not from a file.
-func (s *Stack) isGenerated() bool { return s.File == "-" || s.File == s.doc.Origin }
+func (s *Stack) isGenerated() bool { return s.File == document.StandardInput || s.File == s.doc.Origin }
 
 // Checked returns the entry of a stack in a report.
 func (s *Stack) Checked(valid bool) findings.Object {

@@ -47,7 +47,7 @@ type Manifests struct {
 
 // Stack is a LlamaStackDistribution and the file that contains it.
 type Stack struct {
-	// File is the path of the file, or "-" for standard input.
+	// File is the path of the file, or document.StandardInput.
 	File string
 	// doc is the text of the stack, for the positions of findings. Nil means that the stack is not from a file.
 	doc *document.Document

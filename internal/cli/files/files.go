@@ -15,7 +15,7 @@ import (
 // A text that is not a document is returned with its problem.
 func Read(path string, stdin io.Reader) ([]document.Document, error) {
 	if path == "-" {
-		return readInput("-", stdin, false)
+		return readInput(document.StandardInput, stdin, false)
 	}
 	files, listed, err := manifestFiles(path)
 	if err != nil {
