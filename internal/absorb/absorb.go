@@ -132,7 +132,8 @@ func read(data []byte) (object, error) {
 	return found, nil
 }
 
-// otherStart returns the reasons why the server does not start with one generated configuration for a known release.
+// otherStart returns the reasons why a generated configuration cannot replace the way in which the server starts: its
+// release or base is unknown, or the user determines its command or its files.
 func (b *builder) otherStart() []Reason {
 	return slices.Concat(b.unknownBase(), b.ownStart(), b.ownFiles())
 }

@@ -28,7 +28,7 @@ func (p *Plan) overrideAsV1alpha1(in Input) error {
 	p.ServesTLS = ownCommand && stackconfig.ServesTLS(in.Override.Data)
 	p.input.Launcher = !ownCommand
 	if in.Override.Key == names.OlderConfigFile && !ownCommand {
-		p.warn("spec.overrideConfig.configMapName", "ConfigMap %q has no key %q, so the server reads the key %q: rename this key",
+		p.warn("spec.overrideConfig.configMapName", "ConfigMap %q has no key %q, so the server reads the key %q: rename the key %[3]q to %[2]q",
 			in.Override.ConfigMapName, names.ConfigFile, names.OlderConfigFile)
 	}
 	if len(in.Intent.External) > 0 {

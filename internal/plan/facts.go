@@ -215,7 +215,7 @@ func (p *Plan) releaseWarnings(resolved *distribution.Resolved) {
 	switch {
 	case resolved.Exact:
 	case resolved.DetectedBy == distribution.Unknown:
-		p.warn(path, "the server release of image %q is unknown; it is configured as release %s", resolved.Image, resolved.Release.Line)
+		p.warn(path, "the server release of image %q is unknown; the server is configured as release %s", resolved.Image, resolved.Release.Line)
 	default:
 		p.warn(path, "server release %s is configured with the data of release %s", resolved.Version, resolved.Release.Version)
 	}

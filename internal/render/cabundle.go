@@ -10,8 +10,8 @@ import (
 type CABundle struct {
 	// PEM is the whole bundle.
 	PEM []byte
-	// Hash is the digest of the user's part of the bundle. A changed digest rolls the pods. The new root certificates of a
-	// newer operator do not change it.
+	// Hash is the digest of the user's part of the bundle. If the digest changes, the pods are replaced. The new root
+	// certificates of a newer operator do not change it.
 	Hash string
 }
 

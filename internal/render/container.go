@@ -63,8 +63,8 @@ func arguments(in Input) []string {
 }
 
 // resources returns the user's resources unchanged, otherwise a request that helps scheduling, without limits. A stack
-// of v1alpha1 gets that request for CPU and for memory if it does not request them itself, because Kubernetes would
-// request the whole limit.
+// of v1alpha1 gets that request for CPU and for memory if its spec does not request them, because Kubernetes would
+// otherwise request the whole limit.
 func resources(in Input) (*corev1ac.ResourceRequirementsApplyConfiguration, error) {
 	usual := UsualRequests(&in.Stack.Spec)
 	given := workload(&in.Stack.Spec).Resources

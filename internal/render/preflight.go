@@ -110,8 +110,8 @@ func preflightPolicy(in Input, name string) *networkingv1ac.NetworkPolicyApplyCo
 			WithPolicyTypes(networkingv1.PolicyTypeIngress))
 }
 
-// preflightPod returns a pod of the template that no selector of the stack matches, that runs once, and that writes
-// only to its own volumes.
+// preflightPod returns a pod with the template. No selector of the stack matches the pod. It runs once, and writes only
+// to its own volumes.
 func preflightPod(in Input, preflight Preflight, name string) (*corev1ac.PodApplyConfiguration, error) {
 	template, err := applyConfiguration[*corev1ac.PodTemplateSpecApplyConfiguration]("pod template", preflight.Template)
 	if err != nil {

@@ -87,7 +87,7 @@ func TestPreflightName(t *testing.T) {
 	in.Inputs += "0" // changed content of a Secret
 	second, err := render.PreflightName("demo", template(t, in))
 	if err != nil || second == first {
-		t.Errorf("another change also has the name %q (error %v)", second, err)
+		t.Errorf("the pod for another change has the same name %q (error %v)", second, err)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestPreflightNameOfALaterGeneration(t *testing.T) {
 	in.Stack.Generation++
 	later := template(t, in)
 	if later.Annotations[names.AnnotationGeneration] == before {
-		t.Fatalf("the template of a later generation also has %q", before)
+		t.Fatalf("the template of a later generation has the same generation %q", before)
 	}
 	second, err := render.PreflightName("demo", later)
 	if err != nil || second != first {

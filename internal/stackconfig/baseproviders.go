@@ -137,7 +137,7 @@ func usable(d *draft.Draft, e *draft.Provider) bool {
 }
 
 // dropAPIs removes the nodes of dropped providers, and the APIs that no provider serves any longer. The step
-// add-missing serves an API again that a provider needs and that starts without providers.
+// add-missing adds an API again if a provider needs the API and the API starts without providers.
 func dropAPIs(d *draft.Draft, nodes map[*yaml.Node]bool) {
 	all := yamlnode.Get(d.Root, "providers")
 	var served []string

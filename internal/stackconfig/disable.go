@@ -59,7 +59,7 @@ func checkDisabled(d *draft.Draft, item *intent.Disabled) {
 	case !known.Providable && known.Router != "":
 		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is part of %s; disable that API instead", item.API, draft.APIField(known.Router))))
 	case !known.Providable:
-		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q belongs to the server itself and cannot be disabled", item.API)))
+		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q belongs to the server itself and cannot be disabled; remove the entry", item.API)))
 	case item.Provider != "" && item.Provider != intent.Wildcard && !hasProvider(d, api, item.Provider):
 		d.Warnf(item.Path, "no %s provider has the id %q, so this entry has no effect", draft.APIField(api), item.Provider)
 	}

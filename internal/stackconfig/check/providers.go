@@ -11,7 +11,7 @@ import (
 )
 
 // providers checks each provider's config against its type. It skips a type that the release does not have, because
-// only the image, which provides the type, can check it.
+// only the server in the image, which provides the type, can check it.
 func (c *checker) providers() {
 	c.scoring()
 	seen := make(map[[2]string]bool, len(c.Index.Providers))
