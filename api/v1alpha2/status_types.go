@@ -300,7 +300,7 @@ type ProviderHealthStatus struct {
 // +kubebuilder:validation:Enum=Pending;Installing;Ready;Failed
 type ExternalProviderPhase string
 
-// The phases of an external provider.
+// These are the phases of an external provider.
 const (
 	// ExternalProviderPending means that no pod has started to install the provider.
 	ExternalProviderPending ExternalProviderPhase = "Pending"

@@ -100,7 +100,7 @@ func begin(in plan.Input) (*builder, []Reason) {
 		return nil, reasonsOf(err)
 	}
 	mounted := in.Override.Data
-	if b.before.Config != nil { // a copy in which the number of workers or the certificate files are set
+	if b.before.Config != nil { // a copy that sets the number of workers or the files of the certificate
 		mounted = b.before.Config
 	}
 	if b.want, err = read(mounted); err != nil {
@@ -151,7 +151,7 @@ func (b *builder) unknownBase() []Reason {
 	}
 }
 
-// ownStart returns the reason why the user determines how the server starts.
+// ownStart returns a reason if the spec contains a command or arguments with which the server starts in another way.
 func (b *builder) ownStart() []Reason {
 	switch overrides := intent.Overrides(&b.Object.Spec); {
 	case len(overrides.Command) > 0:

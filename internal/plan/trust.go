@@ -28,7 +28,7 @@ type Trust struct {
 	Warnings []stackconfig.Finding
 }
 
-// UnusableKey is a key of a ConfigMap without usable certificates.
+// UnusableKey is a key of a ConfigMap whose certificates cannot be used, with the problem.
 type UnusableKey struct {
 	// Use is the reference to the ConfigMap. Its Namespace is the namespace from which it was read.
 	Use     intent.ConfigMapUse

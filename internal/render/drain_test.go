@@ -66,8 +66,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// checkPreflight checks that the pod that tries the template has no hook, because the pod serves no requests and its
-// grace period is short.
+// checkPreflight checks that the preflight pod has no hook, because the pod serves no requests and its grace period is
+// short.
 func checkPreflight(t *testing.T, in render.Input, template *corev1ac.PodTemplateSpecApplyConfiguration) {
 	t.Helper()
 	before := lifecycleOf(t, template.Spec)

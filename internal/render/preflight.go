@@ -39,7 +39,8 @@ type Preflight struct {
 	Derived map[string][]byte
 }
 
-// PreflightName returns the name of the pod that tries a template, and of all objects created for it.
+// PreflightName returns the name of the pod in which the operator tries a template, and of all objects created for that
+// pod.
 func PreflightName(stack string, template *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
 	anyGeneration := *template
 	anyGeneration.ObjectMetaApplyConfiguration = withoutGeneration(template.ObjectMetaApplyConfiguration)

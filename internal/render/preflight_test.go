@@ -29,8 +29,7 @@ func template(t *testing.T, in render.Input) *corev1ac.PodTemplateSpecApplyConfi
 	return nil
 }
 
-// preflightCases are the cases that include, in addition to the objects of a stack, the objects for the trial of a
-// change.
+// preflightCases are the cases that include, in addition to the objects of a stack, the objects for a preflight.
 var preflightCases = map[string]render.Preflight{
 	"preflight":         {Constraint: "restricted-v2"},
 	"preflight-options": {Derived: map[string][]byte{"kv-host": []byte("redis")}},
@@ -60,7 +59,7 @@ func TestPreflightObjects(t *testing.T) {
 	}
 }
 
-// No selector of a stack matches the pod that tries a change.
+// No selector of a stack matches the preflight pod.
 func TestNoSelectorMatchesPreflight(t *testing.T) {
 	labels := names.PreflightLabels("demo")
 	for key, value := range names.Selector("demo") {
@@ -91,7 +90,7 @@ func TestPreflightName(t *testing.T) {
 	}
 }
 
-// If a change of the spec does not affect the pods, the trial of the last change continues in the same pod.
+// If a change of the spec does not affect the pods, the preflight of the last change continues in the same pod.
 func TestPreflightNameOfALaterGeneration(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "registry", "in.yaml"))
 	first, err := render.PreflightName("demo", template(t, in))

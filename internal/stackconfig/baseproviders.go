@@ -163,7 +163,7 @@ func dropAPIs(d *draft.Draft, nodes map[*yaml.Node]bool) {
 	}
 }
 
-// serves reports whether an API of the base stays, because it has a provider or the server has it without one.
+// serves reports whether an API of the base stays: the API has a provider, or the server provides the API without one.
 func serves(d *draft.Draft, api string) bool {
 	known, ok := d.Release.API(api)
 	switch {

@@ -121,8 +121,8 @@ func removeProviders(d *draft.Draft) {
 	}
 }
 
-// removeBareAPI removes an API from the list when its last provider was disabled and the server does not start with an
-// API without providers.
+// removeBareAPI removes an API from the list if its last provider was disabled and the server does not start with the
+// API without a provider.
 func removeBareAPI(d *draft.Draft, api string, all, apis *yaml.Node) {
 	if known, _ := d.Release.API(api); !known.NeedsProvider || len(d.Index.Of(api)) > 0 {
 		return
