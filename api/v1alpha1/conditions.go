@@ -1,21 +1,21 @@
 package v1alpha1
 
-// Condition types that only v1alpha1 has. The conversion derives each of them from a condition of v1alpha2. The other
-// types have the same names as in v1alpha2.
+// These are the condition types that only v1alpha1 has. The conversion derives each of them from a condition of
+// v1alpha2. The other types have the same names as in v1alpha2.
 const (
 	// ConditionDeploymentReady follows Available.
 	ConditionDeploymentReady = "DeploymentReady"
 	// ConditionHealthCheck follows Available.
 	ConditionHealthCheck = "HealthCheck"
-	// ConditionServiceReady is True if there is a serviceURL. Otherwise, it follows DeploymentUpdated until there is a
-	// Service. A stack without a Service does not have this condition.
+	// ConditionServiceReady is True if there is a serviceURL. Without a serviceURL, it follows DeploymentUpdated until
+	// that condition is True. After that, a stack without a Service does not have this condition.
 	ConditionServiceReady = "ServiceReady"
 	// ConditionConfigReady follows ConfigGenerated.
 	ConditionConfigReady = "ConfigReady"
 )
 
-// Reasons of the conditions that only v1alpha1 has. ConfigReady has the reasons of ConfigGenerated. A condition that is
-// Unknown has the reason of the condition that it follows.
+// These are the reasons of the conditions that only v1alpha1 has. ConfigReady has the reasons of ConfigGenerated. A
+// condition that is Unknown has the reason of the condition that it follows.
 const (
 	// ReasonDeploymentReady means that the roll-out is complete.
 	ReasonDeploymentReady = "DeploymentReady"

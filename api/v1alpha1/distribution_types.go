@@ -78,7 +78,7 @@ type AllowedFromSpec struct {
 	// +optional
 	Namespaces []string `json:"namespaces,omitempty"`
 
-	// labels lists the keys of labels that a namespace must have.
+	// labels lists keys of labels. Every namespace with one of them can connect.
 	// +optional
 	Labels []string `json:"labels,omitempty"`
 }

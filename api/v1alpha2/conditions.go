@@ -36,9 +36,9 @@ const (
 	// ConditionAdopted is False while the pods run a template that this operator would write differently. The message
 	// states the difference. The new template takes effect with the next change, or when you run kubectl rollout restart.
 	ConditionAdopted = "Adopted"
-	// ConditionStalled exists while the stack cannot proceed until you change something, and while a roll-out is past its
-	// deadline, even though that roll-out may still succeed. Tools that follow kstatus report such a stack as failed. The
-	// message names the condition that has the details.
+	// ConditionStalled exists while the stack cannot proceed unless you change something. It also exists while a roll-out
+	// is past its deadline, although that roll-out may still succeed. Tools that follow kstatus report such a stack as
+	// failed. The message names the condition that has the details.
 	ConditionStalled = "Stalled"
 	// ConditionReconciling exists while the operator applies a change or waits for a result. Tools that follow kstatus
 	// read this condition. The message names the condition that has the details.
@@ -269,8 +269,8 @@ const (
 	EventServerReleaseDiffers = "ServerReleaseDiffers"
 	// EventImageLabelsUnreadable means that the operator cannot read the labels of an image. Event: Warning.
 	EventImageLabelsUnreadable = "ImageLabelsUnreadable"
-	// EventImageTagMoved means that the tag of the image now refers to another image in the registry than the image that
-	// runs. The event names both digests. Event: Normal.
+	// EventImageTagMoved means that, in the registry, the tag of the image now refers to a different image than the one
+	// that runs. The event names both digests. Event: Normal.
 	EventImageTagMoved = "ImageTagMoved"
 	// EventOtherOperator means that an operator of another installation, which supports only v1alpha1, manages the stack.
 	// This operator then writes nothing. Event: Warning.

@@ -51,7 +51,7 @@ type LlamaStackDistributionList struct {
 // LlamaStackDistributionSpec is the desired state of a stack.
 //
 // The rules compare the new object with the old one explicitly. The API server's validation ratcheting cannot do this,
-// because it never treats a spec with a field without a schema as unchanged.
+// because it never treats a spec as unchanged if one of its fields has no schema.
 //
 // +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.providers) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().providers))`,message=`providers and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove providers or overrideConfig'`,fieldPath=`.providers`,reason=FieldValueForbidden,optionalOldSelf=true
 // +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.resources) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().resources))`,message=`resources and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove resources or overrideConfig'`,fieldPath=`.resources`,reason=FieldValueForbidden,optionalOldSelf=true
@@ -84,10 +84,10 @@ type LlamaStackDistributionSpec struct {
 	// +optional
 	Storage *StateStorageSpec `json:"storage,omitempty"`
 
-	// settings is a JSON merge patch on the generated configuration, for sections of the server that have no field here
-	// (server.auth, vector_stores, logging). The operator applies the patch last. It merges objects, and replaces lists
-	// and single values. The patch must not contain null, or a setting that another field sets. ${env.NAME} refers to a
-	// variable of secretEnv. Mutually exclusive with overrideConfig. If unset, nothing is patched.
+	// settings is a JSON merge patch on the generated configuration, for sections that have no field here (server.auth,
+	// vector_stores, logging). The operator applies the patch last. It merges objects, and replaces lists and single
+	// values. The patch must not contain null, or a setting that another field sets. ${env.NAME} refers to a variable of
+	// secretEnv. Mutually exclusive with overrideConfig. If unset, nothing is patched.
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:MinProperties=1
@@ -161,7 +161,7 @@ type LlamaStackDistributionSpec struct {
 	BaseConfig *BaseConfigSource `json:"baseConfig,omitempty"`
 
 	// overrideConfig selects a ConfigMap with the complete server configuration. Mutually exclusive with providers,
-	// resources, storage, disabled, settings, removeSettings and baseConfig. networking and workload apply.
+	// resources, storage, disabled, settings, removeSettings and baseConfig. networking and workload still apply.
 	// +optional
 	OverrideConfig *OverrideConfigSource `json:"overrideConfig,omitempty"`
 }
@@ -202,9 +202,10 @@ type DistributionSpec struct {
 
 	// baseProviders determines which providers of the base configuration the server has in addition to those of providers
 	// and externalProviders: All or Required. The base configuration is that of the image, or baseConfig. With All, the
-	// server has all of its providers. With Required, the server has one of its providers for each API that another
-	// provider needs and that you do not configure, and serves no other APIs. A warning names each provider that the
-	// server keeps. Required and overrideConfig are mutually exclusive. Defaults to All.
+	// server has all providers of the base configuration. With Required, the server has one provider of the base
+	// configuration for each API that another provider needs and that you do not configure, and it serves no other APIs. A
+	// warning names each provider that the server keeps. Required and overrideConfig are mutually exclusive. Defaults to
+	// All.
 	// +kubebuilder:validation:Enum=All;Required
 	// +optional
 	BaseProviders BaseProviders `json:"baseProviders,omitempty"`

@@ -5,7 +5,7 @@ import corev1 "k8s.io/api/core/v1"
 // ModelFilesSpec provides files of models and tokenizers that the server would otherwise download, from either a volume
 // or an image. The files are mounted read-only at /opt/llama-stack/model-files.
 //
-// +kubebuilder:validation:XValidation:rule=`has(self.persistentVolumeClaim) || has(self.image)`,message=`set either persistentVolumeClaim or image, which provides the files`,reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule=`has(self.persistentVolumeClaim) || has(self.image)`,message=`set either persistentVolumeClaim or image to provide the files`,reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule=`!has(self.persistentVolumeClaim) || !has(self.image)`,message=`persistentVolumeClaim and image are mutually exclusive: remove one of them`,reason=FieldValueForbidden
 type ModelFilesSpec struct {
 	// persistentVolumeClaim is a volume with the files.

@@ -100,8 +100,8 @@ func NewModel(model Model) ModelEntry { return ModelEntry{Raw: mustMarshal(model
 // NewExpose wraps the bool form.
 func NewExpose(enabled bool) *Expose { return &Expose{Raw: mustMarshal(enabled)} }
 
-// mustMarshal encodes a value. Encoding fails only if the caller made a mistake: the shorthand of a Provider repeats a
-// field, or the raw JSON is invalid.
+// mustMarshal encodes a value, and panics if the encoding fails. The encoding fails only if the caller made a mistake:
+// the shorthand of a Provider repeats a field, or the raw JSON is invalid.
 func mustMarshal(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {

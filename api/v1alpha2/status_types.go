@@ -9,10 +9,11 @@ type Phase string
 const (
 	// PhasePending means that the stack is waiting, and no pods run yet.
 	PhasePending Phase = "Pending"
-	// PhaseInitializing means that pods are starting, and that too few pods serve requests until then.
+	// PhaseInitializing means that pods are starting, and that too few pods serve requests.
 	PhaseInitializing Phase = "Initializing"
 	// PhaseReady means that the stack serves requests in the desired state, or in the earlier state while a change is in
-	// progress. A stack with 0 replicas as desired is also Ready. The condition Ready is True only in the desired state.
+	// progress. A stack that is scaled to 0 replicas as desired is also Ready. The condition Ready is True only in the
+	// desired state.
 	PhaseReady Phase = "Ready"
 	// PhaseFailed means that the desired state cannot be reached without a change.
 	PhaseFailed Phase = "Failed"
@@ -148,8 +149,8 @@ type ResolvedDistribution struct {
 	// version is the version that the spec requests.
 	// +optional
 	Version string `json:"version,omitempty"`
-	// catalogueImage is the operator's image for name and version, which returns when an override is removed. It is unset
-	// if that image runs.
+	// catalogueImage is the operator's image for name and version. The stack uses this image again when the override is
+	// removed. catalogueImage is unset if that image runs.
 	// +optional
 	CatalogueImage string `json:"catalogueImage,omitempty"`
 	// image is the image that runs.
@@ -179,7 +180,8 @@ type ResolvedDistribution struct {
 	ConfigHash string `json:"configHash,omitempty"`
 }
 
-// Catalogue returns the operator's image for name and version, before overrides. It is empty for a bare image.
+// Catalogue returns the operator's image for name and version, before overrides. It returns an empty string for a bare
+// image.
 func (r *ResolvedDistribution) Catalogue() string {
 	if r.CatalogueImage == "" && r.ImageFrom == ImageFromCatalogue {
 		return r.Image
@@ -264,8 +266,8 @@ type ModelStatus struct {
 	// type is the type of the model: llm, embedding or rerank.
 	// +optional
 	Type string `json:"type,omitempty"`
-	// provider is the id of the provider that serves the model. It is unset if id begins with it, as in
-	// vllm/llama3.2-8b.
+	// provider is the id of the provider that serves the model. It is unset if the model's id begins with the provider's
+	// id, as in vllm/llama3.2-8b.
 	// +optional
 	Provider string `json:"provider,omitempty"`
 }
@@ -276,8 +278,8 @@ const (
 	ProviderHealthOK = "OK"
 	// ProviderHealthError means that the provider's own check fails.
 	ProviderHealthError = "Error"
-	// ProviderHealthNotImplemented means that the server does not check the provider. From release 0.3 on, servers
-	// never do.
+	// ProviderHealthNotImplemented means that the server does not check the provider. From release 0.3 on, servers check
+	// no providers.
 	ProviderHealthNotImplemented = "Not Implemented"
 	// ProviderHealthUnknown means that the server reports another status, or has not answered for a while.
 	ProviderHealthUnknown = "Unknown"
@@ -298,7 +300,7 @@ type ProviderHealthStatus struct {
 // +kubebuilder:validation:Enum=Pending;Installing;Ready;Failed
 type ExternalProviderPhase string
 
-// The phases of an external provider.
+// These are the phases of an external provider.
 const (
 	// ExternalProviderPending means that no pod has started to install the provider.
 	ExternalProviderPending ExternalProviderPhase = "Pending"

@@ -24,10 +24,10 @@ const (
 	StoragePostgres StorageType = "postgres"
 )
 
-// KVStorageSpec is the key-value store (FR-050). A field that belongs to another type is rejected.
+// KVStorageSpec is the key-value store (FR-050). A field that applies only to another type of store is rejected.
 //
-// The rule for endpoint belongs to the type and not to the field. If the rule of a field fails, the API server repeats
-// the value, which may contain a password.
+// The rule for endpoint is a rule of the object and not of the field. If the rule of a field fails, the API server
+// repeats the value of the field, which may contain a password.
 //
 // +kubebuilder:validation:XValidation:rule=`!has(self.endpoint) || self.endpoint.matches('^(redis://)?([a-zA-Z0-9._-]+|[[][0-9a-fA-F:.]+[]])(:[0-9]{1,5})?(/0?)?$')`,message=`must be host:port or redis://host:port`,messageExpression=`self.endpoint.contains('@') ? '"…' + self.endpoint.substring(self.endpoint.lastIndexOf('@')) + '" contains a user or password: put the password in a Secret and name the Secret in password' : '"' + self.endpoint + '" is not the address of a Redis server: write host:port or redis://host:port'`,fieldPath=`.endpoint`,reason=FieldValueInvalid
 // +kubebuilder:validation:XValidation:rule=`!has(self.endpoint) || (has(self.type) && self.type == 'redis')`,message=`applies only to type redis: set type: redis or remove the field`,messageExpression=`'applies only to type redis, but type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: redis or remove the field'`,fieldPath=`.endpoint`,reason=FieldValueForbidden

@@ -100,7 +100,7 @@ func begin(in plan.Input) (*builder, []Reason) {
 		return nil, reasonsOf(err)
 	}
 	mounted := in.Override.Data
-	if b.before.Config != nil { // a copy in which the number of workers or the certificate files are set
+	if b.before.Config != nil { // a copy that sets the number of workers or the files of the certificate
 		mounted = b.before.Config
 	}
 	if b.want, err = read(mounted); err != nil {
@@ -132,7 +132,8 @@ func read(data []byte) (object, error) {
 	return found, nil
 }
 
-// otherStart returns the reasons why the server does not start with one generated configuration for a known release.
+// otherStart returns the reasons why a generated configuration cannot replace the way in which the server starts: its
+// release or base is unknown, or the user determines its command or its files.
 func (b *builder) otherStart() []Reason {
 	return slices.Concat(b.unknownBase(), b.ownStart(), b.ownFiles())
 }
@@ -150,7 +151,7 @@ func (b *builder) unknownBase() []Reason {
 	}
 }
 
-// ownStart returns the reason why the user determines how the server starts.
+// ownStart returns a reason if the spec contains a command or arguments with which the server starts in another way.
 func (b *builder) ownStart() []Reason {
 	switch overrides := intent.Overrides(&b.Object.Spec); {
 	case len(overrides.Command) > 0:

@@ -53,7 +53,7 @@ func base(t testing.TB, name, version string) string {
 	t.Helper()
 	resolved, err := distribution.Resolve(name, "", version, nil)
 	if err != nil || resolved.Base == nil {
-		t.Fatalf("no base of %s %s: %v", name, version, err)
+		t.Fatalf("distribution %s %s has no base: %v", name, version, err)
 	}
 	return string(resolved.Base)
 }
@@ -130,7 +130,7 @@ var cases = map[string]struct {
 		own := provider("vllm", "remote::vllm", config{"base_url": "http://vllm:8000/v1", "max_tokens": 4096})
 		in(c, "providers")["inference"] = append([]any{own}, in(c, "providers")["inference"].([]any)...)
 	}},
-	"two of one API": {"starter", starter + token, func(c config) {
+	"two providers of one API": {"starter", starter + token, func(c config) {
 		keep(c, "inference", "sentence-transformers", "transformers")
 		add(c, "inference", provider("a", "remote::vllm",
 			config{"base_url": "http://a:8000/v1", "api_token": "${env.TOKEN}"}),
@@ -150,7 +150,7 @@ var cases = map[string]struct {
 	"redis": {"starter", starter, func(c config) {
 		in(c, "storage", "backends")["kv_default"] = config{"type": "kv_redis", "host": "redis", "port": 6379}
 	}},
-	"postgres in parts": {"starter", starter, func(c config) {
+	"PostgreSQL connection in parts": {"starter", starter, func(c config) {
 		in(c, "storage", "backends")["sql_default"] = config{
 			"type": "sql_postgres", "host": "pg", "port": 5432, "db": "a",
 			"user": "b", "password": "${env.PW:=}",
@@ -217,7 +217,7 @@ var cases = map[string]struct {
 		in(c, "server")["tls_certfile"],
 			in(c, "server")["quota"] = nil, nil
 	}},
-	"a port of its own": {"starter", starter, func(c config) { in(c, "server")["port"] = 9000 }},
+	"a different port": {"starter", starter, func(c config) { in(c, "server")["port"] = 9000 }},
 	"a variable that is never set": {"starter", starter, func(c config) {
 		add(c, "inference", provider("a", "remote::vllm", config{"base_url": "${env.MINE}"}))
 	}},
@@ -231,7 +231,7 @@ var cases = map[string]struct {
 		add(c, "inference", provider("a", "remote::vllm", config{"base_url": "http://a/v1", "api_token": "hidden-1"}),
 			provider("b", "remote::vllm", config{"base_url": "http://me:hidden-2@a/v1", "api_token": "${env.T:=hidden-3}"}))
 	}},
-	"clear text in settings": {"starter", starter, func(c config) {
+	"a credential in clear text in settings": {"starter", starter, func(c config) {
 		in(c, "server")["auth"] = config{
 			"client_secret": "hidden-4",
 			"nested":        []any{config{"Authorization": "Bearer hidden-5"}},
@@ -274,7 +274,7 @@ func TestManyReasons(t *testing.T) {
 	})
 	got := absorb.Config(inputOf(t, stackOf(t, starter), text))
 	if len(got.Stays) != 41 || got.Stays[40].Why != "4960 more" {
-		t.Errorf("%d reasons, the last is %v", len(got.Stays), got.Stays[len(got.Stays)-1])
+		t.Errorf("got %d reasons, the last of which is %v", len(got.Stays), got.Stays[len(got.Stays)-1])
 	}
 	sized := absorb.Config(inputOf(t, stackOf(t, starter), text+strings.Repeat("# \n", baseconfig.MaxSize)))
 	if len(sized.Stays) != 1 || !strings.Contains(sized.Stays[0].Why, "at most 786432") {

@@ -80,7 +80,7 @@ func (j *judgement) settleServer(runtime release.Runtime) {
 	}
 	if _, written := want["insecure"]; !written && got["insecure"] == true && slices.Contains(j.container(j.before).Args, "--insecure") {
 		delete(got, "insecure")
-		j.remarks = append(j.remarks, "The operator now writes server.insecure to the configuration. Before, it passed --insecure to the server as an argument.")
+		j.remarks = append(j.remarks, "The operator now writes server.insecure to the configuration. Previously, it passed --insecure to the server as an argument.")
 	}
 	if len(got) == 0 && j.want["server"] == nil {
 		delete(j.got, "server")

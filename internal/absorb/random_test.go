@@ -124,7 +124,7 @@ func FuzzConfig(f *testing.F) {
 		input := inputOf(t, stack, string(data))
 		got := absorb.Config(input)
 		if (got.Spec == nil) == (len(got.Stays) == 0) {
-			t.Fatalf("neither fields nor a reason, or both: %+v", got)
+			t.Fatalf("want either fields or reasons, got %+v", got)
 		}
 		var c config
 		if got.Spec != nil && yaml.Unmarshal(data, &c) == nil {

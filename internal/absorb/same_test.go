@@ -24,7 +24,7 @@ import (
 func checkSame(t testing.TB, input plan.Input, got absorb.Result, want string) {
 	t.Helper()
 	if (got.Spec == nil) == (len(got.Stays) == 0) {
-		t.Fatalf("neither fields nor a reason, or both: %+v", got)
+		t.Fatalf("want either fields or reasons, got %+v", got)
 	}
 	if got.Spec == nil {
 		return

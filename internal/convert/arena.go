@@ -9,7 +9,8 @@ type arena struct {
 	used    int
 }
 
-// The maximum number of objects that an arena keeps, and of members in each. A typical conversion needs half as many.
+// These are the maximum number of objects that an arena keeps, and the maximum number of members in each. A typical
+// conversion needs half as many.
 const (
 	maxKeptObjects = 128
 	maxKeptMembers = few

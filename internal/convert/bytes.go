@@ -19,9 +19,9 @@ const roomForMarks = 4 << 10
 // Versions lists the API versions that can be converted, as apiVersion.
 var Versions = []string{v1alpha1.GroupVersion.String(), v1alpha2.GroupVersion.String()}
 
-// AppendJSON appends an object to dst, converted to the version to, which is one of Versions. An object that already
-// has that version is appended unchanged. Parts that conversion does not read are copied byte by byte, so the memory
-// needed is little more than that of the result.
+// AppendJSON converts an object to an API version, and appends the result to dst. The parameter to is the version, one
+// of Versions. An object that already has that version is appended unchanged. Parts that conversion does not read are
+// copied byte by byte, so the memory needed is little more than that of the result.
 //
 // AppendJSON returns an error if object is not JSON, is nested deeper than an API server reads, has another kind or
 // version, or has no metadata. It returns no error for any other LlamaStackDistribution.

@@ -38,8 +38,7 @@ func convertBytes(t *testing.T, object []byte, to string) []byte {
 	return result
 }
 
-// An object with sorted keys, as an API server writes it, stays the same byte by byte after any number of conversions
-// and back.
+// An object with sorted keys, as an API server writes it, has the same bytes after any number of round trips.
 func TestBytesAreStable(t *testing.T) {
 	for _, object := range someObjects(t) {
 		object["kind"] = v1alpha1.Kind
@@ -48,13 +47,13 @@ func TestBytesAreStable(t *testing.T) {
 		other := convertBytes(t, written, to)
 		back := convertBytes(t, other, object["apiVersion"].(string))
 		if diff := cmp.Diff(string(written), string(back)); diff != "" {
-			t.Fatalf("there and back (-was +is):\n%s", diff)
+			t.Fatalf("the round trip changes the object (-before +after):\n%s", diff)
 		}
 		if again := convertBytes(t, back, to); !bytes.Equal(other, again) {
-			t.Fatalf("there once more (-was +is):\n%s", cmp.Diff(string(other), string(again)))
+			t.Fatalf("a second conversion has another result (-first +second):\n%s", cmp.Diff(string(other), string(again)))
 		}
 		if same := convertBytes(t, written, object["apiVersion"].(string)); !bytes.Equal(written, same) {
-			t.Fatalf("in its own version (-was +is):\n%s", cmp.Diff(string(written), string(same)))
+			t.Fatalf("the conversion to its own version changes the object (-before +after):\n%s", cmp.Diff(string(written), string(same)))
 		}
 	}
 }
@@ -85,7 +84,7 @@ func FuzzBytes(f *testing.F) {
 			want, _ := convertAndBack(object)
 			got := decodeJSON(t, convertBytes(t, spelt, otherVersion(object)))
 			if diff := cmp.Diff(decodeJSON(t, encodeJSON(t, want)), got); diff != "" {
-				t.Fatalf("by values and by bytes (-values +bytes):\n%s", diff)
+				t.Fatalf("the conversions by values and by bytes differ (-values +bytes):\n%s", diff)
 			}
 		}
 	})
@@ -138,7 +137,7 @@ func TestManyFields(t *testing.T) {
 		t.Errorf("spec (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(decodeJSON(t, []byte(object)), decodeJSON(t, convertBytes(t, hub, older))); diff != "" {
-		t.Errorf("there and back (-was +is):\n%s", diff)
+		t.Errorf("the round trip changes the object (-before +after):\n%s", diff)
 	}
 }
 
@@ -207,12 +206,12 @@ func TestRoomOfAnnotations(t *testing.T) {
 		return object
 	}
 	for name, text := range map[string]string{"v1alpha1": olderDemo, "v1alpha2": hubDemo} {
-		t.Run(name+" with annotations that are full", func(t *testing.T) {
+		t.Run(name+" with annotations at the limit", func(t *testing.T) {
 			object := full(t, text)
 			other, _ := convertAndBack(object)
 			got := at(other, "metadata", "annotations")
 			if sizeOf(object) < limit-3 || sizeOf(other) > limit || got["mine"] != "b" || len(got) != 2 {
-				t.Errorf("%d bytes became %d, %d annotations", sizeOf(object), sizeOf(other), len(got))
+				t.Errorf("annotations of %d bytes became %d bytes in %d annotations", sizeOf(object), sizeOf(other), len(got))
 			}
 		})
 	}

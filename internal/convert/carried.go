@@ -24,8 +24,9 @@ func Carried(object map[string]any) []string {
 	return found
 }
 
-// Counterpart returns the path of a field in the version to, which is one of Versions. The counterpart of a part of a
-// field is below the counterpart of the field. A field without a counterpart is returned unchanged.
+// Counterpart returns the path of a field in another API version. The parameter to is that version, one of Versions.
+// The counterpart of a part of a field is below the counterpart of the field. A field without a counterpart is returned
+// unchanged.
 func Counterpart(field []string, to string) []string {
 	best := counterpart{}
 	for _, c := range counterparts(to) {

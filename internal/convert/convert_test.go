@@ -72,7 +72,7 @@ func TestConversion(t *testing.T) {
 			other, back := convertAndBack(object)
 			golden.Dir(t, filepath.Join(dir, "want"), map[string][]byte{"other.yaml": encodeYAML(t, other)})
 			if diff := cmp.Diff(string(encodeYAML(t, stored(object))), string(encodeYAML(t, stored(back)))); diff != "" {
-				t.Errorf("there and back (-was +is):\n%s", diff)
+				t.Errorf("the round trip changes the object (-before +after):\n%s", diff)
 			}
 			checkStored(t, back)
 			if !bytes.Equal(before, encodeYAML(t, object)) {
@@ -89,32 +89,32 @@ func TestChangesInTheOtherVersion(t *testing.T) {
 		change  func(spec tree)
 		want    string
 	}{
-		"another distribution has another version": {
+		"another distribution loses the version": {
 			written: `{apiVersion: llamastack.io/v1alpha2, metadata: {name: a}, spec: {distribution: {name: starter, version: "0.7"}}}`,
 			change:  func(spec tree) { at(spec, "server", "distribution")["name"] = "mine" },
 			want:    `{distribution: {name: mine}}`,
 		},
-		"a replica more changes nothing else": {
+		"one more replica changes nothing else": {
 			written: `{apiVersion: llamastack.io/v1alpha2, metadata: {name: a}, spec: {distribution: {name: starter, version: "0.7"}, settings: {a: 1.50}}}`,
 			change:  func(spec tree) { spec["replicas"] = json.Number("2") },
 			want:    `{distribution: {name: starter, version: "0.7"}, settings: {a: 1.50}, workload: {replicas: 2}}`,
 		},
-		"a larger volume is kept as before": {
+		"a larger volume keeps its other fields": {
 			written: `{apiVersion: llamastack.io/v1alpha2, metadata: {name: a}, spec: {workload: {storage: {size: 1Gi, retainOnDelete: true}}}}`,
 			change:  func(spec tree) { at(spec, "server", "storage")["size"] = "2Gi" },
 			want:    `{workload: {storage: {size: 2Gi, retainOnDelete: true}}}`,
 		},
-		"no volume has no storage class": {
+		"a removed volume loses its storage class": {
 			written: `{apiVersion: llamastack.io/v1alpha2, metadata: {name: a}, spec: {workload: {storage: {size: 1Gi, storageClassName: fast}}}}`,
 			change:  func(spec tree) { delete(at(spec, "server"), "storage") },
 			want:    `{}`,
 		},
-		"TLS survives a port": {
+		"a new port keeps TLS": {
 			written: `{apiVersion: llamastack.io/v1alpha2, metadata: {name: a}, spec: {networking: {tls: {enabled: true, secretName: c}}}}`,
 			change:  func(spec tree) { spec["server"] = tree{"containerSpec": tree{"port": json.Number("9000")}} },
 			want:    `{networking: {port: 9000, tls: {enabled: true, secretName: c}}}`,
 		},
-		"a state store asks for no volume": {
+		"a state store adds no volume": {
 			written: `{apiVersion: llamastack.io/v1alpha2, metadata: {name: a}, spec: {storage: {kv: {type: sqlite}}}}`,
 			change:  func(spec tree) { spec["replicas"] = json.Number("2") },
 			want:    `{storage: {kv: {type: sqlite}}, workload: {replicas: 2}}`,
@@ -124,17 +124,17 @@ func TestChangesInTheOtherVersion(t *testing.T) {
 			change:  func(spec tree) { at(spec, "network")["exposeRoute"] = false },
 			want:    `{networking: {expose: false}}`,
 		},
-		"another ConfigMap has the usual key": {
+		"another ConfigMap loses the key": {
 			written: `{apiVersion: llamastack.io/v1alpha2, metadata: {name: a}, spec: {overrideConfig: {configMapName: c, key: k}}}`,
 			change:  func(spec tree) { at(spec, "server", "userConfig")["configMapName"] = "d" },
 			want:    `{overrideConfig: {configMapName: d}}`,
 		},
-		"autoscaling that was off is as v1alpha2 says": {
+		"enabled autoscaling has the values of v1alpha2": {
 			written: `{apiVersion: llamastack.io/v1alpha1, metadata: {name: a}, spec: {server: {autoscaling: {minReplicas: 3, maxReplicas: 0}}}}`,
 			change:  func(spec tree) { spec["workload"] = tree{"autoscaling": tree{"maxReplicas": json.Number("5")}} },
 			want:    `{server: {autoscaling: {maxReplicas: 5}}}`,
 		},
-		"a provider that changed is as v1alpha2 says": {
+		"a changed provider has the values of v1alpha2": {
 			written: `{apiVersion: llamastack.io/v1alpha1, metadata: {name: a}, spec: {server: {providers: {inference: {provider: a, config: {b: 1}}}}}}`,
 			change:  func(spec tree) { at(spec, "providers", "inference")["settings"] = tree{"c": true} },
 			want:    `{server: {providers: {inference: {provider: a, settings: {c: true}}}}}`,
@@ -161,18 +161,18 @@ func TestCompatMark(t *testing.T) {
 	older := decodeYAML(t, []byte(`{apiVersion: llamastack.io/v1alpha1, metadata: {name: a}, spec: {server: {distribution: {name: s}}}}`))
 	hub := convert.ToHub(older)
 	if got := annotations(hub)["llamastack.io/compat"]; got != "v1alpha1" {
-		t.Errorf("created as v1alpha1: mark is %v", got)
+		t.Errorf("created as v1alpha1: the compatibility annotation is %v", got)
 	}
 	delete(annotations(hub), "llamastack.io/compat")
 	unmarked := convert.FromHub(hub)
 	at(unmarked, "spec")["replicas"] = json.Number("3")
 	if got := annotations(convert.ToHub(unmarked))["llamastack.io/compat"]; got != nil {
-		t.Errorf("removed, then written through v1alpha1: mark is %v", got)
+		t.Errorf("removed, then written through v1alpha1: the compatibility annotation is %v", got)
 	}
 	copied := maps.Clone(unmarked)
 	copied["metadata"] = tree{"name": "b"}
 	if got := annotations(convert.ToHub(copied))["llamastack.io/compat"]; got != "v1alpha1" {
-		t.Errorf("created again as v1alpha1: mark is %v", got)
+		t.Errorf("created again as v1alpha1: the compatibility annotation is %v", got)
 	}
 }
 

@@ -24,13 +24,13 @@ func TestDefaultsChangeNothing(t *testing.T) {
 			written := defaultOlder(object)
 			kept := defaultHub(convert.ToHub(written))
 			if diff := cmp.Diff(stored(written), stored(defaultOlder(convert.FromHub(kept)))); diff != "" {
-				t.Fatalf("written and read as v1alpha1 (-written +read):\n%s", diff)
+				t.Fatalf("the object differs after it is written and read as v1alpha1 (-written +read):\n%s", diff)
 			}
 			continue
 		}
 		kept := defaultHub(object)
 		if diff := cmp.Diff(stored(kept), defaultHub(convert.ToHub(defaultOlder(convert.FromHub(kept))))); diff != "" {
-			t.Fatalf("read as v1alpha1 and written back (-was +is):\n%s", diff)
+			t.Fatalf("the object differs after it is read as v1alpha1 and written back (-before +after):\n%s", diff)
 		}
 	}
 }

@@ -13,7 +13,7 @@ type losses struct {
 	// Lost lists the values of the other version that the version of this object cannot hold.
 	Lost []loss `json:"lost,omitempty"`
 	// Omitted reports whether these values exceed the limit of annotations. Lost is then empty. Writing such an object
-	// back in this version loses them.
+	// back in this version loses the values.
 	Omitted bool `json:"omitted,omitempty"`
 }
 

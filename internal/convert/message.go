@@ -52,8 +52,8 @@ func OlderPaths(text string) string {
 	})
 }
 
-// named lists the fields for finding a counterpart: those of both versions, and those that correspond to a part of a
-// field in the other version.
+// named lists the fields in which OlderPaths looks for a counterpart: those of both versions, and those that correspond
+// to a part of a field in the other version.
 var named = slices.Concat(fields, []field{
 	{older: olderExpose, hub: hubExpose},
 	{older: olderUserConfig, hub: split("spec.overrideConfig")},

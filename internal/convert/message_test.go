@@ -38,10 +38,10 @@ func TestOlderPaths(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	off := tree{"spec": tree{"server": tree{"autoscaling": tree{"maxReplicas": float64(0)}}}}
 	if got := convert.Warnings(off); len(got) != 1 {
-		t.Errorf("autoscaling up to no replica: %q", got)
+		t.Errorf("autoscaling up to 0 replicas: got %q, want one warning", got)
 	}
 	if got := convert.Warnings(
 		tree{"spec": tree{"server": tree{"autoscaling": tree{"maxReplicas": int64(1)}}}}); len(got) != 0 {
-		t.Errorf("autoscaling: %q", got)
+		t.Errorf("autoscaling up to 1 replica: got %q, want no warning", got)
 	}
 }

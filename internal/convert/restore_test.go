@@ -54,61 +54,61 @@ func TestForgedDataIsIgnored(t *testing.T) {
 	for name, c := range map[string]struct {
 		in, data, want string
 	}{
-		"no JSON":          {olderDemo, "{", notOurs},
-		"truncated":        {olderDemo, forged("/spec/workload/preflight", "", `"Never"`)[:40], notOurs},
-		"another spelling": {olderDemo, forged("/spec/workload/preflight", "", `"Never"`) + " ", notOurs},
-		"unknown fields":   {olderDemo, `{"lost":[],"more":1}`, notOurs},
-		"an unknown birth": {olderDemo, `{"born":"v1alpha3"}`, notOurs},
-		"longer than annotations are": {
+		"no JSON":                        {olderDemo, "{", notOurs},
+		"truncated":                      {olderDemo, forged("/spec/workload/preflight", "", `"Never"`)[:40], notOurs},
+		"another spelling":               {olderDemo, forged("/spec/workload/preflight", "", `"Never"`) + " ", notOurs},
+		"unknown fields":                 {olderDemo, `{"lost":[],"more":1}`, notOurs},
+		"an unknown version of creation": {olderDemo, `{"born":"v1alpha3"}`, notOurs},
+		"longer than an annotation can be": {
 			olderDemo, forged("/spec/settings", "", `{"a":"`+strings.Repeat("x", 300<<10)+`"}`),
 			notOurs,
 		},
-		"a name":                    {olderDemo, forged("/metadata/name", "", `"b"`), noPlace},
-		"the status":                {olderDemo, forged("/status/phase", "", `"Ready"`), noPlace},
-		"the kind":                  {olderDemo, forged("/kind", "", `"Pod"`), noPlace},
-		"the root":                  {olderDemo, forged("", "", `{}`), noPlace},
-		"no pointer":                {olderDemo, forged("spec/settings", "", `{}`), noPlace},
-		"deeper than fields are":    {olderDemo, forged("/spec/a/b/c/d/e/f/g/h/i", "", `1`), noPlace},
-		"all annotations":           {olderDemo, forged("/annotations", "", `{"a":"b"}`), noPlace},
-		"below an annotation":       {olderDemo, forged("/annotations/llamastack.io~1container-name/a", "", `"b"`), noPlace},
-		"a foreign namespace":       {olderDemo, forged("/annotations/llamastack.io~1user-config-namespace", "", `"kube-system"`), noPlace},
-		"a foreign bundle":          {olderDemo, forged("/annotations/llamastack.io~1ca-bundle-namespace", "", `"kube-system"`), noPlace},
-		"a pause":                   {olderDemo, forged("/annotations/llamastack.io~1paused", "", `"true"`), noPlace},
-		"accepted loss of data":     {olderDemo, forged("/annotations/llamastack.io~1accept-data-loss", "", `"all"`), noPlace},
-		"another mark":              {olderDemo, forged("/annotations/llamastack.io~1compat", `"v1alpha1"`, ``), noPlace},
-		"another annotation":        {olderDemo, forged("/annotations/mine", `"b"`, `"c"`), noPlace},
-		"a key that is none":        {olderDemo, forged("/annotations/no key", "", `"c"`), noPlace},
-		"its own annotation":        {olderDemo, forged("/annotations/llamastack.io~1conversion-data", "", `"c"`), noPlace},
-		"an annotation of a number": {olderDemo, forged("/annotations/llamastack.io~1container-name", "", `7`), noPlace},
-		"a container's name":        {olderDemo, forged("/annotations/llamastack.io~1container-name", "", `"other"`), visible},
-		"a value too deep": {olderDemo, forged("/spec/settings", "",
+		"a name":                        {olderDemo, forged("/metadata/name", "", `"b"`), noPlace},
+		"the status":                    {olderDemo, forged("/status/phase", "", `"Ready"`), noPlace},
+		"the kind":                      {olderDemo, forged("/kind", "", `"Pod"`), noPlace},
+		"the root":                      {olderDemo, forged("", "", `{}`), noPlace},
+		"no pointer":                    {olderDemo, forged("spec/settings", "", `{}`), noPlace},
+		"deeper than any field":         {olderDemo, forged("/spec/a/b/c/d/e/f/g/h/i", "", `1`), noPlace},
+		"all annotations":               {olderDemo, forged("/annotations", "", `{"a":"b"}`), noPlace},
+		"below an annotation":           {olderDemo, forged("/annotations/llamastack.io~1container-name/a", "", `"b"`), noPlace},
+		"another namespace":             {olderDemo, forged("/annotations/llamastack.io~1user-config-namespace", "", `"kube-system"`), noPlace},
+		"a bundle in another namespace": {olderDemo, forged("/annotations/llamastack.io~1ca-bundle-namespace", "", `"kube-system"`), noPlace},
+		"a pause":                       {olderDemo, forged("/annotations/llamastack.io~1paused", "", `"true"`), noPlace},
+		"accepted loss of data":         {olderDemo, forged("/annotations/llamastack.io~1accept-data-loss", "", `"all"`), noPlace},
+		"another mark":                  {olderDemo, forged("/annotations/llamastack.io~1compat", `"v1alpha1"`, ``), noPlace},
+		"another annotation":            {olderDemo, forged("/annotations/mine", `"b"`, `"c"`), noPlace},
+		"an invalid key":                {olderDemo, forged("/annotations/no key", "", `"c"`), noPlace},
+		"its own annotation":            {olderDemo, forged("/annotations/llamastack.io~1conversion-data", "", `"c"`), noPlace},
+		"an annotation with a number":   {olderDemo, forged("/annotations/llamastack.io~1container-name", "", `7`), noPlace},
+		"a container's name":            {olderDemo, forged("/annotations/llamastack.io~1container-name", "", `"other"`), visible},
+		"a value that is nested too deeply": {olderDemo, forged("/spec/settings", "",
 			strings.Repeat("[", 9_900)+strings.Repeat("]", 9_900)), noPlace},
-		"a number for a text":  {olderDemo, forged("/spec/workload/preflight", "", `7`), otherType},
-		"a text for an object": {olderDemo, forged("/spec/secretEnv", "", `{"A":"x"}`), otherType},
-		"an object for a list": {olderDemo, forged("/spec/removeSettings", "", `{}`), otherType},
-		"no quantity":          {olderDemo, forged("/spec/workload/storage", "", `{"size":"x"}`), visible},
-		"a number for a class": {
+		"a number instead of text":    {olderDemo, forged("/spec/workload/preflight", "", `7`), otherType},
+		"text instead of an object":   {olderDemo, forged("/spec/secretEnv", "", `{"A":"x"}`), otherType},
+		"an object instead of a list": {olderDemo, forged("/spec/removeSettings", "", `{}`), otherType},
+		"no quantity":                 {olderDemo, forged("/spec/workload/storage", "", `{"size":"x"}`), visible},
+		"a number instead of a storage class": {
 			strings.Replace(olderDemo, "autoscaling", "storage: {}, autoscaling", 1),
 			forged("/spec/workload/storage/storageClassName", "", `7`), otherType,
 		},
-		"v1alpha2: off, by a number": {strings.Replace(hubDemo, "overrideConfig: {configMapName: config}, ", "", 1), forged("/spec/server/userConfig", "", `{"configMapName":"","configMapNamespace":7}`), otherType},
-		"a list for the spec":        {olderDemo, forged("/spec", "", `[]`), ""},
-		"other replicas":             {olderDemo, forged("/spec/workload/replicas", "1", `100`), visible},
+		"v1alpha2: a disabled userConfig with a number": {strings.Replace(hubDemo, "overrideConfig: {configMapName: config}, ", "", 1), forged("/spec/server/userConfig", "", `{"configMapName":"","configMapNamespace":7}`), otherType},
+		"a list instead of the spec":                    {olderDemo, forged("/spec", "", `[]`), ""},
+		"other replicas":                                {olderDemo, forged("/spec/workload/replicas", "1", `100`), visible},
 		"an image and a name": {
 			olderDemo, forged("/spec/distribution", `{"name":"starter"}`, `{"image":"evil"}`),
 			visible,
 		},
 		"another ConfigMap": {olderDemo, forged("/spec/overrideConfig", `{"configMapName":"config"}`,
 			`{"configMapName":"other"}`), visible},
-		"another endpoint":              {olderDemo, forged("/spec/providers/inference", `{"endpoint":"http://a","provider":"vllm"}`, `{"endpoint":"http://b","provider":"vllm"}`), visible},
-		"an exposure":                   {olderDemo, forged("/spec/networking/expose", "", `true`), visible},
-		"a variable":                    {olderDemo, forged("/spec/workload/overrides/env", "", `[{"name":"A"}]`), visible},
-		"v1alpha2: a foreign namespace": {hubDemo, forged("/annotations/llamastack.io~1user-config-namespace", "", `"kube-system"`), visible},
-		"v1alpha2: a namespace's field": {hubDemo, forged("/spec/server/userConfig", `{"configMapName":"config"}`, `{"configMapName":"config","configMapNamespace":"kube-system"}`), visible},
-		"v1alpha2: a bundle's field":    {hubDemo, forged("/spec/server/tlsConfig/caBundle/configMapNamespace", "", `"kube-system"`), visible},
-		"v1alpha2: a pause":             {hubDemo, forged("/annotations/llamastack.io~1paused", "", `"true"`), noPlace},
-		"v1alpha2: a number for a text": {hubDemo, forged("/spec/server/storage", "", `{"mountPath":7}`), visible},
-		"v1alpha2: no JSON":             {hubDemo, "}", notOurs},
+		"another endpoint":                   {olderDemo, forged("/spec/providers/inference", `{"endpoint":"http://a","provider":"vllm"}`, `{"endpoint":"http://b","provider":"vllm"}`), visible},
+		"an exposure":                        {olderDemo, forged("/spec/networking/expose", "", `true`), visible},
+		"a variable":                         {olderDemo, forged("/spec/workload/overrides/env", "", `[{"name":"A"}]`), visible},
+		"v1alpha2: another namespace":        {hubDemo, forged("/annotations/llamastack.io~1user-config-namespace", "", `"kube-system"`), visible},
+		"v1alpha2: a namespace's field":      {hubDemo, forged("/spec/server/userConfig", `{"configMapName":"config"}`, `{"configMapName":"config","configMapNamespace":"kube-system"}`), visible},
+		"v1alpha2: a bundle's field":         {hubDemo, forged("/spec/server/tlsConfig/caBundle/configMapNamespace", "", `"kube-system"`), visible},
+		"v1alpha2: a pause":                  {hubDemo, forged("/annotations/llamastack.io~1paused", "", `"true"`), noPlace},
+		"v1alpha2: a number instead of text": {hubDemo, forged("/spec/server/storage", "", `{"mountPath":7}`), visible},
+		"v1alpha2: no JSON":                  {hubDemo, "}", notOurs},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := decodeYAML(t, []byte(c.in))
@@ -116,10 +116,10 @@ func TestForgedDataIsIgnored(t *testing.T) {
 			at(object, "metadata", "annotations")[conversionData] = c.data
 			got, _ := convertAndBack(object)
 			if diff := cmp.Diff(plain, got); diff != "" {
-				t.Errorf("the annotation changed (-without +with):\n%s", diff)
+				t.Errorf("the annotation changed the result (-without +with):\n%s", diff)
 			}
 			if err := convert.DataProblem(object); c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-				t.Errorf("ignored for %v, want %q", err, c.want)
+				t.Errorf("the annotation is ignored because of %v, want %q", err, c.want)
 			} else if errors.Is(err, convert.ErrOmitted) {
 				t.Error("the annotation is reported as incomplete")
 			}
@@ -175,7 +175,7 @@ func TestEveryEditWins(t *testing.T) {
 			}
 			edits++
 			if _, back := convertAndBack(edited); !cmp.Equal(withoutData(edited), withoutData(back)) {
-				t.Fatalf("there and back (-edited +is):\n%s", cmp.Diff(withoutData(edited), withoutData(back)))
+				t.Fatalf("the round trip changes the edited object (-edited +after):\n%s", cmp.Diff(withoutData(edited), withoutData(back)))
 			}
 		})
 	}
@@ -232,8 +232,8 @@ func encodeJSON(t *testing.T, object tree) []byte {
 	return data
 }
 
-// When a manifest of v1alpha1 is applied again, the object has what the manifest contains. The conversion adds no
-// fields that apply would own.
+// When a manifest of v1alpha1 is applied again, the object contains the same values as the manifest. The conversion
+// adds no fields that apply would own.
 func TestAppliedAgain(t *testing.T) {
 	for _, object := range someObjects(t) {
 		if object["apiVersion"] != v1alpha1.GroupVersion.String() {
@@ -244,11 +244,11 @@ func TestAppliedAgain(t *testing.T) {
 		for range 3 {
 			read := convert.FromHub(stored)
 			if diff := cmp.Diff(object, read); diff != "" {
-				t.Fatalf("written and read (-written +read):\n%s", diff)
+				t.Fatalf("the object differs after it is written and read (-written +read):\n%s", diff)
 			}
 			again := convert.ToHub(read)
 			if diff := cmp.Diff(stored, again); diff != "" {
-				t.Fatalf("stored and stored again (-was +is):\n%s", diff)
+				t.Fatalf("the second write changes the stored object (-first +second):\n%s", diff)
 			}
 			stored = again
 		}

@@ -7,7 +7,8 @@ import (
 )
 
 // maxAnnotations is the API server's limit for the total bytes of the keys and values of an object's annotations. The
-// API server rejects a converted object with more, and every list that contains such an object.
+// API server rejects a converted object whose annotations exceed the limit, and every list that contains such an
+// object.
 const maxAnnotations = validation.TotalAnnotationSizeLimitB
 
 // write adds the annotation unless it is empty. It omits values that exceed the limit.

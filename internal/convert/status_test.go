@@ -106,25 +106,25 @@ func TestFollowers(t *testing.T) {
 			seen{"DeploymentReady": "Unknown Waiting: of Available", "HealthCheck": "Unknown Waiting: of Available"},
 		},
 		"without a Service": {[]any{condition("DeploymentUpdated", "True", "DeploymentUpdateSucceeded")}, "", seen{}},
-		"a refused change": {
+		"a rejected change": {
 			[]any{condition("DeploymentUpdated", "False", "DeploymentUpdateFailed")},
 			"http://my",
 			seen{"ServiceReady": "True ServiceReady: Service is ready"},
 		},
-		"a refused Service": {[]any{condition("DeploymentUpdated", "False", "DeploymentUpdateFailed")}, "", seen{"ServiceReady": "False ServiceFailed: of DeploymentUpdated"}},
+		"a rejected Service": {[]any{condition("DeploymentUpdated", "False", "DeploymentUpdateFailed")}, "", seen{"ServiceReady": "False ServiceFailed: of DeploymentUpdated"}},
 		"before the Service": {
 			[]any{condition("DeploymentUpdated", "Unknown", "Waiting")},
 			"",
 			seen{"ServiceReady": "Unknown Waiting: of DeploymentUpdated"},
 		},
 		"no configuration": {[]any{condition("ConfigGenerated", "False", "ConfigGenerationFailed")}, "", seen{"ConfigReady": "False ConfigGenerationFailed: of ConfigGenerated"}},
-		"no state": {[]any{
+		"conditions without a valid status": {[]any{
 			tree{"type": "Available", "status": int64(7)},
 			tree{"type": "Available"},
 			"Available", nil,
 		}, "", seen{}},
-		"the stored one is ignored": {[]any{condition("HealthCheck", "True", "Old"), condition("Available", "False", "RolloutFailed")}, "", seen{"DeploymentReady": "False DeploymentFailed: of Available", "HealthCheck": "False HealthCheckFailed: Deployment not ready"}},
-		"the stored one is all": {
+		"the stored condition is ignored": {[]any{condition("HealthCheck", "True", "Old"), condition("Available", "False", "RolloutFailed")}, "", seen{"DeploymentReady": "False DeploymentFailed: of Available", "HealthCheck": "False HealthCheckFailed: Deployment not ready"}},
+		"only the stored condition exists": {
 			[]any{condition("HealthCheck", "True", "HealthCheckPassed")},
 			"",
 			seen{"HealthCheck": "True HealthCheckPassed: of HealthCheck"},

@@ -99,9 +99,9 @@ func entrypoint(runtime release.Runtime) []string {
 	return []string{runtime.Entrypoint}
 }
 
-// overridden resolves a name whose image is replaced. The replacement may contain another release than the catalogue's
-// image: a requested version and the image's tag take precedence. A name that the administrator adds has no entry, and
-// its base is in the image.
+// overridden resolves a name whose image is replaced. The replacement may contain a different release than the
+// catalogue's image: a requested version and the image's tag take precedence. A name that the administrator adds has no
+// entry, and its base is in the image.
 func overridden(name, version, image string) (Resolved, error) {
 	r, err := bareImage(image, version)
 	if err != nil {

@@ -26,7 +26,7 @@ func Images() []CatalogueImage {
 }
 
 // OverrideKeys returns the keys of Overrides that apply to a release of a distribution, sorted: the name with the
-// release, the name with the line if the line selects the release, and the name if it is the default.
+// release, the name with the line if the line selects the release, and the name if the release is the default.
 func OverrideKeys(name, version string) []string {
 	e := byName(name)
 	if e == nil {

@@ -63,11 +63,11 @@ var withLabelCases = map[string]struct {
 		image: "stack:0.7.1", label: "0.7.3",
 		want: summary{"", "0.7.1", "stack:0.7.1", "0.7", true, distribution.ByTag, false},
 	},
-	"the version of the image below": {
+	"the version of the base image": {
 		image: "stack:prod", label: "24.04",
 		want: summary{"", "", "stack:prod", "0.7", false, distribution.Unknown, false},
 	},
-	"the image's version instead of a tag of another scheme": {
+	"the image's version instead of a tag that is not a server release": {
 		image: "stack:2.25", label: "0.7.3",
 		want: summary{"", "0.7.3", "stack:2.25", "0.7", true, distribution.ByLabel, false},
 	},

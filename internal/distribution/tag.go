@@ -12,8 +12,8 @@ const publishedPrefix = "distribution-"
 var fullVersion = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+$`)
 
 // TagAlone reports whether only the tag specifies the release in the image. The tag of a user's own image may be the
-// version of other software. If only the tag specifies the release, the release determines the configuration and its
-// checks, which a label or the server's answer can correct, but does not change the container.
+// version of other software. Therefore, a release that only the tag specifies determines the configuration and its
+// checks, but does not change the container. A label or the server's answer can correct the release later.
 //
 // A tag of a published distribution is trusted when it is a whole version. The repository name or an administrator's
 // override identifies such a distribution.

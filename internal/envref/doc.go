@@ -12,8 +12,8 @@
 //	\${env\.([A-Z0-9_]+)(?::([=+])([^}]*))?}
 //
 // The generations differ in their processing of the result, which this package does not cover. An empty text becomes
-// null, and a text that reads as a boolean or a number becomes one. From 1.2 on, the workers replace references a
-// second time in the result of the command line (server fact 5, server fact 6).
+// null, and a text that reads as a boolean or a number becomes a boolean or a number. From 1.2 on, the workers replace
+// references a second time in the result of the command line (server fact 5, server fact 6).
 //
 // The server silently leaves text that does not match the pattern unchanged (server fact 4). The grammar Lookalike also
 // finds text that only has the form of a reference.

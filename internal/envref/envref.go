@@ -20,7 +20,7 @@ const (
 // prefix is the start of every reference.
 const prefix = "${env."
 
-// The operators of a reference.
+// These are the operators of a reference.
 const (
 	// Default comes before the text that is used while the variable is unset.
 	Default = ":="

@@ -49,7 +49,7 @@ var errorCases = map[string]struct {
 	"misspelt field in a list": {inference + indent(2, "- {id: a, provider: vllm, setings: {}}"), []string{
 		`spec.providers.inference[0].setings: unknown field, did you mean "settings"?`,
 	}},
-	"field in another case": {inference + indent(2, "provider: vllm\napikey: {secretKeyRef: {name: a, key: b}}"), []string{
+	"field with different upper and lower case": {inference + indent(2, "provider: vllm\napikey: {secretKeyRef: {name: a, key: b}}"), []string{
 		`spec.providers.inference.apikey: unknown field, did you mean "apiKey"?`,
 	}},
 	"a configuration key in the wrong place": {inference + indent(2, "provider: vllm\ntls_verify: false"), []string{
@@ -69,7 +69,7 @@ var errorCases = map[string]struct {
 		"spec.providers.inference.apiKey.secretKeyRef.key: required: a key of that Secret",
 		`spec.providers.inference.apiKey.secretKeyRef.kye: unknown field, did you mean "key"?`,
 	}},
-	"reference to an impossible name": {inference + indent(2, "provider: vllm\nsecretRefs: {user: {secretKeyRef: {name: My_Secret, key: a/b}}}"), []string{
+	"reference with invalid names": {inference + indent(2, "provider: vllm\nsecretRefs: {user: {secretKeyRef: {name: My_Secret, key: a/b}}}"), []string{
 		`spec.providers.inference.secretRefs[user].secretKeyRef.name: "My_Secret" is not a valid Secret name: ` +
 			`use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit`,
 		`spec.providers.inference.secretRefs[user].secretKeyRef.key: "a/b" is not a valid key of a Secret: use letters, digits, "-", "_" and "."`,
@@ -100,10 +100,10 @@ var errorCases = map[string]struct {
 	"empty list": {"providers: {inference: []}", []string{
 		"spec.providers.inference: must not be empty; omit the field to use the default",
 	}},
-	"settings that are none": {inference + indent(2, "provider: vllm\nsettings: fast"), []string{
+	"settings that are not an object": {inference + indent(2, "provider: vllm\nsettings: fast"), []string{
 		"spec.providers.inference.settings: must be an object, got a string",
 	}},
-	"settings without an end": {inference + indent(2, "provider: vllm\nsettings: {a: "+strings.Repeat("[", 40)+
+	"settings that are nested too deeply": {inference + indent(2, "provider: vllm\nsettings: {a: "+strings.Repeat("[", 40)+
 		strings.Repeat("]", 40)+"}"), []string{
 		"spec.providers.inference.settings: is nested more than 32 levels deep",
 	}},
@@ -117,14 +117,14 @@ secretRefs: {"": {secretKeyRef: {name: a, key: b}}}`), []string{
 	"FR-034: ids in a list": {inference + indent(2, "- {provider: vllm}\n- {provider: openai, id: a}"), []string{
 		"spec.providers.inference[0].id: required: each provider needs an id when an API has more than one",
 	}},
-	"FR-072: ids over all APIs": {inference + indent(2, "- {provider: vllm, id: a}\n- {provider: vllm, id: a}") + "  safety: {provider: x, id: a}", []string{
+	"FR-072: ids are unique across all APIs": {inference + indent(2, "- {provider: vllm, id: a}\n- {provider: vllm, id: a}") + "  safety: {provider: x, id: a}", []string{
 		`spec.providers.inference[1].id: "a" is also the id of spec.providers.inference[0]; provider ids must be unique across all APIs: give one of them another id`,
 		`spec.providers.safety.id: "a" is also the id of spec.providers.inference[0]; provider ids must be unique across all APIs: give one of them another id`,
 	}},
-	"odd id": {inference + indent(2, "provider: vllm\nid: -a"), []string{
+	"invalid id": {inference + indent(2, "provider: vllm\nid: -a"), []string{
 		`spec.providers.inference.id: "-a" is not a valid id: use at most 63 letters, digits, '-', '_' and '.', and begin and end with a letter or digit`,
 	}},
-	"type that gives no id": {inference + indent(2, "provider: remote::a b"), []string{
+	"type without a valid id": {inference + indent(2, "provider: remote::a b"), []string{
 		`spec.providers.inference.provider: "a b" is not a valid id: use at most 63 letters, digits, '-', '_' and '.', ` +
 			"and begin and end with a letter or digit; give the provider an id",
 	}},
@@ -179,12 +179,12 @@ settings: {host: x}`), []string{
 		"spec.resources.shields[0].guard: unknown field; known fields: model, name, params, provider",
 	}},
 
-	"redis without endpoint":    {kv + indent(2, "type: redis"), []string{"spec.storage.kv.endpoint: required for type redis: set host:port of the Redis server"}},
-	"postgres without string":   {kv + indent(2, "type: postgres"), []string{"spec.storage.kv.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
-	"sql without string":        {sql + indent(2, "type: postgres"), []string{"spec.storage.sql.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
-	"unknown type":              {kv + indent(2, "type: mongodb"), []string{`spec.storage.kv.type: "mongodb" is not a type of this store; known types: sqlite, redis, postgres`}},
-	"redis is not an SQL store": {sql + indent(2, "type: redis"), []string{`spec.storage.sql.type: "redis" is not a type of this store; known types: sqlite, postgres`}},
-	"sql field of another type": {sql + indent(2, "connectionString: {secretKeyRef: {name: a, key: b}}"), []string{"spec.storage.sql.connectionString: applies only to type postgres, but type is sqlite; set type: postgres or remove the field"}},
+	"redis without endpoint":               {kv + indent(2, "type: redis"), []string{"spec.storage.kv.endpoint: required for type redis: set host:port of the Redis server"}},
+	"postgres without a connection string": {kv + indent(2, "type: postgres"), []string{"spec.storage.kv.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
+	"sql without a connection string":      {sql + indent(2, "type: postgres"), []string{"spec.storage.sql.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
+	"unknown type":                         {kv + indent(2, "type: mongodb"), []string{`spec.storage.kv.type: "mongodb" is not a type of this store; known types: sqlite, redis, postgres`}},
+	"redis is not an SQL store":            {sql + indent(2, "type: redis"), []string{`spec.storage.sql.type: "redis" is not a type of this store; known types: sqlite, postgres`}},
+	"sql field of another type":            {sql + indent(2, "connectionString: {secretKeyRef: {name: a, key: b}}"), []string{"spec.storage.sql.connectionString: applies only to type postgres, but type is sqlite; set type: postgres or remove the field"}},
 	"fields of another type": {kv + indent(2, `endpoint: cache
 password: {secretKeyRef: {name: a, key: b}}
 connectionString: {secretKeyRef: {name: a, key: b}}`), []string{
@@ -259,8 +259,8 @@ func TestRedisEndpoint(t *testing.T) {
 		"http://cache":             `"http://cache" is not the address of a Redis server: write host:port or redis://host:port`,
 		"redis://:hidden@cache":    `"redis://…@cache" contains a user or password; put the password in a Secret and name the Secret in password`,
 		"user:hidden@cache:6379":   `"…@cache:6379" contains a user or password; put the password in a Secret and name the Secret in password`,
-		"redis://cache/3":          `"redis://cache/3" has more than a host and a port, but the server reads only the host and the port`,
-		"redis://cache?db=3":       `"redis://cache?db=3" has more than a host and a port, but the server reads only the host and the port`,
+		"redis://cache/3":          `"redis://cache/3" has more than a host and a port, but the server reads only the host and the port; write host:port`,
+		"redis://cache?db=3":       `"redis://cache?db=3" has more than a host and a port, but the server reads only the host and the port; write host:port`,
 		"cache:0":                  `"cache:0" has a port that is not between 1 and 65535`,
 		"cache:70000":              `"cache:70000" has a port that is not between 1 and 65535`,
 		"cache:six":                `"cache:six" is not the address of a Redis server: write host:port or redis://host:port`,

@@ -12,8 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// decodeExternal reads the providers that have their own images. Package validate reports errors in their single
-// fields.
+// decodeExternal reads the providers that have their own images. Package validate checks their individual fields.
 func decodeExternal(written map[string]v1alpha2.ExternalProviders, path *field.Path, errs *Errors) []ExternalProvider {
 	var all []ExternalProvider
 	for _, name := range slices.Sorted(maps.Keys(written)) {

@@ -88,11 +88,11 @@ func TestExternalErrors(t *testing.T) {
 			`externalProviders: {inference: [{providerId: a, image: b, config: {k: 1}, secretRefs: {k: {secretKeyRef: {name: s, key: t}}}}]}`,
 			`spec.externalProviders.inference[0].config.k: "k" is also set by spec.externalProviders.inference[0].secretRefs[k]; keep one of them`,
 		},
-		"the empty key": {
+		"an empty key": {
 			`externalProviders: {inference: [{providerId: a, image: b, secretRefs: {"": {secretKeyRef: {name: s, key: t}}}}]}`,
 			`spec.externalProviders.inference[0].secretRefs[]: the key of a provider's configuration must not be empty`,
 		},
-		"no secret": {
+		"an invalid Secret name": {
 			`externalProviders: {inference: [{providerId: a, image: b, secretRefs: {k: {secretKeyRef: {name: S, key: t}}}}]}`,
 			`spec.externalProviders.inference[0].secretRefs[k].secretKeyRef.name: "S" is not a valid Secret name: ` +
 				`use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit`,

@@ -148,7 +148,7 @@ type Storage struct {
 	KV, SQL *Store
 }
 
-// The kinds of state stores.
+// These are the kinds of state stores.
 const (
 	SQLite   = "sqlite"
 	Redis    = "redis"

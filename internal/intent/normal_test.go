@@ -160,7 +160,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("got %+v of %s/%s", in.Distribution, in.Namespace, in.Name)
 	}
 	if in := normal(t, ""); in.Storage.KV != nil || in.Storage.SQL != nil {
-		t.Error("storage without a field (FR-053)")
+		t.Error("an empty spec has a state store (FR-053)")
 	}
 }
 
@@ -295,7 +295,7 @@ func TestExpose(t *testing.T) {
 		})
 	}
 	if enabled, _, errs := intent.DecodeExpose(nil, path("expose")); enabled || errs != nil {
-		t.Error("unset is not exposed")
+		t.Error("an unset field exposes the stack, or is an error")
 	}
 }
 
@@ -327,7 +327,7 @@ func TestPortOfAnOlderStack(t *testing.T) {
 	}
 	stack.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
 	if _, errs := intent.FromObject(stack); len(errs) > 0 {
-		t.Errorf("port 80 of an older stack: %v", errs)
+		t.Errorf("port 80 of a v1alpha1 stack: %v", errs)
 	}
 	stack.Spec.Providers = &v1alpha2.ProvidersSpec{Inference: v1alpha2.NewProviders(v1alpha2.Provider{Provider: "vllm"})}
 	if _, errs := intent.FromObject(stack); len(errs) == 0 {

@@ -49,7 +49,7 @@ var ownedParts = []owned{
 	{"conversations_store", "set spec.storage instead", "spec.storage sets it"},
 	{"storage.backends", "set spec.storage instead", "spec.storage sets it"},
 	// The operator determines the location of the registry, and the pods update its content before each start.
-	{"storage.stores.metadata", "the operator determines the location of the registry from its content: remove it", "the server needs its registry"},
+	{"storage.stores.metadata", "the operator determines the location of the registry: remove it", "the server needs its registry"},
 	{"storage.stores.*.backend", "set spec.storage instead", "spec.storage sets it"},
 	{"server.port", "set spec.networking.port instead", "spec.networking.port sets it"},
 	{"server.workers", "set spec.workload.workers instead", "spec.workload.workers sets it"},

@@ -21,6 +21,6 @@ func TestOwnProbes(t *testing.T) {
 		}
 	}
 	if ownProbes(nil) {
-		t.Error("no change has own probes")
+		t.Error("a missing patch has its own probes")
 	}
 }

@@ -18,7 +18,7 @@ const MaxProviders = 64
 // policy has the same limit, because its cost grows with the square of the number.
 const MaxProviderFields = 64
 
-// The form of a provider's id.
+// These constants define the form of a provider's id.
 const (
 	IDForm      = `^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`
 	IDMaxLength = 63

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The ids of the two state stores in the names of their variables: LLSD_STORAGE_KV_PASSWORD.
+// These are the ids of the two state stores in the names of their variables: LLSD_STORAGE_KV_PASSWORD.
 const (
 	KVID  = "storage-kv"
 	SQLID = "storage-sql"

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Settings are the user's patch of the generated configuration, for sections of the server without another field in the
-// spec.
+// Settings are the user's patch of the generated configuration, for sections of the configuration that no other field
+// of the spec sets.
 type Settings struct {
 	// Values are a JSON merge patch without null. Nil means that there is none. Numbers are json.Number. The keys are
 	// written in sorted order.

@@ -39,7 +39,7 @@ workload: {overrides: {envFrom: [{secretRef: {name: more}}]}}
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 	if !in.MoreVariables {
-		t.Error("envFrom gives no further variables")
+		t.Error("MoreVariables is false although envFrom is set")
 	}
 	for dotted, want := range map[string]bool{
 		"server.auth": true, "server.auth.access_policy": true, "server.auth.x": false, "server.auth.access_policy.x": false,

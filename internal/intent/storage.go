@@ -132,7 +132,7 @@ func redisURL(text string) (*url.URL, error) {
 	case u.User != nil:
 		return nil, fmt.Errorf("%q contains a user or password; put the password in a Secret and name the Secret in password", redacted)
 	case u.RawQuery != "" || u.Fragment != "" || (u.Path != "" && u.Path != "/" && u.Path != "/0"):
-		return nil, fmt.Errorf("%q has more than a host and a port, but the server reads only the host and the port", redacted)
+		return nil, fmt.Errorf("%q has more than a host and a port, but the server reads only the host and the port; write host:port", redacted)
 	default:
 		return u, nil
 	}

@@ -201,7 +201,7 @@ func TestEveryValueIsSomewhere(t *testing.T) {
 			}
 			for _, leaf := range leaves(object["spec"], []string{"spec"}) {
 				if !isSaid(said, leaf.at) && !isThere(&result, leaf) {
-					t.Errorf("%s, %v, is not in the stack; place %s", fieldPath(leaf.at), leaf.value, fieldPath(result.Place(leaf.at)))
+					t.Errorf("the value of %s, %v, is not in the stack at %s", fieldPath(leaf.at), leaf.value, fieldPath(result.Place(leaf.at)))
 				}
 			}
 		})
@@ -246,7 +246,7 @@ func TestPolicy(t *testing.T) {
 		"none":        {"null", map[string]any{}, nil},
 		"not enabled": {"{enabled: false, ingress: [{}]}", nil, []string{"spec.network.policy"}},
 		"egress":      {"{egress: [{}]}", map[string]any{}, []string{"spec.network.policy.egress"}},
-		"egress not asked for": {
+		"egress rules without the policy type": {
 			"{policyTypes: [Ingress], egress: [{}]}",
 			map[string]any{},
 			[]string{"spec.network.policy.egress"},
@@ -262,7 +262,7 @@ func TestPolicy(t *testing.T) {
 			[]string{"spec.network.policy.policyTypes"},
 		},
 		"namespaces": {"{ingress: [{from: [{namespaceSelector: {}}, {podSelector: {}}]}]}", map[string]any{"namespaces": []any{"*"}}, nil},
-		"everybody": {
+		"all clients": {
 			"{ingress: [{}]}",
 			map[string]any{"namespaces": []any{"*"}},
 			[]string{"spec.network.policy.ingress[0].from"},

@@ -15,7 +15,8 @@ const firstRelease = "0.8.0"
 // repository is the prefix of the image of an OGXServer's distribution. The name of the distribution follows it.
 const repository = "docker.io/ogxai/distribution-"
 
-// distribution selects the server that runs. An OGXServer does not select a release. Its image is the newest at a pull.
+// distribution selects the server that runs. An OGXServer does not select a release. It runs the newest image at the
+// time of the pull.
 func (c *conversion) distribution() {
 	c.move("spec.distribution.image", "spec.distribution.image")
 	name := c.text("spec.distribution.name")

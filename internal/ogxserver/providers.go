@@ -122,8 +122,8 @@ func (w *writer) moved(name string, to ...string) {
 	w.went(append(slices.Clone(w.from), name), slices.Concat(w.to, to))
 }
 
-// setting returns a value of the configuration with the server's spelling of its fields. It converts strings to numbers
-// where the OGXServer API uses strings because it has no fractions.
+// setting returns a value of the configuration with the server's spelling of its fields. It converts a string to a
+// number if the OGXServer API uses a string only because the API has no type for fractions.
 func (w *writer) setting(name string, value any, from, to []string) any {
 	w.went(slices.Concat(w.from, from), slices.Concat(w.to, to))
 	switch v := value.(type) {

@@ -28,7 +28,7 @@ func (p *Plan) overrideAsV1alpha1(in Input) error {
 	p.ServesTLS = ownCommand && stackconfig.ServesTLS(in.Override.Data)
 	p.input.Launcher = !ownCommand
 	if in.Override.Key == names.OlderConfigFile && !ownCommand {
-		p.warn("spec.overrideConfig.configMapName", "ConfigMap %q has no key %q, so the server reads the key %q: rename this key",
+		p.warn("spec.overrideConfig.configMapName", "ConfigMap %q has no key %q, so the server reads the key %q: rename the key %[3]q to %[2]q",
 			in.Override.ConfigMapName, names.ConfigFile, names.OlderConfigFile)
 	}
 	if len(in.Intent.External) > 0 {
@@ -69,7 +69,7 @@ func workersIgnored(in Input, why string) stackconfig.Finding {
 
 // KeepsGroup reports whether an earlier operator set the fsGroup of the running pods. On OpenShift, such pods need a
 // constraint that accepts the fsGroup. The record contains the result after this operator has rendered the template.
-// Before that, the template determines it. live is nil if there is no Deployment.
+// Before that, the template determines the result. live is nil if there is no Deployment.
 func KeepsGroup(live *appsv1.Deployment, record *rollout.Record) bool {
 	return record.KeepsGroup || (live != nil && record.Template == "" && render.HasDataGroup(&live.Spec.Template.Spec))
 }

@@ -77,7 +77,7 @@ func TestAnyFileOfAUserConfigReplacesThePods(t *testing.T) {
 	one := build(t, marked(t, config, map[string][]byte{"config.yaml": []byte("a: b"), "more.py": []byte("1")}))
 	other := build(t, marked(t, config, map[string][]byte{"config.yaml": []byte("a: b"), "more.py": []byte("2")}))
 	if one.ConfigHash == other.ConfigHash || one.Rendered.Record.Inputs == other.Rendered.Record.Inputs {
-		t.Error("the change of a file does not change the hash")
+		t.Error("a changed file does not change the hash")
 	}
 }
 
@@ -102,7 +102,7 @@ func TestWorkersOfAnOlderStack(t *testing.T) {
 	}
 	delete(in.Object.Annotations, names.AnnotationCompat)
 	if _, err := plan.Build(in); err == nil {
-		t.Error("a stack without the annotation needs no base")
+		t.Error("a stack without the annotation has a plan without a base")
 	}
 }
 

@@ -100,32 +100,32 @@ func TestVolumesOnOpenShiftStayWritable(t *testing.T) {
 	}
 
 	first, record := build(spec, older1001, rollout.Record{}, false)
-	check("taken over", first, "anyuid", true, anyUID, restricted)
+	check("taken over from an earlier operator", first, "anyuid", true, anyUID, restricted)
 	record.Template = "" // the template is unchanged, and this is its record
 	kept, record := build(spec, older1001, record, false)
 	check("kept", kept, "anyuid", true, anyUID, restricted)
 	next, record := build(changed, older1001, record, false)
 	check("changed", next, "anyuid", true, anyUID, restricted)
 	again, _ := build(spec, &appsv1.Deployment{}, record, false)
-	check("changed again, by the record alone", again, "anyuid", true, anyUID, restricted)
+	check("changed again, with only the record", again, "anyuid", true, anyUID, restricted)
 
 	fresh, record := build(spec, nil, rollout.Record{}, false)
-	check("made here", fresh, "restricted-v2", true, restricted)
+	check("created by this operator", fresh, "restricted-v2", true, restricted)
 	if record.KeepsGroup {
-		t.Error("a stack of this operator keeps a group")
+		t.Error("a stack that this operator created keeps a group")
 	}
 	patched, _ := build(spec, older1001, rollout.Record{Template: "ours"}, false)
-	check("a group that was a user's patch here", patched, "restricted-v2", true, restricted)
+	check("a group from a user's patch", patched, "restricted-v2", true, restricted)
 	born, record := build(spec, older1001, rollout.Record{}, true)
-	check("of v1alpha2", born, "restricted-v2", true, restricted)
+	check("a stack of v1alpha2", born, "restricted-v2", true, restricted)
 	if record.KeepsGroup {
 		t.Error("a stack of v1alpha2 keeps a group")
 	}
-	check("the group without the constraint", first, "", false, restricted)
+	check("the group, without the constraint", first, "", false, restricted)
 
 	lost := first.DeepCopy()
 	lost.SecurityContext = nil
-	check("as it was lost", lost, "anyuid", false, anyUID, restricted)
+	check("without the group", lost, "anyuid", false, anyUID, restricted)
 	if !slices.ContainsFunc(first.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil }) {
 		t.Error("there is no volume")
 	}

@@ -33,7 +33,7 @@ var buildRefusesCases = map[string]struct {
 		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
 		message: "spec.providers.inference",
 	},
-	"a spec that the release before served": {
+	"a spec that the earlier release accepted": {
 		spec:      "providers: {inference: {provider: vlm}}\n",
 		change:    func(in *plan.Input) { in.RunningRelease = "0.6" },
 		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonUpgradeConfigFailure,
@@ -56,7 +56,7 @@ var buildRefusesCases = map[string]struct {
 		condition: v1alpha2.ConditionValidationSucceeded, reason: v1alpha2.ReasonInvalidSpec,
 		message: `spec.secretEnv[SQLITE_STORE_DIR]: "SQLITE_STORE_DIR" is set by the operator: use another name, or set the variable in spec.workload.overrides.env`,
 	},
-	"what the server trusts from a Secret": {
+	"the trusted certificates from a Secret": {
 		spec:      vllm + "secretEnv: {SSL_CERT_FILE: {secretKeyRef: {name: a, key: b}}}\n",
 		change:    func(in *plan.Input) { in.Trust.Own = [][]byte{} },
 		condition: v1alpha2.ConditionValidationSucceeded, reason: v1alpha2.ReasonInvalidSpec,
@@ -80,7 +80,7 @@ var buildRefusesCases = map[string]struct {
 		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
 		message: "786432",
 	},
-	"an override that takes no number of workers": {
+	"an override in which the workers cannot be set": {
 		spec:      "overrideConfig: {configMapName: mine, key: server.yaml}\nworkload: {workers: 2}\n",
 		change:    func(in *plan.Input) { in.Override.Data = []byte("server: 1\n") },
 		condition: v1alpha2.ConditionConfigGenerated, reason: v1alpha2.ReasonConfigGenerationFailed,
@@ -106,7 +106,7 @@ func TestBuildRefuses(t *testing.T) {
 			built, err := plan.Build(in)
 			var refused *plan.ConfigError
 			if !errors.As(err, &refused) || built != nil {
-				t.Fatalf("there is a plan: %v; error %v", built != nil, err)
+				t.Fatalf("plan returned: %v; error %v", built != nil, err)
 			}
 			if refused.Condition != tc.condition || refused.Reason != tc.reason {
 				t.Errorf("condition %s, reason %s", refused.Condition, refused.Reason)
@@ -147,7 +147,7 @@ func TestWarningsOnTheRelease(t *testing.T) {
 		"near":         {"distribution: {image: \"example.com/mine:0.7.99\"}\n", "server release 0.7.99 is configured with the data of release 0.7.3"},
 		"unknown": {
 			"distribution: {image: \"example.com/mine:latest\"}\n",
-			`the server release of image "example.com/mine:latest" is unknown; it is configured as release 0.7`,
+			`the server release of image "example.com/mine:latest" is unknown; the server is configured as release 0.7`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

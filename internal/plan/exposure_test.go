@@ -29,16 +29,16 @@ func TestExposureWarnings(t *testing.T) {
 		want             []string
 	}{
 		"not exposed": {networking: https + "expose: false"},
-		"plain and open": {
+		"plain HTTP without authentication": {
 			networking: "expose: {hostname: a.example.com}",
 			want:       []string{"over plain HTTP without authentication"},
 		},
-		"plain, and asks":      {networking: "expose: {hostname: a.example.com}", rest: settings},
-		"HTTPS outside":        {networking: "expose: {hostname: a.example.com, tlsSecretName: t}"},
-		"made-up name":         {networking: "expose: {tlsSecretName: t}", want: []string{".llama-stack.internal\", which has no DNS record"}},
-		"HTTPS inside":         {networking: https + "expose: {hostname: a.example.com, ingressClassName: nginx}"},
-		"HTTPS, default class": {networking: https + "expose: {hostname: a.example.com}"},
-		"HTTPS, unknown class": {networking: https + "expose: {hostname: a.example.com, ingressClassName: mine}", want: []string{`has no annotation that configures this for the controller of ingress class "mine"`}},
+		"plain HTTP with authentication": {networking: "expose: {hostname: a.example.com}", rest: settings},
+		"HTTPS outside":                  {networking: "expose: {hostname: a.example.com, tlsSecretName: t}"},
+		"generated name":                 {networking: "expose: {tlsSecretName: t}", want: []string{".llama-stack.internal\", which has no DNS record"}},
+		"HTTPS inside":                   {networking: https + "expose: {hostname: a.example.com, ingressClassName: nginx}"},
+		"HTTPS, default class":           {networking: https + "expose: {hostname: a.example.com}"},
+		"HTTPS, unknown class":           {networking: https + "expose: {hostname: a.example.com, ingressClassName: mine}", want: []string{`has no annotation that configures this for the controller of ingress class "mine"`}},
 		"HTTPS, Traefik": {networking: https + "expose: {hostname: a.example.com, ingressClassName: traefik}", want: []string{
 			"create a ServersTransport of traefik.io/v1alpha1 in namespace \"team-a\", with a name in the certificate as serverName, and in rootCAs a Secret " +
 				"that contains the authority's certificate under ca.crt; then run kubectl annotate service demo-service --namespace team-a " +
@@ -94,7 +94,7 @@ func TestBackendTLS(t *testing.T) {
 	}
 	for name, tc := range map[string]backendTLSCase{
 		"the name in the cluster": {chain: certificate, authority: authority, hostname: inside, data: string(authority)},
-		"the name outside": {
+		"the external name": {
 			chain: testutil.CertificateFor(t, "x.example.com", "*.example.com"), authority: authority,
 			hostname: "llama.example.com",
 			data:     string(authority),
@@ -109,14 +109,14 @@ func TestBackendTLS(t *testing.T) {
 		},
 		"no authority": {chain: certificate, warning: `the authority of the server's certificate is unknown: add key "ca.crt" of Secret "cert", ` +
 			`with the authority's certificate in PEM form (for a self-signed certificate, the same certificate as in "tls.crt")`},
-		"a key for an authority": {chain: certificate, authority: key, warning: `key "ca.crt" of Secret "cert" contains something other than a certificate ` +
+		"a key instead of an authority": {chain: certificate, authority: key, warning: `key "ca.crt" of Secret "cert" contains something other than a certificate ` +
 			"at line 1: store only the authority's certificate in this key"},
-		"text for an authority": {chain: certificate, authority: []byte("hello"), warning: `key "ca.crt" of Secret "cert" contains no certificate in PEM form: ` +
+		"text instead of an authority": {chain: certificate, authority: []byte("hello"), warning: `key "ca.crt" of Secret "cert" contains no certificate in PEM form: ` +
 			"store the authority's certificate in this key, in PEM form"},
 		"another name": {chain: testutil.CertificateFor(t, "x.example.org"), authority: authority, warning: `the certificate in Secret "cert" ` +
 			"is not valid for any name of the server: issue a certificate for demo-service.team-a.svc.cluster.local, demo-service.team-a.svc or llama.example.com"},
-		"it was not read": {},
-		"a certificate of the configuration's own": {
+		"a Secret that was not read": {},
+		"a certificate of the configuration": {
 			spec:     "overrideConfig: {configMapName: mine}\nnetworking: {expose: {hostname: llama.example.com}}",
 			override: "version: 2\nserver: {tls_certfile: /a, tls_keyfile: /b}\n",
 			warning:  `create a BackendTLSPolicy for Service "demo-service" with the authority of the certificate and a name that the certificate contains`,

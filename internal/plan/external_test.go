@@ -100,13 +100,13 @@ func TestExternalInputs(t *testing.T) {
 	} {
 		if got := build(t, labelled(t, strings.Replace(withExternal, edit[0], edit[1],
 			1))).Rendered.Record.Inputs; got == start {
-			t.Errorf("%s for %s is not a change", edit[1], edit[0])
+			t.Errorf("%s instead of %s does not change the inputs", edit[1], edit[0])
 		}
 	}
 	for name, edit := range map[string]func(*plan.Input){
 		"module": func(in *plan.Input) { in.Packages["mine"].Module = "other" },
 		"digest": func(in *plan.Input) { in.PackageDigests["mine"] = strings.Replace(digest, "e3", "e4", 1) },
-		"no label": func(in *plan.Input) {
+		"label": func(in *plan.Input) {
 			delete(in.Packages, "mine")
 			delete(in.PackageDigests, "mine")
 		},
@@ -114,13 +114,13 @@ func TestExternalInputs(t *testing.T) {
 		in := labelled(t, withExternal)
 		edit(&in)
 		if got := build(t, in).Rendered.Record.Inputs; got == start {
-			t.Errorf("%s is not a change", name)
+			t.Errorf("a change of the %s does not change the inputs", name)
 		}
 	}
 	in := labelled(t, withExternal)
 	in.Packages["mine"].Vendor, in.Packages["mine"].Version = "other", "2"
 	if got := build(t, in).Rendered.Record.Inputs; got != start {
-		t.Error("a part that affects no pod is a change")
+		t.Error("a part that affects no pod changes the inputs")
 	}
 }
 
@@ -183,7 +183,7 @@ func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 	}{
 		"one file": {spec, map[string][]byte{"config.yaml": files["run.yaml"]}, nil},
 		"more files": {spec, files, []string{
-			`ConfigMap "mine" has no key "config.yaml", so the server reads the key "run.yaml": rename this key`,
+			`ConfigMap "mine" has no key "config.yaml", so the server reads the key "run.yaml": rename the key "run.yaml" to "config.yaml"`,
 			`the external providers are in a copy of key "run.yaml" of ConfigMap "mine", and the other keys are not mounted next to this copy: ` +
 				"mount the keys that the server needs with spec.workload.overrides.volumes",
 		}},

@@ -111,7 +111,7 @@ func server(in Input) render.Server {
 	return result
 }
 
-// The names of the variable for the port before and after the server was renamed (server fact 40).
+// These are the names of the variable for the port before and after the server was renamed (server fact 40).
 const (
 	oldPortVariable = "LLAMA_STACK_PORT"
 	newPortVariable = "OGX_PORT"
@@ -161,7 +161,8 @@ func variables(env []stackconfig.EnvVar) []render.EnvVar {
 	return result
 }
 
-// readFromSecret returns the variables, with derived values read from another Secret. Empty means the usual Secret.
+// readFromSecret returns the variables, with derived values read from another Secret. An empty name of the Secret means
+// the usual Secret.
 func readFromSecret(env []stackconfig.EnvVar, stack, secret string) []stackconfig.EnvVar {
 	if secret == "" {
 		return env
@@ -190,7 +191,7 @@ func withSecretEnv(env []stackconfig.EnvVar, in *intent.Intent) []stackconfig.En
 }
 
 // ownVariables returns errors for variables of spec.secretEnv that the operator sets itself. With such a variable, the
-// server would use another port or directory than the probes, the Service and the volumes.
+// port or directory of the server would differ from that of the probes, the Service and the volumes.
 func ownVariables(input render.Input, in *intent.Intent) field.ErrorList {
 	var errs field.ErrorList
 	own := render.OwnVariables(input)
@@ -209,13 +210,14 @@ func byName(env []stackconfig.EnvVar) []stackconfig.EnvVar {
 	return env
 }
 
-// releaseWarnings adds a warning if the release in the image is unknown or not the one of the configuration.
+// releaseWarnings adds a warning if the release in the image is unknown, or differs from the release of the
+// configuration.
 func (p *Plan) releaseWarnings(resolved *distribution.Resolved) {
 	const path = "spec.distribution"
 	switch {
 	case resolved.Exact:
 	case resolved.DetectedBy == distribution.Unknown:
-		p.warn(path, "the server release of image %q is unknown; it is configured as release %s", resolved.Image, resolved.Release.Line)
+		p.warn(path, "the server release of image %q is unknown; the server is configured as release %s", resolved.Image, resolved.Release.Line)
 	default:
 		p.warn(path, "server release %s is configured with the data of release %s", resolved.Version, resolved.Release.Version)
 	}

@@ -103,7 +103,7 @@ func TestMemoryGrowsWithTheObject(t *testing.T) {
 					t.Errorf("%d MiB are allocated for n = %d, want at most %d MiB", whole>>20, n, mostAllocated>>20)
 				}
 				if whole > mostGrowth*quarter+noise {
-					t.Errorf("%d kB are allocated for n = %d, and %d kB for n = %d", quarter>>10, n/4, whole>>10, n)
+					t.Errorf("allocations grow too fast: %d kB for n = %d, and %d kB for n = %d", quarter>>10, n/4, whole>>10, n)
 				}
 			}
 		})

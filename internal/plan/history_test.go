@@ -26,21 +26,21 @@ func TestKeepConfigMaps(t *testing.T) {
 		used     []string
 		want     []string
 	}{
-		"nothing":             {},
-		"the first, not made": {current: []string{"c1", "b1"}, want: []string{"b1", "c1"}},
+		"nothing":                            {},
+		"the first, before they are created": {current: []string{"c1", "b1"}, want: []string{"b1", "c1"}},
 		"current and previous": {
 			existing: []metav1.PartialObjectMetadata{config("c1", 1), config("c3", 3), config("c2", 2)},
 			current:  []string{"c3"}, want: []string{"c2", "c3"},
 		},
-		"back to an older one": {
+		"a return to an older one": {
 			existing: []metav1.PartialObjectMetadata{config("c1", 1), config("c2", 2), config("c3", 3)},
 			current:  []string{"c1"}, want: []string{"c1", "c3"},
 		},
-		"those in use": {
+		"ConfigMaps in use": {
 			existing: []metav1.PartialObjectMetadata{config("c1", 1), config("c2", 2), config("c3", 3), config("c4", 4)},
 			current:  []string{"c4"}, used: []string{"c1", "c1", "users-own"}, want: []string{"c1", "c3", "c4", "users-own"},
 		},
-		"bases apart from configurations": {
+		"bases and configurations are counted separately": {
 			existing: []metav1.PartialObjectMetadata{
 				config("c1", 1), config("c2", 2), config("c3", 3), base("b1", 1),
 				base("b2", 2), base("b3", 4),
@@ -51,11 +51,11 @@ func TestKeepConfigMaps(t *testing.T) {
 			existing: []metav1.PartialObjectMetadata{config("c1", 1), config("c2", 2), base("b1", 1)},
 			want:     []string{"b1", "c2"},
 		},
-		"another ConfigMap of ours has no history": {
+		"another ConfigMap of the stack is not kept": {
 			existing: []metav1.PartialObjectMetadata{config("c1", 1), meta("ca-bundle", "", 2)},
 			current:  []string{"c1"}, want: []string{"c1"},
 		},
-		"made in the same second": {
+		"created in the same second": {
 			existing: []metav1.PartialObjectMetadata{config("c2", 1), config("c1", 1), config("c3", 1)},
 			current:  []string{"c3"}, want: []string{"c1", "c3"},
 		},

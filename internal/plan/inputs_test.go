@@ -75,21 +75,21 @@ workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
 `
 
 	blind := map[string]inputChange{
-		"nothing":                  {},
-		"replicas":                 {spec: workloadWith("replicas: 5")},
-		"the default of a port":    {spec: addText("networking: {port: 8321}\n")},
-		"expose":                   {spec: addText("networking: {expose: true}\n")},
-		"allowedFrom":              {spec: addText("networking: {allowedFrom: {namespaces: [a]}}\n")},
-		"podDisruptionBudget":      {spec: workloadWith("podDisruptionBudget: {minAvailable: 1}")},
-		"autoscaling":              {spec: workloadWith("autoscaling: {maxReplicas: 3}")},
-		"policies of the cluster":  {input: func(in *plan.Input) { in.Cluster.NetworkPolicies = true }},
-		"labels of the stack":      {input: func(in *plan.Input) { in.Object.Labels = map[string]string{"a": "b"} }},
-		"generation":               {input: func(in *plan.Input) { in.Object.Generation = 99 }},
-		"version of the operator":  {input: func(in *plan.Input) { in.OperatorVersion = "v99" }},
-		"image of the catalogue":   {input: func(in *plan.Input) { in.CatalogueImage = "other:1" }},
-		"release that runs":        {input: func(in *plan.Input) { in.RunningRelease = "0.6" }},
-		"label of the release":     {input: func(in *plan.Input) { in.Distribution.Label = "0.7.1" }},
-		"where the base came from": {input: func(in *plan.Input) { in.Base.Source = "oci-label" }},
+		"nothing":                          {},
+		"replicas":                         {spec: workloadWith("replicas: 5")},
+		"the default port, set explicitly": {spec: addText("networking: {port: 8321}\n")},
+		"expose":                           {spec: addText("networking: {expose: true}\n")},
+		"allowedFrom":                      {spec: addText("networking: {allowedFrom: {namespaces: [a]}}\n")},
+		"podDisruptionBudget":              {spec: workloadWith("podDisruptionBudget: {minAvailable: 1}")},
+		"autoscaling":                      {spec: workloadWith("autoscaling: {maxReplicas: 3}")},
+		"network policies of the cluster":  {input: func(in *plan.Input) { in.Cluster.NetworkPolicies = true }},
+		"labels of the stack":              {input: func(in *plan.Input) { in.Object.Labels = map[string]string{"a": "b"} }},
+		"generation":                       {input: func(in *plan.Input) { in.Object.Generation = 99 }},
+		"version of the operator":          {input: func(in *plan.Input) { in.OperatorVersion = "v99" }},
+		"image of the catalogue":           {input: func(in *plan.Input) { in.CatalogueImage = "other:1" }},
+		"running release":                  {input: func(in *plan.Input) { in.RunningRelease = "0.6" }},
+		"label of the release":             {input: func(in *plan.Input) { in.Distribution.Label = "0.7.1" }},
+		"source of the base":               {input: func(in *plan.Input) { in.Base.Source = "oci-label" }},
 	}
 	start := build(t, input(t, from)).Rendered.Record
 	for _, name := range slices.Sorted(maps.Keys(seenByThePod)) {
@@ -113,7 +113,7 @@ func changed(t *testing.T, spec string, edit func(string) string, change func(*p
 	edited := spec
 	if edit != nil {
 		if edited = edit(spec); edited == spec {
-			t.Fatalf("the edit does not fit the spec %s", spec)
+			t.Fatalf("the edit does not change the spec %s", spec)
 		}
 	}
 	in := input(t, edited)
@@ -153,10 +153,10 @@ func TestTheCompatMarkIsAnInput(t *testing.T) {
 	in.Object.Annotations = map[string]string{names.AnnotationCompat: "v1alpha1"}
 	with := build(t, in).Rendered.Record.Inputs
 	if with == without {
-		t.Error("the mark is not in the digest")
+		t.Error("the compatibility annotation does not change the digest")
 	}
 	in.Object.Annotations[names.AnnotationContainerName] = "mine"
 	if named := build(t, in).Rendered.Record.Inputs; named == with {
-		t.Error("the container's name is not in the digest")
+		t.Error("the container's name does not change the digest")
 	}
 }

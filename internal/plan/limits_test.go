@@ -31,6 +31,6 @@ func TestLimitsOfWorkers(t *testing.T) {
 	}
 	delete(in.Object.Annotations, names.AnnotationCompat)
 	if got := *container(t, build(t, in)).Resources.Limits; len(got) != 1 {
-		t.Errorf("limits %v without the mark", got)
+		t.Errorf("limits %v without the compatibility annotation, want only the limit of the spec", got)
 	}
 }

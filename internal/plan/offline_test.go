@@ -37,7 +37,7 @@ func TestOfflineWarnings(t *testing.T) {
 			spec: "overrideConfig: {configMapName: mine}\noffline: true\n", input: override(s3),
 			want: []string{"spec.overrideConfig: providers.files[0]: remote::s3 calls s3.amazonaws.com when the server starts"},
 		},
-		"an override inside": {
+		"an override with an endpoint in the cluster": {
 			spec:  "overrideConfig: {configMapName: mine}\noffline: true\n",
 			input: override(strings.Replace(s3, "region: b", "region: b, endpoint_url: \"http://minio:9000\"", 1)),
 		},

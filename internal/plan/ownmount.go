@@ -12,7 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// beneathOwnMount handles a volume of the user at the directory of the generated configuration, which takes precedence.
+// beneathOwnMount handles a volume of the user that is mounted at the directory of the generated configuration. The
+// volume takes precedence over the generated configuration.
 //
 // If a stack of v1alpha1 needs a generated configuration only for the number of workers, the volume contains the
 // stack's configuration. In this case, the pods do not mount the generated configuration, no variable refers to it, and

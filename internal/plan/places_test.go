@@ -76,10 +76,10 @@ func checkLosses(t *testing.T, cases map[string]lossCase) {
 // TestLossesOfVolumes checks the data that is left behind by a change of the volume, and changes that move no data.
 func TestLossesOfVolumes(t *testing.T) {
 	checkLosses(t, map[string]lossCase{
-		"nothing changes":               {lossVolume, lossVolume, false, nil, ""},
-		"a model more":                  {lossVolume, lossVolume + "resources: {models: [a]}\nproviders: {inference: {provider: vllm, endpoint: \"http://vllm:8000\"}}", false, nil, ""},
-		"an ephemeral stack":            {"disabled: [eval]", "disabled: [batches]", false, nil, ""},
-		"the image's own, then a field": {lossVolume, lossVolume + "disabled: [eval]", false, nil, ""},
+		"nothing changes":                         {lossVolume, lossVolume, false, nil, ""},
+		"one more model":                          {lossVolume, lossVolume + "resources: {models: [a]}\nproviders: {inference: {provider: vllm, endpoint: \"http://vllm:8000\"}}", false, nil, ""},
+		"an ephemeral stack":                      {"disabled: [eval]", "disabled: [batches]", false, nil, ""},
+		"the image's configuration, then a field": {lossVolume, lossVolume + "disabled: [eval]", false, nil, ""},
 		"storage switched off": {
 			lossVolume, "disabled: [eval]", false,
 			[]string{lossAll + " spec.workload.storage"},
@@ -99,7 +99,7 @@ func TestLossesOfVolumes(t *testing.T) {
 			[]string{"files spec.workload.storage.mountPath"},
 			"name lls-storage, mountPath /.llama",
 		},
-		"another mountPath, and the volume there too": {
+		"another mountPath, with the volume also at the earlier path": {
 			lossVolume, "workload: {storage: {mountPath: /data}, overrides: {volumeMounts: [{name: lls-storage, mountPath: /.llama}]}}", false,
 			nil, "",
 		},
@@ -125,8 +125,8 @@ func TestLossesOfStores(t *testing.T) {
 			[]string{lossInKV + " spec.storage.kv"},
 			"stays in the SQLite file /.llama/distributions/starter/kvstore.db on PersistentVolumeClaim demo-pvc, and is missing from Redis at redis:6379",
 		},
-		"the key-value store and back": {lossVolume + lossRedis, lossVolume, false, []string{lossInKV + " spec.storage.kv"}, "stays in Redis at redis:6379"},
-		"another Redis":                {lossVolume + lossRedis, lossVolume + other, false, []string{lossInKV + " spec.storage.kv"}, "redis-cli --rdb"},
+		"the key-value store, moved back": {lossVolume + lossRedis, lossVolume, false, []string{lossInKV + " spec.storage.kv"}, "stays in Redis at redis:6379"},
+		"another Redis":                   {lossVolume + lossRedis, lossVolume + other, false, []string{lossInKV + " spec.storage.kv"}, "redis-cli --rdb"},
 		"the SQL store": {
 			lossVolume, lossVolume + "storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}", false,
 			[]string{inSQL + " spec.storage.sql"},
@@ -190,7 +190,7 @@ func TestLossesOfProviders(t *testing.T) {
 			[]string{"batches spec.distribution.baseProviders", "vector_io/sqlite-vec spec.distribution.baseProviders"},
 			"requests to its vector stores fail, even requests to delete them",
 		},
-		"every provider of the base again": {
+		"all providers of the base, added again": {
 			lossVolume + "distribution: {name: starter, baseProviders: Required}\n" + lossChat, lossVolume + lossChat, false, nil, "",
 		},
 		"a vector provider renamed": {
@@ -199,7 +199,7 @@ func TestLossesOfProviders(t *testing.T) {
 			[]string{"vector_io/one spec.providers.vectorIo"},
 			`the vector provider "one" is now named "two"`,
 		},
-		"a vector provider elsewhere": {
+		"a vector provider with another endpoint": {
 			lossVolume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://chroma:8000\"}}",
 			lossVolume + "providers: {vectorIo: {id: one, provider: chromadb, endpoint: \"http://other:8000\"}}", false,
 			[]string{"vector_io/one spec.providers.vectorIo"},

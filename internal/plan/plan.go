@@ -40,11 +40,12 @@ type Input struct {
 	Limited []corev1.ResourceName
 	// RunningRelease is the release line of the running server, from the record or the status. Empty means none.
 	RunningRelease string
-	// Before contains the places of the running pods' data. Nil means that there are none, or unknown places.
+	// Before contains the places of the running pods' data. Nil means that no pods run, or that the places are unknown.
 	Before *retention.Places
 	// Base is the base configuration. Nil means that no base is needed (see NeedsBase), or that there is none.
 	Base *Base
-	// Trust holds the certificates that the server trusts in addition to the public authorities. Zero adds none.
+	// Trust holds the certificates that the server trusts in addition to the public authorities. The zero value adds no
+	// certificates.
 	Trust Trust
 	// Serving is the server's certificate in the Secret that the spec names. Nil means that it was not read.
 	Serving *cabundle.Serving

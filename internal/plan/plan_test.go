@@ -214,7 +214,7 @@ func TestBuildOverride(t *testing.T) {
 	}
 	in.Override.Data = append(in.Override.Data, "# more\n"...)
 	if got := build(t, in).ConfigHash; got == built.ConfigHash {
-		t.Error("other content has the same hash")
+		t.Error("different content has the same hash")
 	}
 }
 
@@ -261,11 +261,11 @@ func TestTLS(t *testing.T) {
 			override + "workload: {workers: 2}", "", plan.ModeOverride, "HTTP", "[--insecure]",
 			false,
 		},
-		"override, certificate":   {override + tls, "", plan.ModeOverride, "HTTPS", "[]", true},
-		"override with its own":   {override, own, plan.ModeOverride, "HTTPS", "[]", false},
-		"own in a copy":           {override + "workload: {workers: 2}", own, plan.ModeOverride, "HTTPS", "[]", false},
-		"base with its own":       {"baseConfig: {configMapName: b}", own, plan.ModeGenerated, "HTTPS", "[]", false},
-		"arguments of the user's": {"workload: {overrides: {args: [a]}}", "", plan.ModeImageDefault, "HTTP", "[a]", false},
+		"override, certificate":                        {override + tls, "", plan.ModeOverride, "HTTPS", "[]", true},
+		"override with its own certificate":            {override, own, plan.ModeOverride, "HTTPS", "[]", false},
+		"override with its own certificate, in a copy": {override + "workload: {workers: 2}", own, plan.ModeOverride, "HTTPS", "[]", false},
+		"base with its own certificate":                {"baseConfig: {configMapName: b}", own, plan.ModeGenerated, "HTTPS", "[]", false},
+		"the user's arguments":                         {"workload: {overrides: {args: [a]}}", "", plan.ModeImageDefault, "HTTP", "[a]", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := input(t, tc.spec)
@@ -310,7 +310,7 @@ func TestPathsLeadToTheVolume(t *testing.T) {
 	}{
 		"image default": {storage, "", []string{"HOME=/data", "SQLITE_STORE_DIR=/data/distributions/starter"}},
 		"generated":     {storage + "disabled: [eval]\n", "", []string{"SQLITE_STORE_DIR=/data/distributions/starter"}},
-		"a base of one's own": {
+		"the user's own base": {
 			storage + "disabled: [eval]\nbaseConfig: {configMapName: base}\n",
 			"version: 2\ndistro_name: mine\napis: []\nproviders: {}\nexternal_providers_dir: ${env.MY_DIR:=~/.llama/mine}\n",
 			[]string{"MY_DIR=/data/mine", "SQLITE_STORE_DIR=/data/distributions/starter"},
@@ -331,7 +331,7 @@ func TestPathsLeadToTheVolume(t *testing.T) {
 	}
 	for _, variable := range environment(container(t, build(t, input(t, `distribution: {name: starter}`)))) {
 		if strings.HasPrefix(variable, "SQLITE_STORE_DIR") {
-			t.Errorf("%s without a volume", variable)
+			t.Errorf("%s is set without a volume", variable)
 		}
 	}
 }

@@ -21,20 +21,20 @@ func TestTriesChanges(t *testing.T) {
 		{name: "a volume for one pod at a time", spec: "workload: {storage: {}}\n", auto: true},
 		{name: "the image's own configuration", spec: "workload: {storage: {}}\n", auto: true},
 		{name: "no volume"},
-		{name: "a volume for many", spec: "workload: {storage: {accessModes: [ReadWriteMany]}}\n"},
+		{name: "a volume for several pods", spec: "workload: {storage: {accessModes: [ReadWriteMany]}}\n"},
 		{name: "a configuration", spec: models + "workload: {storage: {}}\n", auto: true},
 		{name: "redis", spec: "storage: {kv: {type: redis, endpoint: \"r:1\"}}\nworkload: {storage: {}}\n"},
 		{name: "postgres", spec: "storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: a, key: b}}}}\nworkload: {storage: {}}\n"},
 		{name: "remote vectors", spec: "providers: {vectorIo: {provider: chromadb, settings: {url: \"http://c:1\"}}}\nworkload: {storage: {}}\n"},
 		{name: "a variable that enables remote vectors", spec: models + "workload: {storage: {}, overrides: {env: [{name: PGVECTOR_DB, value: a}]}}\n"},
 		{name: "a GPU", spec: "workload: {storage: {}, resources: {limits: {nvidia.com/gpu: 1}}}\n"},
-		{name: "a GPU of a neighbour", spec: "workload: {storage: {}, overrides: {podTemplate: {spec: {containers: [{name: a, image: a, resources: {requests: {amd.com/gpu: 1}}}]}}}}\n"},
-		{name: "a claimed device", spec: "workload: {storage: {}, overrides: {podTemplate: {spec: {resourceClaims: [{name: a, resourceClaimName: a}]}}}}\n"},
+		{name: "a GPU in another container", spec: "workload: {storage: {}, overrides: {podTemplate: {spec: {containers: [{name: a, image: a, resources: {requests: {amd.com/gpu: 1}}}]}}}}\n"},
+		{name: "a device in a resource claim", spec: "workload: {storage: {}, overrides: {podTemplate: {spec: {resourceClaims: [{name: a, resourceClaimName: a}]}}}}\n"},
 		{name: "ordinary resources", spec: "workload: {storage: {}, resources: {limits: {cpu: 1, memory: 1Gi}}}\n", auto: true},
-		{name: "a claim of the user's", spec: "workload: {storage: {}, overrides: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}]}}\n"},
+		{name: "a claim of the user", spec: "workload: {storage: {}, overrides: {volumes: [{name: a, persistentVolumeClaim: {claimName: a}}]}}\n"},
 		{name: "model files on a claim", spec: "modelFiles: {persistentVolumeClaim: {claimName: a}}\nworkload: {storage: {}}\n", auto: true},
-		{name: "model files of an image", spec: "modelFiles: {image: {reference: a}}\nworkload: {storage: {}}\n", auto: true},
-		{name: "a command of the user's", spec: "workload: {storage: {}, overrides: {command: [serve]}}\n"},
+		{name: "model files in an image", spec: "modelFiles: {image: {reference: a}}\nworkload: {storage: {}}\n", auto: true},
+		{name: "a command of the user", spec: "workload: {storage: {}, overrides: {command: [serve]}}\n"},
 		{name: "an override", spec: "overrideConfig: {configMapName: mine, key: server.yaml}\nworkload: {storage: {}}\n", auto: true},
 		{
 			name: "an override with a database", spec: "overrideConfig: {configMapName: mine, key: server.yaml}\nworkload: {storage: {}}\n",
@@ -66,7 +66,7 @@ func TestTriesChanges(t *testing.T) {
 	}
 }
 
-// No pod tries changes of a stack of v1alpha1, because its user does not expect this.
+// The operator does not try changes of a stack of v1alpha1 in a preflight pod, because its user does not expect this.
 func TestTriesChangesOfOlderStacks(t *testing.T) {
 	for mode, want := range map[v1alpha2.PreflightMode]bool{
 		"": false, v1alpha2.PreflightAuto: true, v1alpha2.PreflightAlways: true, v1alpha2.PreflightNever: false,

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// The variables of the server's metrics endpoint. The port must be a number, but a Service named ogx-metrics would set
-// the variable to a URL (server fact 27).
+// These are the variables of the server's metrics endpoint. The port must be a number, but a Service named ogx-metrics
+// would set the variable to a URL (server fact 27).
 const (
 	metricsEnabledVariable = "OGX_METRICS_ENDPOINT_ENABLED"
 	metricsPortVariable    = "OGX_METRICS_PORT"

@@ -18,9 +18,9 @@ func TestServiceLinks(t *testing.T) {
 		want bool
 	}{
 		"the image's configuration":    {`distribution: {name: starter}`, true},
-		"an image of one's own":        {`distribution: {image: "quay.io/team/llama:prod"}`, true},
+		"the user's own image":         {`distribution: {image: "quay.io/team/llama:prod"}`, true},
 		"a userConfig":                 {`overrideConfig: {configMapName: mine}`, true},
-		"workers of a userConfig":      {"overrideConfig: {configMapName: mine}\nworkload: {workers: 2}", true},
+		"workers with a userConfig":    {"overrideConfig: {configMapName: mine}\nworkload: {workers: 2}", true},
 		"generated":                    {`resources: {models: [{name: m, provider: openai}]}`, false},
 		"generated, every port is set": {"resources: {models: [{name: m, provider: openai}]}\nworkload: {overrides: {env: [" + pgports + "]}}", true},
 		"generated, reads a Service":   {"providers: " + vllm, true},
@@ -40,7 +40,7 @@ func TestServiceLinks(t *testing.T) {
 		}
 		delete(in.Object.Annotations, names.AnnotationCompat)
 		if given := build(t, in).Rendered.Deployment.Spec.Template.Spec.EnableServiceLinks; given == nil || *given {
-			t.Errorf("%s: enableServiceLinks is %v without the mark", name, given)
+			t.Errorf("%s: enableServiceLinks is %v without the compatibility annotation, want false", name, given)
 		}
 	}
 }

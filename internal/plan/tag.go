@@ -17,7 +17,7 @@ func asTheImageHas(server render.Server, runtime release.Runtime) render.Server 
 	return server
 }
 
-// tagWarning adds a warning about the settings that the server needs if its tag is correct.
+// tagWarning adds a warning about the settings that the server needs if the tag of its image is correct.
 func (p *Plan) tagWarning(in Input) {
 	resolved, runtime, needs := &in.Distribution, in.Distribution.Release.Runtime, ""
 	switch {

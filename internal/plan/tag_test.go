@@ -20,11 +20,11 @@ func TestContainerOfAnImageWithATag(t *testing.T) {
 		change      func(*plan.Input)
 		older, want seen // as v1alpha1, and as v1alpha2, which always has a volume for /tmp
 	}{
-		"somebody's 1.2":  {image: "quay.io/team/llama:1.2", older: seen{warned: true}, want: seen{warned: true}},
+		"a user's 1.2":    {image: "quay.io/team/llama:1.2", older: seen{warned: true}, want: seen{warned: true}},
 		"a user's v1.4.1": {image: "quay.io/team/llama:v1.4.1", older: seen{warned: true}, want: seen{warned: true}},
-		"somebody's 0.7":  {image: "quay.io/team/llama:0.7.3"},
+		"a user's 0.7":    {image: "quay.io/team/llama:0.7.3"},
 		"published":       {image: "docker.io/ogxai/distribution-starter:1.2.5", older: seen{insecure: true, tmp: true}, want: seen{insecure: true, tmp: true}},
-		"rendered by the tag": {
+		"rendered for the release in the tag": {
 			image: "quay.io/team/llama:1.2", change: func(in *plan.Input) { in.RenderedByTag = true },
 			older: seen{insecure: true, tmp: true}, want: seen{insecure: true, tmp: true},
 		},
@@ -37,7 +37,7 @@ func TestContainerOfAnImageWithATag(t *testing.T) {
 			image: "llamastack/distribution-starter:0.2.24", spec: generated, older: seen{command: true},
 			want: seen{command: true},
 		},
-		"own arguments": {
+		"own command": {
 			image: "quay.io/team/llama:1.2", spec: "workload: {overrides: {command: [serve]}}\n",
 		},
 	} {

@@ -28,7 +28,7 @@ type Trust struct {
 	Warnings []stackconfig.Finding
 }
 
-// UnusableKey is a key of a ConfigMap without usable certificates.
+// UnusableKey is a key of a ConfigMap whose certificates cannot be used, with the problem.
 type UnusableKey struct {
 	// Use is the reference to the ConfigMap. Its Namespace is the namespace from which it was read.
 	Use     intent.ConfigMapUse
@@ -40,8 +40,8 @@ type UnusableKey struct {
 // the spec names and that is missing from the contents adds no certificate.
 //
 // An entry that is not a certificate makes a key of the user unusable. In a stack of v1alpha1, such an entry only
-// causes a warning, because these stacks have always used the other certificates of the key. A platform has no such
-// restriction.
+// causes a warning, because these stacks have always used the other certificates of the key. In a ConfigMap of the
+// platform, such an entry is ignored.
 func ReadTrust(stack *v1alpha2.LlamaStackDistribution, contents map[string]map[string][]byte) (Trust, []UnusableKey) {
 	var trust Trust
 	var unusable []UnusableKey

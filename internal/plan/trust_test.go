@@ -64,9 +64,9 @@ func TestReadTrust(t *testing.T) {
 	}
 	trusted := []byte(strings.ReplaceAll(string(two), " CERTIFICATE", " TRUSTED CERTIFICATE"))
 	for name, tc := range map[string]readTrustCase{
-		"none":       {spec: `{server: {distribution: {name: starter}}}`},
-		"the spec's": {spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(one)}, want: counts{Own: 1}},
-		"in no file": {spec: withBundle},
+		"none":                {spec: `{server: {distribution: {name: starter}}}`},
+		"the spec's":          {spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(one)}, want: counts{Own: 1}},
+		"a missing ConfigMap": {spec: withBundle},
 		"the platform's": {
 			spec: `{server: {distribution: {name: starter}}}`, contents: map[string]map[string][]byte{names.TrustedCABundle: bundle(one, key)},
 			want: counts{Platform: 1},
@@ -75,7 +75,7 @@ func TestReadTrust(t *testing.T) {
 			spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(one), names.TrustedCABundle: bundle(two)},
 			want: counts{Own: 1, Platform: 1},
 		},
-		"both, of v1alpha2": {
+		"both, in a stack of v1alpha2": {
 			spec: withBundle, born: true, contents: map[string]map[string][]byte{
 				"ca":                  bundle(one),
 				names.TrustedCABundle: bundle(two),
@@ -89,17 +89,17 @@ func TestReadTrust(t *testing.T) {
 				`key "ca-bundle.crt" of ConfigMap "ca": line 12: is a "TRUSTED CERTIFICATE", not a certificate: this entry is ignored`,
 			},
 		},
-		"an entry that is not a certificate, of v1alpha2": {
+		"an entry that is not a certificate, in a stack of v1alpha2": {
 			spec: withBundle, born: true, contents: map[string]map[string][]byte{"ca": bundle(one, key)},
 			want: counts{Own: 1, Unusable: 1},
 		},
-		"only a key": {spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(key)}, want: counts{Unusable: 1}},
-		"of another namespace": {
+		"only a private key": {spec: withBundle, contents: map[string]map[string][]byte{"ca": bundle(key)}, want: counts{Unusable: 1}},
+		"a ConfigMap in another namespace": {
 			spec: elsewhere, contents: map[string]map[string][]byte{"shared/ca": bundle(one), "ca": bundle(one, two)},
 			want:   counts{Own: 1},
 			source: "shared/ca",
 		},
-		"in place of one of another namespace": {
+		"a ConfigMap that replaces one in another namespace": {
 			spec: elsewhere, contents: map[string]map[string][]byte{"ca": bundle(one, two)}, want: counts{Own: 2},
 			warnings: []string{`ConfigMap "ca" in namespace "shared" does not exist, the operator has no access to it, or its annotation ` +
 				`llamastack.io/allow-namespaces does not name "team": the ConfigMap with that name in namespace "team" is used; ` +
@@ -123,7 +123,7 @@ func (tc readTrustCase) check(t *testing.T) {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
 	if wanted := object.Spec.Networking != nil; (trust.Own != nil) != wanted {
-		t.Errorf("certificates of the spec: %v, wanted: %t", trust.Own != nil, wanted)
+		t.Errorf("certificates of the spec were read: %v, want %t", trust.Own != nil, wanted)
 	}
 	if both := trust.Own != nil && !tc.born; trust.Both != both {
 		t.Errorf("the platform's are trusted in addition to those of the spec: %t, want %t", trust.Both, both)
@@ -159,7 +159,7 @@ func TestPlatformCertificatesReplaceNoPods(t *testing.T) {
 	after := build(t, in)
 	if got := after.Rendered.EarlierInputs; got == "" || got != before.Rendered.Record.Inputs ||
 		got == after.Rendered.Record.Inputs {
-		t.Errorf("earlier inputs %q, those without the platform's %q, those with it %q", got, before.Rendered.Record.Inputs, after.Rendered.Record.Inputs)
+		t.Errorf("earlier inputs %q, inputs without the platform's certificates %q, inputs with them %q", got, before.Rendered.Record.Inputs, after.Rendered.Record.Inputs)
 	}
 	in.Trust = plan.Trust{Platform: theirs}
 	if got := build(t, in).Rendered.EarlierInputs; got != "" {
@@ -193,7 +193,7 @@ func TestRecordOfOtherNamespaces(t *testing.T) {
 			t.Errorf("%s: record (-want +got):\n%s", name, diff)
 		}
 		if !built.Rendered.Record.TrustsPlatform {
-			t.Errorf("%s: the record does not show that the platform's certificates are in it", name)
+			t.Errorf("%s: the record does not show that the pods trust the platform's certificates", name)
 		}
 		if !strings.HasPrefix(built.ConfigMapName, tc.configMap) {
 			t.Errorf("%s: ConfigMap %q, want %q", name, built.ConfigMapName, tc.configMap)

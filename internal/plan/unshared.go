@@ -15,7 +15,8 @@ import (
 // vectorIO is the API of vector stores.
 const vectorIO = "vector_io"
 
-// unshared adds warnings about several replicas that do not share the data of clients. Each answers from its own data.
+// unshared adds warnings about several replicas that do not share the data of clients. Each replica answers requests
+// from its own data.
 func (p *Plan) unshared(spec *v1alpha2.LlamaStackDistributionSpec) {
 	replicas, path := render.Replicas(spec), "spec.workload.replicas"
 	if render.Autoscaled(spec) {
@@ -85,7 +86,7 @@ func (p *Plan) unlisted(warn func(format string, args ...any)) {
 	if err != nil || yamlnode.Len(yamlnode.At(p.root(), "providers", vectorIO)) == 0 {
 		return
 	}
-	const each = "find only the vector stores that they created or that existed when they started, and not those that other replicas created later; "
+	const each = "do not share their lists of vector stores, so a replica does not find the vector stores that other replicas created after its start; "
 	store, ok := match.Release.Storage.Lists(vectorIO)
 	if !ok {
 		warn(each+"use release %s or later and set spec.settings.storage.stores.vector_stores, or disable vectorIo", release.FirstLineThatLists(vectorIO))

@@ -10,7 +10,7 @@ const (
 	onServers   = onDatabases + "disabled: [vectorIo, files]\n"
 	onPgvector  = "disabled: [files, vectorIo/faiss, vectorIo/sqlite-vec]\nworkload: {replicas: 2}\n" +
 		"providers: {vectorIo: {provider: pgvector, endpoint: pg, apiKey: {secretKeyRef: {name: pg, key: password}}}}\n"
-	ownLists  = "replicas find only the vector stores that they created or that existed when they started, and not those that other replicas created later; "
+	ownLists  = "replicas do not share their lists of vector stores, so a replica does not find the vector stores that other replicas created after its start; "
 	notShared = "replicas do not share data that is in files: "
 	oneVolume = "replicas share one volume that only pods on the same node can mount"
 )
@@ -21,16 +21,16 @@ func TestReplicasWithoutSharedData(t *testing.T) {
 		spec string
 		want []string
 	}{
-		"one replica":          {"workload: {replicas: 1, storage: {}}\n", nil},
-		"none":                 {"workload: {replicas: 0, autoscaling: {maxReplicas: 3}}\n", nil},
-		"files of each":        {"workload: {replicas: 3}\n", []string{"spec.workload.replicas: 3 " + notShared}},
-		"an autoscaler":        {"workload: {autoscaling: {maxReplicas: 5}}\n", []string{"spec.workload.autoscaling.maxReplicas: 5 " + notShared}},
-		"an autoscaler of one": {"workload: {autoscaling: {maxReplicas: 1}}\n", nil},
+		"one replica":                         {"workload: {replicas: 1, storage: {}}\n", nil},
+		"none":                                {"workload: {replicas: 0, autoscaling: {maxReplicas: 3}}\n", nil},
+		"files of each replica":               {"workload: {replicas: 3}\n", []string{"spec.workload.replicas: 3 " + notShared}},
+		"an autoscaler":                       {"workload: {autoscaling: {maxReplicas: 5}}\n", []string{"spec.workload.autoscaling.maxReplicas: 5 " + notShared}},
+		"an autoscaler with a maximum of one": {"workload: {autoscaling: {maxReplicas: 1}}\n", nil},
 		"one volume": {
 			"workload: {replicas: 2, storage: {}}\n",
 			[]string{"spec.workload.replicas: 2 " + notShared, "spec.workload.replicas: 2 " + oneVolume},
 		},
-		"one volume for all": {
+		"one volume for all replicas": {
 			"workload: {replicas: 2, storage: {accessModes: [ReadWriteMany]}}\n",
 			[]string{"spec.workload.replicas: 2 replicas write the same files, which only one pod may use: "},
 		},

@@ -10,8 +10,8 @@ import (
 type CABundle struct {
 	// PEM is the whole bundle.
 	PEM []byte
-	// Hash is the digest of the user's part of the bundle. A changed digest rolls the pods. The new root certificates of a
-	// newer operator do not change it.
+	// Hash is the digest of the user's part of the bundle. If the digest changes, the pods are replaced. The new root
+	// certificates of a newer operator do not change it.
 	Hash string
 }
 
@@ -34,7 +34,7 @@ func caVolume(in Input) *corev1ac.VolumeApplyConfiguration {
 }
 
 // caVariables returns variables with the path of the bundle, for OpenSSL and for libraries with their own list of
-// certificates. Stacks of v1alpha1 have always had only the first.
+// certificates. Stacks of v1alpha1 have always had only the variable for OpenSSL.
 func caVariables(in Input) []EnvVar {
 	place := names.CADir + "/" + names.CABundleFile
 	env := []EnvVar{{Name: names.EnvCABundle, Value: place}}

@@ -52,8 +52,8 @@ func setPullPolicy(container *corev1ac.ContainerApplyConfiguration, policy corev
 	}
 }
 
-// arguments returns the user's arguments. Without any, a server that requires TLS gets the argument for plain HTTP
-// (server fact 29).
+// arguments returns the user's arguments. Without arguments, a server that requires TLS gets the argument for plain
+// HTTP (server fact 29).
 func arguments(in Input) []string {
 	user := overrides(&in.Stack.Spec)
 	if len(user.Args) == 0 && len(user.Command) == 0 && in.Server.Insecure && !in.Launcher {
@@ -63,8 +63,8 @@ func arguments(in Input) []string {
 }
 
 // resources returns the user's resources unchanged, otherwise a request that helps scheduling, without limits. A stack
-// of v1alpha1 gets that request for CPU and for memory if it does not request them itself, because Kubernetes would
-// request the whole limit.
+// of v1alpha1 gets that request for CPU and for memory if its spec does not request them, because Kubernetes would
+// otherwise request the whole limit.
 func resources(in Input) (*corev1ac.ResourceRequirementsApplyConfiguration, error) {
 	usual := UsualRequests(&in.Stack.Spec)
 	given := workload(&in.Stack.Spec).Resources

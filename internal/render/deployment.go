@@ -47,8 +47,8 @@ func Replicas(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
 	return 1
 }
 
-// strategy returns a strategy that keeps serving while new pods start, unless old and new pods need the same exclusive
-// volume.
+// strategy returns a strategy with which old pods serve requests while new pods start, unless old and new pods need the
+// same exclusive volume.
 func strategy(spec *v1alpha2.LlamaStackDistributionSpec) *appsv1ac.DeploymentStrategyApplyConfiguration {
 	storage := workload(spec).Storage
 	return strategyFor(storage != nil && exclusive(accessModes(storage)))

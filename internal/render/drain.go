@@ -19,9 +19,9 @@ const (
 	drainSleep = 5
 )
 
-// drained adds the preStop hook that lets the server finish its requests. It runs after the user's patch, because a
-// preStop hook of the user replaces the operator's, and the API server rejects two hooks and a hook that is longer than
-// the grace period. The pods of a stack of v1alpha1 terminate as before.
+// drained adds the preStop hook that lets the server finish its requests. The function runs after the user's patch is
+// applied, because a preStop hook of the user replaces the operator's. The API server rejects two hooks, and a hook
+// that is longer than the grace period. The pods of a stack of v1alpha1 terminate as before.
 func drained(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration) {
 	if compat(in) {
 		return

@@ -36,16 +36,16 @@ func TestDrain(t *testing.T) {
 		grace     int64 // 0 means that none is set
 		lifecycle string
 	}{
-		"default":           {grace: 120, lifecycle: sleeps + "5\n"},
-		"longer":            {overrides: grace(600), grace: 600, lifecycle: sleeps + "5\n"},
-		"short":             {overrides: grace(6), grace: 6, lifecycle: sleeps + "3\n"},
-		"too short":         {overrides: grace(1), grace: 1},
-		"no grace period":   {overrides: grace(0)},
-		"short by a patch":  {overrides: patch("{spec: {terminationGracePeriodSeconds: 4}}"), grace: 4, lifecycle: sleeps + "2\n"},
-		"the user's hook":   {overrides: patch("{spec: {containers: [{name: llama-stack, lifecycle: {preStop: {exec: {command: [a]}}}}]}}"), grace: 120, lifecycle: "preStop:\n  exec:\n    command:\n    - a\n"},
-		"another hook":      {overrides: patch("{spec: {containers: [{name: llama-stack, lifecycle: {postStart: {sleep: {seconds: 9}}}}]}}"), grace: 120, lifecycle: "postStart:\n  sleep:\n    seconds: 9\n" + sleeps + "5\n"},
-		"a sidecar first":   {overrides: patch("{spec: {containers: [{name: a, image: b}]}}"), grace: 120, lifecycle: sleeps + "5\n"},
-		"stack of v1alpha1": {compat: true},
+		"default":                         {grace: 120, lifecycle: sleeps + "5\n"},
+		"longer":                          {overrides: grace(600), grace: 600, lifecycle: sleeps + "5\n"},
+		"short":                           {overrides: grace(6), grace: 6, lifecycle: sleeps + "3\n"},
+		"too short":                       {overrides: grace(1), grace: 1},
+		"a grace period of 0":             {overrides: grace(0)},
+		"a short grace period in a patch": {overrides: patch("{spec: {terminationGracePeriodSeconds: 4}}"), grace: 4, lifecycle: sleeps + "2\n"},
+		"the user's hook":                 {overrides: patch("{spec: {containers: [{name: llama-stack, lifecycle: {preStop: {exec: {command: [a]}}}}]}}"), grace: 120, lifecycle: "preStop:\n  exec:\n    command:\n    - a\n"},
+		"another hook":                    {overrides: patch("{spec: {containers: [{name: llama-stack, lifecycle: {postStart: {sleep: {seconds: 9}}}}]}}"), grace: 120, lifecycle: "postStart:\n  sleep:\n    seconds: 9\n" + sleeps + "5\n"},
+		"a sidecar before the server's container": {overrides: patch("{spec: {containers: [{name: a, image: b}]}}"), grace: 120, lifecycle: sleeps + "5\n"},
+		"stack of v1alpha1":                       {compat: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := readInput(t, filepath.Join("testdata", "image-default", "in.yaml"))
@@ -66,8 +66,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// checkPreflight checks that the pod that tries the template has no hook, because the pod serves no requests and its
-// grace period is short.
+// checkPreflight checks that the preflight pod has no hook, because the pod serves no requests and its grace period is
+// short.
 func checkPreflight(t *testing.T, in render.Input, template *corev1ac.PodTemplateSpecApplyConfiguration) {
 	t.Helper()
 	before := lifecycleOf(t, template.Spec)

@@ -9,8 +9,8 @@ import (
 )
 
 // Exposure returns the kind of object that exposes the stack outside the cluster, and whether the cluster serves that
-// kind. An empty kind means that the stack is not exposed, or that the way to expose it is unknown. An administrator
-// chooses a Gateway, and OpenShift provides Routes.
+// kind. An empty kind means that the stack is not exposed, or that the way to expose it is unknown. If an administrator
+// configured a Gateway, the kind is HTTPRoute. Otherwise, it is Route on OpenShift, and Ingress on other clusters.
 func Exposure(in Input) (kind schema.GroupVersionKind, served bool) {
 	switch {
 	case in.Expose == nil, in.Cluster.ExposureUnknown:

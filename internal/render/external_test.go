@@ -56,13 +56,13 @@ func TestExternalProvidersMeetRestricted(t *testing.T) {
 // the server.
 func TestResourcesOfExternalProviders(t *testing.T) {
 	for name, tc := range map[string]struct{ workload, copies, installs string }{
-		"the defaults":     {"{}", "1/1 256Mi/256Mi", "1/1 1Gi/1Gi"},
-		"a large server":   {"{workers: 8, resources: {requests: {cpu: 8, memory: 64Gi}, limits: {memory: 64Gi}}}", "1/1 256Mi/256Mi", "1/1 1Gi/1Gi"},
-		"a small server":   {"{resources: {requests: {cpu: 50m, memory: 32Mi}, limits: {cpu: 500m, memory: 512Mi}}}", "50m/500m 32Mi/256Mi", "50m/500m 32Mi/512Mi"},
-		"a guaranteed one": {"{resources: {limits: {cpu: 300m, memory: 200Mi}}}", "300m/300m 200Mi/200Mi", "300m/300m 200Mi/200Mi"},
-		"only a device":    {"{resources: {limits: {example.com/gpu: 1}}}", "100m/1 64Mi/256Mi", "100m/1 64Mi/1Gi"},
-		"limits of zero":   {"{resources: {requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 0, memory: 0}}}", "1/1 256Mi/256Mi", "1/1 1Gi/1Gi"},
-		"no resources":     {"{resources: {}}", "100m/1 64Mi/256Mi", "100m/1 64Mi/1Gi"},
+		"the defaults":                       {"{}", "1/1 256Mi/256Mi", "1/1 1Gi/1Gi"},
+		"a large server":                     {"{workers: 8, resources: {requests: {cpu: 8, memory: 64Gi}, limits: {memory: 64Gi}}}", "1/1 256Mi/256Mi", "1/1 1Gi/1Gi"},
+		"a small server":                     {"{resources: {requests: {cpu: 50m, memory: 32Mi}, limits: {cpu: 500m, memory: 512Mi}}}", "50m/500m 32Mi/256Mi", "50m/500m 32Mi/512Mi"},
+		"a server with guaranteed resources": {"{resources: {limits: {cpu: 300m, memory: 200Mi}}}", "300m/300m 200Mi/200Mi", "300m/300m 200Mi/200Mi"},
+		"only a device in the limits":        {"{resources: {limits: {example.com/gpu: 1}}}", "100m/1 64Mi/256Mi", "100m/1 64Mi/1Gi"},
+		"limits of 0":                        {"{resources: {requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 0, memory: 0}}}", "1/1 256Mi/256Mi", "1/1 1Gi/1Gi"},
+		"no resources":                       {"{resources: {}}", "100m/1 64Mi/256Mi", "100m/1 64Mi/1Gi"},
 	} {
 		pod := template(t, withExternal(t, tc.workload)).Spec
 		var got []string
@@ -134,12 +134,12 @@ func TestPythonPath(t *testing.T) {
 		workload string
 		want     []string
 	}{
-		"no variable of the user": {"{}", []string{"PYTHONPATH=" + ours}},
-		"a value":                 {"{overrides: {env: [{name: PYTHONPATH, value: '/a:/b'}, {name: Z, value: z}]}}", []string{"PYTHONPATH=" + ours + ":/a:/b", "Z=z"}},
-		"an empty value":          {"{overrides: {env: [{name: PYTHONPATH}]}}", []string{"PYTHONPATH=" + ours}},
-		"a value from a field":    {"{overrides: {env: [{name: PYTHONPATH, valueFrom: {fieldRef: {fieldPath: metadata.name}}}, {name: Z, value: z}]}}", []string{"LLS_PYTHONPATH=", "PYTHONPATH=" + ours + ":$(LLS_PYTHONPATH)", "Z=z"}},
-		"in a patch":              {patch("{name: PYTHONPATH, value: /a}"), []string{"PYTHONPATH=" + ours + ":/a"}},
-		"of another container":    {patch(""), []string{"PYTHONPATH=" + ours}},
+		"no variable of the user":         {"{}", []string{"PYTHONPATH=" + ours}},
+		"a value":                         {"{overrides: {env: [{name: PYTHONPATH, value: '/a:/b'}, {name: Z, value: z}]}}", []string{"PYTHONPATH=" + ours + ":/a:/b", "Z=z"}},
+		"an empty value":                  {"{overrides: {env: [{name: PYTHONPATH}]}}", []string{"PYTHONPATH=" + ours}},
+		"a value from a field":            {"{overrides: {env: [{name: PYTHONPATH, valueFrom: {fieldRef: {fieldPath: metadata.name}}}, {name: Z, value: z}]}}", []string{"LLS_PYTHONPATH=", "PYTHONPATH=" + ours + ":$(LLS_PYTHONPATH)", "Z=z"}},
+		"a value in a patch":              {patch("{name: PYTHONPATH, value: /a}"), []string{"PYTHONPATH=" + ours + ":/a"}},
+		"a variable of another container": {patch(""), []string{"PYTHONPATH=" + ours}},
 	} {
 		in := withExternal(t, tc.workload)
 		in.Registry = &render.Registry{}
@@ -185,7 +185,7 @@ func TestExternalProvidersNeedAConfiguration(t *testing.T) {
 	in := withExternal(t, "{}")
 	in.Config = nil
 	if _, err := render.Objects(in); err == nil {
-		t.Error("there is no error although a required part is missing")
+		t.Error("external providers without a configuration cause no error")
 	}
 }
 

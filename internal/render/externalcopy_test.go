@@ -344,11 +344,11 @@ func TestCopyOfALinkToThePackage(t *testing.T) {
 
 func TestCopyWithoutMetadata(t *testing.T) {
 	for name, files := range map[string]packaged{
-		"no package":       nil,
-		"an empty package": {},
-		"wheels alone":     {"packages": nil},
-		"a directory":      {metadata: nil},
-		"a dangling link":  {metadata: linkTo + "nowhere"},
+		"no package":                          nil,
+		"an empty package":                    {},
+		"only wheels":                         {"packages": nil},
+		"a directory instead of the metadata": {metadata: nil},
+		"a dangling link":                     {metadata: linkTo + "nowhere"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			forEachImage(t, files, func(t *testing.T, c *copying) {
@@ -431,8 +431,8 @@ func TestCopyWithAWarning(t *testing.T) {
 // An image may have no timeout program, or an old one with a different syntax.
 func TestCopyWithoutATimeLimit(t *testing.T) {
 	for name, program := range map[string]string{
-		"none": "",
-		"an old one": `[ "$1" = -t ] && { shift 2; exec "$@"; }
+		"no program": "",
+		"an old program": `[ "$1" = -t ] && { shift 2; exec "$@"; }
 echo "timeout: can't execute '$1': No such file or directory" >&2
 exit 127`,
 	} {

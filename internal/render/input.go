@@ -96,7 +96,7 @@ type Config struct {
 	Key string
 	// Whole mounts every key as a file with the name of the key, instead of only Key as config.yaml.
 	Whole bool
-	// Hash is the SHA-256 of the content, in hex. A changed hash rolls the pods (FR-026).
+	// Hash is the SHA-256 of the content, in hex. If the hash changes, the pods are replaced (FR-026).
 	Hash string
 	// Data is the content of the ConfigMap to create. Nil means that the ConfigMap is the user's own.
 	Data []byte

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// ChildKind is a kind of object that a stack may have. It contains all differences between kinds that affect the
-// operator.
+// ChildKind is a kind of object that a stack may have. Its fields are the only differences between kinds on which the
+// operator depends.
 type ChildKind struct {
 	schema.GroupVersionKind
 	// New returns an empty object of its Go type. Nil means that the kind has a Definition, and is handled without its
@@ -95,7 +95,7 @@ var childKinds = []ChildKind{
 		GroupVersionKind: RouteKind, Definition: "routes.route.openshift.io", Exposes: true,
 		renderers: []renderer{render(route)},
 	},
-	{ // before the objects that send traffic according to it
+	{ // before the HTTPRoute, whose connections to the server the policy configures
 		GroupVersionKind: BackendTLSPolicyKind, Definition: "backendtlspolicies.gateway.networking.k8s.io",
 		renderers: []renderer{render(backendTLSPolicy)},
 	},
@@ -123,7 +123,7 @@ func Kinds() []schema.GroupVersionKind {
 }
 
 // PrunedKinds lists the kinds whose objects are deleted when a stack no longer needs them. It includes pods, of which
-// only those that try a change are deleted.
+// only preflight pods are deleted.
 func PrunedKinds() []schema.GroupVersionKind {
 	return append(kindsWhere(func(kind ChildKind) bool { return !kind.Retained }), podKind)
 }
@@ -148,8 +148,8 @@ func kindsWhere(matches func(ChildKind) bool) []schema.GroupVersionKind {
 	return kinds
 }
 
-// PreflightKinds lists the kinds of the objects that try a change. The pod comes first, because it must be deleted
-// before the objects that it reads.
+// PreflightKinds lists the kinds of the objects that are created for a preflight. The pod comes first, because it must
+// be deleted before the objects that it reads.
 func PreflightKinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{podKind, policyKind, secretKind, configMapKind}
 }

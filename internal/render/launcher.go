@@ -6,9 +6,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// launcher starts the server with $LLAMA_STACK_CONFIG for any release in the image, depending on the installed
-// Python packages. It uses the server's module up to 0.2, and the uvicorn factory from 0.3 on, under the package's new
-// name from 0.8 on. Stacks of v1alpha1 with a userConfig have always been started in this way, without the image's
+// launcher starts the server with $LLAMA_STACK_CONFIG for any release in the image, depending on the installed Python
+// packages. It uses the server's module up to 0.2, and the uvicorn factory from 0.3 on, under the package's new name
+// from 0.8 on. Stacks of v1alpha1 with a userConfig have always been started in this way, without the image's
 // entrypoint. A server that is started in this way does not read port, workers and certificates from its configuration
 // (server fact 39).
 //
@@ -33,9 +33,10 @@ exec "$python" -m uvicorn "$module.core.server.server:create_app" --factory \
   --host 0.0.0.0 --port "$LLS_PORT" --workers "$LLS_WORKERS"
 `
 
-// command returns the first that applies of these: the user's command, the launcher if it is requested, and a command
-// that updates the registry and then runs the image's entrypoint. Otherwise it returns the release's command if the
-// entrypoint does not look for the configuration, or no command, which runs the entrypoint.
+// command returns the command of the server's container. The user's command takes precedence, followed by the launcher
+// if it is requested, a command that updates the registry and then runs the image's entrypoint, and the release's
+// command if the entrypoint does not look for the configuration. Without a command, the container runs the image's
+// entrypoint.
 func command(in Input) []string {
 	user := overrides(&in.Stack.Spec).Command
 	switch {

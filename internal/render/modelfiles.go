@@ -55,7 +55,7 @@ func modelFilesImage(in Input) *v1alpha2.ModelFilesImage {
 	return nil
 }
 
-// modelFilesVolume returns the volume with the model files, and the directory of it that the server's container mounts.
+// modelFilesVolume returns the volume with the model files, and the directory in it that the server's container mounts.
 // The volume is nil if there are no model files.
 func modelFilesVolume(in Input) (volume *corev1ac.VolumeApplyConfiguration, part string) {
 	files := in.Stack.Spec.ModelFiles

@@ -87,8 +87,8 @@ func TestCopyModelFilesFails(t *testing.T) {
 	})
 }
 
-// Several pods can read the claim with model files at the same time, so the claim does not prevent the trial of a
-// change. A user's volume that replaces it may prevent the trial.
+// Several pods can read the claim with model files at the same time, so the claim does not prevent a preflight. A
+// user's volume that replaces the claim may prevent it.
 func TestModelFilesAreShared(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "model-files-claim", "in.yaml"))
 	if got := render.SharedVolumes(in, template(t, in)); len(got) > 0 {
@@ -106,8 +106,7 @@ func TestModelFilesAreShared(t *testing.T) {
 	}
 }
 
-// The pod that tries a change has the model files, and the container that copies them has no settings of the
-// server's registry.
+// The preflight pod has the model files, and the container that copies them has no settings of the server's registry.
 func TestModelFilesInAPreflight(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "model-files-image", "in.yaml"))
 	in.Registry = &render.Registry{Namespace: "a"}

@@ -85,7 +85,7 @@ func TestTooLarge(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "generated-config", "in.yaml"))
 	in.Base.Data, in.Config.Data = make([]byte, render.MaxBase), make([]byte, render.MaxConfig)
 	if _, err := render.Objects(in); err != nil {
-		t.Errorf("at the limits: %v", err)
+		t.Errorf("configurations at the limits are rejected: %v", err)
 	}
 }
 

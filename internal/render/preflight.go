@@ -39,7 +39,8 @@ type Preflight struct {
 	Derived map[string][]byte
 }
 
-// PreflightName returns the name of the pod that tries a template, and of all objects created for it.
+// PreflightName returns the name of the pod in which the operator tries a template, and of all objects created for that
+// pod.
 func PreflightName(stack string, template *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
 	anyGeneration := *template
 	anyGeneration.ObjectMetaApplyConfiguration = withoutGeneration(template.ObjectMetaApplyConfiguration)
@@ -110,8 +111,8 @@ func preflightPolicy(in Input, name string) *networkingv1ac.NetworkPolicyApplyCo
 			WithPolicyTypes(networkingv1.PolicyTypeIngress))
 }
 
-// preflightPod returns a pod of the template that no selector of the stack matches, that runs once, and that writes
-// only to its own volumes.
+// preflightPod returns a pod with the template. No selector of the stack matches the pod. It runs once, and writes only
+// to its own volumes.
 func preflightPod(in Input, preflight Preflight, name string) (*corev1ac.PodApplyConfiguration, error) {
 	template, err := applyConfiguration[*corev1ac.PodTemplateSpecApplyConfiguration]("pod template", preflight.Template)
 	if err != nil {

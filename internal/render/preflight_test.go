@@ -29,8 +29,7 @@ func template(t *testing.T, in render.Input) *corev1ac.PodTemplateSpecApplyConfi
 	return nil
 }
 
-// preflightCases are the cases that include, in addition to the objects of a stack, the objects for the trial of a
-// change.
+// preflightCases are the cases that include, in addition to the objects of a stack, the objects for a preflight.
 var preflightCases = map[string]render.Preflight{
 	"preflight":         {Constraint: "restricted-v2"},
 	"preflight-options": {Derived: map[string][]byte{"kv-host": []byte("redis")}},
@@ -60,7 +59,7 @@ func TestPreflightObjects(t *testing.T) {
 	}
 }
 
-// No selector of a stack matches the pod that tries a change.
+// No selector of a stack matches the preflight pod.
 func TestNoSelectorMatchesPreflight(t *testing.T) {
 	labels := names.PreflightLabels("demo")
 	for key, value := range names.Selector("demo") {
@@ -87,11 +86,11 @@ func TestPreflightName(t *testing.T) {
 	in.Inputs += "0" // changed content of a Secret
 	second, err := render.PreflightName("demo", template(t, in))
 	if err != nil || second == first {
-		t.Errorf("another change also has the name %q (error %v)", second, err)
+		t.Errorf("the pod for another change has the same name %q (error %v)", second, err)
 	}
 }
 
-// If a change of the spec does not affect the pods, the trial of the last change continues in the same pod.
+// If a change of the spec does not affect the pods, the preflight of the last change continues in the same pod.
 func TestPreflightNameOfALaterGeneration(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "registry", "in.yaml"))
 	first, err := render.PreflightName("demo", template(t, in))
@@ -102,7 +101,7 @@ func TestPreflightNameOfALaterGeneration(t *testing.T) {
 	in.Stack.Generation++
 	later := template(t, in)
 	if later.Annotations[names.AnnotationGeneration] == before {
-		t.Fatalf("the template of a later generation also has %q", before)
+		t.Fatalf("the template of a later generation has the same generation %q", before)
 	}
 	second, err := render.PreflightName("demo", later)
 	if err != nil || second != first {

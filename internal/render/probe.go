@@ -19,8 +19,9 @@ const (
 	// ingests documents, and an unready server would lose the request that keeps it busy.
 	readinessPeriod   = release.ReadinessPeriod
 	readinessFailures = 30
-	// livenessPeriod and livenessFailures restart a server that accepts no connection for five minutes. The probe does
-	// not request the path, because restarts after slow responses have caused more harm than a server that hangs.
+	// livenessPeriod and livenessFailures restart a server that accepts no connection for five minutes. The probe only
+	// opens a connection and does not request a path, because restarts after slow responses have caused more harm than a
+	// server that hangs.
 	livenessPeriod   = 20
 	livenessFailures = 15
 )

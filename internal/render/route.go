@@ -53,8 +53,9 @@ func (routeApplyConfiguration) IsApplyConfiguration() {}
 // GetName returns the object's name.
 func (r *routeApplyConfiguration) GetName() *string { return r.Name }
 
-// route returns the Route that exposes the stack through OpenShift's router, always with HTTPS: with the server's
-// certificate if it has one, otherwise with the router's or the one that the spec names.
+// route returns the Route that exposes the stack through OpenShift's router, always over HTTPS. If the server serves
+// HTTPS, the router passes its connections through. Otherwise, the router uses the certificate that the spec names, or
+// its own certificate.
 func route(in Input) (*routeApplyConfiguration, error) {
 	if !exposedBy(in, RouteKind) {
 		return nil, nil

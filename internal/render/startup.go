@@ -61,7 +61,7 @@ func startupVolume(in Input) *corev1ac.VolumeApplyConfiguration {
 		WithName(names.Startup(in.Stack.Name)))
 }
 
-// startsWrapped reports whether the server's container runs the program itself.
+// startsWrapped reports whether the server's container, and not an init container, runs the program.
 func startsWrapped(in Input) bool {
 	return in.Registry != nil && len(in.Registry.Start) > 0 && len(overrides(&in.Stack.Spec).Command) == 0
 }

@@ -137,7 +137,7 @@ func usable(d *draft.Draft, e *draft.Provider) bool {
 }
 
 // dropAPIs removes the nodes of dropped providers, and the APIs that no provider serves any longer. The step
-// add-missing serves an API again that a provider needs and that starts without providers.
+// add-missing adds an API again if a provider needs the API and the API starts without providers.
 func dropAPIs(d *draft.Draft, nodes map[*yaml.Node]bool) {
 	all := yamlnode.Get(d.Root, "providers")
 	var served []string
@@ -163,7 +163,7 @@ func dropAPIs(d *draft.Draft, nodes map[*yaml.Node]bool) {
 	}
 }
 
-// serves reports whether an API of the base stays, because it has a provider or the server has it without one.
+// serves reports whether an API of the base stays: the API has a provider, or the server provides the API without one.
 func serves(d *draft.Draft, api string) bool {
 	known, ok := d.Release.API(api)
 	switch {

@@ -21,11 +21,11 @@ func TestClearText(t *testing.T) {
 		want []string
 	}{
 		"none": {base: "apis: [inference]\n"},
-		"by both": {
+		"by schema and by name": {
 			base: "providers: {inference: [{provider_id: a, provider_type: remote::openai, config: {api_key: %}}]}\n",
 			want: []string{"providers.inference[0].config.api_key"},
 		},
-		"in the second": {
+		"in the second provider": {
 			base: "providers: {inference: [{provider_id: a, provider_type: remote::openai, config: {}}, {provider_id: b, provider_type: remote::vllm, config: {api_token: %}}]}\n",
 			want: []string{"providers.inference[1].config.api_token"},
 		},
@@ -33,11 +33,11 @@ func TestClearText(t *testing.T) {
 			base: "providers: {inference: [{provider_id: a, provider_type: remote::own, config: {client_secret: %, tokens: %}}]}\n",
 			want: []string{"providers.inference[0].config.client_secret"},
 		},
-		"outside of providers": {
+		"outside providers": {
 			base: "storage: {backends: {sql: {type: sql_postgres, password: %}}}\nlist: [{token: %}]\n",
 			want: []string{"list[0].token", "storage.backends.sql.password"},
 		},
-		"variables and nothing": {
+		"variables and empty values": {
 			base: "providers: {inference: [{provider_id: a, provider_type: remote::openai, config: {api_key: '${env.KEY:=%}'}}, " +
 				"{provider_id: b, provider_type: remote::vllm, config: {api_token: ''}}]}\npassword: null\n",
 		},

@@ -59,7 +59,7 @@ func checkDisabled(d *draft.Draft, item *intent.Disabled) {
 	case !known.Providable && known.Router != "":
 		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is part of %s; disable that API instead", item.API, draft.APIField(known.Router))))
 	case !known.Providable:
-		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q belongs to the server itself and cannot be disabled", item.API)))
+		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q belongs to the server itself and cannot be disabled; remove the entry", item.API)))
 	case item.Provider != "" && item.Provider != intent.Wildcard && !hasProvider(d, api, item.Provider):
 		d.Warnf(item.Path, "no %s provider has the id %q, so this entry has no effect", draft.APIField(api), item.Provider)
 	}
@@ -121,8 +121,8 @@ func removeProviders(d *draft.Draft) {
 	}
 }
 
-// removeBareAPI removes an API from the list when its last provider was disabled and the server does not start with an
-// API without providers.
+// removeBareAPI removes an API from the list if its last provider was disabled and the server does not start with the
+// API without a provider.
 func removeBareAPI(d *draft.Draft, api string, all, apis *yaml.Node) {
 	if known, _ := d.Release.API(api); !known.NeedsProvider || len(d.Index.Of(api)) > 0 {
 		return

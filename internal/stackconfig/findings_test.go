@@ -32,7 +32,7 @@ func TestManyFindings(t *testing.T) {
 		kind             field.ErrorType
 	}{
 		"errors of the base": {base: "apis:\n" + numbered(250, "- a%d"), errors: 250, kind: field.ErrorTypeInvalid},
-		"as many as are told": {
+		"as many as are reported": {
 			base: "apis:\n" + numbered(intent.MaxErrors, "- a%d"), errors: intent.MaxErrors, kind: field.ErrorTypeInvalid,
 		},
 		"warnings of the settings": {spec: ", settings: {" + strings.ReplaceAll(numbered(250, "unknown_%d: 1,"), "\n", " ") +

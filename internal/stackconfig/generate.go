@@ -43,9 +43,9 @@ type run struct {
 var steps = []step{
 	// resolves the base's conditional ids, and indexes its providers
 	{"resolve", func(r *run) { draft.Resolve(r.draft) }},
-	// adds the user's providers, which replace those of the base by id
+	// adds the user's providers, which replace the base's providers with the same ids
 	{"providers", func(r *run) { providers.Apply(r.draft) }},
-	// adds the providers that have their own images, which replace all others by id
+	// adds the providers that have their own images, which replace all other providers with the same ids
 	{"external", func(r *run) { r.external = external.Apply(r.draft, r.Packages) }},
 	// removes the base's other providers, if the spec requests this
 	{"base-providers", func(r *run) { r.dropped = baseProviders(r.draft) }},

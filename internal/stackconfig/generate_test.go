@@ -103,7 +103,7 @@ func TestShippedDistributions(t *testing.T) {
 			// In a store that other stacks may use too, each stack has its own registry.
 			delete(lost, "[].storage.stores.metadata.namespace=registry")
 			if len(lost) > 0 && len(report.Warnings) == 0 {
-				t.Errorf("lines of the base that are gone: %v", lost)
+				t.Errorf("lines of the base are missing in the result: %v", lost)
 			}
 		})
 	}
@@ -204,7 +204,7 @@ func TestPathVariables(t *testing.T) {
 		t.Errorf("the starter's text has %+v", got)
 	}
 	if got := stackconfig.PathVariables(release.Default(), "nobody", "/.llama"); got != nil {
-		t.Errorf("no result has %+v", got)
+		t.Errorf("an unknown distribution has %+v", got)
 	}
 	if got := stackconfig.PathsIn([]byte("a: ${env.A:=~/.ogx} ${env.A:=~/.ogx/b} ${env.B:=/data}"), "/data"); !slices.Equal(got, []stackconfig.EnvVar{{Name: "A", Value: "/data"}}) {
 		t.Errorf("text has %+v", got)
@@ -275,8 +275,8 @@ func TestFilesOfABaseWithoutStorage(t *testing.T) {
 		want          string
 	}{
 		{name: "a new stack", release: release.Default(), want: "${env.SQLITE_STORE_DIR:=~/.llama/distributions}"},
-		{name: "one that runs", release: release.Default(), running: "/data", want: "/data"},
-		{name: "a release that wants the section", release: &required, want: "${env.SQLITE_STORE_DIR:=~/.llama/distributions/mine}"},
+		{name: "a running stack", release: release.Default(), running: "/data", want: "/data"},
+		{name: "a release that requires the section", release: &required, want: "${env.SQLITE_STORE_DIR:=~/.llama/distributions/mine}"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			result, report := stackconfig.Generate(stackconfig.Input{

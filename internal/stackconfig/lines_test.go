@@ -57,11 +57,11 @@ func TestEveryLineTakesASmallStack(t *testing.T) {
 // Each case shows a difference between release lines that results from their data.
 func TestLinesDiffer(t *testing.T) {
 	for name, tc := range map[string]struct{ line, spec, want string }{
-		"an MCP server goes to the provider for MCP": {
+		"an MCP server is registered with the provider for MCP": {
 			"0.6", "resources: {tools: [{name: 'mcp::tickets', mcpEndpoint: 'http://t/mcp'}]}",
 			"  - toolgroup_id: mcp::tickets\n    provider_id: model-context-protocol\n",
 		},
-		"an MCP server goes to the provider that is named": {
+		"an MCP server is registered with the named provider": {
 			"0.6", "providers: {toolRuntime: {id: mine, provider: model-context-protocol}}\n" +
 				"  resources: {tools: [{name: tickets, provider: mine, mcpEndpoint: 'http://t/mcp'}]}",
 			"  - toolgroup_id: tickets\n    provider_id: mine\n    mcp_endpoint:\n      uri: http://t/mcp\n",
@@ -74,15 +74,15 @@ func TestLinesDiffer(t *testing.T) {
 			"0.7", "resources: {tools: [{name: tickets, provider: brave-search, mcpEndpoint: 'http://t/mcp'}]}",
 			`spec.resources.tools[0].provider: "brave-search" is of type remote::brave-search, and an MCP server requires remote::model-context-protocol`,
 		},
-		"websearch stays with the base's provider": {
+		"websearch keeps the provider of the base": {
 			"0.6", "resources: {tools: [websearch]}", "  - toolgroup_id: builtin::websearch\n    provider_id: tavily-search\n",
 		},
-		"telemetry is switched off": {"0.3", "disabled: [telemetry]", "telemetry:\n  enabled: false\n"},
+		"telemetry is disabled": {"0.3", "disabled: [telemetry]", "telemetry:\n  enabled: false\n"},
 		"a type that never starts": {
 			"0.3", "providers: {inference: {provider: passthrough}}",
 			"remote::passthrough does not start in server release 0.3; use remote::openai with base_url",
 		},
-		"an endpoint that is not read": {
+		"an endpoint that is ignored": {
 			"0.3", "providers: {inference: {provider: together, endpoint: 'http://t:1/v1'}}",
 			"remote::together always calls the public service in server release 0.3 and ignores the endpoint",
 		},
@@ -90,7 +90,7 @@ func TestLinesDiffer(t *testing.T) {
 			"0.7", "providers: {vectorIo: {provider: neo4j, endpoint: 'neo4j://n'}}",
 			`spec.providers.vectorIo.provider: "neo4j" is not a type of vectorIo provider in release 0.7; releases that have it: 1.3, 1.4, 1.5`,
 		},
-		"a slip in a type that only later releases have": {
+		"a misspelt type that only later releases have": {
 			"0.7", "providers: {vectorIo: {provider: neo4}}",
 			`"neo4" is not a type of vectorIo provider in release 0.7; "remote::neo4j" is a type in releases 1.3, 1.4, 1.5`,
 		},
@@ -98,12 +98,12 @@ func TestLinesDiffer(t *testing.T) {
 			"0.7", "providers: {safety: {provider: vllm}}",
 			`"vllm" is not a type of safety provider in release 0.7; remote::vllm is a type of inference provider`,
 		},
-		"a type that is gone": {
+		"a removed type": {
 			"1.0", "providers: {vectorIo: {provider: 'inline::sqlite_vec'}}", "; release 0.7 was the last that had it; use vector_io/inline::sqlite-vec",
 		},
-		"an API that comes later":         {"0.7", "providers: {messages: {provider: builtin}}", `no API "messages" to configure; release 0.8 is the first that has it`},
-		"an API that is gone":             {"0.8", "providers: {scoring: {provider: basic}}", `no API "scoring" to configure; release 0.7 was the last that had it; evaluate`},
-		"an API that was never there yet": {"0.3", "disabled: [skills]", `no API "skills", so this entry has no effect; release 1.1 is the first that has it`},
+		"an API of later releases":           {"0.7", "providers: {messages: {provider: builtin}}", `no API "messages" to configure; release 0.8 is the first that has it`},
+		"a removed API":                      {"0.8", "providers: {scoring: {provider: basic}}", `no API "scoring" to configure; release 0.7 was the last that had it; evaluate`},
+		"disabling an API of later releases": {"0.3", "disabled: [skills]", `no API "skills", so this entry has no effect; release 1.1 is the first that has it`},
 		"keys of an account instead of an API key": {
 			"0.3", "providers: {inference: {provider: bedrock, apiKey: {secretKeyRef: {name: b, key: t}}}}",
 			"spec.providers.inference.apiKey: remote::bedrock does not accept an API key in release 0.3; set its secrets in secretRefs: " +
@@ -112,13 +112,13 @@ func TestLinesDiffer(t *testing.T) {
 		"an API key of 0.4": {
 			"0.4", "providers: {inference: {provider: bedrock, apiKey: {secretKeyRef: {name: b, key: t}}}}", "api_key: ${env.LLSD_BEDROCK_API_KEY}",
 		},
-		"a model of any provider": {"1.5", "networking: {port: 9000}", "provider_id: all"},
-		"HTTPS needs no allowance": {
+		"a model for any provider": {"1.5", "networking: {port: 9000}", "provider_id: all"},
+		"HTTPS does not set insecure": {
 			"1.2", "networking: {tls: {enabled: true, secretName: t}}",
 			"  host: 0.0.0.0\n  tls_certfile: /etc/llama-stack-tls/tls.crt\n  tls_keyfile: /etc/llama-stack-tls/tls.key\nvector_stores",
 		},
-		"plain HTTP is allowed": {"1.2", "networking: {port: 9000}", "  insecure: true\n"},
-		"shields that are gone": {"1.0", "resources: {shields: [a]}", "server release 1.0 registers no shields"},
+		"plain HTTP sets insecure": {"1.2", "networking: {port: 9000}", "  insecure: true\n"},
+		"removed shields":          {"1.0", "resources: {shields: [a]}", "server release 1.0 registers no shields"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, told := generateFor(t, tc.line, tc.spec)
@@ -126,7 +126,7 @@ func TestLinesDiffer(t *testing.T) {
 				told += string(result.Config)
 			}
 			if !strings.Contains(told, tc.want) {
-				t.Errorf("lacks %q:\n%s", tc.want, told)
+				t.Errorf("the result does not contain %q:\n%s", tc.want, told)
 			}
 		})
 	}

@@ -16,10 +16,10 @@ func TestOnlyFiles(t *testing.T) {
 		in                 intent.Intent
 		want               bool
 	}{
-		{name: "nothing kept", line: "0.7", config: head, want: true},
+		{name: "no storage", line: "0.7", config: head, want: true},
 		{name: "files", line: "0.7", config: head + "storage: {backends: {a: {type: kv_sqlite, db_path: /x}, b: {type: sql_sqlite, db_path: /y}}}\n", want: true},
 		{name: "redis", line: "0.7", config: head + "storage: {backends: {a: {type: kv_redis}}}\n"},
-		{name: "a type that nobody knows", line: "0.7", config: head + "storage: {backends: {a: {type: '${env.KIND:=kv_sqlite}'}}}\n"},
+		{name: "a type from a variable", line: "0.7", config: head + "storage: {backends: {a: {type: '${env.KIND:=kv_sqlite}'}}}\n"},
 		{name: "inline postgres", line: "0.2", config: head + "metadata_store: {type: postgres}\n"},
 		{name: "inline files", line: "0.2", config: head + "metadata_store: {type: sqlite, db_path: /x}\n", want: true},
 		{name: "a provider's own store", line: "0.2", config: head + "providers: {agents: [{provider_id: a, provider_type: 'inline::a', config: {store: {type: mongodb}}}]}\n"},
@@ -37,7 +37,7 @@ func TestOnlyFiles(t *testing.T) {
 		},
 		{name: "disabled", line: "0.7", config: head + "providers: {vector_io: [{provider_id: __disabled__, provider_type: 'remote::pgvector'}]}\n", want: true},
 		{name: "no configuration", line: "0.7", config: "["},
-		{name: "nothing at all", line: "0.7"},
+		{name: "an empty text", line: "0.7"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			match, err := release.Lookup(tc.line)
@@ -79,6 +79,6 @@ func TestOnlyFilesOfShippedConfigurations(t *testing.T) {
 		}
 	}
 	if files == 0 || shared == 0 {
-		t.Errorf("saw %d configurations of files and %d others", files, shared)
+		t.Errorf("found %d configurations with only files and %d others", files, shared)
 	}
 }

@@ -42,13 +42,13 @@ var otherReleaseCases = map[string]struct {
 	"no workers": {
 		func(r *release.Release) { r.Server = schema.NewClass("ServerConfig", schema.ExtraIgnore, nil) },
 		"workload: {workers: 2}",
-		[]string{"spec.workload.workers: server release 0.7 runs only one process"},
+		[]string{"spec.workload.workers: server release 0.7 runs only one process; remove workers"},
 	},
-	"a connection string goes in parts where it could go whole": {
+	"a connection string is split even if the release accepts it whole": {
 		func(r *release.Release) { backend(r, "sql_postgres").ConnectionStringKey = "connection_string" }, postgres,
 		[]string{"      host: ${env.LLSD_STORAGE_SQL_HOST}\n"},
 	},
-	"a password with a key of its own": {
+	"a password with a separate key": {
 		func(r *release.Release) {
 			b := backend(r, "kv_redis")
 			b.CredentialInHost, b.CredentialKey = false, "namespace"
@@ -58,15 +58,15 @@ var otherReleaseCases = map[string]struct {
 	"a password that is not encoded": {
 		func(r *release.Release) { backend(r, "sql_postgres").EncodePassword = false }, postgres, []string{"sql-password=password "},
 	},
-	"no such backend": {
+	"a missing type of backend": {
 		func(r *release.Release) { r.Storage.Backends = r.Storage.Backends[:1] }, "storage: {kv: {type: redis, endpoint: cache}}",
-		[]string{`spec.storage.kv.type: server release 0.7 has no kv of type "redis"; it has mongodb`},
+		[]string{`spec.storage.kv.type: server release 0.7 has no kv store of type "redis"; known types: mongodb`},
 	},
-	"another name for the name": {
+	"another key for the name of the distribution": {
 		func(r *release.Release) { r.Runtime.DistributionKey = "image_name" }, "networking: {port: 9000}",
 		[]string{"version: 2\n"},
 	},
-	"the URL of an MCP server lies deeper": {
+	"the URL of an MCP server is in a nested key": {
 		func(r *release.Release) { r.Tools.MCPURLKey = "endpoint.uri" }, "resources: {tools: [{name: t, mcpEndpoint: 'http://t'}]}",
 		[]string{"spec.resources.tools[0]: the required key \"url\" is missing; its value must be text", "spec.resources.tools[0].mcpEndpoint: unknown key"},
 	},

@@ -13,16 +13,16 @@ import (
 // The settings that are allowed depend on the release that reads them.
 func TestSettingsOfOtherReleases(t *testing.T) {
 	for name, tc := range map[string]struct{ line, spec, want string }{
-		"a section that is gone": {
+		"a removed key": {
 			"1.0", "settings: {server: {cors: true}}",
 			"spec.settings.server.cors: server release 1.0 has no server.cors and ignores it; release 0.8 was the last that had it; " +
 				"answer CORS requests in the ingress or gateway",
 		},
-		"a whole section that is gone": {
+		"a removed section": {
 			"1.2", "settings: {safety: {default_shield_id: guard}}",
 			"spec.settings.safety: server release 1.2 has no safety and ignores it; release 0.8 was the last that had it; check text",
 		},
-		"a section that is not there yet": {
+		"a section of later releases": {
 			"0.3", "settings: {connectors_of_mine: 1, safety: {default_shield_id: guard}}",
 			"spec.settings.safety: server release 0.3 has no safety and ignores it; releases that have it: 0.4, 0.5, 0.6, 0.7, 0.8",
 		},
@@ -30,25 +30,25 @@ func TestSettingsOfOtherReleases(t *testing.T) {
 			"0.3", "disabled: [telemetry]\n  settings: {telemetry: {enabled: true}}",
 			"spec.settings.telemetry.enabled: is also set by spec.disabled[0]; keep one of them",
 		},
-		"a key that a field has set, taken out": {
+		"removing a key that a field has set": {
 			"0.3", "disabled: [telemetry]\n  removeSettings: [telemetry]",
 			`spec.removeSettings[0]: "telemetry" is set by spec.disabled[0] and cannot be removed here`,
 		},
-		"keys of clients": {
+		"API keys of clients": {
 			"1.4", "secretEnv: {CLIENT: {secretKeyRef: {name: c, key: k}}}\n" +
 				"  settings: {server: {auth: {provider_config: {type: local_api_key, api_keys: ['${env.CLIENT}']}}}}",
 			"      api_keys:\n      - ${env.CLIENT}\n",
 		},
-		"keys of clients in clear text": {
+		"API keys of clients in clear text": {
 			"1.4", "settings: {server: {auth: {provider_config: {type: local_api_key, api_keys: [abc]}}}}",
 			"spec.settings.server.auth.provider_config.api_keys: is a credential in clear text",
 		},
 		"tenants": {"1.2", "settings: {server: {tenancy: {mode: single, default_tenant_id: a}}}", "    mode: single\n"},
-		"log levels that nobody reads": {
+		"log levels that are ignored": {
 			"1.5", "settings: {logging: {category_levels: {core: debug}}}",
 			"spec.settings.logging: server release 1.5 does not read log levels from its configuration; set OGX_LOGGING in spec.workload.overrides.env",
 		},
-		"the default shield without its API": {
+		"a default shield without its API": {
 			"0.8", "disabled: [safety]\n  settings: {safety: {default_shield_id: guard}}",
 			"spec.settings.safety.default_shield_id: requires the API safety; add a provider to spec.providers.safety",
 		},
@@ -59,7 +59,7 @@ func TestSettingsOfOtherReleases(t *testing.T) {
 				told += string(result.Config)
 			}
 			if !strings.Contains(told, tc.want) {
-				t.Errorf("lacks %q:\n%s", tc.want, told)
+				t.Errorf("the result does not contain %q:\n%s", tc.want, told)
 			}
 		})
 	}
@@ -70,12 +70,12 @@ func TestDefaultShieldWithoutItsAPI(t *testing.T) {
 	const spec = "settings: {safety: {default_shield_id: guard}}"
 	base := []byte("distro_name: d\nproviders: {inference: [{provider_id: openai, provider_type: 'remote::openai', config: {}}]}\n")
 	if result, report := generate(t, spec, base); result == nil {
-		t.Errorf("every API is served: %s", intent.Messages(report.Errors))
+		t.Errorf("a configuration without a list of APIs is rejected: %s", intent.Messages(report.Errors))
 	}
 	_, report := generate(t, spec, append(base, "apis: [inference]\n"...))
 	want := "spec.settings.safety.default_shield_id: requires the API safety; add a provider to spec.providers.safety"
 	if got := intent.Messages(report.Errors); got != want {
-		t.Errorf("one API is served: %q", got)
+		t.Errorf("with a list of APIs, the errors are %q", got)
 	}
 }
 

@@ -49,7 +49,8 @@ type kind struct {
 	Any string `json:"any,omitempty"`
 	// PrefixOnce reports whether an id that starts with the provider's id is unchanged.
 	PrefixOnce bool `json:"prefix_once,omitempty"`
-	// Providerless reports whether entries have no provider_id. The server skips other entries without one.
+	// Providerless reports whether the entries of the list have no provider_id. In other lists, the server skips an entry
+	// without a provider_id.
 	Providerless bool `json:"providerless,omitempty"`
 	// Dropped reports whether the server registers none of the entries.
 	Dropped bool `json:"dropped,omitempty"`

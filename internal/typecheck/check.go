@@ -31,7 +31,7 @@ func (p Problem) String() string {
 
 // Check returns the problems of a value, in the order of the sorted names. The value must come from encoding/json with
 // UseNumber. The result fitting is the value without the parts that a decoder rejects, so that the rest can be decoded
-// and checked too. It omits such fields, and has null for such items of lists.
+// and checked too. Rejected fields are missing in fitting, and rejected items of lists are null.
 func Check(value any, typ reflect.Type) (fitting any, problems []Problem) {
 	c := checker{}
 	fitting, _ = c.value(value, typ, "")

@@ -18,9 +18,9 @@ func TestCheck(t *testing.T) {
 		spec string
 		want []string
 	}{
-		"nothing wrong":   {`{"distribution": {"name": "starter"}, "workload": {"replicas": 2, "storage": {"size": 10}}}`, nil},
-		"null is nothing": {`{"workload": null}`, nil},
-		"all at once": {
+		"nothing wrong":         {`{"distribution": {"name": "starter"}, "workload": {"replicas": 2, "storage": {"size": 10}}}`, nil},
+		"null counts as absent": {`{"workload": null}`, nil},
+		"several problems": {
 			`{"networking": {"port": "8321"}, "workload": {"replicas": "two", "workers": 1.5, "storage": {"size": "10GB"}}, "disabled": "eval"}`,
 			[]string{
 				`spec.disabled: must be a list, got text; write a "-" in front of each item`,
@@ -38,7 +38,7 @@ func TestCheck(t *testing.T) {
 				`spec.secretEnv[B]: key belongs one level deeper: write {secretKeyRef: {name: …, key: …}}`,
 			},
 		},
-		"a value in the place of a reference": {
+		"a value instead of a reference": {
 			`{"secretEnv": {"A": "sk-canary"}}`, []string{`spec.secretEnv[A]: must be {secretKeyRef: {name: …, key: …}}, got text`},
 		},
 		"unknown fields": {
@@ -55,7 +55,7 @@ func TestCheck(t *testing.T) {
 			`spec.distribution.name: must be text, got a number; quote it`,
 			`spec.distribution.version: must be text, got a boolean; quote it`,
 		}},
-		"number or text": {`{"workload": {"podDisruptionBudget": {"minAvailable": [1]}}}`, []string{
+		"list instead of a number or text": {`{"workload": {"podDisruptionBudget": {"minAvailable": [1]}}}`, []string{
 			`spec.workload.podDisruptionBudget.minAvailable: must be a whole number or text such as 50%, got a list`,
 		}},
 	}

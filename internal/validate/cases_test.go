@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/casetable"
 )
 
-var update = flag.Bool("update", false, "write what Spec says into testdata/cases")
+var update = flag.Bool("update", false, "rewrite testdata/cases with the messages of Spec")
 
 func loadCases(t testing.TB) *casetable.Table {
 	t.Helper()

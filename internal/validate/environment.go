@@ -31,7 +31,7 @@ func secretEnvReserved(c *checks) {
 	for _, name := range slices.Sorted(maps.Keys(c.Spec.SecretEnv)) {
 		if isReserved(name) {
 			c.Forbidden(spec("secretEnv").Key(name),
-				"%q is set by the operator or the image: use another name, or set it in workload.overrides.env", name)
+				"%q is set by the operator or the image: use another name, or set the variable in spec.workload.overrides.env", name)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func TestReservedNamesAreThoseOfEveryRelease(t *testing.T) {
 	}
 	for _, name := range []string{"OPENAI_API_KEY", "LLAMA_STACK_LOGGING", "LLSTOKEN"} {
 		if isReserved(name) {
-			t.Errorf("%s is refused", name)
+			t.Errorf("%s is rejected", name)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func modelFilesOne(c *checks) {
 	switch files := c.Spec.ModelFiles; {
 	case files == nil:
 	case files.PersistentVolumeClaim == nil && files.Image == nil:
-		c.Required(path, "set either persistentVolumeClaim or image, which provides the files")
+		c.Required(path, "set either persistentVolumeClaim or image to provide the files")
 	case files.PersistentVolumeClaim != nil && files.Image != nil:
 		c.Forbidden(path, "persistentVolumeClaim and image are mutually exclusive: remove one of them")
 	}

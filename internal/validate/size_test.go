@@ -25,7 +25,7 @@ func sized(bytes int) *v1alpha2.LlamaStackDistribution {
 func TestTooLarge(t *testing.T) {
 	obj := sized(MaxSpecBytes)
 	const want = "spec: 262266 bytes of JSON exceed the limit of 262144 for a spec: "
-	for _, when := range []string{"as it is written", "as a cache has it", "as a cache has it after another event"} {
+	for _, when := range []string{"as it is written", "as a cache stores it", "as a cache stores it after another event"} {
 		_, _, errs := Spec(obj)
 		if len(errs) != 1 || !strings.HasPrefix(intent.Message(errs[0]), want) {
 			t.Errorf("%s: %v, want %q", when, errs, want)

@@ -22,7 +22,7 @@ func TestFormsAreThoseOfTheDefinition(t *testing.T) {
 	} {
 		if !strings.Contains(text, "matches('"+form.String()+"')") &&
 			!strings.Contains(text, "matches(''"+form.String()+"'')") {
-			t.Errorf("the definition has no rule with the form of %s, %s", name, form)
+			t.Errorf("the CRD has no rule with the pattern of %s, %s", name, form)
 		}
 	}
 }
@@ -34,7 +34,7 @@ func TestNameFormIsThatOfThePolicy(t *testing.T) {
 	}
 	for name, form := range map[string]*regexp.Regexp{"name": labelForm, "id": idForm} {
 		if !strings.Contains(string(data), "matches('"+form.String()+"')") {
-			t.Errorf("the policy has no form of %s, %s", name, form)
+			t.Errorf("the policy does not contain the pattern of %s, %s", name, form)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func TestWarnings(t *testing.T) {
 				"use the certificate and the key in /etc/llama-stack-tls, or use the image's entrypoint"},
 		},
 		"a command without HTTPS": {spec: "{networking: {tls: {}}, workload: {overrides: {command: [uvicorn]}}}"},
-		"a spread of nothing": {
+		"a topology spread constraint without a selector": {
 			spec: "{workload: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}]}}",
 			want: []string{"spec.workload.topologySpreadConstraints[0]: without a labelSelector, the constraint counts no pods and has no effect: " +
 				"add labelSelector: {matchLabels: {app.kubernetes.io/instance: my-stack}}"},

@@ -15,8 +15,8 @@ import (
 
 // directories returns the directories of SQLite files that the server does not create. The pod creates them before the
 // server starts. A key-value backend creates its own directory. The relational backend does not, and fails at startup
-// or at the first request (server fact 46). This happens when the key-value state moves away from the directory that
-// the two backends shared.
+// or at the first request (server fact 46). The directory is missing when the key-value state moves away from the
+// directory that the two backends shared.
 func (c *checker) directories() []string {
 	var needed []string
 	backends := c.allBackends()

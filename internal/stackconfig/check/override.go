@@ -19,8 +19,8 @@ import (
 const pathOverride = "spec.overrideConfig"
 
 // Override compares a user's own configuration with the settings that a release reads. It reports unknown keys, types
-// and APIs, and invalid values of keys. All findings are warnings, because an image may add its own types, so that only
-// the server can reject the file.
+// and APIs, and invalid values of keys. All findings are warnings, because an image may add its own types, so only the
+// server can reject the file.
 func Override(data []byte, rel *release.Release) []draft.Finding {
 	base, err := baseconfig.Parse(data)
 	if err != nil {

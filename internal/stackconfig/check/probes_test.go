@@ -14,22 +14,22 @@ func TestPermits(t *testing.T) {
 		rules            string
 		permitted, known bool
 	}{
-		"exact":                  {`[{permit: {paths: /v1/health}}]`, true, true},
-		"in a list":              {`[{permit: {paths: [/v1/models, /v1/health]}}]`, true, true},
-		"prefix":                 {`[{permit: {paths: "/v1/h*"}}]`, true, true},
-		"everything":             {`[{permit: {paths: "*"}}]`, true, true},
-		"expression":             {`[{permit: {paths: "regex:/v1/(health|version)"}}]`, true, true},
-		"expression, later":      {`[{permit: {paths: "regex:health"}}]`, false, true},
-		"no match":               {`[{permit: {paths: "/v1/models*"}}]`, false, true},
-		"forbidden first":        {`[{forbid: {paths: "/v1/*"}}, {permit: {paths: "*"}}]`, false, true},
-		"permitted first":        {`[{permit: {paths: /v1/health}}, {forbid: {paths: "*"}}]`, true, true},
-		"only for users":         {`[{permit: {paths: "*"}, when: user with admin in roles}]`, false, true},
-		"unless":                 {`[{permit: {paths: "*"}, unless: user with admin in roles}]`, false, true},
-		"a variable":             {`[{permit: {paths: "${env.PATHS}"}}]`, false, false},
-		"an expression not ours": {`[{permit: {paths: "regex:(?=/v1).*"}}]`, false, false},
-		"a counted repetition":   {`[{permit: {paths: "regex:(/v1/health){1000}"}}]`, false, false},
-		"a long expression":      {`[{permit: {paths: "regex:` + strings.Repeat("a", maxExpression+1) + `"}}]`, false, false},
-		"neither":                {`[{description: none}]`, false, true},
+		"exact":           {`[{permit: {paths: /v1/health}}]`, true, true},
+		"a list of paths": {`[{permit: {paths: [/v1/models, /v1/health]}}]`, true, true},
+		"prefix":          {`[{permit: {paths: "/v1/h*"}}]`, true, true},
+		"everything":      {`[{permit: {paths: "*"}}]`, true, true},
+		"expression":      {`[{permit: {paths: "regex:/v1/(health|version)"}}]`, true, true},
+		"expression that does not match the beginning": {`[{permit: {paths: "regex:health"}}]`, false, true},
+		"no match":                               {`[{permit: {paths: "/v1/models*"}}]`, false, true},
+		"forbidden first":                        {`[{forbid: {paths: "/v1/*"}}, {permit: {paths: "*"}}]`, false, true},
+		"permitted first":                        {`[{permit: {paths: /v1/health}}, {forbid: {paths: "*"}}]`, true, true},
+		"only for users":                         {`[{permit: {paths: "*"}, when: user with admin in roles}]`, false, true},
+		"unless a user has a role":               {`[{permit: {paths: "*"}, unless: user with admin in roles}]`, false, true},
+		"a variable":                             {`[{permit: {paths: "${env.PATHS}"}}]`, false, false},
+		"an expression that Go does not support": {`[{permit: {paths: "regex:(?=/v1).*"}}]`, false, false},
+		"a counted repetition":                   {`[{permit: {paths: "regex:(/v1/health){1000}"}}]`, false, false},
+		"a long expression":                      {`[{permit: {paths: "regex:` + strings.Repeat("a", maxExpression+1) + `"}}]`, false, false},
+		"neither":                                {`[{description: none}]`, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var document yaml.Node

@@ -44,8 +44,8 @@ func (c *checker) warnIgnoredSection(p *schema.Problem) {
 	}
 }
 
-// messageOf returns the message of a problem. For a section of other releases, it names those releases, and the
-// replacement where the section was removed.
+// messageOf returns the message of a problem. For a section of other releases, the message names those releases and, if
+// the section was removed, the replacement.
 func (c *checker) messageOf(p *schema.Problem, path string) string {
 	if p.Kind != schema.UnknownKey {
 		return p.Message()

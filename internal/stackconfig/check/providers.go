@@ -11,14 +11,14 @@ import (
 )
 
 // providers checks each provider's config against its type. It skips a type that the release does not have, because
-// only the image, which provides the type, can check it.
+// only the server in the image, which provides the type, can check it.
 func (c *checker) providers() {
 	c.scoring()
 	seen := make(map[[2]string]bool, len(c.Index.Providers))
 	for path, e := range c.Index.All {
 		key := [2]string{e.API, e.ID}
 		if seen[key] && e.Enabled {
-			c.Warn(draft.Finding{ConfigPath: path, Message: fmt.Sprintf("the id %q is used twice, and the server uses the last provider with this id", e.ID)})
+			c.Warn(draft.Finding{ConfigPath: path, Message: fmt.Sprintf("the id %q is used twice, and the server uses the last provider with this id; change one of the ids", e.ID)})
 		}
 		seen[key] = true
 		if e.Kind == nil || !e.Enabled {
@@ -72,7 +72,8 @@ func (c *checker) scoring() {
 	}
 }
 
-// providerProblem reports a problem with its remedy. A missing endpoint or credential has its own field.
+// providerProblem reports a problem with its remedy. The problem of a missing endpoint or credential is reported at the
+// field for it.
 func (c *checker) providerProblem(e *draft.Provider, p *schema.Problem, path string) {
 	if e.User != nil && c.fromUnset(draft.JoinPath(path, p.Path)) {
 		c.unsetKey(e, p, draft.JoinPath(path, p.Path))

@@ -27,7 +27,7 @@ type Draft struct {
 	Base   *yaml.Node
 	report *Report
 
-	// Directory is the directory of SQLite files that the base does not name.
+	// Directory is the directory of the SQLite files whose paths the base does not set.
 	Directory string
 	// Distribution is the name of the distribution in default paths.
 	Distribution string
@@ -170,9 +170,9 @@ func (d *Draft) AddEnv(variable EnvVar) {
 // sqliteDirectory is the variable for the directory of SQLite files in the server's own configurations.
 const sqliteDirectory = "SQLITE_STORE_DIR"
 
-// dataDirectory returns the directory of SQLite files that the base does not name. Without a section for storage, the
-// server keeps SQLite files in a directory that all distributions share. If the first resource of a stack adds that
-// section, the stack keeps its files.
+// dataDirectory returns the directory of the SQLite files whose paths the base does not set. Without a section for
+// storage, the server keeps SQLite files in a directory that all distributions share. If the first resource of a stack
+// adds that section, the stack keeps its files.
 func (d *Draft) dataDirectory(running string) string {
 	all := d.Release.Runtime.DataDir + "/distributions"
 	if !yamlnode.IsNull(yamlnode.Get(d.Root, "storage")) || d.Release.Storage.Required || d.Release.Storage.Inline {

@@ -16,7 +16,7 @@ import (
 // Provider is one provider in the configuration.
 type Provider struct {
 	API string
-	// ID is the id of the base when its condition is met: ${env.VLLM_URL:+vllm} results in vllm.
+	// ID is the id of the provider when its condition is met: ${env.VLLM_URL:+vllm} results in vllm.
 	ID string
 	// Text is the id as written in the configuration.
 	Text string

@@ -24,10 +24,10 @@ func TestFinderReadsKeysOnce(t *testing.T) {
 		}
 	}
 	if len(f.wide) != 1 || f.wide[wide] == nil {
-		t.Errorf("the fields of %d mappings are kept, want those of the wide one", len(f.wide))
+		t.Errorf("the keys of %d mappings are cached, want only those of the wide mapping", len(f.wide))
 	}
 	kept := f.wide[wide]
 	if f.NodeAt("wide.none") != nil || f.OriginAt("wide.key7") != FromBase || f.wide[wide] != kept {
-		t.Error("the keys are read again")
+		t.Error("the keys are read again, or a lookup has a wrong result")
 	}
 }

@@ -47,8 +47,8 @@ func (d *Draft) StartupText(node *yaml.Node) (string, bool) {
 	return strings.Replace(node.Value, all[0].String(), text, 1), true
 }
 
-// Converted returns a text as the server converts it after a substitution: an empty text becomes null, and text with
-// the form of a boolean or a number becomes one (server fact 5).
+// Converted returns a text as the server converts it after a substitution: an empty text becomes null, and text in the
+// form of a boolean or a number becomes a boolean or a number (server fact 5).
 func Converted(text string) *yaml.Node {
 	switch {
 	case text == "":

@@ -51,7 +51,7 @@ func Apply(d *draft.Draft, packages map[string]*externalprovider.Package) []Inst
 	return installed
 }
 
-// wrongAPI reports a provider that is listed under another API than the one in its image.
+// wrongAPI reports a provider whose API in the spec differs from the API in its image.
 func wrongAPI(d *draft.Draft, p *intent.ExternalProvider, api string) {
 	if !release.KnownAPI(api) {
 		d.Failf(p.Path, "image %q contains a provider of the API %q, which no server release has: use another image, or correct its %s",

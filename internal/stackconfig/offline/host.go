@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// insideDomains lists top-level domains of which no public name is part: those of Kubernetes, those reserved for
-// private use and for tests, and those that offline networks commonly use.
+// insideDomains lists top-level domains that no public name has: those of Kubernetes, those reserved for private use
+// and for tests, and those that offline networks commonly use.
 var insideDomains = []string{
 	"corp", "home", "internal", "intranet", "invalid", "lan", "local", "localhost", "private",
 	"svc", "test",

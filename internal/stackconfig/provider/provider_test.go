@@ -31,7 +31,7 @@ func TestType(t *testing.T) {
 		t.Errorf("secrets %v", got)
 	}
 	if got := inline.Secrets(); got != nil {
-		t.Errorf("secrets of a type without class: %v", got)
+		t.Errorf("a type without a class has the secrets %v", got)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestEndpoint(t *testing.T) {
 		}
 	}
 	if got := (&provider.Type{}).Endpoint("http://chroma:8000"); got != "http://chroma:8000" {
-		t.Errorf("a type without a path makes %q", got)
+		t.Errorf("a type without a path changes the endpoint to %q", got)
 	}
 }
 
@@ -91,11 +91,11 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("Default(path) = %v, %v", got, ok)
 	}
 	if _, ok := kind.Default("other", "x", "y"); ok {
-		t.Error("a key without default has one")
+		t.Error("a key without a default value has one")
 	}
 	// An id with braces is text, not a placeholder.
 	if got, _ := kind.Default("path", "{distribution}", "y"); got != "~/y/{distribution}.db" {
-		t.Errorf("an id with braces gives %v", got)
+		t.Errorf("an id with braces results in %v", got)
 	}
 }
 

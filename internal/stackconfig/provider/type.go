@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// The prefixes of a full provider type. A bare name such as `vllm` is not a type: the server rejects it
+// These are the prefixes of a full provider type. A bare name such as `vllm` is not a type: the server rejects it
 // (server fact 12).
 const (
 	Remote = "remote::"

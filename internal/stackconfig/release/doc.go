@@ -6,7 +6,7 @@
 // server's own package. Facts that the server's package does not contain are in overlays. Each correction in an overlay
 // states the reason, and the test that proves the fact. The file data/0.7.overlay.yaml has the facts of one line, and
 // shared.overlay.yaml has the facts of several lines. The file registry.overlay.yaml has the facts of several lines
-// that only the script before the server's start needs. history.yaml lists what was added and removed. The files are
-// embedded, and the files of a line are parsed once, on first use. The returned values are shared: treat them as
-// read-only. testdata/facts contains the result, one file per line.
+// that only the script that runs before the server starts needs. history.yaml lists what was added and removed. The
+// files are embedded, and the files of a line are parsed once, on first use. The returned values are shared: treat them
+// as read-only. testdata/facts contains the result, one file per line.
 package release

@@ -144,8 +144,8 @@ type keyRow struct {
 	Limits           *schema.Limits  `json:"limits"`
 }
 
-// decode reads a data file. It does not check for unknown fields, because the check would take half of the time again.
-// A test checks that the files have no unknown fields.
+// decode reads a data file. It does not check for unknown fields, because the check would increase the time by half. A
+// test checks that the files have no unknown fields.
 func decode(data []byte) (*document, error) {
 	var doc document
 	if err := json.Unmarshal(data, &doc); err != nil {

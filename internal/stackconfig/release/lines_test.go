@@ -103,7 +103,7 @@ func TestAliasesOf(t *testing.T) {
 		for _, e := range got.Endpoints {
 			endpoints = append(endpoints, e.Key)
 			if e.Type.EndpointKey != e.Key {
-				t.Errorf("%s/%s: the key %s is with a type that reads %s", tt.api, tt.kind, e.Key, e.Type.EndpointKey)
+				t.Errorf("%s/%s: the key %s belongs to a type that reads %s", tt.api, tt.kind, e.Key, e.Type.EndpointKey)
 			}
 		}
 		got.Endpoints = nil

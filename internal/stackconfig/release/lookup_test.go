@@ -102,7 +102,7 @@ func TestEveryLineLoads(t *testing.T) {
 		}
 		for _, version := range r.Covers {
 			if again, _ := release.Lookup(version); again.Release != r || !again.Exact {
-				t.Errorf("line %s covers %s, which is not found as its own", line, version)
+				t.Errorf("line %s covers %s, but the lookup of this release does not return the line", line, version)
 			}
 		}
 		for _, api := range r.APIs() {

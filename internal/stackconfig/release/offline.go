@@ -5,7 +5,7 @@ import "github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/prov
 // Offline describes the variables and files that a server without internet access needs (server fact 67,
 // decision 0022).
 type Offline struct {
-	// Variables are environment variables that prevent connections to the internet by libraries, sorted by name.
+	// Variables are environment variables that prevent libraries from connecting to the internet, sorted by name.
 	Variables []OfflineVariable
 	// Tokenizer is the tokenizer of tiktoken that the vector stores load when they start: `cl100k_base`. The server does
 	// not start without it. Empty means that the server's own package contains everything that they need.

@@ -90,8 +90,9 @@ func appendValue(out []byte, value any) ([]byte, error) {
 }
 
 // several lists the overlays whose corrections name their lines. The overlay shared has facts for configurations. The
-// others are separate because they do not affect any configuration: registry has facts for the script before the
-// server's start, checks has facts that only checks need, and offline has facts about servers without internet access.
+// others are separate because they do not affect any configuration: registry has facts for the script that runs before
+// the server starts, checks has facts that only checks need, and offline has facts about servers without internet
+// access.
 var several = []string{"shared", "registry", "checks", "offline"}
 
 var severalOverlays = sync.OnceValues(func() ([]*overlay, error) {

@@ -165,7 +165,7 @@ func TestAPIs(t *testing.T) {
 	for _, name := range r.APIs() {
 		api, ok := r.API(name)
 		if !ok {
-			t.Errorf("API %q is listed and not found", name)
+			t.Errorf("API %q is listed but not found", name)
 		}
 		if got := len(r.ProviderTypes(name)) > 0; got != api.Providable {
 			t.Errorf("API %q has provider types: %v, providable: %v", name, got, api.Providable)

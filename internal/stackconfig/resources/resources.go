@@ -26,7 +26,8 @@ const (
 // of the base with the same kind and id. Each entry names its provider, because the server silently skips an entry
 // without one (server fact 16).
 //
-// It returns the user's models with the names for clients, and reports whether the server stores some of the resources.
+// Register returns the user's models with the names for clients, and reports whether the server stores some of the
+// resources.
 func Register(d *draft.Draft) (models []PublicModel, registers bool) {
 	r := registrar{Draft: d, written: map[string]*field.Path{}, first: map[string]firstOf{}}
 	for i := range d.Intent.Models {
@@ -246,7 +247,8 @@ func (r *registrar) listOf(res *resource) *yaml.Node {
 }
 
 // defaults corrects settings that name a resource (safety.default_shield_id). If the user registers a resource of that
-// kind, the server does not start when the default does not exist, and the base's may be conditional.
+// kind, the server does not start when the default does not exist. The default of the base may exist only when a
+// variable is set.
 func (r *registrar) defaults() {
 	for _, reference := range r.Release.References {
 		if reference.Resource == "" || reference.ResourceKey != "." {

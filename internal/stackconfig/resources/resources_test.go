@@ -23,10 +23,10 @@ func TestRegister(t *testing.T) {
 		registers bool
 		errors    int
 	}{
-		"nothing":                      {},
-		"a model":                      {in: intent.Intent{Models: []intent.Model{{Name: "llama", Path: path}}}, models: public, registers: true},
-		"a model of an unknown server": {in: intent.Intent{Models: []intent.Model{{Name: "llama", Path: path}}}, unknown: true, registers: true},
-		"a model without a provider":   {in: intent.Intent{Models: []intent.Model{{Name: "llama", Path: path, Provider: "x"}}}, errors: 1},
+		"nothing":                               {},
+		"a model":                               {in: intent.Intent{Models: []intent.Model{{Name: "llama", Path: path}}}, models: public, registers: true},
+		"a model for an unknown server release": {in: intent.Intent{Models: []intent.Model{{Name: "llama", Path: path}}}, unknown: true, registers: true},
+		"a model with an unknown provider":      {in: intent.Intent{Models: []intent.Model{{Name: "llama", Path: path, Provider: "x"}}}, errors: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			base, err := baseconfig.Parse([]byte("providers: {inference: [{provider_id: vllm, provider_type: 'remote::vllm'}]}"))

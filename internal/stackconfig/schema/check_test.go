@@ -77,7 +77,7 @@ var checkClassCases = map[string]struct {
 	want []schema.Problem
 }{
 	"only required keys": {yaml: ""},
-	"every key right": {yaml: `
+	"all keys with valid values": {yaml: `
 base_url: http://vllm:8000/v1
 api_token: secret
 port: 8321
@@ -89,8 +89,8 @@ index: {type: HNSW, m: 3}
 stores: {a: {namespace: a, backend: b}}
 either: [a]
 only_list: [1, "2"]`},
-	"by alias":          {yaml: "auth_credential: secret"},
-	"null where it may": {yaml: "base_url: null\nnetwork: null\nmodels: null"},
+	"a key's alias":            {yaml: "auth_credential: secret"},
+	"null where it is allowed": {yaml: "base_url: null\nnetwork: null\nmodels: null"},
 	"references for scalars": {yaml: `
 base_url: ${env.URL:=}
 port: ${env.PORT}
@@ -103,10 +103,10 @@ either: a${env.X}b`},
 		yaml: "only_list: ${env.X}",
 		want: wrongType("only_list", "a list", "a variable, which is always text"),
 	},
-	"a lower-case reference is text": {yaml: "port: ${env.port}", want: wrongType("port", "a whole number", "text")},
-	"unknown key":                    {yaml: "base_ulr: x", want: unknownKey("base_ulr", "base_url")},
-	"unknown key, word in common":    {yaml: "api_key: x", want: unknownKey("api_key", "api_token")},
-	"unknown key like none":          {yaml: "zzz: x", want: unknownKey("zzz", "")},
+	"a lower-case reference is text":    {yaml: "port: ${env.port}", want: wrongType("port", "a whole number", "text")},
+	"unknown key":                       {yaml: "base_ulr: x", want: unknownKey("base_ulr", "base_url")},
+	"unknown key with a common word":    {yaml: "api_key: x", want: unknownKey("api_key", "api_token")},
+	"unknown key without a similar key": {yaml: "zzz: x", want: unknownKey("zzz", "")},
 	"unknown nested key": {
 		yaml: "network: {tls: {verfy: true}}",
 		want: unknownKey("network.tls.verfy", "verify"),
@@ -128,28 +128,28 @@ either: a${env.X}b`},
 		yaml: "network: {headers: {1: a}}",
 		want: wrongType("network.headers.1", "text", "a whole number"),
 	},
-	"missing in a dict's class": {yaml: "stores: {x: {namespace: a}}", want: []schema.Problem{{Kind: schema.MissingKey, Path: "stores.x.backend", Want: "text", Fatal: true}}},
-	"the class whose tag fits": {
+	"missing key in a dict's class": {yaml: "stores: {x: {namespace: a}}", want: []schema.Problem{{Kind: schema.MissingKey, Path: "stores.x.backend", Want: "text", Fatal: true}}},
+	"the class with the matching tag": {
 		yaml: "index: {type: IVFFlat, lists: x}",
 		want: wrongType("index.lists", "a whole number", "text"),
 	},
-	"no class fits": {
+	"no class with the tag": {
 		yaml: "index: {type: Other}",
 		want: wrongType("index.type", "one of HNSW, IVFFlat", "text"),
 	},
-	"neither string nor list":     {yaml: "either: {a: 1}", want: wrongType("either", "text or a list", "a mapping")},
-	"wrong element in one of two": {yaml: "either: [[a]]", want: wrongType("either[0]", "text", "a list")},
-	"too small":                   {yaml: "port: 80", want: outOfBounds("port", "at least 1024", "a whole number")},
-	"too large":                   {yaml: "port: 65536", want: outOfBounds("port", "at most 65535", "a whole number")},
-	"too large as a string":       {yaml: `port: "70000"`, want: outOfBounds("port", "at most 65535", "text")},
-	"true is one":                 {yaml: "port: true", want: outOfBounds("port", "at least 1024", "true or false")},
-	"octal is not judged":         {yaml: "port: 010"},
-	"not above":                   {yaml: "ratio: 0", want: outOfBounds("ratio", "more than 0", "a whole number")},
-	"not below":                   {yaml: "ratio: 1.0", want: outOfBounds("ratio", "less than 1", "a number")},
-	"too short":                   {yaml: "name: a", want: outOfBounds("name", "at least 2 characters", "text")},
-	"too long":                    {yaml: "name: abcde", want: outOfBounds("name", "at most 4 characters", "text")},
-	"pattern":                     {yaml: "name: aB", want: outOfBounds("name", "text that matches ^[a-z]+$", "text")},
-	"too many":                    {yaml: "models: [a, b, c]", want: outOfBounds("models", "at most 2 entries", "a list")},
+	"neither string nor list":                {yaml: "either: {a: 1}", want: wrongType("either", "text or a list", "a mapping")},
+	"wrong element in one member of a union": {yaml: "either: [[a]]", want: wrongType("either[0]", "text", "a list")},
+	"too small":                              {yaml: "port: 80", want: outOfBounds("port", "at least 1024", "a whole number")},
+	"too large":                              {yaml: "port: 65536", want: outOfBounds("port", "at most 65535", "a whole number")},
+	"too large as a string":                  {yaml: `port: "70000"`, want: outOfBounds("port", "at most 65535", "text")},
+	"true is read as 1":                      {yaml: "port: true", want: outOfBounds("port", "at least 1024", "true or false")},
+	"an octal number is accepted":            {yaml: "port: 010"},
+	"not above":                              {yaml: "ratio: 0", want: outOfBounds("ratio", "more than 0", "a whole number")},
+	"not below":                              {yaml: "ratio: 1.0", want: outOfBounds("ratio", "less than 1", "a number")},
+	"too short":                              {yaml: "name: a", want: outOfBounds("name", "at least 2 characters", "text")},
+	"too long":                               {yaml: "name: abcde", want: outOfBounds("name", "at most 4 characters", "text")},
+	"pattern":                                {yaml: "name: aB", want: outOfBounds("name", "text that matches ^[a-z]+$", "text")},
+	"too many":                               {yaml: "models: [a, b, c]", want: outOfBounds("models", "at most 2 entries", "a list")},
 }
 
 func TestCheckClass(t *testing.T) {
@@ -215,8 +215,8 @@ func TestCheckConstructedNodes(t *testing.T) {
 		want int
 	}{
 		"a string that looks like a number is quoted": {&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "123"}, 0},
-		"a word that only YAML 1.1 takes for true":    {&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "yes"}, 1},
-		"the same in quotes":                          {&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "yes", Style: yaml.DoubleQuotedStyle}, 0},
+		"a word that only YAML 1.1 reads as true":     {&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "yes"}, 1},
+		"the same word in quotes":                     {&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "yes", Style: yaml.DoubleQuotedStyle}, 0},
 		"two lines":                                   {&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "1\n2"}, 0},
 		"an alias is not followed":                    {&yaml.Node{Kind: yaml.AliasNode, Value: "x"}, 0},
 	} {

@@ -75,7 +75,7 @@ type Limits struct {
 	Means string `json:"means,omitempty"`
 	// Contains are texts that a string must contain.
 	Contains []string `json:"contains,omitempty"`
-	// Not are strings that the server rejects, in upper or lower case.
+	// Not are strings that the server rejects, regardless of upper and lower case.
 	Not []string `json:"not,omitempty"`
 	// Values are the limits of each value of a list or a mapping.
 	Values *Limits `json:"values,omitempty"`

@@ -24,9 +24,9 @@ const (
 	Below RuleKind = "below"
 	// NotAbove requires that the first number is not greater than the second. An absent key has its default.
 	NotAbove RuleKind = "not_above"
-	// Disjoint requires that two lists or mappings have no value in common, in upper or lower case.
+	// Disjoint requires that two lists or mappings have no value in common, regardless of upper and lower case.
 	Disjoint RuleKind = "disjoint"
-	// Never forbids that all conditions of If are met. The problem is reported at the first key.
+	// Never is broken if all conditions of If are met. The problem is reported at the first key.
 	Never RuleKind = "never"
 )
 
@@ -104,7 +104,7 @@ func (c *Class) breaks(rule Rule, path string, node *yaml.Node, given map[string
 	}
 }
 
-// check returns the problem with the keys that have a value.
+// check returns the problem if the keys that have a value break the rule, or nil.
 func (r Rule) check(path string, given map[string]presence) *Problem {
 	with := map[presence][]string{}
 	for _, key := range r.Keys {

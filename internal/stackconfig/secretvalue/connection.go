@@ -69,7 +69,8 @@ func (c *connection) setQuery(text string) error {
 	return nil
 }
 
-// parseKeywords parses name=value pairs. A value may be in single quotes, where a backslash escapes.
+// parseKeywords parses name=value pairs. A value may be in single quotes, in which a backslash escapes the next
+// character.
 func (c *connection) parseKeywords(value string) error {
 	rest := strings.TrimSpace(value)
 	for rest != "" {

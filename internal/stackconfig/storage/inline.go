@@ -26,9 +26,8 @@ type InlineStore struct {
 }
 
 // inlineStorage writes the user's backend of a family to every store of the family, because these releases have no
-// section with backends to refer to (FR-053). A store in the settings of a provider is unchanged. The location of the
-// registry need not depend on its content, because these releases replace a model with its changed version (server fact
-// 21, server fact 50).
+// section with backends to refer to (FR-053). A store in the settings of a provider is unchanged. The registry needs no
+// changes, because these releases replace a model with its changed version (server fact 21, server fact 50).
 func inlineStorage(d *draft.Draft) []secretvalue.Derived {
 	s := storageWriter{Draft: d}
 	for _, store := range []*intent.Store{d.Intent.Storage.KV, d.Intent.Storage.SQL} {

@@ -88,7 +88,7 @@ func (s *storageWriter) kind(family string, store *intent.Store) (release.Backen
 		for _, b := range backendsOf(s.Draft, family) {
 			types = append(types, strings.TrimPrefix(b.Type, family+"_"))
 		}
-		s.Failf(store.Path.Child("type"), "server release %s has no %s of type %q; it has %s",
+		s.Failf(store.Path.Child("type"), "server release %s has no %s store of type %q; known types: %s",
 			s.Release.Line, family, store.Type, strings.Join(types, ", "))
 	}
 	return kind, ok

@@ -8,8 +8,8 @@ import (
 
 // Encode writes a tree in the layout of the server's own configurations: blocks, with the dash of a list under its key.
 // Collections in braces stay in braces. Scalars keep their spelling, because the server's reader follows YAML 1.1 and
-// the parser here 1.2: 12:30:00 is a number for the server and text for this parser, and quotes around it would change
-// the value that the server reads.
+// the parser of the operator follows YAML 1.2. For example, the server reads 12:30:00 as a number and the parser reads
+// it as text, so quotes around it would change the value that the server reads.
 func Encode(root *yaml.Node) []byte {
 	w := writer{out: make([]byte, 0, 16<<10)}
 	switch {

@@ -15,26 +15,26 @@ func TestEncode(t *testing.T) {
 	long := strings.Repeat("k", 1100)
 	deepIn := strings.Repeat("{a: ", 40) + "x" + strings.Repeat("}", 40)
 	for name, tc := range map[string]struct{ in, want string }{
-		"layout":            {"a:\n    - b:   1\n      c: [2,  3]\n    - {d:  e}\n", "a:\n- b: 1\n  c: [2, 3]\n- {d: e}\n"},
-		"lists in lists":    {"- - a\n  - - b\n- c\n", "- - a\n  - - b\n- c\n"},
-		"empty":             {"a: {}\nb: []\nc: ''\nd:\n- {}\n- []\n", "a: {}\nb: []\nc: ''\nd:\n- {}\n- []\n"},
-		"spelling":          {"[0o17, 017, 1_000, 0x1F, 1e3, 12:30:00, 2001-01-01, yes, ~, 'on', \"no\"]", "[0o17, 017, 1_000, 0x1F, 1e3, 12:30:00, 2001-01-01, yes, ~, 'on', \"no\"]\n"},
-		"null":              {"a:\nb: null\n", "a: null\nb: null\n"},
-		"references":        {"a: ${env.X:=~/x}/y\nb: ['${env.X}', plain]\n", "a: ${env.X:=~/x}/y\nb: ['${env.X}', plain]\n"},
-		"texts":             {"a: 'it''s'\nb: \"q\\\"\\\\\\t\\r\\n\\u0085\"\nc: 'a:  b # c'\n", "a: 'it''s'\nb: \"q\\\"\\\\\\t\\r\\n\\u0085\"\nc: 'a:  b # c'\n"},
-		"folded plain":      {"a: one\n  two\n\n  three\n", "a: \"one two\\nthree\"\n"},
-		"literal":           {"a: |\n  x\n   y\n\n  z\nb: |-\n  x\nc: |+\n  x\n\n\nd: 1\n", "a: |\n  x\n   y\n\n  z\nb: |-\n  x\nc: |+\n  x\n\n\nd: 1\n"},
-		"literal in a list": {"- |\n  x\n  y\n- z\n", "- |\n  x\n  y\n- z\n"},
-		"folded":            {"a: >-\n  x\n  y\n", "a: |-\n  x y\n"},
-		"odd literals":      {"a: |2\n    x\nb: |\n\n  x\nc: |+\n\nd: |-\n  x\n    \n  y\n", "a: \"  x\\n\"\nb: \"\\nx\\n\"\nc: \"\\n\"\nd: \"x\\n  \\ny\"\n"},
-		"tags":              {"a: !!str 1\nb: !!map {c: d}\ne: !!seq\n- !!map\n  f: g\n- !!seq\n  - h\n", "a: !!str 1\nb: !!map {c: d}\ne: !!seq\n- !!map\n  f: g\n- !!seq\n  - h\n"},
+		"layout":                              {"a:\n    - b:   1\n      c: [2,  3]\n    - {d:  e}\n", "a:\n- b: 1\n  c: [2, 3]\n- {d: e}\n"},
+		"lists in lists":                      {"- - a\n  - - b\n- c\n", "- - a\n  - - b\n- c\n"},
+		"empty":                               {"a: {}\nb: []\nc: ''\nd:\n- {}\n- []\n", "a: {}\nb: []\nc: ''\nd:\n- {}\n- []\n"},
+		"spelling":                            {"[0o17, 017, 1_000, 0x1F, 1e3, 12:30:00, 2001-01-01, yes, ~, 'on', \"no\"]", "[0o17, 017, 1_000, 0x1F, 1e3, 12:30:00, 2001-01-01, yes, ~, 'on', \"no\"]\n"},
+		"null":                                {"a:\nb: null\n", "a: null\nb: null\n"},
+		"references":                          {"a: ${env.X:=~/x}/y\nb: ['${env.X}', plain]\n", "a: ${env.X:=~/x}/y\nb: ['${env.X}', plain]\n"},
+		"texts":                               {"a: 'it''s'\nb: \"q\\\"\\\\\\t\\r\\n\\u0085\"\nc: 'a:  b # c'\n", "a: 'it''s'\nb: \"q\\\"\\\\\\t\\r\\n\\u0085\"\nc: 'a:  b # c'\n"},
+		"folded plain":                        {"a: one\n  two\n\n  three\n", "a: \"one two\\nthree\"\n"},
+		"literal":                             {"a: |\n  x\n   y\n\n  z\nb: |-\n  x\nc: |+\n  x\n\n\nd: 1\n", "a: |\n  x\n   y\n\n  z\nb: |-\n  x\nc: |+\n  x\n\n\nd: 1\n"},
+		"literal in a list":                   {"- |\n  x\n  y\n- z\n", "- |\n  x\n  y\n- z\n"},
+		"folded":                              {"a: >-\n  x\n  y\n", "a: |-\n  x y\n"},
+		"texts that cannot be literal blocks": {"a: |2\n    x\nb: |\n\n  x\nc: |+\n\nd: |-\n  x\n    \n  y\n", "a: \"  x\\n\"\nb: \"\\nx\\n\"\nc: \"\\n\"\nd: \"x\\n  \\ny\"\n"},
+		"tags":                                {"a: !!str 1\nb: !!map {c: d}\ne: !!seq\n- !!map\n  f: g\n- !!seq\n  - h\n", "a: !!str 1\nb: !!map {c: d}\ne: !!seq\n- !!map\n  f: g\n- !!seq\n  - h\n"},
 		"long keys": {
 			"? " + long + "\n: v\nb: {? " + long + " : w}\n",
 			"? " + long + "\n: v\nb: {? " + long + " : w}\n",
 		},
-		"deep":          {deepIn, deepIn + "\n"},
-		"refused words": {"a: [=, x]\nb: =\n", "a: ['=', x]\nb: '='\n"},
-		"one scalar":    {"text", "text\n"},
+		"deep":                          {deepIn, deepIn + "\n"},
+		"texts that the server rejects": {"a: [=, x]\nb: =\n", "a: ['=', x]\nb: '='\n"},
+		"one scalar":                    {"text", "text\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var document yaml.Node

@@ -30,17 +30,17 @@ func TestGetAndSet(t *testing.T) {
 	}
 	for _, keys := range [][]string{{"x"}, {"b", "x", "y"}, {"a", "x"}, {"d", "x"}} {
 		if yamlnode.At(m, keys...) != nil {
-			t.Errorf("the keys are %v", keys)
+			t.Errorf("At finds a value at the keys %v", keys)
 		}
 	}
 	if yamlnode.Text(m, "a") != "1" || yamlnode.Text(m, "n") != "" || yamlnode.Text(m, "b") != "" ||
 		yamlnode.Text(nil, "a") != "" {
-		t.Error("Text is the text of a scalar that is not null")
+		t.Error("Text returns the wrong text for a scalar, null, a mapping or nil")
 	}
 	yamlnode.Set(m, "a", yamlnode.Int(2))
 	yamlnode.Set(m, "e", yamlnode.String("new"))
 	if !yamlnode.Remove(m, "b") || yamlnode.Remove(m, "b") {
-		t.Error("b was not removed exactly once")
+		t.Error("Remove does not remove b exactly once")
 	}
 	if got, want := encode(m), "a: 2\nd: [x]\nn: null\ne: new\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -64,7 +64,7 @@ func TestFields(t *testing.T) {
 	}
 	for _, node := range []*yaml.Node{nil, parse(t, "[a, b]"), parse(t, "a")} {
 		if yamlnode.FieldsOf(node).Get("a") != nil {
-			t.Errorf("%v has a field", node)
+			t.Errorf("Fields finds a value in %v, which is not a mapping", node)
 		}
 	}
 }
@@ -72,18 +72,18 @@ func TestFields(t *testing.T) {
 func TestLengths(t *testing.T) {
 	for text, want := range map[string]int{"{a: 1, b: 2}": 2, "[1, 2, 3]": 3, "text": 0} {
 		if got := yamlnode.Len(parse(t, text)); got != want {
-			t.Errorf("%s has %d", text, got)
+			t.Errorf("Len(%s) = %d", text, got)
 		}
 	}
 	if yamlnode.Len(nil) != 0 || yamlnode.Items(nil) != nil || yamlnode.Items(parse(t, "{a: b}")) != nil {
-		t.Error("the length of nil is not 0")
+		t.Error("Len or Items finds content in nil, or Items finds items in a mapping")
 	}
 	if len(yamlnode.Items(parse(t, "[1, 2]"))) != 2 {
-		t.Error("two items")
+		t.Error("Items does not return two items")
 	}
 	for text, want := range map[string]bool{"null": true, "~": true, "''": false, "a": false, "{}": false} {
 		if yamlnode.IsNull(parse(t, text)) != want {
-			t.Errorf("IsNull(%s)", text)
+			t.Errorf("IsNull(%s) returns the wrong result", text)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func TestEqual(t *testing.T) {
 		}
 	}
 	if !yamlnode.Equal(nil, nil) || yamlnode.Equal(nil, yamlnode.Null()) {
-		t.Error("nil equals nil only")
+		t.Error("Equal is wrong for nil")
 	}
 }
 
@@ -122,10 +122,10 @@ func TestClone(t *testing.T) {
 	yamlnode.Get(copied, "a").Content[0] = yamlnode.String("changed")
 	yamlnode.Set(copied, "new", yamlnode.Null())
 	if got := encode(original); got != before {
-		t.Errorf("the original became\n%s", got)
+		t.Errorf("a change of the copy changed the original to\n%s", got)
 	}
 	if scalar := yamlnode.Int(1); yamlnode.Clone(nil) != nil || yamlnode.Clone(scalar) != scalar {
-		t.Error("nil and scalars are not copies")
+		t.Error("Clone copies nil or a scalar")
 	}
 }
 
@@ -163,12 +163,12 @@ func TestReadAsOther(t *testing.T) {
 	for text := range strings.FieldsSeq(`yes Yes NO on off y N true FALSE null Null ~ = << 0 17 -1 +1 1_000 0x1F 0b11 0o17 017 1.5 .5 5. 1e5 1.5e+5
 		12:30 12:30:00 -1:30.5 .inf -.INF .nan 2024-01-01 2024-1-1 2024-01-01T12:00:00Z 1e999`) {
 		if !yamlnode.ReadAsOther(text) {
-			t.Errorf("%q is not text", text)
+			t.Errorf("ReadAsOther(%q) = false, want true", text)
 		}
 	}
 	for text := range strings.FieldsSeq(`text vllm http://vllm:8000/v1 1.2.3 v1 10.0.0.1 ${env.X} 1a yess 2024 -text .hidden 12:99 0xZZ kv_default ~/x`) {
 		if text != "2024" && yamlnode.ReadAsOther(text) {
-			t.Errorf("%q is text", text)
+			t.Errorf("ReadAsOther(%q) = true, want false", text)
 		}
 	}
 	if !yamlnode.ReadAsOther("") {
