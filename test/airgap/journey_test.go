@@ -37,7 +37,7 @@ func newJourney(t *testing.T) *journey {
 	t.Helper()
 	for _, name := range []string{"KUBECONFIG", "CLUSTER_REGISTRY", "CLUSTER_DIR"} {
 		if os.Getenv(name) == "" {
-			t.Fatalf("$%s is not set: make test-airgap sets it on a node of its own", name)
+			t.Fatalf("$%s is not set: run make test-airgap, which starts a node and sets the variable", name)
 		}
 	}
 	j := &journey{t: t, out: io.Discard, folder: t.TempDir(), hidden: map[string]string{}, started: time.Now()}

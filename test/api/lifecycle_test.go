@@ -183,7 +183,7 @@ func withoutPolicy(t *testing.T, c client.Client, act func()) {
 		}
 	}()
 	wrong := newStack("not.a.label")
-	testutil.Eventually(t, "the policy to be out of force", func() (bool, error) {
+	testutil.Eventually(t, "the policy to be inactive", func() (bool, error) {
 		return c.Create(t.Context(), wrong.DeepCopy(), client.DryRunAll) == nil, nil
 	})
 	act()

@@ -140,7 +140,7 @@ func write(t *testing.T, folder string, files map[string]string) {
 	}
 }
 
-// `helm lint` finds only one fault of the chart with every case's values: a missing icon.
+// With the values of every case, `helm lint` reports only one fault of the chart: a missing icon.
 func TestLint(t *testing.T) {
 	for _, path := range cases(t) {
 		values := readValues(t, readFile(t, filepath.Join(path, "values.yaml")))
@@ -159,26 +159,26 @@ func TestRefused(t *testing.T) {
 	}{
 		{"a key that no template reads", "replica: 2", []string{"additional properties 'replica' not allowed"}},
 		{"a key in a section", "image: {name: x}", []string{"at '/image'", "additional properties 'name' not allowed"}},
-		{"a type", "replicas: two", []string{"at '/replicas'", "got string, want integer"}},
+		{"text for a number", "replicas: two", []string{"at '/replicas'", "got string, want integer"}},
 		{"a negative count", "replicas: -1", []string{"at '/replicas'", "minimum: got -1, want 0"}},
 		{"text for a list", "watchNamespaces: team-a", []string{"at '/watchNamespaces'", "got string, want array"}},
 		{
-			"a namespace that is none", "watchNamespaces: [Team A]",
+			"an invalid name of a namespace", "watchNamespaces: [Team A]",
 			[]string{"at '/watchNamespaces/0'", "'Team A' does not match pattern"},
 		},
-		{"a digest without its kind", "image: {digest: abc}", []string{"at '/image/digest'", "does not match pattern"}},
-		{"a pull policy", "image: {pullPolicy: Sometimes}", []string{"at '/image/pullPolicy'", "value must be one of '', 'Always', 'IfNotPresent', 'Never'"}},
+		{"a digest without its algorithm", "image: {digest: abc}", []string{"at '/image/digest'", "does not match pattern"}},
+		{"an unknown pull policy", "image: {pullPolicy: Sometimes}", []string{"at '/image/pullPolicy'", "value must be one of '', 'Always', 'IfNotPresent', 'Never'"}},
 		{
 			"a duration without unit", "leaderElection: {leaseDuration: '15'}",
 			[]string{"at '/leaderElection/leaseDuration'", "does not match pattern"},
 		},
-		{"an argument that is none", "args: [concurrency=8]", []string{"at '/args/0'", "does not match pattern '^-'"}},
-		{"a key of the operator's ConfigMap", "operatorConfig: {data: {ingres: {}}}", []string{"at '/operatorConfig/data'", "additional properties 'ingres' not allowed"}},
-		{"the ConfigMap's text", "operatorConfig: {data: {ingress: 'domain: x'}}", []string{"at '/operatorConfig/data/ingress'", "got string, want object"}},
-		{"several that work at once", "{replicas: 2, leaderElection: {enabled: false}}", []string{"replicas: 2 replicas would all work at once; set leaderElection.enabled to true or replicas to 1"}},
-		{"a monitor of nothing", "{watchNamespaces: [a], metrics: {serviceMonitor: {enabled: true}}}", []string{"metrics.serviceMonitor.enabled: there are no metrics to read; set metrics.enabled to true"}},
+		{"an argument without a hyphen", "args: [concurrency=8]", []string{"at '/args/0'", "does not match pattern '^-'"}},
+		{"an unknown key of the operator's ConfigMap", "operatorConfig: {data: {ingres: {}}}", []string{"at '/operatorConfig/data'", "additional properties 'ingres' not allowed"}},
+		{"text for a key of the operator's ConfigMap", "operatorConfig: {data: {ingress: 'domain: x'}}", []string{"at '/operatorConfig/data/ingress'", "got string, want object"}},
+		{"several replicas without leader election", "{replicas: 2, leaderElection: {enabled: false}}", []string{"replicas: 2 replicas would all work at once; set leaderElection.enabled to true or replicas to 1"}},
+		{"a ServiceMonitor without metrics", "{watchNamespaces: [a], metrics: {serviceMonitor: {enabled: true}}}", []string{"metrics.serviceMonitor.enabled: there are no metrics to read; set metrics.enabled to true"}},
 		{"two budgets", "podDisruptionBudget: {minAvailable: 1}", []string{"podDisruptionBudget: minAvailable and maxUnavailable exclude each other"}},
-		{"data of no ConfigMap", "operatorConfig: {create: false, data: {ingress: {domain: x}}}", []string{"operatorConfig.data: has no effect while operatorConfig.create is false"}},
+		{"data without a ConfigMap", "operatorConfig: {create: false, data: {ingress: {domain: x}}}", []string{"operatorConfig.data: has no effect while operatorConfig.create is false"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := render(t, readValues(t, test.values))

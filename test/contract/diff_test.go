@@ -35,7 +35,7 @@ func TestDiffAgainstTheOperator(t *testing.T) {
 	}
 	for _, entry := range entries {
 		name := entry.Name()
-		if name == "new" { // its file has another stack
+		if name == "new" { // the folder has another file, with a new stack
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

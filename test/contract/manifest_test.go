@@ -81,7 +81,8 @@ func TestLauncherReadsVersionsWithSuffixes(t *testing.T) {
 	}
 }
 
-// A stack that mounts its own configuration does not get another one because of its workers.
+// If a stack mounts its own configuration and sets a number of workers, the operator does not mount another
+// configuration.
 func TestOwnMountAndWorkers(t *testing.T) {
 	pod := podOf(t, `distribution: {name: starter}
 workers: 4

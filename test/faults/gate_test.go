@@ -245,6 +245,6 @@ func answer(w http.ResponseWriter, code int) {
 	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(metav1.Status{ // the client may have ended
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
-		Message: "the gate says no", Reason: reason, Code: int32(code),
+		Message: "the gate rejects the call", Reason: reason, Code: int32(code),
 	})
 }

@@ -32,8 +32,8 @@ var registries = []fault{
 
 func isReady(t *testing.T, s *stage) error { t.Helper(); return s.ready(t) }
 
-// registryGone stops the registry of a stack whose configuration comes from the labels of its image. The operator can
-// restart and the stack can change, and only a new image waits.
+// registryGone stops the registry of a stack whose configuration comes from the labels of its image. A restart of the
+// operator and a change of the stack still succeed. Only a change to a new image waits.
 func registryGone(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()
 	var down atomic.Bool

@@ -325,12 +325,12 @@ func (s *stage) settle(t *testing.T) map[string]any {
 	eventually(t, "the stack is ready", func() error { return s.ready(t) })
 	before := s.outcome(t)
 	since := time.Now()
-	eventually(t, "the stack rests", func() error {
+	eventually(t, "the stack is idle", func() error {
 		if now := s.outcome(t); !cmp.Equal(before, now) {
 			before, since = now, time.Now()
 		}
 		if time.Since(since) < quiet {
-			return errors.New("it still changes")
+			return errors.New("the stack still changes")
 		}
 		return nil
 	})

@@ -124,7 +124,7 @@ func statusOf(pod *corev1.Pod) corev1.PodStatus {
 	}
 	container.Ready, container.State.Running = true, &corev1.ContainerStateRunning{}
 	ready := corev1.ConditionTrue
-	if len(pod.Spec.ReadinessGates) > 0 { // no test opens one
+	if len(pod.Spec.ReadinessGates) > 0 { // no test sets the condition of a readiness gate
 		ready = corev1.ConditionFalse
 	}
 	return corev1.PodStatus{

@@ -25,11 +25,11 @@ func TestRollOuts(t *testing.T) {
 	c := startCluster(t)
 	for name, test := range map[string]func(*testing.T, *bench){
 		"a change whose pods do not become ready": testFailingChange,
-		"a change that is tried first":            testTriedChange,
+		"a change with a preflight":               testTriedChange,
 		"scaled to zero and back":                 testScaling,
 		"an autoscaler's replicas":                testAutoscaler,
 		"deleted":                                 testDeletion,
-		"orphaned and made again":                 testOrphans,
+		"a new stack for orphaned objects":        testOrphans,
 		"deleted with its namespace":              testNamespaceDeletion,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, c.newBench(t)) })

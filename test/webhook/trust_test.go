@@ -81,7 +81,7 @@ func (c *cluster) anotherAuthority(t *testing.T) {
 		return nil
 	})
 	if _, err := c.list(t, v1alpha2.GroupVersion.Version); err != nil {
-		t.Errorf("a list of what is stored as v1alpha2: %v", err)
+		t.Errorf("list the stacks in the stored version v1alpha2: %v", err)
 	}
 	testutil.Within(t, patience, func() error {
 		output, err := c.Kubectl(t, "describe", "crd", names.CustomResourceDefinition)

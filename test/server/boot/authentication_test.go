@@ -14,8 +14,8 @@ import (
 // clientToken is the token of a client of the test's server.
 const clientToken = "the-client-token"
 
-// authentication is a stack whose server requires a token from clients, which a user's service checks, and serves
-// HTTPS.
+// authentication is a stack whose server serves HTTPS and requires a token from clients. A user's service checks the
+// token.
 const authentication = `
 apiVersion: llamastack.io/v1alpha2
 kind: LlamaStackDistribution

@@ -113,7 +113,7 @@ func (p *process) stop() {
 	if _, isRunning := running.LoadAndDelete(p); !isRunning {
 		return
 	}
-	_ = syscall.Kill(-p.cmd.Process.Pid, p.stopBy) // gone already is fine
+	_ = syscall.Kill(-p.cmd.Process.Pid, p.stopBy) // the group may have ended
 	select {
 	case <-p.exited:
 	case <-time.After(stopTimeout):
@@ -122,7 +122,7 @@ func (p *process) stop() {
 }
 
 func (p *process) kill() {
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // gone already is fine
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // the group may have ended
 	<-p.exited
 	p.guard.Close()
 }
@@ -132,7 +132,7 @@ type llamaStack struct {
 	url    string
 	client *http.Client
 	boot   time.Duration // from the start until the health check passes
-	stop   func()        // ends it before the test does
+	stop   func()        // ends the server before the end of the test
 	// failed counts the chats that were answered with an internal error.
 	failed  int
 	process *process
@@ -258,8 +258,8 @@ const (
 	workersTimeout = 2 * time.Minute
 )
 
-// waitWorkers waits for the processes that start after the first. A healthy answer is about one process, and a process
-// that cannot start ends them all.
+// waitWorkers waits for the processes that start after the first. A successful health check shows only that one process
+// serves, and a process that cannot start ends all processes.
 func (s *llamaStack) waitWorkers(workers int) error {
 	timeout := time.After(workersTimeout)
 	tick := time.NewTicker(100 * time.Millisecond)

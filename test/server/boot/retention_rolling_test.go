@@ -40,7 +40,7 @@ func TestRetentionRolling(t *testing.T) {
 type rolling struct {
 	*retention
 	before, after pod
-	beside        pod      // starts at the same time as after
+	beside        pod      // a second new pod, which starts at the same time as after
 	made          []string // the ids of the vector stores that clients created
 }
 
@@ -126,7 +126,7 @@ func (r *rolling) boot(t *testing.T, p pod, models ...string) *llamaStack {
 // keeps looks for every vector store.
 func (r *rolling) keeps(ctx context.Context, server *llamaStack) error {
 	if len(r.made) == 0 {
-		return errors.New("no vector store was made")
+		return errors.New("no vector store was created")
 	}
 	var lost []error
 	for _, id := range r.made {

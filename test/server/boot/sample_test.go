@@ -31,7 +31,7 @@ const samples = "../../../config/samples"
 type sample struct {
 	stack   *v1alpha2.LlamaStackDistribution
 	secrets secrets
-	running *plan.Running // nil means that nothing runs
+	running *plan.Running // nil means that no earlier version of the stack runs
 }
 
 // secrets contains the values by the name of the Secret and the key in it.

@@ -44,8 +44,8 @@ func needed(d *release.Distribution) []string {
 	return names
 }
 
-// empty returns the variables that are empty by default and do not enable a provider. A token for Gemini excludes a
-// key.
+// empty returns the variables that are empty by default and do not enable a provider. It omits the variables that
+// exclude a key for Gemini.
 func empty(d *release.Distribution) []string {
 	var names []string
 	for _, variable := range d.Variables {

@@ -94,7 +94,7 @@ func shipped(rel *release.Release, name string) []byte {
 	return data
 }
 
-// resolved returns the result that distribution.Resolve has for the case if its line is offered.
+// resolved returns the result that distribution.Resolve would return for the case if its line were offered.
 func (c *Case) resolved() distribution.Resolved {
 	name := c.Object.Spec.Distribution.Name
 	return distribution.Resolved{

@@ -61,7 +61,7 @@ func (m *maker) wildcards() {
 
 // declared adds the mistakes of a stack with only its own providers.
 func (n *negatives) declared() {
-	const why = "The user wishes for a stack without the other providers of the base, and is told what that brings with it."
+	const why = "The user requests a stack without the other providers of the base, and the message states the consequences."
 	base, err := changed(n.config, func(config fields) {
 		addProvider(config, "inference", fields{"provider_id": "other", "provider_type": "remote::openai"})
 	})

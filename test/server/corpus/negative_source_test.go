@@ -36,17 +36,17 @@ var toldElsewhere = map[string]string{
 	"override config: %w":                               override,
 	"override config: server must be a mapping, got %s": override,
 	"%q is not a part of a connection string":           "a defect: the parts are constants",
-	"%q is not an API; known APIs: %s":                  "package validate refuses what no release knows before",
+	"%q is not an API; known APIs: %s":                  "package validate rejects such a name before the engine runs",
 	"server release %s has no %s of type %q; it has %s": "every release has the types that the CRD has",
-	"required key is missing; its value must be %s":     "the engine has words of its own for it",
+	"required key is missing; its value must be %s":     "the engine has its own text for this case",
 	"an unknown value":                                  "an alias, which is written out when a base is read",
 	"any value":                                         "every value is one",
 	"at most %d %s":                                     "no key has the limit",
 	"%s and %d more":                                    many,
 	"and %d more errors":                                many,
 	"and %d more warnings":                              many,
-	"%s: the name of this model for clients is %q":      "what a plan says of each model, no finding",
-	"text that matches ":                                "every pattern has words of its own",
+	"%s: the name of this model for clients is %q":      "a line of a plan for each model, not a finding",
+	"text that matches ":                                "every pattern has its own description",
 	"none of ":                                          "the engine has no case of a key with excluded values: TestTextLimits of package schema",
 	"remove one of them":                                external,
 	"is a credential in clear text, which everyone who can pull the image can read; ": labels,
@@ -54,10 +54,10 @@ var toldElsewhere = map[string]string{
 }
 
 const (
-	header   = "the head of the file, no message"
-	override = "the server reads an override as it is: TestOverrideCopy"
-	external = "external providers come in images, which there are none of here: TestGenerate/external"
-	labels   = "of a configuration that becomes the label of an image: TestClearText"
+	header   = "the header of the file, not a message"
+	override = "the server reads an override unchanged: TestOverrideCopy"
+	external = "external providers are in images, which the cases do not have: TestGenerate/external"
+	labels   = "for a configuration that becomes the label of an image: TestClearText"
 	many     = "TestManyFindings, TestManyNames: a case is one mistake"
 )
 
@@ -74,7 +74,7 @@ func TestEveryCheckHasACase(t *testing.T) {
 			texts[text] = true
 			shown := pattern(text).MatchString(told)
 			if reason, excused := toldElsewhere[text]; shown == excused {
-				t.Errorf("%s: %q is in a case: %t; the reason why no case is necessary: %q", dir, text, shown, reason)
+				t.Errorf("%s: %q is in a case: %t; the reason in toldElsewhere: %q", dir, text, shown, reason)
 			}
 		}
 	}

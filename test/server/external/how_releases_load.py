@@ -31,14 +31,14 @@ TWO = "def get_provider_spec():\n    return [spec('remote::one'), spec('remote::
 CASES = {
     "one": ({"provider.py": ONE}, "one", "remote::one"),
     "one, of another type": ({"provider.py": ONE}, "one", "remote::other"),
-    "one, of a type of the server's": ({"provider.py": ONE}, "one", "remote::vllm"),
+    "one, of a type that the server also has": ({"provider.py": ONE}, "one", "remote::vllm"),
     "one, with a version": ({"provider.py": ONE}, "one==1.0", "remote::one"),
     "a list": ({"provider.py": TWO}, "two", "remote::two"),
     "a list without the type": ({"provider.py": TWO}, "two", "remote::three"),
     "in the package itself": ({"__init__.py": ONE}, "itself", "remote::one"),
-    "in a module of its own": ({"provider.py": ONE}, "one.provider", "remote::one"),
+    "in the module provider itself": ({"provider.py": ONE}, "one.provider", "remote::one"),
     "no such function": ({"provider.py": ""}, "none", "remote::one"),
-    "an import that lacks": ({"provider.py": "import does_not_exist\n"}, "lacks", "remote::one"),
+    "a missing import": ({"provider.py": "import does_not_exist\n"}, "lacks", "remote::one"),
     "an import that fails": ({"provider.py": "1 / 0\n"}, "fails", "remote::one"),
 }
 
@@ -69,8 +69,8 @@ def outcome(number, files, module, kind):
         return f"{type(error).__name__}: {str(error).split('.')[0]}"
     found = registry[inference].get(kind)
     if isinstance(found, list):
-        return "a list, where one belongs"
-    return "not there" if found is None else f"there, and its own type is {found.provider_type}"
+        return "a list instead of one spec"
+    return "not found" if found is None else f"found, with the type {found.provider_type}"
 
 
 print(json.dumps({name: outcome(number, *case) for number, (name, case) in enumerate(CASES.items())}))

@@ -16,17 +16,17 @@ import (
 // the package describes the result. All releases do the same, except that 0.2 does not support lists.
 func TestHowReleasesLoad(t *testing.T) {
 	want := map[string]string{
-		"one":                            "there, and its own type is remote::one",
-		"one, of another type":           "there, and its own type is remote::one",
-		"one, of a type of the server's": "there, and its own type is remote::one",
-		"one, with a version":            "there, and its own type is remote::one",
-		"a list":                         "there, and its own type is remote::two",
-		"a list without the type":        "not there",
-		"in the package itself":          "ValueError: get_provider_spec not found",
-		"in a module of its own":         "ValueError: get_provider_spec not found",
-		"no such function":               "AttributeError: module 'p8_none",
-		"an import that lacks":           "ValueError: get_provider_spec not found",
-		"an import that fails":           "ZeroDivisionError: division by zero",
+		"one":                  "found, with the type remote::one",
+		"one, of another type": "found, with the type remote::one",
+		"one, of a type that the server also has": "found, with the type remote::one",
+		"one, with a version":                     "found, with the type remote::one",
+		"a list":                                  "found, with the type remote::two",
+		"a list without the type":                 "not found",
+		"in the package itself":                   "ValueError: get_provider_spec not found",
+		"in the module provider itself":           "ValueError: get_provider_spec not found",
+		"no such function":                        "AttributeError: module 'p8_none",
+		"a missing import":                        "ValueError: get_provider_spec not found",
+		"an import that fails":                    "ZeroDivisionError: division by zero",
 	}
 	eachRelease(t, func(t *testing.T, in interpreter) {
 		t.Parallel()
@@ -43,7 +43,7 @@ func TestHowReleasesLoad(t *testing.T) {
 		}
 		want := maps.Clone(want)
 		if in.rel.Line == "0.2" {
-			want["a list"], want["a list without the type"] = "a list, where one belongs", "a list, where one belongs"
+			want["a list"], want["a list without the type"] = "a list instead of one spec", "a list instead of one spec"
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("outcomes (-want +got):\n%s", diff)

@@ -244,7 +244,7 @@ func TestPublished(t *testing.T) {
 		}}
 		things = append(things, group)
 		if w.has("tool_groups") {
-			want = append(want, "tool_group:builtin::websearch") // declared by configurations there, or by clients
+			want = append(want, "tool_group:builtin::websearch") // in this release, a tool group may also be declared by a configuration or by a client
 		}
 		if w.has("scoring_fns") {
 			for _, id := range []string{"basic::equality", "basic::mine"} {

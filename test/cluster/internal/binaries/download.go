@@ -92,8 +92,8 @@ func newDownloader(source Source) *downloader {
 	}}}
 }
 
-// get calls do with the content of a file. It returns an error if less than one MiB arrives within the time for a
-// stall.
+// get calls do with the content of a file. It returns an error if less than one MiB arrives within the time limit
+// Stall.
 func (d *downloader) get(ctx context.Context, url string, do func(io.Reader) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -89,7 +89,7 @@ func (c tool) kubectl(t *testing.T, args ...string) (string, error) {
 	return output(command)
 }
 
-// programs returns the directory that the control plane was started from.
+// programs returns the directory with the programs of the control plane.
 func (c tool) programs(t *testing.T) string {
 	t.Helper()
 	folder, _, found := strings.Cut(strings.TrimPrefix(c.record(t).Options, "programs="), " port=")
@@ -264,7 +264,7 @@ func TestKilledSupervisorEndsEveryProcess(t *testing.T) {
 		out, err := output(c.command(t.Context(), "status"))
 		return err != nil && strings.Contains(err.Error(), "does not serve") && strings.Count(out, " ended ") == 2
 	})
-	t.Run("up clears up by itself", func(t *testing.T) {
+	t.Run("up cleans up first", func(t *testing.T) {
 		c.must(t, "up", "--with=")
 	})
 }

@@ -31,8 +31,8 @@ type order struct {
 }
 
 // detach starts a supervisor in a new session and returns when the control plane serves. The supervisor holds the
-// directory's lock from the start. Until it is ready it ends when this process does, so that an interrupted or killed
-// `up` leaves nothing running.
+// directory's lock from the start. Until the control plane is ready, the supervisor ends when this process ends, so
+// that an interrupted or killed `up` leaves no process running.
 func detach(ctx context.Context, env environment, s start) error {
 	folder, err := state.Create(ctx, s.dir, s.record())
 	if err != nil {

@@ -35,7 +35,7 @@ func components(folder *state.Folder) []component {
 	}
 }
 
-// TestKeyFilesOfTheFlagsExist finds flags that name a file that is never written.
+// TestKeyFilesOfTheFlagsExist checks that every key file that a flag names is written.
 func TestKeyFilesOfTheFlagsExist(t *testing.T) {
 	folder := keyed(t)
 	found := 0

@@ -38,7 +38,7 @@ func Link(ctx context.Context, pid int) (network.Plan, error) {
 	return plan, nil
 }
 
-// takeSlot creates the link. The kernel gives a name to only one caller.
+// takeSlot creates the link in the first free slot. The kernel rejects a second link with the same name.
 func takeSlot(ctx context.Context, pid int) (network.Plan, error) {
 	for slot := range network.Slots {
 		plan := network.Plan{Slot: slot}

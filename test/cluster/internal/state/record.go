@@ -70,7 +70,7 @@ func absentOrForeign(folder string) error {
 	}
 	for _, entry := range entries {
 		if name := entry.Name(); name != lockName && name != recordName+".new" {
-			return fmt.Errorf("%q holds %q and was not made by this tool: choose another folder", folder, name)
+			return fmt.Errorf("%q contains %q and was not created by this tool: choose another folder", folder, name)
 		}
 	}
 	return fmt.Errorf("%w in %q", ErrAbsent, folder)
