@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// The definitions that a schema always has.
+// Every schema has these definitions.
 const (
 	secretReference = "secretReference"
 	oneProvider     = "provider"

@@ -29,7 +29,7 @@ type journey struct {
 	out     io.Writer
 	folder  string
 	hidden  map[string]string
-	node    string // the process whose network is that of the node
+	node    string // the id of a process in the node's network namespace
 	started time.Time
 }
 

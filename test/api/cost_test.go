@@ -56,8 +56,8 @@ func largest(t *testing.T) *unstructured.Unstructured {
 	return object
 }
 
-// The policy stays within the API server's cost limits for the largest object, when it is valid and when it is invalid
-// everywhere.
+// The policy stays within the API server's cost limits for the largest object, both if the object is valid and if all
+// its parts are invalid.
 func TestPolicyCost(t *testing.T) {
 	c := newClient(t)
 	object := largest(t)

@@ -81,7 +81,7 @@ func storeRefused(t *testing.T, c client.Client) map[string]*casetable.Case {
 		object.SetFinalizers([]string{"example.com/held"})
 		if err := c.Create(t.Context(), object); err != nil {
 			if strings.Contains(err.Error(), ".spec.workload.replicas: Invalid value") {
-				continue // enforced by the scale subresource, with any schema
+				continue // the scale subresource enforces this rule with any schema
 			}
 			t.Fatalf("store %s/%s: %v", tc.Topic, tc.Name, err)
 		}

@@ -90,7 +90,7 @@ func compareSchemas(t *testing.T, path string, older, ours *apiextensionsv1.JSON
 func rules(schema *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
 	own := schema.DeepCopy()
 	own.Description, own.Properties, own.Items, own.AdditionalProperties, own.Required = "", nil, nil, nil, nil
-	own.Nullable = false // accepts one more value
+	own.Nullable = false // a nullable field accepts one more value
 	if own.XListType != nil && *own.XListType == "map" && slices.Equal(own.XListMapKeys, []string{"type"}) {
 		own.XListType, own.XListMapKeys = nil, nil // the list of conditions, in which each writer writes each type once
 	}

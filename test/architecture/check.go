@@ -13,7 +13,8 @@ type Package struct {
 	Imports []string
 }
 
-// Libraries that packages of a kind may import, as patterns. Pure packages may import those that only work on values.
+// These are patterns for the libraries that packages of a kind may import. Pure packages may import those that only
+// work on values.
 var (
 	apiLibraries  = []string{"k8s.io/api/...", "k8s.io/apimachinery/...", "k8s.io/apiextensions-apiserver/..."}
 	pureLibraries = append([]string{

@@ -51,7 +51,7 @@ func (g *gate) wrote(n int) error {
 // slowEtcd delays each answer of etcd until the operator has made several writes of a change.
 func slowEtcd(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
-	th.etcd.delay.Store(int64(time.Second / 2)) // in both directions
+	th.etcd.delay.Store(int64(time.Second / 2)) // half a second in each direction
 	return func() {
 		eventually(t, "the operator's writes", func() error { return th.operator.wrote(8) })
 		th.etcd.delay.Store(0)
@@ -124,7 +124,7 @@ func loseAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 		if err := alone.ends(t); err == nil {
 			t.Error("the operator that lost the lease exited without an error")
 		}
-		alone.outage() // counts again
+		alone.outage() // resets the count of calls
 		alone.start(t)
 		eventually(t, "the operator repeats its calls", func() error { return alone.asked(3) })
 		alone.calm()

@@ -281,7 +281,7 @@ func normalize(object *unstructured.Unstructured) map[string]any {
 		references[i].UID = ""
 	}
 	annotations := object.GetAnnotations()
-	delete(annotations, names.AnnotationRendered) // it names the object's generation
+	delete(annotations, names.AnnotationRendered) // the annotation contains the object's generation
 	delete(annotations, "deployment.kubernetes.io/revision")
 	delete(annotations, corev1.LastAppliedConfigAnnotation) // written by kubectl
 	if len(annotations) == 0 {

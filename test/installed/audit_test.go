@@ -49,7 +49,7 @@ func (c *cluster) calls(t *testing.T, user string, mark int) []call {
 	for line := range bytes.Lines(c.audit(t)[mark:]) {
 		var each call
 		if err := json.Unmarshal(line, &each); err != nil {
-			continue // an incomplete line
+			continue // the API server has not written the whole line yet
 		}
 		if each.User.Username == user {
 			calls = append(calls, each)

@@ -43,7 +43,7 @@ const (
 // operatorDeployment is the Deployment of the manifest.
 const operatorDeployment = names.OperatorServiceAccount
 
-// The cluster that all scenarios share.
+// All scenarios share this cluster and its registry.
 var (
 	cluster  client.Client
 	registry string

@@ -121,7 +121,7 @@ func BenchmarkExternalProviders(b *testing.B) {
 	s := newRealScenario(b, "server@"+realRelease)
 	provider := s.pushProvider("labelled", external.Echo(),
 		image.ExternalProvider{Label: []byte(external.EchoSpec().YAML())})
-	s.startUp(stack("my", externalProviders(0, provider))) // so that the node has the server's image
+	s.startUp(stack("my", externalProviders(0, provider))) // the first stack makes the node pull the server's image
 	for _, count := range []int{0, 1, 4, 8} {
 		manifest := stack("my", externalProviders(count, provider))
 		b.Run(fmt.Sprintf("providers=%d", count), func(b *testing.B) {

@@ -70,7 +70,7 @@ func TestSlowStart(t *testing.T) {
 	s.ready("my")
 	before := s.onePod("my")
 	s.apply(stack("my", fmt.Sprintf(serving, "second", `{name: STANDIN_START, value: 15s}`)))
-	s.eventually(func() error { // the new pod runs, and is not counted
+	s.eventually(func() error { // the new pod runs, but is not counted as available
 		pods, err := s.pods("my")
 		if err != nil {
 			return err

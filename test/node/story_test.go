@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// The user stories of the feature, each with its independent test. After the apply, the running server must have the
+// This file contains the independent test of each user story. After the apply, the running server must have the
 // contents of the spec. The server is the stand-in, which answers requests about its configuration.
 
 const simple = `

@@ -20,7 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// One control plane for all tests, each in its own namespace.
+// All tests share one control plane, and each test has its own namespace.
 func TestRollOuts(t *testing.T) {
 	c := startCluster(t)
 	for name, test := range map[string]func(*testing.T, *bench){

@@ -64,7 +64,7 @@ func startCluster(b *testing.B) *cluster {
 	c := &cluster{program: cmp.Or(*before, newest), newest: newest, audit: filepath.Join(b.TempDir(), "audit.log")}
 	c.Cluster = testutil.StartCluster(b, testutil.Options{
 		AuditLog: c.audit, APIServerFlags: map[string]string{"service-cluster-ip-range": "10.96.0.0/16"},
-		// a Service for each stack, twice
+		// The range has addresses for two Services of each stack.
 	})
 	if err := c.Plane.InstallRights(); err != nil {
 		b.Fatal(err)

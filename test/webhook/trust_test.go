@@ -37,8 +37,8 @@ spec:
 // leaveToCertManager is an annotation with which another program, and not the operator, manages the bundle.
 const leaveToCertManager = "cert-manager.io/inject-ca-from"
 
-// The test changes the bundle that the API server trusts, as the rotation of certificates and users do. Each part
-// continues with the result of the previous part.
+// The test changes the bundle that the API server trusts, in the same way as users and the rotation of certificates.
+// Each part continues with the result of the previous part.
 func TestTrust(t *testing.T) {
 	c := startCluster(t)
 	c.Install(t)

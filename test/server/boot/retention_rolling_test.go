@@ -50,7 +50,7 @@ func newRolling(t *testing.T, rel *release.Release, store string) *rolling {
 	r.before = r.stack.render(t)
 	r.models(t, func(models []any) []any { return append(models, fields{"name": "added", "provider": "vllm"}) })
 	r.model(t, "plain", fields{"contextLength": 64123})
-	// Pods share the store and no volume.
+	// The pods share the store, but no volume.
 	for _, p := range []*pod{&r.beside, &r.after} {
 		r.stack.root = t.TempDir()
 		*p = r.stack.render(t)
@@ -148,7 +148,7 @@ type makingClient struct {
 	err    error
 }
 
-// pause between two vector stores of a client.
+// pause is the time between two vector stores of a client.
 const pause = 200 * time.Millisecond
 
 func (r *rolling) startClient(t *testing.T, server *llamaStack) *makingClient {

@@ -137,7 +137,7 @@ func (s *sample) fit(t *testing.T, rel *release.Release, on place) {
 	s.stack.Spec.Distribution.Version = rel.Version
 	s.stack.Spec.Disabled = append(s.stack.Spec.Disabled, heavy(t, rel, resolve(t, rel, name).Base)...)
 	s.edit(t, func(spec map[string]any) {
-		delete(spec, "externalProviders") // their packages exist only in pods
+		delete(spec, "externalProviders") // the packages of external providers exist only in pods
 		withoutAPIs(rel, spec)
 		fitProviders(t, spec, on)
 		for _, entry := range list(spec, "resources", "tools") {

@@ -156,7 +156,7 @@ func startUpstream(t *testing.T) *upstream {
 	u := &upstream{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		var answer any = map[string]any{"model_id": "a", "max_total_tokens": 4096} // the information about the server in TGI
+		var answer any = map[string]any{"model_id": "a", "max_total_tokens": 4096} // TGI's answer with information about the server
 		if strings.HasSuffix(r.URL.Path, "/models") {
 			answer = map[string]any{"object": "list", "data": u.models.Load()}
 		}

@@ -74,7 +74,7 @@ func withVariables(spec fields, names []string) fields {
 func valueOf(name string) string {
 	switch {
 	case strings.HasSuffix(name, "_MODEL"):
-		return "meta-llama/Llama-Guard-3-1B" // one that meta-reference supports
+		return "meta-llama/Llama-Guard-3-1B" // a model that meta-reference supports
 	case strings.HasSuffix(name, "_PORT"):
 		return "5432"
 	case strings.Contains(name, "URL") || strings.Contains(name, "ENDPOINT") || strings.Contains(name, "BASE"):
@@ -123,7 +123,7 @@ func providersOf(config []byte) []baseProvider {
 		Providers yaml.Node `yaml:"providers"`
 	}
 	if err := yaml.Unmarshal(config, &document); err != nil {
-		panic(fmt.Sprintf("corpus: %v", err)) // release data has a test
+		panic(fmt.Sprintf("corpus: %v", err)) // a test of package release checks the data
 	}
 	var found []baseProvider
 	for i := 0; i+1 < len(document.Providers.Content); i += 2 {

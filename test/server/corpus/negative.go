@@ -191,7 +191,7 @@ func newNegatives(rel *release.Release) *negatives {
 	n.small = n.own(n.smallSpec(nil))
 	outcome, err := n.small.Run()
 	if err != nil || outcome.Refused != "" {
-		// a bug in this package
+		// an error is a bug in this package
 		panic(fmt.Sprintf("corpus: the small stack of %s: %v %s", rel.Line, err, outcome.Refused))
 	}
 	n.config = outcome.Config

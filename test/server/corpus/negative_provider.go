@@ -189,7 +189,7 @@ func (n *negatives) providerKeys() {
 		}
 		for _, key := range required(kind.Config, defaults) {
 			if known, _ := kind.Config.Key(key); !known.Required {
-				continue // a rule requires it
+				continue // a rule and not the class requires the key
 			}
 			right, wrong := v.provider(kind, "another", minimal), v.provider(kind, "another", minimal)
 			check := "provider/missing-key"
@@ -201,7 +201,7 @@ func (n *negatives) providerKeys() {
 				delete(wrong, "apiKey")
 				check = "provider/missing-credential"
 			case kind.EndpointParts.Port:
-				continue // it is part of the endpoint
+				continue // the port is part of the endpoint
 			default:
 				delete(settings, key)
 				if secrets, ok := wrong["secretRefs"].(fields); ok {

@@ -19,7 +19,7 @@ const supplied = "supplied/"
 func TestNegatives(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		if !slices.Contains(release.Offered(), rel.Line) {
-			return // no spec can request it
+			return // a spec cannot request a line that is not offered
 		}
 		names := map[string]bool{}
 		for _, n := range corpus.Negatives(rel) {

@@ -94,12 +94,12 @@ var sources embed.FS
 func Source(name string) string {
 	text, err := sources.ReadFile("provider/" + name)
 	if err != nil {
-		panic(fmt.Sprintf("external: the provider is not embedded: %v", err)) // cannot happen in a program that was built
+		panic(fmt.Sprintf("external: the provider is not embedded: %v", err)) // the build embeds the provider
 	}
 	return string(text)
 }
 
-// The type and the module of the provider that answers chats.
+// These are the type and the module of the provider that answers chats.
 const (
 	EchoType   = "remote::acme-echo"
 	EchoModule = "acme.echo"

@@ -172,7 +172,7 @@ func (c *Checker) start(ctx context.Context) error {
 
 func (c *Checker) kill() {
 	if cmd := c.cmd; cmd != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the process may have ended
 	}
 }
 
@@ -184,7 +184,7 @@ func (c *Checker) Close() {
 	closing := c.stdin.Close()
 	c.kill()
 	if err := errors.Join(closing, c.cmd.Wait()); err != nil {
-		_ = err // it was killed
+		_ = err // the error is that the process was killed
 	}
 	c.cmd = nil
 }

@@ -63,7 +63,7 @@ func (c Cache) Ensure(ctx context.Context, s Set) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !complete(folder, s) { // not built by the caller that held the lock
+	if !complete(folder, s) { // the previous holder of the lock did not build them
 		err = c.buildAll(ctx, s, compiler, folder)
 	}
 	return folder, errors.Join(err, unlock())

@@ -43,7 +43,7 @@ func (c Cache) ensureReleased(ctx context.Context, s Set, machine toolchain) (fo
 	if err != nil {
 		return "", err
 	}
-	if !complete(folder, s) { // not downloaded by the caller that held the lock
+	if !complete(folder, s) { // the previous holder of the lock did not download them
 		err = c.downloadAll(ctx, s, newDownloader(source), files, folder)
 	}
 	return folder, errors.Join(err, unlock())

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
 )
 
-// Exit codes of the command.
+// These are the exit codes of the command.
 const (
 	exitOK      = 0
 	exitFailure = 1

@@ -75,8 +75,8 @@ func startSupervisor(ctx context.Context, folder *state.Folder, s start, reports
 	}
 	defer log.Close()
 	child := exec.CommandContext(context.WithoutCancel(ctx), "/proc/self/exe", supervise,
-		string(text)) // it outlives this process
-	child.Dir = "/" // does not keep a directory of the user in use
+		string(text)) // the supervisor outlives this process
+	child.Dir = "/" // the supervisor must not keep a directory of the user in use
 	child.Env = unmarked(os.Environ())
 	child.Stdout, child.Stderr = log, log
 	child.ExtraFiles = []*os.File{folderLock: folder.Lock(), reportPipe: reports, leashPipe: leash}

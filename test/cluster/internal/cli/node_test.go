@@ -243,7 +243,7 @@ func TestNodeRunsPods(t *testing.T) {
 	t.Run("an autoscaler follows the load", func(t *testing.T) {
 		c.ask(t, "autoscale", "deployment", "web", "--cpu-percent=50", "--min=2", "--max=3")
 		eventually(t, "the autoscaler requests a third pod", func() bool {
-			_, _ = exec("get", "http://web/burn") // only the load matters
+			_, _ = exec("get", "http://web/burn") // the answer is not relevant, because the request only causes load
 			return c.ask(t, "get", "deployment", "web", "--output=jsonpath={.spec.replicas}") == "3"
 		})
 	})
@@ -367,7 +367,7 @@ func TestNodeKilledWhileItStarts(t *testing.T) {
 	if err := launcher.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = launcher.Wait() // it was killed
+	_ = launcher.Wait() // the error is that the process was killed
 	c.expectNoTrace(t, was, link)
 	c.expectNoProcess(t)
 	eventually(t, "the state folder is removed", func() bool { _, err := os.Stat(c.dir); return os.IsNotExist(err) })

@@ -51,7 +51,7 @@ func runRun(ctx context.Context, env environment, args []string) error {
 func around(ctx context.Context, env environment, s start, args []string) error {
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
-	interrupted := context.AfterFunc(ctx, stopServing) // while no command runs
+	interrupted := context.AfterFunc(ctx, stopServing) // an interrupt stops the control plane while no command runs
 	commanding, stopCommand := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopCommand()
 	defer context.AfterFunc(ctx, func() { passOn(ctx, stopCommand) })()

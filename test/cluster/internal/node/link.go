@@ -49,7 +49,7 @@ func takeSlot(ctx context.Context, pid int) (network.Plan, error) {
 		if err == nil {
 			return plan, nil
 		}
-		if !taken(plan) { // it failed for a reason other than a concurrent caller
+		if !taken(plan) { // the command failed for another reason than a concurrent caller
 			return plan, err
 		}
 	}

@@ -73,7 +73,7 @@ func TestKillBelow(t *testing.T) {
 	if err := input.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_ = command.Wait() // read fails at the end of input
+	_ = command.Wait() // the command read ends with an error at the end of its input
 	if err := shell.KillBelow(); err == nil {
 		t.Error("killed below a process that has ended")
 	}

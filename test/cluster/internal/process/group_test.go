@@ -92,7 +92,7 @@ func TestChildrenDieWithTheirKilledParent(t *testing.T) {
 	if err := child.Wait(limited(t)); err != nil {
 		t.Error(err)
 	}
-	_ = parent.Wait() // it was killed
+	_ = parent.Wait() // the error is that the process was killed
 }
 
 func TestKillEndsEveryChild(t *testing.T) {

@@ -46,9 +46,9 @@ func marked(entry string) ([]Identity, error) {
 	}
 	var found []Identity
 	for _, pid := range pids {
-		process, err := Identify(pid) // before its environment is read, so that both are of the same process
+		process, err := Identify(pid) // identified before its environment is read, so that both belong to the same process
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
 		environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 		if err == nil && slices.ContainsFunc(bytes.Split(environment, []byte{0}),

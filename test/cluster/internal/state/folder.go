@@ -126,7 +126,7 @@ func (f *Folder) clear(ctx context.Context) error {
 // empty removes all files except the lock. It removes the record last, so that the directory can be recognized even if
 // this process is killed early. It also removes the node's control group, whose name is derived from the directory.
 func (f *Folder) empty(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), groupTimeout) // removal continues when the caller ends
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), groupTimeout) // not canceled with the caller
 	defer cancel()
 	if err := cgroup.Of(f.path).Remove(ctx); err != nil {
 		return err

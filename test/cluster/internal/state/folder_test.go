@@ -42,7 +42,7 @@ func sleeper(t *testing.T) process.Identity {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = command.Wait() }() // it is killed
+	go func() { _ = command.Wait() }() // the error is that the process was killed
 	identity, err := process.Identify(command.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
