@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-var transcript = flag.String("transcript", "", "file for the commands and what they print")
+var transcript = flag.String("transcript", "", "file for the commands and their output")
 
 // journey runs commands as users do, and records their output.
 type journey struct {

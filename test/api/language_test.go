@@ -97,7 +97,7 @@ func TestPolicyCompilesOnOldestKubernetes(t *testing.T) {
 		}
 	}
 	if len(policy.Spec.Variables) == 0 || len(policy.Spec.Validations) == 0 {
-		t.Error("nothing was compiled")
+		t.Error("no expression was compiled")
 	}
 }
 

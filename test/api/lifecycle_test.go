@@ -21,8 +21,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/casetable"
 )
 
-// TestStoredObjectsStayUpdatable stores every rejected object that has the right types before any rule is installed,
-// installs the rules, and then changes parts unrelated to the spec: labels, finalizers, status, deletion.
+// TestStoredObjectsStayUpdatable stores every rejected object that has the right types while no rules are installed.
+// Then it installs the rules, changes the labels, finalizers and status of the objects, and deletes the objects. The
+// rules must not prevent this.
 func TestStoredObjectsStayUpdatable(t *testing.T) {
 	bare, err := testutil.Start(testutil.Options{Bare: true})
 	if err != nil {
@@ -225,8 +226,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// normal removes values that are not a change: the two defaults, null, and the empty lists and amounts of Kubernetes'
-// own types, which the types of the operator do not write.
+// normal returns a spec in a form in which equivalent specs are equal: with the default number of replicas, with the
+// size of the storage as text, and without null and empty lists.
 func normal(value any) any {
 	data, err := json.Marshal(value)
 	if err != nil {

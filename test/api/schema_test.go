@@ -125,7 +125,8 @@ func TestDefinitionIsSmallEnough(t *testing.T) {
 	t.Logf("the definition has %d bytes of %d", len(data), maxDefinition)
 }
 
-// Any other default would appear in objects that are read in another version.
+// The schema has only these defaults, because any other default would appear in objects that are read in another
+// version.
 func TestDefaults(t *testing.T) {
 	var got []string
 	for _, n := range nodes(t) {

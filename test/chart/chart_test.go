@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files with what the tests produce")
+var update = flag.Bool("update", false, "rewrite the golden files with the output of the tests")
 
 const (
 	root      = "../.."

@@ -80,7 +80,7 @@ func text(value any) string {
 	}
 	data, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // it was read from YAML
+		panic(err) // a value that was read from YAML can be encoded
 	}
 	return string(data)
 }

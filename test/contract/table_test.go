@@ -101,7 +101,7 @@ func (all table) unused(havePublished bool) []string {
 	return gone
 }
 
-// seenIn reports whether a manifest of the pattern differs there.
+// seenIn reports whether the field differs in a manifest that matches the pattern.
 func (p *place) seenIn(pattern string) bool {
 	for manifest := range p.seen {
 		if like(pattern, manifest) {
@@ -111,7 +111,7 @@ func (p *place) seenIn(pattern string) bool {
 	return false
 }
 
-// The documentation shows the table.
+// The page docs/reference/previous-operator.md contains the table.
 func TestDocumentation(t *testing.T) {
 	const begin, end = "<!-- differences: written by `go test ./test/contract -update` -->\n", "<!-- end of differences -->\n"
 	file := filepath.Join(testutil.Root(), "docs/reference/previous-operator.md")

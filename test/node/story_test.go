@@ -94,7 +94,7 @@ func TestStory2SeveralProviders(t *testing.T) {
 	}
 	if got, want := s.refused(stack("my", fmt.Sprintf(two,
 		"id: primary, "))), `more than one provider has "primary"`; !strings.Contains(got, want) {
-		t.Errorf("with an id twice: %s, want %q", got, want)
+		t.Errorf("with a duplicate id: %s, want %q", got, want)
 	}
 	s.models("primary", "sk-primary")
 	s.models("fallback", "sk-fallback")

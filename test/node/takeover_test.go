@@ -97,7 +97,7 @@ func (run *takeOver) make() {
 		run.made[child] = made.UID
 	}
 	run.exec("storage", "echo kept >/home/lls/.lls/data")
-	run.say("made by the operator for v1alpha1")
+	run.say("the operator for v1alpha1 created the stacks")
 }
 
 func replicasOf(stack string) int {
@@ -295,7 +295,7 @@ func (run *takeOver) turnBack() {
 		}
 		return err
 	})
-	run.same("the older definition is back")
+	run.same("the older definition is installed again")
 	if err := run.older.install(run.t); err != nil {
 		run.t.Fatal(err)
 	}

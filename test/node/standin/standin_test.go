@@ -90,7 +90,7 @@ func startAs(t *testing.T, name string, variables map[string]string, args ...str
 		select {
 		case <-p.code:
 		case <-time.After(10 * time.Second):
-			t.Error("does not end on a signal")
+			t.Error("the stand-in does not end on a signal")
 		}
 	})
 	return p
@@ -105,7 +105,7 @@ func (p *program) ready(t *testing.T) *program {
 			return p
 		}
 	}
-	t.Fatalf("does not listen: %s%s", p.stdout.String(), p.stderr.String())
+	t.Fatalf("the stand-in does not listen: %s%s", p.stdout.String(), p.stderr.String())
 	return nil
 }
 
@@ -117,7 +117,7 @@ func (p *program) ends(t *testing.T) int {
 		p.code <- code
 		return code
 	case <-time.After(10 * time.Second):
-		t.Fatal("does not end")
+		t.Fatal("the stand-in does not end")
 		return -1
 	}
 }

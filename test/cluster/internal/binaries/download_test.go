@@ -157,14 +157,14 @@ func TestUnusableReleaseIsBuilt(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		}, "less than a MiB in 200ms"},
-		"no answer":                               {kubectlPath + ".sha256", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "timeout"},
-		"missing":                                 {kubectlPath, nil, "404 Not Found"},
-		"a proxy's page instead of the sums":      {etcdSums, text(proxyPage), "it has no SHA-256 of etcd-v3.9.9-plan9-mips.tar.gz"},
-		"a proxy's page instead of a sum":         {kubectlPath + ".sha256", text(proxyPage), "it has no SHA-256 of kubectl"},
-		"a proxy's page instead of the program":   {kubectlPath, text(proxyPage), "the published one is"},
-		"a sum of another file":                   {etcdSums, text(sumOf("x") + "  other.tar.gz"), "it has no SHA-256 of etcd"},
-		"an archive that is not one":              {etcdPath, text("x"), "the published one is"},
-		"a page of sums without an end of a line": {etcdSums, text(strings.Repeat("a", 1<<21)), "token too long"},
+		"no answer":                             {kubectlPath + ".sha256", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "timeout"},
+		"missing":                               {kubectlPath, nil, "404 Not Found"},
+		"a proxy's page instead of the sums":    {etcdSums, text(proxyPage), "it has no SHA-256 of etcd-v3.9.9-plan9-mips.tar.gz"},
+		"a proxy's page instead of a sum":       {kubectlPath + ".sha256", text(proxyPage), "it has no SHA-256 of kubectl"},
+		"a proxy's page instead of the program": {kubectlPath, text(proxyPage), "the published one is"},
+		"a sum of another file":                 {etcdSums, text(sumOf("x") + "  other.tar.gz"), "it has no SHA-256 of etcd"},
+		"an invalid archive":                    {etcdPath, text("x"), "the published one is"},
+		"a page of sums with one long line":     {etcdSums, text(strings.Repeat("a", 1<<21)), "token too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, p := newRelease(t)

@@ -37,8 +37,7 @@ func StopMarked(ctx context.Context, entry string, grace time.Duration) error {
 	return nil
 }
 
-// marked returns the processes with the entry. If the environment of a process cannot be read, it belongs to another
-// user.
+// marked returns the processes with the entry. It omits processes of other users, whose environment cannot be read.
 func marked(entry string) ([]Identity, error) {
 	pids, err := list()
 	if err != nil {

@@ -155,11 +155,11 @@ func TestDownFailsOnBrokenRecord(t *testing.T) {
 // TestDownAfterAnEarlyKill covers every state in which a process that creates or removes a directory can be killed.
 func TestDownAfterAnEarlyKill(t *testing.T) {
 	for name, files := range map[string][]string{
-		"nothing":       nil,
-		"lock only":     {lockName},
-		"half a record": {lockName, recordName + ".new"},
-		"record":        {lockName, recordName},
-		"everything":    {lockName, recordName, "kubeconfig", "pki/ca.key", "etcd/member/wal/0.wal"},
+		"nothing":           nil,
+		"lock only":         {lockName},
+		"incomplete record": {lockName, recordName + ".new"},
+		"record":            {lockName, recordName},
+		"everything":        {lockName, recordName, "kubeconfig", "pki/ca.key", "etcd/member/wal/0.wal"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "cluster")
@@ -170,7 +170,7 @@ func TestDownAfterAnEarlyKill(t *testing.T) {
 				fill(t, filepath.Join(path, file))
 			}
 			if !down(t, path) {
-				t.Error("Down found nothing")
+				t.Error("Down does not report a control plane")
 			}
 			absent(t, path)
 			if down(t, path) {
@@ -212,7 +212,7 @@ func TestDownEndsComponentsThatOutlivedTheirSupervisor(t *testing.T) {
 	f.Release() // as the kernel does for a killed supervisor
 
 	if !down(t, path) {
-		t.Error("Down found nothing")
+		t.Error("Down does not report a control plane")
 	}
 	absent(t, path)
 	if left.Alive() {
@@ -258,7 +258,7 @@ func TestDownEndsTheSupervisor(t *testing.T) {
 		f.Release()
 	}()
 	if !down(t, path) {
-		t.Error("Down found nothing")
+		t.Error("Down does not report a control plane")
 	}
 	absent(t, path)
 	if supervisor.Alive() || Supervised(Record{Supervisor: supervisor}) {
