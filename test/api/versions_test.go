@@ -58,7 +58,7 @@ func TestV1alpha1IsNotStricter(t *testing.T) {
 	compareSchemas(t, "", older.Schema.OpenAPIV3Schema, ours.Schema.OpenAPIV3Schema)
 }
 
-// looser are rules that differ in their text and accept more than before.
+// looser contains the rules whose text differs, and which accept more than before.
 var looser = []string{".spec.server.distribution"}
 
 func compareSchemas(t *testing.T, path string, older, ours *apiextensionsv1.JSONSchemaProps) {

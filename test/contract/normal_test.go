@@ -124,7 +124,7 @@ func (f flat) dropDefaults(kind string, ours flat) {
 	}
 }
 
-// pullPolicy is the API server's default for the tag.
+// pullPolicy returns the API server's default for the pull policy of an image, which depends on the tag.
 func pullPolicy(image string) string {
 	if strings.HasSuffix(image, ":latest") {
 		return "Always"

@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	// bootTimeout is many times the duration of a boot on an idle machine (5 to 14 s).
+	// bootTimeout is the time limit for a boot, which takes 5 to 14 s on an idle machine.
 	bootTimeout = 5 * time.Minute
 	// stopTimeout is the time that a process has to end after a signal.
 	stopTimeout = 15 * time.Second
@@ -254,7 +254,7 @@ func (s *llamaStack) waitHealthy(ctx context.Context, p *process) error {
 const (
 	// started matches the message of each process of a server when it begins to serve.
 	started = "Application startup complete"
-	// workersTimeout is many times the time between the starts of the first and the second process.
+	// workersTimeout is the time limit for the start of the other processes after the first.
 	workersTimeout = 2 * time.Minute
 )
 

@@ -35,7 +35,7 @@ const (
 	// seedVariable names the variable with the seed of the changes. If it is not set, the seed is defaultSeed.
 	seedVariable = "RETENTION_SEED"
 	defaultSeed  = 1
-	// startSeconds is many times the duration of a start in the process, which is less than a second.
+	// startSeconds is the time limit for a start in the process, which usually takes less than a second.
 	startSeconds = 300
 )
 

@@ -23,7 +23,7 @@ type change struct {
 	// is the case.
 	conflicts  func(w *world) bool
 	want, gone func(w *world) []string
-	// check makes further checks.
+	// check makes additional checks of the registry after the change.
 	check func(t *testing.T, entries map[string]entry, w *world)
 }
 

@@ -22,7 +22,7 @@ const defaultDir = ".cache/cluster"
 // pushed there over plain HTTP has the same name in a pod.
 const registryVariable = "CLUSTER_REGISTRY"
 
-// defaultStartup is generous, because a busy machine with two cores needs a minute.
+// defaultStartup is the default time limit for the start. A busy machine with two cores needs a minute.
 const defaultStartup = 3 * time.Minute
 
 // dirFlag adds the flag for the state directory.
@@ -144,8 +144,8 @@ func runUp(ctx context.Context, env environment, args []string) error {
 	return printExport(env, s)
 }
 
-// alreadyUp reports whether the requested control plane already serves. It returns an error for one with other options,
-// because the caller would not get what it requests.
+// alreadyUp reports whether the requested control plane already serves. It returns an error if a control plane with
+// other options runs, because the caller requests other options.
 func alreadyUp(s start) (bool, error) {
 	record, err := state.Read(s.dir)
 	if errors.Is(err, state.ErrAbsent) {

@@ -209,7 +209,7 @@ func TestDownEndsComponentsThatOutlivedTheirSupervisor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Release() // as the kernel does for a killed supervisor
+	f.Release() // the kernel does the same for a killed supervisor
 
 	if !down(t, path) {
 		t.Error("Down does not report a control plane")
