@@ -113,7 +113,7 @@ func TestMatchConditionsCompileOnOldestKubernetes(t *testing.T) {
 		a.compile(&matchconditions.MatchCondition{Name: condition.Name, Expression: condition.Expression})
 	}
 	if len(conditions) < 2 {
-		t.Errorf("compiled %d conditions, and the policy and the webhook have one each", len(conditions))
+		t.Errorf("compiled %d conditions, want two: one of the policy, and one of the webhook", len(conditions))
 	}
 }
 

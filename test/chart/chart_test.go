@@ -104,7 +104,7 @@ func TestRender(t *testing.T) {
 				write(t, want, made)
 			}
 			if diff := cmp.Diff(read(t, want), made); diff != "" {
-				t.Errorf("run with -update after a look at the difference (-want +got):\n%s", diff)
+				t.Errorf("review the difference, and run the test with -update (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -44,7 +44,7 @@ func dockerfile(t *testing.T) [][]instruction {
 		line = ""
 	}
 	if len(stages) != 2 {
-		t.Fatalf("the Dockerfile has %d stages, want one that builds and one that is shipped", len(stages))
+		t.Fatalf("the Dockerfile has %d stages, want two: one for the build, and one for the image", len(stages))
 	}
 	return stages
 }

@@ -151,7 +151,7 @@ func (m measured) write(b *testing.B) {
 		limit = "400 MiB"
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "\n%d stacks, %d foreign objects, Deployment controller %v, exposed %v\n\n", *objects, *foreign, *controllers, *exposed)
+	fmt.Fprintf(&text, "\n%d stacks, %d unrelated objects, Deployment controller %v, exposed %v\n\n", *objects, *foreign, *controllers, *exposed)
 	text.WriteString("| measure | figure | limit |\n|---|---|---|\n")
 	fmt.Fprintf(&text, "| writes per second of a bare client | %.0f | |\n", m.bare)
 	fmt.Fprintf(&text, "| writes per second of the operator | %.0f, %.0f %% | 90 %% |\n", m.operator, m.share)

@@ -91,7 +91,7 @@ func endsOffline(t *testing.T, rel *release.Release) {
 		name, says, tokenizer string
 		edit                  func(spec map[string]any)
 		ends                  bool
-		// needs is a package that is not installed in the test's environment of some releases.
+		// needs is a package that is missing in the test environments of some releases.
 		needs string
 	}{
 		{

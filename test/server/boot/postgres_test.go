@@ -58,8 +58,8 @@ func (d database) connectionString() string {
 	}).String()
 }
 
-// sharedPostgres is one PostgreSQL for all tests. The first test that needs it starts it, and each test has its own
-// databases.
+// sharedPostgres is one PostgreSQL for all tests. It is started for the first test that needs a database. Each test has
+// its own databases.
 var sharedPostgres = sync.OnceValues(startPostgres)
 
 var databases atomic.Int64

@@ -49,8 +49,8 @@ func TestListsThatCannotBeRead(t *testing.T) {
 	})
 }
 
-// TestEntriesThatDoNotParse shows that the program ignores such entries, and removes one only if a declared entry needs
-// the same key.
+// TestEntriesThatDoNotParse shows that the program ignores entries that it cannot parse, and removes such an entry only
+// if a declared entry needs the same key.
 func TestEntriesThatDoNotParse(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)

@@ -81,7 +81,7 @@ func TestAuditLogIsOptional(t *testing.T) {
 	for _, audit := range []bool{false, true} {
 		flags := strings.Join(apiServer(folder, somePorts, alone, audit).args, " ")
 		if got := strings.Contains(flags, "--audit-log-path="+folder.Path("log", "audit.log")); got != audit {
-			t.Errorf("audit log wanted: %t, in the flags: %t", audit, got)
+			t.Errorf("audit log requested: %t, in the flags: %t", audit, got)
 		}
 	}
 }
