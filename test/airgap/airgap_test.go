@@ -110,8 +110,8 @@ func (j *journey) makeBundle() string {
 	return bundle
 }
 
-// cutOff removes the node's routes, except its own link and the Services. It also removes the registry from which the
-// images came.
+// cutOff removes the node's default route, so that the node reaches only its own link and the Services. It also blocks
+// connections to the registry from which the bundle's images came.
 func (j *journey) cutOff(host string) {
 	j.t.Helper()
 	j.say("Remove the node's routes to the internet")

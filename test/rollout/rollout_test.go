@@ -285,8 +285,8 @@ func (b *bench) remains(t *testing.T, stack string, want ...string) {
 	})
 }
 
-// All objects of a stack are deleted with it, with both orders of deletion. If the spec retains the
-// PersistentVolumeClaim, it stays, and a new stack uses it.
+// When a stack is deleted, in the background or in the foreground, all its objects are deleted. If the spec retains the
+// PersistentVolumeClaim, the claim is kept, and a new stack uses it.
 func testDeletion(t *testing.T, b *bench) {
 	b.credentials(t)
 	for _, name := range []string{"gone", "kept", "foreground"} {
