@@ -55,7 +55,7 @@ func newJourney(t *testing.T) *journey {
 	return j
 }
 
-// nodeProcess is the id of the node's process in the record of the cluster tool.
+// nodeProcess returns the id of the node's process in the record of the cluster tool.
 func nodeProcess(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(os.Getenv("CLUSTER_DIR"), "cluster.json"))

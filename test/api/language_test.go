@@ -26,8 +26,8 @@ import (
 // kubeVersion matches the Kubernetes versions that the chart accepts.
 var kubeVersion = regexp.MustCompile(`(?m)^kubeVersion: ">=(1\.[0-9]+)\.0-0"$`)
 
-// oldest is the CEL environment of the oldest Kubernetes version that the chart accepts. All rules must compile with
-// it.
+// oldest returns the CEL environment of the oldest Kubernetes version that the chart accepts. All rules must compile
+// with it.
 func oldest(t *testing.T) *environment.EnvSet {
 	t.Helper()
 	chart, err := os.ReadFile(filepath.Join(testutil.Root(), "charts/llama-stack-k8s-operator/Chart.yaml"))

@@ -76,7 +76,8 @@ type node struct {
 	schema *apiextensionsv1.JSONSchemaProps
 }
 
-// nodes lists the nodes of the schema of v1alpha2 below spec and status, without the schemas of Kubernetes' own types.
+// nodes returns the nodes of the schema of v1alpha2 below spec and status, without the schemas of Kubernetes' own
+// types.
 func nodes(t *testing.T) []node {
 	t.Helper()
 	var found []node

@@ -36,7 +36,7 @@ type File struct {
 	Uncommented []string
 }
 
-// Package is the path of the package that the file is in.
+// Package returns the path of the package that the file is in.
 func (f *File) Package() string { return path.Dir(f.Path) }
 
 // Function is one declared function or method.

@@ -76,7 +76,7 @@ func readFile(t *testing.T, path string) string {
 	return string(data)
 }
 
-// cases are the folders of testdata/render.
+// cases returns the folders of testdata/render.
 func cases(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob("testdata/render/*/values.yaml")

@@ -182,7 +182,7 @@ const (
 	present = "an object"
 )
 
-// compare lists the differences between two sets of objects.
+// compare returns the differences between two sets of objects.
 func compare(manifest string, stacks []string, today, ours []map[string]any) []difference {
 	then, now := index(today), index(ours)
 	var found []difference

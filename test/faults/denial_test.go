@@ -87,7 +87,7 @@ func (s *stage) refusesDeployment(t *testing.T, why string) {
 	})
 }
 
-// changesOfDeployments lists the operations that a policy or a webhook checks.
+// changesOfDeployments returns the operations that a policy or a webhook checks.
 func changesOfDeployments() admissionregistrationv1.RuleWithOperations {
 	return admissionregistrationv1.RuleWithOperations{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},

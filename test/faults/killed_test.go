@@ -28,7 +28,7 @@ var cuts = []cut{
 	{name: "cut off, the write was lost"},
 }
 
-// step is the distance between two writes at which the interruption is tried.
+// step returns the distance between two writes at which the interruption is tried.
 func step() int {
 	if *all {
 		return 1

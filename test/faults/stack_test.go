@@ -121,7 +121,7 @@ func (s *stage) create(t *testing.T, objects ...client.Object) {
 	}
 }
 
-// creds contains the secret values of all providers and stores.
+// creds returns the secret values of all providers and stores.
 func (s *stage) creds() *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: s.named("creds"), StringData: map[string]string{
 		"token": "sk-abc", "host": "postgres", "user": "llamastack", "password": "p@ss",
@@ -129,7 +129,7 @@ func (s *stage) creds() *corev1.Secret {
 	}}
 }
 
-// base is a user's base configuration.
+// base returns a user's base configuration.
 func (s *stage) base() *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: s.named("base"), Data: map[string]string{names.ConfigFile: s.baseConfig}}
 }
@@ -223,7 +223,7 @@ var kinds = []schema.GroupVersionKind{
 	v1alpha2.GroupVersion.WithKind("LlamaStackDistribution"),
 }
 
-// outcome contains all objects that the operator created for the stack, without the differences between two namespaces,
+// outcome returns all objects that the operator created for the stack, without the differences between two namespaces,
 // and the number of roll-outs of its pods.
 func (s *stage) outcome(t *testing.T) map[string]any {
 	t.Helper()

@@ -27,7 +27,7 @@ func (c call) String() string {
 	return fmt.Sprintf("%s %s: %d %s", c.Verb, c.RequestURI, c.ResponseStatus.Code, c.ResponseStatus.Message)
 }
 
-// mark is the end of the audit log before the test.
+// mark returns the end of the audit log before the test.
 func (c *cluster) mark(t *testing.T) int {
 	t.Helper()
 	return len(c.audit(t))

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// currentManifest is the manifest that users install from this work tree.
+// currentManifest returns the manifest that users install from this work tree.
 func currentManifest(t *testing.T) []byte {
 	t.Helper()
 	manifest, err := operatorManifest(testutil.Root(), operatorTag)

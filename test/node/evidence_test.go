@@ -27,7 +27,7 @@ func server(seen cluttered) (*corev1.Pod, corev1.ContainerStatus, error) {
 	return &seen.pods[0], seen.pods[0].Status.ContainerStatuses[0], nil
 }
 
-// lastEnd is the last termination of a container.
+// lastEnd returns the last termination of a container.
 func lastEnd(container corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	if container.LastTerminationState.Terminated != nil {
 		return container.LastTerminationState.Terminated

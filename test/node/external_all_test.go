@@ -28,8 +28,8 @@ func TestExternalProvidersOfReleases(t *testing.T) {
 	}
 }
 
-// failing lists packages that cannot be used, and a part of their status. If an import fails, the output of the server
-// is only in its log.
+// failing returns packages that cannot be used, and a part of their status. If an import fails, the output of the
+// server is only in its log.
 func failing() map[string]struct {
 	files external.Image
 	says  string
@@ -134,7 +134,7 @@ func BenchmarkExternalProviders(b *testing.B) {
 	}
 }
 
-// externalProviders is the spec of a stack with a number of external providers of one image.
+// externalProviders returns the spec of a stack with a number of external providers of one image.
 func externalProviders(count int, image string) string {
 	spec := fmt.Sprintf("distribution: {name: starter, version: %q}\nworkload: {resources: %s}\n", realRelease, realRequests)
 	if count > 0 {

@@ -123,7 +123,7 @@ func (r *rolling) boot(t *testing.T, p pod, models ...string) *llamaStack {
 	return server
 }
 
-// keeps looks for every vector store.
+// keeps returns an error unless the server has every vector store that clients created.
 func (r *rolling) keeps(ctx context.Context, server *llamaStack) error {
 	if len(r.made) == 0 {
 		return errors.New("no vector store was created")

@@ -37,7 +37,7 @@ type sample struct {
 // secrets contains the values by the name of the Secret and the key in it.
 type secrets map[string]map[string]string
 
-// values lists every value, to be removed from the test's output.
+// values returns every value, to be removed from the test's output.
 func (s secrets) values() []string {
 	var values []string
 	for _, data := range s {

@@ -116,7 +116,7 @@ type baseProvider struct {
 	condition string
 }
 
-// providersOf lists the providers of a configuration in its order, with the ids that conditional providers have when
+// providersOf returns the providers of a configuration in its order, with the ids that conditional providers have when
 // their condition holds.
 func providersOf(config []byte) []baseProvider {
 	var document struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// requiredOnly is a distribution that keeps only the providers of the base that the declared providers need.
+// requiredOnly returns a distribution that keeps only the providers of the base that the declared providers need.
 func requiredOnly() fields { return fields{"baseProviders": "Required"} }
 
 // declared adds stacks with only their own providers: one provider of each API with the starter and with an empty base,

@@ -282,7 +282,7 @@ func (n *negatives) endpointKey() string {
 	return kind.EndpointKey
 }
 
-// aliases is a text of seven lines whose YAML aliases expand to a million values.
+// aliases returns a text of seven lines whose YAML aliases expand to a million values.
 func aliases() string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n")

@@ -33,7 +33,7 @@ type badInput struct {
 	prepare func(t *testing.T, v *volume)
 }
 
-// badInputs are the cases of all files.
+// badInputs returns the cases of all files.
 func badInputs(rel *release.Release) map[string]badInput {
 	all := map[string]badInput{}
 	for _, cases := range []map[string]badInput{
@@ -149,7 +149,7 @@ func writeRefused(t *testing.T, messages map[string]string) {
 	writeFile(t, refusedFile, strings.TrimSuffix(out.String(), "\n"))
 }
 
-// badMetadata are images whose metadata file is wrong.
+// badMetadata returns images whose metadata file is wrong.
 func badMetadata() map[string]badInput {
 	file := EchoSpec().YAML()
 	with := func(content string) badInput {
@@ -194,7 +194,7 @@ func badMetadata() map[string]badInput {
 	}
 }
 
-// badModules are images with a package in which the server does not find the provider.
+// badModules returns images with a package in which the server does not find the provider.
 func badModules() map[string]badInput {
 	with := func(module string, files map[string]string) badInput {
 		spec := EchoSpec()
@@ -221,7 +221,7 @@ func badModules() map[string]badInput {
 	}
 }
 
-// badSurroundings are faults of the pod.
+// badSurroundings returns faults of the pod.
 func badSurroundings() map[string]badInput {
 	return map[string]badInput{
 		"pod: nothing was copied": {providers: []provider{echo()}, prepare: func(t *testing.T, v *volume) {

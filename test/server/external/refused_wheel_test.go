@@ -24,7 +24,7 @@ func extra() Wheel {
 	return Wheel{Name: "acme-extra", Version: "1.0", Files: map[string]string{"acme_extra.py": "1\n"}}
 }
 
-// badWheels are images whose wheels cannot be installed.
+// badWheels returns images whose wheels cannot be installed.
 func badWheels() map[string]badInput {
 	at := func(path, content string) badInput {
 		return badInput{providers: []provider{from(Echo().With(path, content))}}
@@ -69,7 +69,7 @@ func badWheels() map[string]badInput {
 	}
 }
 
-// badArchives are wheels that are dangerous to unpack.
+// badArchives returns wheels that are dangerous to unpack.
 func badArchives() map[string]badInput {
 	entry := func(name, content string, mode os.FileMode) badInput {
 		w := extra()
@@ -153,7 +153,7 @@ func huge(w Wheel) string {
 	return out.String()
 }
 
-// badPackages are images with wheels that conflict with each other or with the server.
+// badPackages returns images with wheels that conflict with each other or with the server.
 func badPackages(rel *release.Release) map[string]badInput {
 	requires := func(requirements ...string) badInput {
 		w := EchoWheel()

@@ -21,7 +21,7 @@ const (
 	lastYear  = "00000002"
 )
 
-// earlier is the place of the registry in which an earlier version of the operator kept the current resources.
+// earlier returns the place of the registry in which an earlier version of the operator kept the current resources.
 func (w *world) earlier() string {
 	if w.store == "kv_sqlite" {
 		return "${env.SQLITE_STORE_DIR:=~/never}/registry-" + today + ".db"

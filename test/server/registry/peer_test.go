@@ -59,7 +59,7 @@ func startPeer(t *testing.T, version string) (*peer, string) {
 	return &peer{stdin: stdin, stdout: bufio.NewReader(stdout)}, python
 }
 
-// ask returns one result for each action.
+// ask sends actions to the peer, and returns one result for each action.
 func (p *peer) ask(t *testing.T, r request) []json.RawMessage {
 	t.Helper()
 	line, err := json.Marshal(r)

@@ -266,7 +266,7 @@ type entry struct {
 	Metadata map[string]any `json:"metadata"`
 }
 
-// entries lists the registry with the server's classes.
+// entries returns the entries of the registry, read with the server's classes.
 func (w *world) entries(t *testing.T, c config) map[string]entry {
 	t.Helper()
 	var found map[string]entry

@@ -48,7 +48,7 @@ func sumOf(content string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// archive is the archive of etcd.
+// archive returns an archive like that of etcd, with one member.
 func archive(t *testing.T, member, content string) string {
 	t.Helper()
 	var packed bytes.Buffer
@@ -79,7 +79,7 @@ const (
 	etcdSums    = "/etcd/v3.9.9/SHA256SUMS"
 )
 
-// newRelease is a bench whose release is on a local server.
+// newRelease returns a bench whose release is on a local server.
 func newRelease(t *testing.T) (bench, *published) {
 	t.Helper()
 	b := newBench(t)

@@ -39,7 +39,7 @@ type verb struct {
 	run    func(context.Context, environment, []string) error
 }
 
-// verbs lists the commands in the order of the help text.
+// verbs returns the commands in the order of the help text.
 func verbs() []verb {
 	return []verb{
 		{name: "build", summary: "build etcd, the Kubernetes control plane and kubectl into the user's cache", run: runBuild},

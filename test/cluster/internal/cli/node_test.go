@@ -71,7 +71,7 @@ func (c tool) namespaceOf(t *testing.T) string {
 	return ""
 }
 
-// inNamespace lists the processes in a namespace.
+// inNamespace returns the processes in a namespace.
 func inNamespace(t *testing.T, namespace string) []string {
 	t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/ns/pid")

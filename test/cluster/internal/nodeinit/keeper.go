@@ -79,7 +79,7 @@ func (k *keeper) offer(command Command) bool {
 	return true
 }
 
-// run is the loop of the first process.
+// run runs the loop of the first process, and returns the error that ends it.
 func (k *keeper) run() error {
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGCHLD)

@@ -22,7 +22,7 @@ const recordName = "cluster.json"
 type Record struct {
 	// Kubernetes is the version, such as "v1.37.2".
 	Kubernetes string `json:"kubernetes"`
-	// Options is the text of the options that it was started with, for comparison.
+	// Options is the text of the options that the control plane was started with, for comparison.
 	Options string `json:"options"`
 	// Started is the time when the directory was created.
 	Started time.Time `json:"started"`
