@@ -47,7 +47,7 @@ func testUpgrade(t *testing.T, th *theatre, order int) {
 	stages := th.oldStages(t)
 	was := make([]running, len(stages))
 	for i, s := range stages {
-		eventually(t, "the pods before the upgrade", func() error { return s.available(t) })
+		eventually(t, "the pods are available before the upgrade", func() error { return s.available(t) })
 		was[i] = s.running(t)
 	}
 	th.calm()
