@@ -4,5 +4,6 @@
 //	bundle -output bundle.tar -operator REFERENCE[=SOURCE] [-platform linux/amd64] [-allow-missing] SERVER...
 //
 // A server is a distribution of the catalogue, such as starter or starter@0.7.3, or the name of any image. SOURCE is
-// the place to read the image from, if the image's name is not that place: an image in a registry, or oci:DIR[:TAG].
+// the place from which the command reads the image, if it differs from the image's name: an image in a registry, or
+// oci:DIR[:TAG].
 package main

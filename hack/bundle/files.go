@@ -26,7 +26,7 @@ const samples = "samples"
 // modeline matches the line that names the JSON Schema of a sample. A bundle does not contain the schemas.
 var modeline = regexp.MustCompile(`(?m)^# yaml-language-server: .*\n`)
 
-// images is the list of images, which is not a manifest.
+// images is the file in dist with the list of images. It is not a manifest.
 const images = "images.txt"
 
 // files returns all files of a bundle that are not part of an image.

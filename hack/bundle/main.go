@@ -113,7 +113,7 @@ func pullAll(
 	return images, missing
 }
 
-// write writes a complete archive or nothing.
+// write writes the archive and its checksum. If this fails, no archive is left.
 func write(
 	ctx context.Context, output string, from bundle.Layout, images []bundle.Image, files []bundle.File,
 ) (int64, error) {

@@ -123,7 +123,7 @@ func inLayout(path string) (v1.Image, v1.ImageIndex, error) {
 	return image, nil, err
 }
 
-// describe returns the descriptor of an image or an index, or the error of writing it.
+// describe returns the descriptor of an image or an index that was written, or the error of the write.
 func describe(of partial.Describable, written error) (*v1.Descriptor, error) {
 	if written != nil {
 		return nil, written

@@ -78,8 +78,8 @@ func write(p part, folder string) error {
 	return nil
 }
 
-// take returns one key of the object with a name. It returns the original lines, because encoding YAML again would wrap
-// text differently.
+// take returns the lines of one key of the object with this name. The lines are unchanged, because encoding the YAML
+// again would wrap text differently.
 func take(data []byte, name, key string) ([]byte, error) {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	for decoder := yaml.NewDecoder(bytes.NewReader(data)); ; {

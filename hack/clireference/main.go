@@ -1,5 +1,6 @@
 // Command clireference writes the reference of kubectl-llamastack: a page for each command, and an index. Each page
-// begins with the help of the command. Below a comment, a page may have further text, which the command keeps.
+// begins with the help of its command. A page may have handwritten text below the second comment, which clireference
+// keeps.
 package main
 
 import (

@@ -1,10 +1,10 @@
 // Command conditions writes the reference of conditions and events from the constants of the API and their comments. It
-// links each reason to its entry below docs/troubleshooting, and fails if a reason has none.
+// links each reason to its entry below docs/troubleshooting, and fails if a reason has no entry.
 package main
 
 import (
 	"cmp"
-	_ "embed" // texts of the pages
+	_ "embed" // for the texts of the pages
 	"errors"
 	"fmt"
 	"go/ast"
@@ -141,7 +141,7 @@ func upperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:
 
 const reasonsOf = "Reasons of "
 
-// The texts before the first section of each page.
+// These are the texts before the first section of each page.
 var (
 	//go:embed conditions.txt
 	conditionsIntro string

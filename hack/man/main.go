@@ -48,7 +48,7 @@ func run(version, folder string) error {
 	return write(root, folder)
 }
 
-// write writes the page of a command and of all commands below it.
+// write writes the pages of a command and of all commands below it.
 func write(command *cobra.Command, folder string) error {
 	for _, child := range command.Commands() {
 		if child.IsAvailableCommand() && !child.IsAdditionalHelpTopicCommand() {

@@ -103,7 +103,8 @@ type key struct {
 	Supplied bool            `json:"supplied"`
 }
 
-// typesOf returns the types of a release line from the command line, so that the pages cannot differ from it.
+// typesOf returns the types of a release line as `kubectl llamastack providers` prints them, so that the pages cannot
+// differ from the output of this command.
 func typesOf(name string) ([]providerType, error) {
 	var out, problems bytes.Buffer
 	streams := cli.Streams{In: &bytes.Buffer{}, Out: &out, Err: &problems}

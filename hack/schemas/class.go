@@ -12,8 +12,8 @@ import (
 // classes holds the definitions of the configuration classes of a release.
 type classes struct{ definitions object }
 
-// The names of the definitions for values that the server's parser converts. A text with ${env.…} gets its type when
-// the server starts.
+// These are the names of the definitions for values that the server's parser converts. A text with ${env.…} gets its
+// type when the server starts.
 const (
 	environment = `\$\{env\.`
 	looseBool   = "boolean"
@@ -52,7 +52,7 @@ func (c *classes) name(class *schema.Class) string {
 	}
 	properties := object{}
 	definition := object{"properties": properties}
-	c.definitions[class.Name] = definition // this comes before the keys, because classes refer to each other
+	c.definitions[class.Name] = definition // set before the keys, because classes can refer to each other
 	for i := range class.Keys {
 		key := &class.Keys[i]
 		for _, name := range append([]string{key.Name}, key.Aliases...) {

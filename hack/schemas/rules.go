@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// The forms of the rules in the definition that a schema can express. The API server checks the others.
+// These patterns match the rules in the CustomResourceDefinition that a schema can express. Only the API server checks
+// the other rules.
 var (
 	matchesRule  = regexp.MustCompile(`^(self == '\*' \|\| )?self\.matches\('([^']+)'\)(?: && !self\.matches\('([^']+)'\))?$`)
 	hasRule      = regexp.MustCompile(`^has\(self\.(\w+)\)$`)

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// The definitions that a schema always has.
+// Every schema has these definitions.
 const (
 	secretReference = "secretReference"
 	oneProvider     = "provider"
@@ -153,7 +153,7 @@ func fieldSchema(field shapes.Field) object {
 	return schema
 }
 
-// secretSchema is the schema of a secret reference inside a field with more than one shape.
+// secretSchema returns the schema of a secret reference inside a field with more than one shape.
 func secretSchema() object {
 	text := func(pattern, description, message string) object {
 		return object{

@@ -59,7 +59,7 @@ func (s *sharer) replaceParts(schema object, name string, count int) {
 	}, false)
 }
 
-// free returns a name for a definition.
+// free returns an unused name for a definition.
 func (s *sharer) free(name string) string {
 	for i := 1; ; i++ {
 		candidate := name

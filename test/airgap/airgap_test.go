@@ -59,7 +59,7 @@ func TestAirGap(t *testing.T) {
 	j.mirrorOfTheNode(private)
 	j.withoutLabels()
 	writes, reads := private.counts()
-	j.print("\nThe private registry took %d requests that write, and %d that read; %d without a password were refused. All of it took %.0f s.\n",
+	j.print("\nThe private registry received %d write requests and %d read requests, and rejected %d requests without a password. The test took %.0f s.\n",
 		writes, reads, private.denied, time.Since(j.started).Seconds())
 }
 
@@ -86,7 +86,7 @@ func (j *journey) makeBundle() string {
 		j.t.Fatal(err)
 	}
 	j.hidden[source] = "registry.build:5000"
-	j.say("Make a bundle where the images are")
+	j.say("Make a bundle on a machine that can pull the images")
 	bundle := filepath.Join(j.folder, "llama-stack-bundle.tar")
 	servers := []string{
 		"starter@" + serverRelease + "=" + published["server@"+serverRelease].Reference,
@@ -110,11 +110,11 @@ func (j *journey) makeBundle() string {
 	return bundle
 }
 
-// cutOff removes the node's routes, except its own link and the Services. It also removes the registry from which the
-// images came.
+// cutOff removes the node's default route, so that the node reaches only its own link and the Services. It also blocks
+// connections to the registry from which the bundle's images came.
 func (j *journey) cutOff(host string) {
 	j.t.Helper()
-	j.say("The node has no way out")
+	j.say("Remove the node's routes to the internet")
 	j.kubectl("wait", "--for=condition=Available", "--namespace=kube-system", "deployment", "--all", "--timeout=180s")
 	services := j.run(command{args: []string{
 		"kubectl", "get", "service", "kubernetes",
@@ -148,7 +148,7 @@ func (j *journey) cutOff(host string) {
 // load copies the images into the private registry from the node's network, and returns the file of the chart's values.
 func (j *journey) load(bundle string, private *privateRegistry) string {
 	j.t.Helper()
-	j.say("Load it into a private registry, from the network without a way out")
+	j.say("Load the bundle into a private registry from the node's network")
 	authority := j.write("ca.pem", private.authority)
 	cli := filepath.Join(j.folder, "bin", "kubectl-llamastack-linux-"+runtime.GOARCH)
 	login := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
@@ -274,7 +274,7 @@ spec:
 // answers checks that a stack and an external provider answer.
 func (j *journey) answers(private *privateRegistry) {
 	j.t.Helper()
-	j.say("A stack, and an external provider, from the private registry")
+	j.say("Run a stack and an external provider from the private registry")
 	j.kubectl("create", "namespace", namespace)
 	j.pullSecret(namespace, private)
 	j.kubectl("create", "secret", "generic", "vllm-creds", "--namespace", namespace, "--from-literal=token=sk-airgap")
@@ -318,7 +318,8 @@ func (j *journey) ask(stack, model, want string) {
 	})
 }
 
-// ofDockerHub is a stack whose image has its public name. Its configuration is in the labels of the image.
+// ofDockerHub is a stack that uses an image of Docker Hub by its public name. The labels of the image contain the
+// configuration.
 const ofDockerHub = `
 apiVersion: llamastack.io/v1alpha2
 kind: LlamaStackDistribution
@@ -333,11 +334,11 @@ spec:
     overrides: {imagePullSecrets: [{name: mirror}]}
 `
 
-// mirrorOfTheNode checks that an image of Docker Hub is read and pulled by its own name. The operator uses
-// registries.rewrite, and the node uses its own settings.
+// mirrorOfTheNode checks that the operator can read, and the node can pull, an image by its name on Docker Hub. The
+// operator uses registries.rewrite, and the node uses its own settings.
 func (j *journey) mirrorOfTheNode(private *privateRegistry) {
 	j.t.Helper()
-	j.say("An image of Docker Hub by its own name: rewritten by the operator, mirrored by the node")
+	j.say("Use an image of Docker Hub by its public name, with a rewrite rule in the operator and a mirror on the node")
 	login := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
 	mirror := "https://" + private.address + "/v2/mirror"
 	j.hosts("docker.io", fmt.Sprintf("server = \"https://registry-1.docker.io\"\n\n[host.%q]\ncapabilities = [\"pull\", \"resolve\"]\noverride_path = true\nca = %q\n\n[host.%q.header]\nAuthorization = \"Basic %s\"\n",
@@ -353,7 +354,7 @@ func (j *journey) mirrorOfTheNode(private *privateRegistry) {
 // it.
 func (j *journey) withoutLabels() {
 	j.t.Helper()
-	j.say("Reading of labels switched off")
+	j.say("Disable the reading of image labels")
 	j.kubectl("patch", "configmap", names.OperatorConfigMap, "--namespace", names.OperatorNamespace, "--type=merge",
 		`--patch={"data":{"registries":"readLabels: false\n"}}`)
 
@@ -384,7 +385,7 @@ func (j *journey) withoutLabels() {
 	j.kubectl("get", "llsd", "--namespace", namespace)
 }
 
-// explain logs the state of the cluster, for the reader of a failure.
+// explain logs the state of the cluster, which helps to find the cause of a failure.
 func (j *journey) explain() {
 	for _, args := range [][]string{
 		{"get", "pods,llsd", "--all-namespaces", "--output=wide"},

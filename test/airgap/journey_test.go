@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-var transcript = flag.String("transcript", "", "file for the commands and what they print")
+var transcript = flag.String("transcript", "", "file for the commands and their output")
 
 // journey runs commands as users do, and records their output.
 type journey struct {
@@ -29,7 +29,7 @@ type journey struct {
 	out     io.Writer
 	folder  string
 	hidden  map[string]string
-	node    string // the process whose network is that of the node
+	node    string // the id of a process in the node's network namespace
 	started time.Time
 }
 
@@ -37,7 +37,7 @@ func newJourney(t *testing.T) *journey {
 	t.Helper()
 	for _, name := range []string{"KUBECONFIG", "CLUSTER_REGISTRY", "CLUSTER_DIR"} {
 		if os.Getenv(name) == "" {
-			t.Fatalf("$%s is not set: make test-airgap sets it on a node of its own", name)
+			t.Fatalf("$%s is not set: run make test-airgap, which starts a node and sets the variable", name)
 		}
 	}
 	j := &journey{t: t, out: io.Discard, folder: t.TempDir(), hidden: map[string]string{}, started: time.Now()}
@@ -55,7 +55,7 @@ func newJourney(t *testing.T) *journey {
 	return j
 }
 
-// nodeProcess is the id of the node's process in the record of the cluster tool.
+// nodeProcess returns the id of the node's process in the record of the cluster tool.
 func nodeProcess(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(os.Getenv("CLUSTER_DIR"), "cluster.json"))

@@ -22,7 +22,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 )
 
-// The user that the private registry accepts.
+// user and password are the credentials that the private registry accepts.
 const (
 	user     = "mirror"
 	password = "airgap-sesame-7"
@@ -34,7 +34,7 @@ type privateRegistry struct {
 	address, authority string
 
 	mu     sync.Mutex
-	served map[string]int // requests with the right password, by method
+	served map[string]int // the number of requests with the right password, by method
 	denied int
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// largest is an object of the maximum size: 17 APIs with 64 providers each, ids of 63 characters, and 500 resources of
-// each kind.
+// largest returns an object of the maximum size: 17 APIs with 64 providers each, ids of 63 characters, and 500
+// resources of each kind.
 func largest(t *testing.T) *unstructured.Unstructured {
 	t.Helper()
 	secret := map[string]any{"secretKeyRef": map[string]any{"name": "creds", "key": "token"}}
@@ -56,8 +56,8 @@ func largest(t *testing.T) *unstructured.Unstructured {
 	return object
 }
 
-// The policy stays within the API server's cost limits for the largest object, when it is valid and when it is invalid
-// everywhere.
+// The policy stays within the API server's cost limits for the largest object, both if the object is valid and if all
+// its parts are invalid.
 func TestPolicyCost(t *testing.T) {
 	c := newClient(t)
 	object := largest(t)

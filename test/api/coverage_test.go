@@ -24,7 +24,7 @@ var (
 	literal = regexp.MustCompile(`'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"`)
 )
 
-// refusals are the server's answers of all cases, with schema paths.
+// refusals returns the API server's answers for all cases, with schema paths.
 func refusals(t *testing.T) []string {
 	t.Helper()
 	var lines []string
@@ -36,7 +36,7 @@ func refusals(t *testing.T) []string {
 	return lines
 }
 
-// accepted are the schema paths that accepted objects have a value at.
+// accepted returns the schema paths at which accepted objects have a value.
 func accepted(t *testing.T) map[string]bool {
 	t.Helper()
 	paths := map[string]bool{}
@@ -123,7 +123,8 @@ func literals(expression string) []string {
 	return found
 }
 
-// TestSchemaHasCases reports each check of the schema and its rules for which no test case is rejected or accepted.
+// TestSchemaHasCases reports each check of the schema that rejects no test case, and each field with checks that has a
+// value in no accepted case.
 func TestSchemaHasCases(t *testing.T) {
 	refused, passed := refusals(t), accepted(t)
 	for _, n := range nodes(t) {
@@ -182,7 +183,7 @@ func TestPolicyHasCases(t *testing.T) {
 	}
 	for i, v := range policy.Spec.Validations {
 		if v.MessageExpression == "" || v.Message == "" {
-			t.Errorf("validation %d: needs a message for when the expression fails", i)
+			t.Errorf("validation %d needs both a messageExpression, and a message for a failure of that expression", i)
 		}
 	}
 }

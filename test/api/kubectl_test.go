@@ -40,7 +40,7 @@ func TestPlainApplyOfTheDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	// Twice: the second apply reads the annotation of the first.
+	// The second apply reads the annotation that the first apply wrote.
 	if out, err = kubectl(t, "", "apply", "-f", filepath.Join(testutil.Root(), "config/crd/bases")); err != nil ||
 		!strings.Contains(out, "unchanged") {
 		t.Errorf("second apply: %v: %s", err, out)
@@ -60,7 +60,7 @@ func TestSamplesApply(t *testing.T) {
 	}
 }
 
-// The complete example of the requirements, with a corrected group. The API server accepts it without a warning.
+// The API server accepts the complete example in the requirements, with a corrected API group, without a warning.
 func TestExampleOfTheRequirementsApplies(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(testutil.Root(), "internal/cli/testdata/spec-example-as-it-stands.yaml"))
 	if err != nil {

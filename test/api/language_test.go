@@ -26,8 +26,8 @@ import (
 // kubeVersion matches the Kubernetes versions that the chart accepts.
 var kubeVersion = regexp.MustCompile(`(?m)^kubeVersion: ">=(1\.[0-9]+)\.0-0"$`)
 
-// oldest is the CEL environment of the oldest Kubernetes version that the chart accepts. All rules must compile with
-// it.
+// oldest returns the CEL environment of the oldest Kubernetes version that the chart accepts. All rules must compile
+// with it.
 func oldest(t *testing.T) *environment.EnvSet {
 	t.Helper()
 	chart, err := os.ReadFile(filepath.Join(testutil.Root(), "charts/llama-stack-k8s-operator/Chart.yaml"))
@@ -97,7 +97,7 @@ func TestPolicyCompilesOnOldestKubernetes(t *testing.T) {
 		}
 	}
 	if len(policy.Spec.Variables) == 0 || len(policy.Spec.Validations) == 0 {
-		t.Error("nothing was compiled")
+		t.Error("no expression was compiled")
 	}
 }
 
@@ -113,7 +113,7 @@ func TestMatchConditionsCompileOnOldestKubernetes(t *testing.T) {
 		a.compile(&matchconditions.MatchCondition{Name: condition.Name, Expression: condition.Expression})
 	}
 	if len(conditions) < 2 {
-		t.Errorf("compiled %d conditions, and the policy and the webhook have one each", len(conditions))
+		t.Errorf("compiled %d conditions, want two: one of the policy, and one of the webhook", len(conditions))
 	}
 }
 

@@ -21,8 +21,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/casetable"
 )
 
-// TestStoredObjectsStayUpdatable stores every rejected object that has the right types before any rule is installed,
-// installs the rules, and then changes parts unrelated to the spec: labels, finalizers, status, deletion.
+// TestStoredObjectsStayUpdatable stores every rejected object that has the right types while no rules are installed.
+// Then it installs the rules, changes the labels, finalizers and status of the objects, and deletes the objects. The
+// rules must not prevent this.
 func TestStoredObjectsStayUpdatable(t *testing.T) {
 	bare, err := testutil.Start(testutil.Options{Bare: true})
 	if err != nil {
@@ -81,7 +82,7 @@ func storeRefused(t *testing.T, c client.Client) map[string]*casetable.Case {
 		object.SetFinalizers([]string{"example.com/held"})
 		if err := c.Create(t.Context(), object); err != nil {
 			if strings.Contains(err.Error(), ".spec.workload.replicas: Invalid value") {
-				continue // enforced by the scale subresource, with any schema
+				continue // the scale subresource enforces this rule with any schema
 			}
 			t.Fatalf("store %s/%s: %v", tc.Topic, tc.Name, err)
 		}
@@ -183,7 +184,7 @@ func withoutPolicy(t *testing.T, c client.Client, act func()) {
 		}
 	}()
 	wrong := newStack("not.a.label")
-	testutil.Eventually(t, "the policy to be out of force", func() (bool, error) {
+	testutil.Eventually(t, "the policy to be inactive", func() (bool, error) {
 		return c.Create(t.Context(), wrong.DeepCopy(), client.DryRunAll) == nil, nil
 	})
 	act()
@@ -225,8 +226,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// normal removes values that are not a change: the two defaults, null, and the empty lists and amounts of Kubernetes'
-// own types, which the types of the operator do not write.
+// normal returns a spec in a form in which equivalent specs are equal: with the default number of replicas, with the
+// size of the storage as text, and without null and empty lists.
 func normal(value any) any {
 	data, err := json.Marshal(value)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	update = flag.Bool("update", false, "write what the API server says into the table of cases")
+	update = flag.Bool("update", false, "write the answers of the API server into the table of cases")
 
 	// plane is the control plane of all tests here. Each test uses its own namespace or names.
 	plane *testutil.ControlPlane

@@ -25,7 +25,7 @@ replicas: 2, network: {exposeRoute: true, allowedFrom: {namespaces: ["*"]}}, ser
 distribution: {image: "example.com/mine:1"}, containerSpec: {port: 8321}, autoscaling: {maxReplicas: 3}, storage: {},
 podDisruptionBudget: {minAvailable: 1}, tlsConfig: {caBundle: {configMapName: ca}}}}}`
 
-// refusedKinds returns the kinds of a stack's objects that the API server rejects, among all that are rendered.
+// refusedKinds renders a stack, and returns the kinds of its objects that the API server rejects.
 func refusedKinds(t *testing.T, c client.Client, name string) (refused []string, warnings string) {
 	t.Helper()
 	var out, errs bytes.Buffer

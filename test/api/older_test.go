@@ -28,8 +28,8 @@ func tellsTypesAlone(t *testing.T) bool {
 // refusedType matches a line about a value that contains only the type of the value.
 var refusedType = regexp.MustCompile(`^(.*: Invalid value: )"(?:string|object|array|integer|number|boolean)"(: .*)$`)
 
-// withValues translates the lines of an API server that writes types to the lines of an API server that writes values,
-// if want contains these lines. The fields and the messages are the same.
+// withValues replaces each line that contains only the type of a value with the line in want that has the same field
+// and message and contains the value, if there is one.
 func withValues(got, want []string) []string {
 	var lines []string
 	for _, line := range got {

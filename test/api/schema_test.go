@@ -76,7 +76,8 @@ type node struct {
 	schema *apiextensionsv1.JSONSchemaProps
 }
 
-// nodes lists the nodes of the schema of v1alpha2 below spec and status, without the schemas of Kubernetes' own types.
+// nodes returns the nodes of the schema of v1alpha2 below spec and status, without the schemas of Kubernetes' own
+// types.
 func nodes(t *testing.T) []node {
 	t.Helper()
 	var found []node
@@ -125,7 +126,8 @@ func TestDefinitionIsSmallEnough(t *testing.T) {
 	t.Logf("the definition has %d bytes of %d", len(data), maxDefinition)
 }
 
-// Any other default would appear in objects that are read in another version.
+// The schema has only these defaults, because any other default would appear in objects that are read in another
+// version.
 func TestDefaults(t *testing.T) {
 	var got []string
 	for _, n := range nodes(t) {

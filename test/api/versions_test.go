@@ -58,7 +58,7 @@ func TestV1alpha1IsNotStricter(t *testing.T) {
 	compareSchemas(t, "", older.Schema.OpenAPIV3Schema, ours.Schema.OpenAPIV3Schema)
 }
 
-// looser are rules that differ in their text and accept more than before.
+// looser contains the rules whose text differs, and which accept more than before.
 var looser = []string{".spec.server.distribution"}
 
 func compareSchemas(t *testing.T, path string, older, ours *apiextensionsv1.JSONSchemaProps) {
@@ -90,9 +90,9 @@ func compareSchemas(t *testing.T, path string, older, ours *apiextensionsv1.JSON
 func rules(schema *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
 	own := schema.DeepCopy()
 	own.Description, own.Properties, own.Items, own.AdditionalProperties, own.Required = "", nil, nil, nil, nil
-	own.Nullable = false // accepts one more value
+	own.Nullable = false // a nullable field accepts one more value
 	if own.XListType != nil && *own.XListType == "map" && slices.Equal(own.XListMapKeys, []string{"type"}) {
-		own.XListType, own.XListMapKeys = nil, nil // conditions: each writer writes each type once
+		own.XListType, own.XListMapKeys = nil, nil // the list of conditions, in which each writer writes each type once
 	}
 	return own
 }

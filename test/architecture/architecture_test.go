@@ -61,15 +61,15 @@ func TestCheck(t *testing.T) {
 		imports []string
 		want    []string
 	}{
-		"a package in no row": {
+		"a package without a row": {
 			pkg:  "internal/utils",
-			want: []string{"internal/utils: in no row of the table; decide what it may import and add it to Rules"},
+			want: []string{"internal/utils: no row of the table matches the package; decide which packages it may import, and add it to Rules"},
 		},
-		"a row does not cover what is below it": {
+		"a row does not match the packages below it": {
 			pkg:  "internal/names/deep",
-			want: []string{"internal/names/deep: in no row of the table; decide what it may import and add it to Rules"},
+			want: []string{"internal/names/deep: no row of the table matches the package; decide which packages it may import, and add it to Rules"},
 		},
-		"the root of the module": {pkg: "", want: []string{".: in no row of the table; decide what it may import and add it to Rules"}},
+		"the root of the module": {pkg: "", want: []string{".: no row of the table matches the package; decide which packages it may import, and add it to Rules"}},
 		"down":                   {pkg: "internal/controller", imports: []string{module + "/internal/names"}},
 		"within a tree":          {pkg: "internal/engine", imports: []string{module + "/internal/engine/node"}},
 		"IO may import anything": {
@@ -100,16 +100,16 @@ func TestCheck(t *testing.T) {
 		},
 		"a pure package with a client": {
 			pkg: "internal/names", imports: []string{"k8s.io/client-go/kubernetes"},
-			want: []string{"internal/names: imports k8s.io/client-go/kubernetes: not among the libraries of pure packages"},
+			want: []string{"internal/names: imports k8s.io/client-go/kubernetes: the library is not in the list for pure packages"},
 		},
-		"every standard package of the world, problems sorted": {
+		"several forbidden standard packages, sorted": {
 			pkg: "internal/names", imports: []string{"os/exec", "net/http", "log", "os", "crypto/rand"},
 			want: []string{
-				"internal/names: imports crypto/rand: a pure package touches no world",
-				"internal/names: imports log: a pure package touches no world",
-				"internal/names: imports net/http: a pure package touches no world",
-				"internal/names: imports os/exec: a pure package touches no world",
-				"internal/names: imports os: a pure package touches no world",
+				"internal/names: imports crypto/rand: a pure package must not use files, processes, the network, logs or random values",
+				"internal/names: imports log: a pure package must not use files, processes, the network, logs or random values",
+				"internal/names: imports net/http: a pure package must not use files, processes, the network, logs or random values",
+				"internal/names: imports os/exec: a pure package must not use files, processes, the network, logs or random values",
+				"internal/names: imports os: a pure package must not use files, processes, the network, logs or random values",
 			},
 		},
 	}

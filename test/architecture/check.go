@@ -13,7 +13,8 @@ type Package struct {
 	Imports []string
 }
 
-// Libraries that packages of a kind may import, as patterns. Pure packages may import those that only work on values.
+// These are patterns for the libraries that packages of a kind may import. Pure packages may import those that only
+// work on values.
 var (
 	apiLibraries  = []string{"k8s.io/api/...", "k8s.io/apimachinery/...", "k8s.io/apiextensions-apiserver/..."}
 	pureLibraries = append([]string{
@@ -32,8 +33,8 @@ var (
 	}, apiLibraries...)
 )
 
-// worldly lists the standard packages that a pure function must not use: files, processes, the network, logs and random
-// values. harmless lists the exceptions below them, which only parse.
+// worldly lists the standard packages that a pure package must not use: those for files, processes, the network, logs
+// and random values. harmless lists the exceptions below them, which only parse values.
 var (
 	worldly = []string{
 		"crypto/rand", "io/ioutil", "log/...", "math/rand/...", "net/...", "os/...", "plugin", "syscall",
@@ -53,7 +54,7 @@ func Check(module string, rules []Rule, packages []Package) []string {
 		}
 		rule, found := find(rules, path)
 		if !found {
-			problems = append(problems, fmt.Sprintf("%s: in no row of the table; decide what it may import and add it to Rules", path))
+			problems = append(problems, fmt.Sprintf("%s: no row of the table matches the package; decide which packages it may import, and add it to Rules", path))
 			continue
 		}
 		for _, imported := range pkg.Imports {
@@ -66,7 +67,7 @@ func Check(module string, rules []Rule, packages []Package) []string {
 	return problems
 }
 
-// complain returns a description of the violation by one import of a package of the rule, or an empty text.
+// complain describes how an import violates the rule of a package. It returns an empty string if the import is allowed.
 func complain(module string, rule Rule, imported string) string {
 	if path, ours := below(module, imported); ours {
 		if matches(rule.Path, path) || matchesAny(rule.Imports, path) {
@@ -79,7 +80,7 @@ func complain(module string, rule Rule, imported string) string {
 	}
 	if standard(imported) {
 		if matchesAny(worldly, imported) && !matchesAny(harmless, imported) {
-			return "a pure package touches no world"
+			return "a pure package must not use files, processes, the network, logs or random values"
 		}
 		return ""
 	}
@@ -91,7 +92,7 @@ func complainLibrary(kind Kind, imported string) string {
 	case kind == API && !matchesAny(apiLibraries, imported):
 		return "api imports only k8s.io/{api,apimachinery,apiextensions-apiserver}"
 	case kind == Pure && !matchesAny(pureLibraries, imported):
-		return "not among the libraries of pure packages"
+		return "the library is not in the list for pure packages"
 	default:
 		return ""
 	}

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// The row of a package is added together with its first file, because a row without a package would not be checked.
+// Every path in the table must exist. A row for a package without files would not be checked, so it is added together
+// with the first file.
 func TestRulesNamePackagesThatExist(t *testing.T) {
 	for _, rule := range Rules {
 		if !exists(t, strings.TrimSuffix(rule.Path, "/...")) {
@@ -23,7 +24,7 @@ func TestRulesNamePackagesThatExist(t *testing.T) {
 	}
 }
 
-// repositoryPath is a path from the root of the repository, with or without `./` in front.
+// repositoryPath matches a path from the root of the repository, with or without `./` in front.
 var repositoryPath = regexp.MustCompile(`(?m)(?:^|[\s=(,"'])(?:\./)?((?:api|charts|cmd|config|hack|internal|test|tools)/[\w./-]+)`)
 
 func TestMakefileNamesPathsThatExist(t *testing.T) {

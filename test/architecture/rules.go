@@ -13,20 +13,21 @@ const (
 	IO Kind = iota
 	// Pure packages have no client, clock, network, environment or randomness.
 	Pure
-	// API packages are types that others import: pure, with few dependencies.
+	// API packages contain types that other modules import. They are pure, and have few dependencies.
 	API
 )
 
-// Rule is one row of the table: a package or a tree of packages, and which other packages it may import.
+// Rule is one row of the table: a package or a tree of packages, and the other packages that it may import.
 type Rule struct {
-	// Path below the module, as a pattern: "internal/plan", or "internal/stackconfig/..." for a package and all below it.
+	// Path is a pattern for paths below the module: "internal/plan", or "internal/stackconfig/..." for a package and all
+	// packages below it.
 	Path string
 	Kind Kind
 	// Imports are patterns of packages below the module. Packages of one rule may import one another.
 	Imports []string
 }
 
-// The rows often share the packages that they may import.
+// These are groups of packages that several rows may import.
 var (
 	types = []string{"api/..."}
 	facts = slices.Concat(types, []string{
@@ -162,7 +163,7 @@ var Rules = []Rule{
 	{Path: "cmd/kubectl-llamastack", Imports: []string{"internal/cli"}},
 	{Path: "web/playground/wasm", Imports: []string{"internal/playground"}},
 
-	// The packages of test tools, tests and scripts, which no package of the product may import.
+	// These rows are for test tools, tests and scripts, which no package of the product may import.
 	{Path: "internal/testutil/...", Imports: adapters},
 	{Path: "internal/controller/controllertest", Imports: slices.Concat(adapters, []string{
 		"internal/controller", "internal/manager", "internal/testutil/...",
@@ -181,7 +182,8 @@ func find(rules []Rule, pkg string) (Rule, bool) {
 	return Rule{}, false
 }
 
-// matches follows the patterns of the go command: "a/..." is a and everything below it, "..." is everything.
+// matches reports whether a pattern of the go command matches a package: "a/..." matches a and every package below it,
+// and "..." matches every package.
 func matches(pattern, pkg string) bool {
 	if pattern == "..." {
 		return true

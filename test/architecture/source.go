@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// The maximum lengths of code in lines. A package with subpackages may be longer.
+// These are the maximum lengths of code in lines. A package with subpackages may be longer.
 const (
 	MaxFunctionLines = 80
 	MaxFileLines     = 400
@@ -26,7 +26,7 @@ var testTrees = []string{"internal/testutil", "internal/controller/controllertes
 
 // File is one Go file of the product, without tests and generated code.
 type File struct {
-	// Path below the root of the repository, with slashes.
+	// Path is relative to the root of the repository, with slashes.
 	Path  string
 	Lines int
 	// Functions are in the order of the file.
@@ -36,7 +36,7 @@ type File struct {
 	Uncommented []string
 }
 
-// Package is the path of the package that the file is in.
+// Package returns the path of the package that the file is in.
 func (f *File) Package() string { return path.Dir(f.Path) }
 
 // Function is one declared function or method.

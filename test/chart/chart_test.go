@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files with what the tests produce")
+var update = flag.Bool("update", false, "rewrite the golden files with the output of the tests")
 
 const (
 	root      = "../.."
@@ -76,7 +76,7 @@ func readFile(t *testing.T, path string) string {
 	return string(data)
 }
 
-// cases are the folders of testdata/render.
+// cases returns the folders of testdata/render.
 func cases(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob("testdata/render/*/values.yaml")
@@ -104,7 +104,7 @@ func TestRender(t *testing.T) {
 				write(t, want, made)
 			}
 			if diff := cmp.Diff(read(t, want), made); diff != "" {
-				t.Errorf("run with -update after a look at the difference (-want +got):\n%s", diff)
+				t.Errorf("review the difference, and run the test with -update (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -140,7 +140,7 @@ func write(t *testing.T, folder string, files map[string]string) {
 	}
 }
 
-// `helm lint` finds only one fault of the chart with every case's values: a missing icon.
+// With the values of every case, `helm lint` reports only one fault of the chart: a missing icon.
 func TestLint(t *testing.T) {
 	for _, path := range cases(t) {
 		values := readValues(t, readFile(t, filepath.Join(path, "values.yaml")))
@@ -159,15 +159,15 @@ func TestRefused(t *testing.T) {
 	}{
 		{"a key that no template reads", "replica: 2", []string{"additional properties 'replica' not allowed"}},
 		{"a key in a section", "image: {name: x}", []string{"at '/image'", "additional properties 'name' not allowed"}},
-		{"a type", "replicas: two", []string{"at '/replicas'", "got string, want integer"}},
+		{"text for a number", "replicas: two", []string{"at '/replicas'", "got string, want integer"}},
 		{"a negative count", "replicas: -1", []string{"at '/replicas'", "minimum: got -1, want 0"}},
 		{"text for a list", "watchNamespaces: team-a", []string{"at '/watchNamespaces'", "got string, want array"}},
 		{
-			"a namespace that is none", "watchNamespaces: [Team A]",
+			"an invalid name of a namespace", "watchNamespaces: [Team A]",
 			[]string{"at '/watchNamespaces/0'", "'Team A' does not match pattern"},
 		},
-		{"a digest without its kind", "image: {digest: abc}", []string{"at '/image/digest'", "does not match pattern"}},
-		{"a pull policy", "image: {pullPolicy: Sometimes}", []string{"at '/image/pullPolicy'", "value must be one of '', 'Always', 'IfNotPresent', 'Never'"}},
+		{"a digest without its algorithm", "image: {digest: abc}", []string{"at '/image/digest'", "does not match pattern"}},
+		{"an unknown pull policy", "image: {pullPolicy: Sometimes}", []string{"at '/image/pullPolicy'", "value must be one of '', 'Always', 'IfNotPresent', 'Never'"}},
 		{
 			"a duration without unit", "leaderElection: {leaseDuration: '15'}",
 			[]string{"at '/leaderElection/leaseDuration'", "does not match pattern"},

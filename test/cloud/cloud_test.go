@@ -137,7 +137,8 @@ func write(t *testing.T, file, text string) string {
 
 type cluster struct{ *process.Cluster }
 
-// proxy forwards every connection to the stand-ins, whose certificates are in the file.
+// proxy starts a proxy that forwards every connection to the stand-ins. It returns the URL of the proxy, and the file
+// with the certificate of the stand-ins.
 func proxy(t *testing.T, stands http.Handler) (at, authority string) {
 	t.Helper()
 	certificate, key := testutil.NewCertificate(t, time.Now().Add(time.Hour),
@@ -167,7 +168,8 @@ func proxy(t *testing.T, stands http.Handler) (at, authority string) {
 	return "http://" + listener.Addr().String(), write(t, "ca.crt", string(certificate))
 }
 
-// listen listens at an address to which the operator may connect, which is not a special-purpose address.
+// listen listens at an address of this machine that is not a special-purpose address, because the operator does not
+// connect to those.
 func listen(t *testing.T) net.Listener {
 	t.Helper()
 	own, err := net.InterfaceAddrs()

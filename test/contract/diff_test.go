@@ -35,7 +35,7 @@ func TestDiffAgainstTheOperator(t *testing.T) {
 	}
 	for _, entry := range entries {
 		name := entry.Name()
-		if name == "new" { // its file has another stack
+		if name == "new" { // the folder has another file, with a new stack
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func (c live) deployed(t *testing.T, namespace string) *appsv1.Deployment {
 			return err
 		}
 		if stack.Status.ObservedGeneration != stack.Generation || len(stack.Status.Conditions) == 0 {
-			return errors.New("the operator has not seen the newest spec")
+			return errors.New("the operator has not observed the newest spec")
 		}
 		i := slices.IndexFunc(stack.Status.Conditions, func(condition metav1.Condition) bool {
 			return condition.Type == v1alpha2.ConditionDeploymentUpdated &&

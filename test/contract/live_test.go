@@ -108,8 +108,8 @@ func (c live) admits(t *testing.T, one *trial) bool {
 	return refused == nil
 }
 
-// own makes a stack the owner of its userConfig, as the dashboard that creates such stacks does. The operator must not
-// remove it.
+// own makes a stack the owner of the ConfigMap of its userConfig, as the dashboard that creates such stacks does. The
+// operator must not remove the owner reference.
 func (c live) own(t *testing.T, one *trial, stack *unstructured.Unstructured) {
 	t.Helper()
 	if one.name != "real/06-odh-dashboard-playground" {

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// podOf is the pod of a manifest, made from the stack's spec.server, with a ConfigMap `mine` next to it.
+// podOf renders a stack with this spec.server, together with a ConfigMap `mine`, and returns the pod of the stack.
 func podOf(t *testing.T, server, config string) *corev1.PodSpec {
 	t.Helper()
 	manifest := "apiVersion: llamastack.io/v1alpha1\nkind: LlamaStackDistribution\nmetadata: {name: mine}\nspec:\n  server:\n    " +
@@ -81,7 +81,8 @@ func TestLauncherReadsVersionsWithSuffixes(t *testing.T) {
 	}
 }
 
-// A stack that mounts its own configuration does not get another one because of its workers.
+// If a stack mounts its own configuration and sets a number of workers, the operator does not mount another
+// configuration.
 func TestOwnMountAndWorkers(t *testing.T) {
 	pod := podOf(t, `distribution: {name: starter}
 workers: 4

@@ -80,7 +80,7 @@ func text(value any) string {
 	}
 	data, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // it was read from YAML
+		panic(err) // a value that was read from YAML can be encoded
 	}
 	return string(data)
 }
@@ -124,7 +124,7 @@ func (f flat) dropDefaults(kind string, ours flat) {
 	}
 }
 
-// pullPolicy is the API server's default for the tag.
+// pullPolicy returns the API server's default for the pull policy of an image, which depends on the tag.
 func pullPolicy(image string) string {
 	if strings.HasSuffix(image, ":latest") {
 		return "Always"
@@ -182,7 +182,7 @@ const (
 	present = "an object"
 )
 
-// compare lists the differences between two sets of objects.
+// compare returns the differences between two sets of objects.
 func compare(manifest string, stacks []string, today, ours []map[string]any) []difference {
 	then, now := index(today), index(ours)
 	var found []difference

@@ -20,7 +20,7 @@ type table []*reason
 
 // reason is a difference, with its reason and its places.
 type reason struct {
-	// What differs and Why, for the documentation.
+	// What describes the difference, and Why is its reason. The documentation shows both.
 	What, Why string
 	Where     []*place
 }
@@ -29,12 +29,12 @@ type reason struct {
 type place struct {
 	// Object is the kind of the object and the pattern of its name, for example `Deployment <cr>`.
 	Object string
-	// Path of the field. An empty path means the object itself.
+	// Path is the path of the field. An empty path means the object itself.
 	Path string
 	// Today and Ours are the values of the previous operator and of this operator. An empty text means any value, and `-`
 	// means none.
 	Today, Ours string
-	// Manifests in which the field differs, as patterns. An empty list means any manifest.
+	// Manifests are patterns for the manifests in which the field differs. An empty list means any manifest.
 	Manifests []string
 
 	seen map[string]bool
@@ -101,7 +101,7 @@ func (all table) unused(havePublished bool) []string {
 	return gone
 }
 
-// seenIn reports whether a manifest of the pattern differs there.
+// seenIn reports whether the field differs in a manifest that matches the pattern.
 func (p *place) seenIn(pattern string) bool {
 	for manifest := range p.seen {
 		if like(pattern, manifest) {
@@ -111,7 +111,7 @@ func (p *place) seenIn(pattern string) bool {
 	return false
 }
 
-// The documentation shows the table.
+// The page docs/reference/previous-operator.md contains the table.
 func TestDocumentation(t *testing.T) {
 	const begin, end = "<!-- differences: written by `go test ./test/contract -update` -->\n", "<!-- end of differences -->\n"
 	file := filepath.Join(testutil.Root(), "docs/reference/previous-operator.md")

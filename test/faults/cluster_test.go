@@ -106,7 +106,7 @@ func (c *cluster) runKubelet(t *testing.T) {
 		defer close(done)
 		_ = wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
 			var pods corev1.PodList
-			_ = c.List(ctx, &pods) // the next round tries again
+			_ = c.List(ctx, &pods) // the next round repeats a failed call
 			for i := range pods.Items {
 				if pod := &pods.Items[i]; len(pod.Status.ContainerStatuses) == 0 && pod.DeletionTimestamp == nil {
 					c.makeReady(ctx, pod)
@@ -131,7 +131,7 @@ func (c *cluster) makeReady(ctx context.Context, pod *corev1.Pod) {
 			LastTransitionTime: metav1.Now(),
 		}},
 	}
-	_ = c.Status().Patch(ctx, pod, patch) // the next round tries again
+	_ = c.Status().Patch(ctx, pod, patch) // the next round repeats a failed call
 }
 
 // eventually polls until check returns nil, and returns the elapsed time.

@@ -29,9 +29,9 @@ func quota(t *testing.T, _ *theatre, s *stage) func() {
 		ObjectMeta: s.named("none"), Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourceServices: resource.MustParse("0")}},
 	}
 	s.create(t, quota)
-	eventually(t, "the quota is in force", func() error {
+	eventually(t, "the quota is active", func() error {
 		if s.get(t, quota.Name, quota); len(quota.Status.Hard) == 0 {
-			return errors.New("it has no status")
+			return errors.New("the quota has no status")
 		}
 		return nil
 	})
@@ -78,7 +78,7 @@ func (s *stage) refusesDeployment(t *testing.T, why string) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
 	s.get(t, names.Deployment(stackName), deployment)
-	eventually(t, "the refusal is in force", func() error {
+	eventually(t, "the API server rejects changes of the Deployment", func() error {
 		err := s.Update(t.Context(), deployment.DeepCopy(), client.DryRunAll)
 		if err == nil || !strings.Contains(err.Error(), why) {
 			return fmt.Errorf("the answer to an update is %w", err)
@@ -87,7 +87,7 @@ func (s *stage) refusesDeployment(t *testing.T, why string) {
 	})
 }
 
-// changesOfDeployments lists the operations that a policy or a webhook checks.
+// changesOfDeployments returns the operations that a policy or a webhook checks.
 func changesOfDeployments() admissionregistrationv1.RuleWithOperations {
 	return admissionregistrationv1.RuleWithOperations{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},

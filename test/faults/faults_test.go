@@ -57,7 +57,7 @@ func (th *theatre) undisturbed(t *testing.T) {
 	if diff := cmp.Diff(th.steadyPods, th.steady.pods(t)); diff != "" {
 		t.Errorf("pods of an unrelated stack (-want +got):\n%s", diff)
 	}
-	eventually(t, "the healthy stack is as it was", func() error { return th.steady.same(t, th.created) })
+	eventually(t, "the healthy stack is unchanged", func() error { return th.steady.same(t, th.created) })
 }
 
 // faults returns all faults except those of a single write.
@@ -122,7 +122,7 @@ func (th *theatre) prepare(t *testing.T, s *stage, fault *fault) {
 	}
 	for _, spec := range before {
 		s.apply(t, spec)
-		eventually(t, "the stack before the fault", func() error { return s.ready(t) })
+		eventually(t, "the stack is ready before the fault", func() error { return s.ready(t) })
 	}
 	s.settle(t)
 }
@@ -147,7 +147,7 @@ func (th *theatre) endure(t *testing.T, s *stage, fault *fault, strike strike) t
 		}
 		check = func(t *testing.T, s *stage) error { t.Helper(); return s.same(t, want) }
 	}
-	took := eventually(t, "as it should be after the fault", func() error { return check(t, s) })
+	took := eventually(t, "the stack reaches the intended state after the fault", func() error { return check(t, s) })
 	if now := s.pods(t); fault.spec == "" && !fault.rolls && !cmp.Equal(before, now) {
 		t.Errorf("pods after the fault: %v, before it: %v", now, before)
 	}

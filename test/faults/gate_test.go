@@ -243,8 +243,8 @@ func answer(w http.ResponseWriter, code int) {
 		w.Header().Set("Retry-After", strconv.Itoa(1))
 	}
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(metav1.Status{ // the client may have ended
+	_ = json.NewEncoder(w).Encode(metav1.Status{ // the client may have closed the connection
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
-		Message: "the gate says no", Reason: reason, Code: int32(code),
+		Message: "the gate rejects the call", Reason: reason, Code: int32(code),
 	})
 }

@@ -28,7 +28,7 @@ var cuts = []cut{
 	{name: "cut off, the write was lost"},
 }
 
-// step is the distance between two writes at which the interruption is tried.
+// step returns the distance between two writes at which the interruption is tried.
 func step() int {
 	if *all {
 		return 1
@@ -87,7 +87,7 @@ func (th *theatre) cutAt(t *testing.T, s *stage, cut cut, n int, spec string, wa
 		}
 	})
 	s.apply(t, spec)
-	eventually(t, "the write or the end", func() error {
+	eventually(t, "the operator makes the write, or reaches the intended state", func() error {
 		if closed(reached) {
 			return nil
 		}
@@ -104,7 +104,7 @@ func (th *theatre) cutAt(t *testing.T, s *stage, cut cut, n int, spec string, wa
 	if wasCut && cut.kills {
 		o.start(t)
 	}
-	took := eventually(t, fmt.Sprintf("as it should be after write %d", n), func() error { return s.same(t, want) })
+	took := eventually(t, fmt.Sprintf("the stack reaches the intended state after write %d", n), func() error { return s.same(t, want) })
 	if wasCut {
 		into.converged = append(into.converged, took)
 		into.writes = fmt.Sprintf("%d of the first %d", len(into.converged), n)

@@ -89,8 +89,8 @@ func (o *operator) kill(t *testing.T) {
 	if o.process == nil {
 		return
 	}
-	_ = o.process.Process.Kill() // it may have ended
-	_ = o.ends(t)                // the error is that it was killed
+	_ = o.process.Process.Kill() // the program may have ended
+	_ = o.ends(t)                // the error is that the program was killed
 }
 
 // restart kills the program and runs it again.

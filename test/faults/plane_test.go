@@ -51,7 +51,7 @@ func (g *gate) wrote(n int) error {
 // slowEtcd delays each answer of etcd until the operator has made several writes of a change.
 func slowEtcd(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
-	th.etcd.delay.Store(int64(time.Second / 2)) // in both directions
+	th.etcd.delay.Store(int64(time.Second / 2)) // half a second in each direction
 	return func() {
 		eventually(t, "the operator's writes", func() error { return th.operator.wrote(8) })
 		th.etcd.delay.Store(0)
@@ -85,7 +85,7 @@ func loseLease(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.operator.kill(t)
 	first := th.startOperator(t, electing...)
-	eventually(t, "the first leads", func() error { return th.led(t, "") })
+	eventually(t, "the first operator is the leader", func() error { return th.led(t, "") })
 	holder := th.holder(t)
 	second := th.startOperator(t, electing...)
 	release := make(chan struct{})
@@ -100,8 +100,8 @@ func loseLease(t *testing.T, th *theatre, _ *stage) func() {
 		}
 	})
 	return func() {
-		eventually(t, "another leads", func() error { return th.led(t, holder) })
-		eventually(t, "the new leader's writes", func() error { return second.wrote(1) })
+		eventually(t, "another operator is the leader", func() error { return th.led(t, holder) })
+		eventually(t, "the new leader makes a write", func() error { return second.wrote(1) })
 		close(release)
 		if err := first.ends(t); err == nil {
 			t.Error("the operator that lost the lease exited without an error")
@@ -110,23 +110,23 @@ func loseLease(t *testing.T, th *theatre, _ *stage) func() {
 	}
 }
 
-// loseAPIServer makes the API server unavailable until the only operator loses its lease. The operator exits and is
-// started again, as by the kubelet. It must then keep running until the API server recovers, because the kubelet's
-// delays would grow with each exit.
+// loseAPIServer makes the API server unavailable until the only operator loses its lease. The operator exits, and the
+// test starts it again as the kubelet would. It must then keep running until the API server recovers, because the
+// kubelet's delays would grow with each exit.
 func loseAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.operator.kill(t)
 	alone := th.startOperator(t, electing...)
-	eventually(t, "it leads", func() error { return th.led(t, "") })
-	eventually(t, "it works", func() error { return alone.answered(http.StatusOK) })
+	eventually(t, "the only operator is the leader", func() error { return th.led(t, "") })
+	eventually(t, "the operator gets answers", func() error { return alone.answered(http.StatusOK) })
 	alone.outage()
 	return func() {
 		if err := alone.ends(t); err == nil {
 			t.Error("the operator that lost the lease exited without an error")
 		}
-		alone.outage() // counts again
+		alone.outage() // resets the count of calls
 		alone.start(t)
-		eventually(t, "it asks again and again", func() error { return alone.asked(3) })
+		eventually(t, "the operator repeats its calls", func() error { return alone.asked(3) })
 		alone.calm()
 		t.Cleanup(func() { th.operator.restart(t) })
 	}
@@ -152,7 +152,7 @@ func leaseAhead(t *testing.T, th *theatre, _ *stage) func() {
 	}
 	return func() {
 		next := th.startOperator(t, electing...)
-		eventually(t, "it works", func() error { return next.answered(http.StatusOK) })
+		eventually(t, "the operator gets answers", func() error { return next.answered(http.StatusOK) })
 		t.Cleanup(func() { th.operator.restart(t) })
 	}
 }

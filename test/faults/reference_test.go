@@ -33,13 +33,13 @@ func certificateEnds(t *testing.T, th *theatre, s *stage) func() {
 	certificate, key := testutil.NewCertificate(t, time.Now().Add(certificateLasts))
 	s.giveCertificate(t, certificate, key)
 	s.apply(t, full)
-	eventually(t, "the stack of the certificate", func() error { return s.ready(t) })
+	eventually(t, "the stack with the certificate is ready", func() error { return s.ready(t) })
 	before := s.settled(t)
 	expired := func() error { return s.reports(t, `Secret "llama-tls"`, "has a certificate that expired on") }
-	eventually(t, "the stack reports the end", expired)
+	eventually(t, "the stack reports the expired certificate", expired)
 	th.operator.restart(t)
-	eventually(t, "the operator looked at everything", func() error { return th.steady.same(t, th.created) })
-	eventually(t, "the stack still reports the end", expired)
+	eventually(t, "the operator has reconciled the healthy stack", func() error { return th.steady.same(t, th.created) })
+	eventually(t, "the stack still reports the expired certificate", expired)
 	if diff := cmp.Diff(before, s.pods(t)); diff != "" {
 		t.Errorf("pods with a certificate that expired (-want +got):\n%s", diff)
 	}
@@ -74,7 +74,7 @@ func deleted(message string, object func(*stage) client.Object) strike {
 		if err := s.Delete(t.Context(), object(s)); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the stack reports that it is gone", func() error { return s.reports(t, message) })
+		eventually(t, "the stack reports the deleted object", func() error { return s.reports(t, message) })
 		return func() { s.create(t, object(s)) }
 	}
 }

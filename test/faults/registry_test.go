@@ -32,8 +32,8 @@ var registries = []fault{
 
 func isReady(t *testing.T, s *stage) error { t.Helper(); return s.ready(t) }
 
-// registryGone stops the registry of a stack whose configuration comes from the labels of its image. The operator can
-// restart and the stack can change, and only a new image waits.
+// registryGone stops the registry of a stack whose configuration comes from the labels of its image. A restart of the
+// operator and a change of the stack still succeed. Only a change to a new image waits.
 func registryGone(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()
 	var down atomic.Bool
@@ -53,19 +53,19 @@ func registryGone(t *testing.T, th *theatre, s *stage) func() {
 	push(t, host+"/team/own:1", "one")
 	push(t, host+"/team/own:2", "two")
 	s.apply(t, spec("1", "a"))
-	eventually(t, "the stack of the image", func() error { return s.ready(t) })
+	eventually(t, "the stack with the image is ready", func() error { return s.ready(t) })
 	before := s.pods(t)
 
 	down.Store(true)
 	th.operator.restart(t)
 	s.apply(t, spec("1", "b"))
-	eventually(t, "a change without the registry", func() error { return s.ready(t) })
+	eventually(t, "the stack is ready after a change without the registry", func() error { return s.ready(t) })
 	changed := s.settled(t)
 	if cmp.Equal(before, changed) {
 		t.Error("the change did not roll out the pods")
 	}
 	s.apply(t, spec("2", "b"))
-	eventually(t, "the stack reports the new image", func() error { return s.reports(t, "own:2") })
+	eventually(t, "the stack reports that the new image cannot be read", func() error { return s.reports(t, "own:2") })
 	if diff := cmp.Diff(changed, s.pods(t)); diff != "" {
 		t.Errorf("pods while a new image cannot be read (-want +got):\n%s", diff)
 	}

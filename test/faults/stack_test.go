@@ -121,7 +121,7 @@ func (s *stage) create(t *testing.T, objects ...client.Object) {
 	}
 }
 
-// creds contains the secret values of all providers and stores.
+// creds returns the secret values of all providers and stores.
 func (s *stage) creds() *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: s.named("creds"), StringData: map[string]string{
 		"token": "sk-abc", "host": "postgres", "user": "llamastack", "password": "p@ss",
@@ -129,7 +129,7 @@ func (s *stage) creds() *corev1.Secret {
 	}}
 }
 
-// base is a user's base configuration.
+// base returns a user's base configuration.
 func (s *stage) base() *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: s.named("base"), Data: map[string]string{names.ConfigFile: s.baseConfig}}
 }
@@ -223,7 +223,7 @@ var kinds = []schema.GroupVersionKind{
 	v1alpha2.GroupVersion.WithKind("LlamaStackDistribution"),
 }
 
-// outcome contains all objects that the operator created for the stack, without the differences between two namespaces,
+// outcome returns all objects that the operator created for the stack, without the differences between two namespaces,
 // and the number of roll-outs of its pods.
 func (s *stage) outcome(t *testing.T) map[string]any {
 	t.Helper()
@@ -281,7 +281,7 @@ func normalize(object *unstructured.Unstructured) map[string]any {
 		references[i].UID = ""
 	}
 	annotations := object.GetAnnotations()
-	delete(annotations, names.AnnotationRendered) // it names the object's generation
+	delete(annotations, names.AnnotationRendered) // the annotation contains the object's generation
 	delete(annotations, "deployment.kubernetes.io/revision")
 	delete(annotations, corev1.LastAppliedConfigAnnotation) // written by kubectl
 	if len(annotations) == 0 {
@@ -325,12 +325,12 @@ func (s *stage) settle(t *testing.T) map[string]any {
 	eventually(t, "the stack is ready", func() error { return s.ready(t) })
 	before := s.outcome(t)
 	since := time.Now()
-	eventually(t, "the stack rests", func() error {
+	eventually(t, "the stack is idle", func() error {
 		if now := s.outcome(t); !cmp.Equal(before, now) {
 			before, since = now, time.Now()
 		}
 		if time.Since(since) < quiet {
-			return errors.New("it still changes")
+			return errors.New("the stack still changes")
 		}
 		return nil
 	})

@@ -112,9 +112,9 @@ func voidToken(t *testing.T, th *theatre, s *stage) func() {
 	if err := s.Delete(t.Context(), bound); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the token is void", func() error { return th.refuses(t, token) })
+	eventually(t, "the API server rejects the token", func() error { return th.refuses(t, token) })
 	return func() {
-		eventually(t, "the operator is refused", func() error { return th.operator.answered(http.StatusUnauthorized) })
+		eventually(t, "the API server rejects a call of the operator", func() error { return th.operator.answered(http.StatusUnauthorized) })
 		th.operator.giveToken(t, nil)
 	}
 }

@@ -28,10 +28,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// before is the program of an older operator. The upgrade begins with the objects of this operator, and the test writes
-// them to the cases. If before is unset, the cases contain the objects of commit 2eb38a2, the last commit before
-// preflights.
-var before = flag.String("before", "", "program of the operator to upgrade from; writes testdata/upgrade anew")
+// before is the program of an older operator. The upgrade begins with the objects of that operator, and the test writes
+// these objects to the cases. If before is unset, the cases contain the objects of commit 2eb38a2, the last commit
+// before preflights.
+var before = flag.String("before", "", "program of the operator to upgrade from; if set, the test rewrites testdata/upgrade")
 
 const (
 	upgrades = "testdata/upgrade"
@@ -47,7 +47,7 @@ func testUpgrade(t *testing.T, th *theatre, order int) {
 	stages := th.oldStages(t)
 	was := make([]running, len(stages))
 	for i, s := range stages {
-		eventually(t, "the pods before", func() error { return s.available(t) })
+		eventually(t, "the pods are available before the upgrade", func() error { return s.available(t) })
 		was[i] = s.running(t)
 	}
 	th.calm()

@@ -101,7 +101,7 @@ func (w *otherWebhook) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 		review.Response.Result = &metav1.Status{Code: answer, Message: webhookSays}
 	}
 	review.Request = nil
-	_ = json.NewEncoder(to).Encode(review) // the client may have ended
+	_ = json.NewEncoder(to).Encode(review) // the client may have closed the connection
 }
 
 func (w *otherWebhook) configuration(namespace string) *admissionregistrationv1.ValidatingWebhookConfiguration {

@@ -92,7 +92,7 @@ var cases = map[string]struct {
 		phase: v1alpha2.PhasePending, flux: kstatus.InProgressStatus, argo: "Progressing",
 		argoText: "SecretsResolved: a is missing",
 	},
-	"a change is tried": {
+	"a preflight of a change": {
 		in: status.Input{
 			Serving: true, Observed: observed(available("True", v1alpha2.ReasonMinimumReplicasAvailable, "1/1 replicas available with an earlier config")),
 			Failure: &status.Failure{

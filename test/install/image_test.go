@@ -44,7 +44,7 @@ func dockerfile(t *testing.T) [][]instruction {
 		line = ""
 	}
 	if len(stages) != 2 {
-		t.Fatalf("the Dockerfile has %d stages, want one that builds and one that is shipped", len(stages))
+		t.Fatalf("the Dockerfile has %d stages, want two: one for the build, and one for the image", len(stages))
 	}
 	return stages
 }
@@ -69,7 +69,7 @@ func all(stage []instruction, name string) []string {
 	return found
 }
 
-// only returns the arguments of the one instruction of a name.
+// only returns the arguments of the only instruction of a name.
 func only(t *testing.T, stage []instruction, name string) string {
 	t.Helper()
 	found := all(stage, name)
@@ -85,7 +85,7 @@ func TestBasesArePinned(t *testing.T) {
 	pinned := regexp.MustCompile(`^(--platform=\$BUILDPLATFORM )?[a-z.]+/[a-z0-9/-]+:[a-z0-9.]+@sha256:[0-9a-f]{64}( AS build)?$`)
 	for _, stage := range stages {
 		if base := only(t, stage, "FROM"); !pinned.MatchString(base) {
-			t.Errorf("FROM %s: not an image by tag and digest", base)
+			t.Errorf("FROM %s: the image has no tag or no digest", base)
 		}
 	}
 	if base := only(t, stages[0], "FROM"); !strings.HasPrefix(base, "--platform=$BUILDPLATFORM ") {
@@ -93,7 +93,7 @@ func TestBasesArePinned(t *testing.T) {
 	}
 	if base := only(t, stages[1], "FROM"); !strings.HasPrefix(base, "gcr.io/distroless/static-debian") ||
 		!strings.Contains(base, ":nonroot@") {
-		t.Errorf("FROM %s: not the static base without root", base)
+		t.Errorf("FROM %s: want the static base image with the user nonroot", base)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestProgramIsStaticAndContainsItsVersion(t *testing.T) {
 	}
 }
 
-// The image defines what the manifest leaves to it: the program and its user.
+// The image defines the program and its user, because the manifest does not set them.
 func TestTheImageFitsTheManifest(t *testing.T) {
 	stages := dockerfile(t)
 	shipped := stages[1]

@@ -51,7 +51,7 @@ func TestEveryImageIsListed(t *testing.T) {
 	found := map[string]bool{}
 	add := func(objects map[string][]*unstructured.Unstructured) {
 		for kind, each := range objects {
-			if kind == "CustomResourceDefinition" { // its schema describes images, and names none
+			if kind == "CustomResourceDefinition" { // the schema describes images, but does not name any
 				continue
 			}
 			for _, object := range each {
@@ -66,7 +66,7 @@ func TestEveryImageIsListed(t *testing.T) {
 		add(rendered(t, folder))
 	}
 	for image := range found {
-		if strings.HasPrefix(image, "registry.example.com/") { // a value of a test of the chart
+		if strings.HasPrefix(image, "registry.example.com/") { // from the values of a test case of the chart
 			delete(found, image)
 		}
 	}

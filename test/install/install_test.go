@@ -227,7 +227,7 @@ func TestOneReplicaStays(t *testing.T) {
 			t.Errorf("the constraint counts other pods (-want +got):\n%s", diff)
 		}
 		if grace := time.Duration(*pod.TerminationGracePeriodSeconds) * time.Second; grace <= manager.GracefulShutdown {
-			t.Errorf("killed after %v, and work may take %v", grace, manager.GracefulShutdown)
+			t.Errorf("a pod is killed after %v, but its work may take %v", grace, manager.GracefulShutdown)
 		}
 	})
 }

@@ -112,7 +112,7 @@ func TestCertManager(t *testing.T) {
 	}
 	issuer, _, _ := unstructured.NestedString(certificate.Object, "spec", "issuerRef", "name")
 	if got := objects["Issuer"][0].GetName(); got != issuer {
-		t.Errorf("the certificate is signed by %q, and there is %q", issuer, got)
+		t.Errorf("the certificate names the issuer %q, but the manifest has the issuer %q", issuer, got)
 	}
 	takeAnnotations(t, objects, "cert-manager.io/inject-ca-from", certificate.GetNamespace()+"/"+certificate.GetName())
 	delete(objects, "Certificate")
@@ -173,8 +173,8 @@ func compareRest(t *testing.T, objects, elsewhere manifest, deployment appsv1.De
 	}
 }
 
-// A stack's children block the deletion of their owner, and a Route has the host name of the spec. OpenShift requires
-// these permissions for both.
+// On OpenShift, the operator needs these permissions to create children that block the deletion of their owner, and
+// Routes with the host name in the spec.
 func TestPermissionsForOpenShift(t *testing.T) {
 	rules := clusterRole(t, read(t, openShift)).Rules
 	for _, want := range []rbacv1.PolicyRule{

@@ -27,7 +27,7 @@ func (c call) String() string {
 	return fmt.Sprintf("%s %s: %d %s", c.Verb, c.RequestURI, c.ResponseStatus.Code, c.ResponseStatus.Message)
 }
 
-// mark is the end of the audit log before the test.
+// mark returns the end of the audit log before the test.
 func (c *cluster) mark(t *testing.T) int {
 	t.Helper()
 	return len(c.audit(t))
@@ -49,7 +49,7 @@ func (c *cluster) calls(t *testing.T, user string, mark int) []call {
 	for line := range bytes.Lines(c.audit(t)[mark:]) {
 		var each call
 		if err := json.Unmarshal(line, &each); err != nil {
-			continue // an incomplete line
+			continue // the API server has not written the whole line yet
 		}
 		if each.User.Username == user {
 			calls = append(calls, each)

@@ -50,7 +50,7 @@ func (c *cluster) installChart(t *testing.T, values []string) {
 	}
 }
 
-// olderChart is the chart with an older definition.
+// olderChart returns the chart with an older definition.
 func olderChart(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()

@@ -23,7 +23,7 @@ const elsewhere = "elsewhere"
 // form is a way to install the operator.
 type form struct {
 	name string
-	// manifest is applied. If it is empty, the chart is installed, and upgraded to the values.
+	// manifest is the manifest to apply. If it is empty, the test installs the chart, and upgrades it to the values.
 	manifest string
 	values   []string
 	// namespace is the namespace of the stack.
@@ -71,7 +71,7 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 	operator := c.start(t, c.deployment(t, names.OperatorNamespace))
 	if f.rolesOnly {
 		c.makeNamespace(t, elsewhere)
-		c.applyStack(t, elsewhere) // created before the other stack, so the operator had time to change it
+		c.applyStack(t, elsewhere) // the test creates this stack first, so the operator has time to change it
 	}
 	c.applyStack(t, f.namespace)
 	c.kubectl(t, "wait", "--for=condition=DeploymentUpdated", "--timeout=60s", "--namespace="+f.namespace, "llsd/stack")

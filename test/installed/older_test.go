@@ -21,10 +21,10 @@ const (
 	ours  = "dist/install.yaml"
 )
 
-// This operator replaces an installation of the operator for v1alpha1, with every way to apply manifests. Its objects
-// have the same names and replace the older objects. Therefore, no second budget blocks evictions of the operator's
-// pods, no Service is without endpoints, and no additional permissions are left. Only one ConfigMap remains. The page
-// about upgrades names it.
+// This operator can be installed over the operator for v1alpha1, with every way to apply manifests. The objects of the
+// two operators have the same names, so the newer objects replace the older ones. Therefore, no second budget blocks
+// evictions of the operator's pods, no Service is without endpoints, and no additional permissions are left. Only one
+// older ConfigMap remains, which the page about upgrades names.
 func TestOverOlderInstallation(t *testing.T) {
 	c := startCluster(t)
 	for name, how := range map[string][]string{"client-side apply": nil, "server-side apply": {"--server-side"}} {

@@ -93,7 +93,8 @@ func (u *user) looks() {
 	u.says("kubectl llamastack models my --live", "vllm/llama3.2-8b  llm   vllm")
 	u.says("kubectl llamastack events my", "Deployment/my ", "Scheduled", "DeploymentUpdated")
 	u.says("kubectl llamastack logs my --tail 5", "standin: listening on", "the only pod")
-	// A user of one namespace may not look at the installation, and the stack is Ready.
+	// A user of one namespace does not have the permissions to check the installation, but can see that the stack is
+	// Ready.
 	u.says("kubectl llamastack doctor", "ok       stacks", "1 of 1 stacks are Ready")
 	u.says("kubectl llamastack version", "Operator:      not known", "Stacks:        1 with a status of operator version "+operatorTag)
 	said, err := kubectl(u.t.Context(), nil, "config", "view", "--raw", "--minify", "--flatten")

@@ -100,7 +100,8 @@ func (u *user) command(ctx context.Context, line string) *exec.Cmd {
 	return command
 }
 
-// ends runs a command line whose words do not contain spaces, and returns the messages and the result.
+// ends runs a command line that must end with an exit code, and returns its output. The words of the line must not
+// contain spaces.
 func (u *user) ends(code int, line string) string {
 	u.t.Helper()
 	command := u.command(u.t.Context(), line)
@@ -125,7 +126,7 @@ func (u *user) succeeds(line string) string {
 	return u.ends(0, line)
 }
 
-// says runs a command that must succeed, and looks for texts in its output.
+// says runs a command that must succeed, and checks that its output contains the wanted texts.
 func (u *user) says(line string, wanted ...string) {
 	u.t.Helper()
 	contains(u.t, line, u.succeeds(line), wanted...)

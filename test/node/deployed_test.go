@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// currentManifest is the manifest that users install from this work tree.
+// currentManifest returns the manifest that users install from this work tree.
 func currentManifest(t *testing.T) []byte {
 	t.Helper()
 	manifest, err := operatorManifest(testutil.Root(), operatorTag)
@@ -40,7 +40,8 @@ func (s *scenario) operatedBy(name, version string) {
 type deployed struct {
 	// Pods contains the number of restarts of each container, by the UID of its pod.
 	Pods map[string]int32
-	// Spec of the Deployment. Its generation also counts changes of annotations, where the operator keeps its record.
+	// Spec is the spec of the Deployment. The generation is not compared, because it also counts changes of annotations,
+	// in which the operator keeps its record.
 	Spec appsv1.DeploymentSpec
 }
 

@@ -43,7 +43,7 @@ const (
 // operatorDeployment is the Deployment of the manifest.
 const operatorDeployment = names.OperatorServiceAccount
 
-// The cluster that all scenarios share.
+// All scenarios share this cluster and its registry.
 var (
 	cluster  client.Client
 	registry string
@@ -106,7 +106,7 @@ func connect() error {
 	return nil
 }
 
-// pushRegistry is the registry's address on this machine.
+// pushRegistry returns the registry's address on this machine.
 func pushRegistry() string { return cmp.Or(os.Getenv(pushVariable), registry) }
 
 // publish builds images and pushes them to the registry of the nodes.
@@ -148,7 +148,7 @@ func realImage(version string) string {
 // operatorTag is the tag of the operator's image, and the version that the operator reports.
 const operatorTag = "test"
 
-// operatorManifest is the manifest that users install from a work tree, with another image and number of replicas.
+// operatorManifest returns the manifest that users install from a work tree, with another image and number of replicas.
 func operatorManifest(root, tag string) ([]byte, error) {
 	objects, err := testutil.ReadObjects(filepath.Join(root, "dist", "install.yaml"))
 	if err != nil {

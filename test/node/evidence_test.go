@@ -27,7 +27,7 @@ func server(seen cluttered) (*corev1.Pod, corev1.ContainerStatus, error) {
 	return &seen.pods[0], seen.pods[0].Status.ContainerStatuses[0], nil
 }
 
-// lastEnd is the last termination of a container.
+// lastEnd returns the last termination of a container.
 func lastEnd(container corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	if container.LastTerminationState.Terminated != nil {
 		return container.LastTerminationState.Terminated
@@ -35,7 +35,7 @@ func lastEnd(container corev1.ContainerStatus) *corev1.ContainerStateTerminated 
 	return container.State.Terminated
 }
 
-// event finds an event of the cluster for an object whose name is or begins with this name.
+// event finds an event of the cluster for an object with this name, or with a name that begins with it.
 func event(seen cluttered, reason, words string) error {
 	var said []string
 	for i := range seen.events {
@@ -126,7 +126,7 @@ func runningUnready(_ *scenario, seen cluttered, _ []string) error {
 		return err
 	}
 	if container.State.Running == nil || container.Ready || container.RestartCount > 0 {
-		return fmt.Errorf("the container is %+v, want it running, unready, never started again", container)
+		return fmt.Errorf("the container is %+v, want it running, not ready, and without a restart", container)
 	}
 	return event(seen, "Unhealthy", "Startup probe failed")
 }

@@ -28,8 +28,8 @@ func TestExternalProvidersOfReleases(t *testing.T) {
 	}
 }
 
-// failing lists packages that cannot be used, and a part of their status. If an import fails, the output of the server
-// is only in its log.
+// failing returns packages that cannot be used, and a part of their status. If an import fails, the output of the
+// server is only in its log.
 func failing() map[string]struct {
 	files external.Image
 	says  string
@@ -121,7 +121,7 @@ func BenchmarkExternalProviders(b *testing.B) {
 	s := newRealScenario(b, "server@"+realRelease)
 	provider := s.pushProvider("labelled", external.Echo(),
 		image.ExternalProvider{Label: []byte(external.EchoSpec().YAML())})
-	s.startUp(stack("my", externalProviders(0, provider))) // so that the node has the server's image
+	s.startUp(stack("my", externalProviders(0, provider))) // the first stack makes the node pull the server's image
 	for _, count := range []int{0, 1, 4, 8} {
 		manifest := stack("my", externalProviders(count, provider))
 		b.Run(fmt.Sprintf("providers=%d", count), func(b *testing.B) {
@@ -134,7 +134,7 @@ func BenchmarkExternalProviders(b *testing.B) {
 	}
 }
 
-// externalProviders is the spec of a stack with a number of external providers of one image.
+// externalProviders returns the spec of a stack with a number of external providers of one image.
 func externalProviders(count int, image string) string {
 	spec := fmt.Sprintf("distribution: {name: starter, version: %q}\nworkload: {resources: %s}\n", realRelease, realRequests)
 	if count > 0 {

@@ -36,9 +36,9 @@ providers: {inference: {id: %[1]s, provider: vllm, endpoint: "http://%[1]s:8000"
 workload: {resources: ` + small + `, storage: {size: 1Gi}, overrides: {env: [%[2]s]}}
 `
 
-// With such a volume, the old pod ends before the new pod starts. The operator first tries a change in another pod,
-// with an empty volume in place of the PersistentVolumeClaim. If this pod crashes, the old pod and its volume stay. If
-// it starts, a new pod replaces the old pod and uses its volume.
+// If only one node can mount the volume, the old pod ends before the new pod starts. The operator first tries a change
+// in another pod, with an empty volume in place of the PersistentVolumeClaim. If this pod crashes, the old pod and its
+// volume stay. If it starts, a new pod replaces the old pod and uses its volume.
 func TestPreflightBesideVolume(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -41,7 +41,7 @@ func TestRealServerDeclaration(t *testing.T) {
 	s.condition("my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightInProgress)
 	s.ready("my")
 	if after := s.onePod("my"); after.UID == before.UID {
-		t.Error("the same pod")
+		t.Error("the pod was not replaced")
 	}
 	c.serves("my", url, realRelease)
 	for id, length := range map[string]float64{"vllm/llama3.2-8b": 64000, "vllm/found-8b": 32000} {

@@ -162,7 +162,7 @@ func (s *scenario) logIn(r *faultyRegistry) {
 	s.t.Cleanup(func() { _ = os.Unsetenv("DOCKER_CONFIG") })
 }
 
-// labelledConfig is a configuration of the stand-in's image, with a name that distinguishes it from others.
+// labelledConfig returns a configuration of the stand-in's image, with a name that distinguishes it from others.
 func labelledConfig(name string) string {
 	return "version: 2\ndistro_name: " + name + "\napis: [inference]\nproviders:\n  inference:\n  - provider_id: vllm\n    provider_type: remote::vllm\n    config: {base_url: http://vllm:8000/v1}\n"
 }

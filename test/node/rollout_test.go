@@ -70,7 +70,7 @@ func TestSlowStart(t *testing.T) {
 	s.ready("my")
 	before := s.onePod("my")
 	s.apply(stack("my", fmt.Sprintf(serving, "second", `{name: STANDIN_START, value: 15s}`)))
-	s.eventually(func() error { // the new pod runs, and is not counted
+	s.eventually(func() error { // the new pod runs, but is not counted as available
 		pods, err := s.pods("my")
 		if err != nil {
 			return err
@@ -102,7 +102,7 @@ func TestQuotaOfARunningStack(t *testing.T) {
 	s.ready("my")
 	before := s.onePod("my")
 	s.apply(fmt.Sprintf(quota, "1"))
-	s.eventually(func() error { // no container counts before
+	s.eventually(func() error { // before that, the quota does not count the pod
 		full := &corev1.ResourceQuota{}
 		err := s.get("full", full)
 		if used := full.Status.Used.Pods(); err == nil && used.Value() != 1 {
@@ -173,7 +173,7 @@ func TestPodIsKilled(t *testing.T) {
 	s.condition("my", v1alpha2.ConditionAvailable, v1alpha2.ReasonReplicasUnavailable)
 	s.ready("my")
 	if after := s.onePod("my"); after.UID == before.UID {
-		t.Error("the same pod")
+		t.Error("the pod was not replaced")
 	}
 }
 

@@ -36,7 +36,7 @@ func TestStartupConfigMap(t *testing.T) {
 				return err
 			}
 			if now.Data[names.RegistryProgram] != was.Data[names.RegistryProgram] || was.Data[names.RegistryProgram] == "" {
-				return errors.New(what + ": the program is another one")
+				return errors.New(what + ": the ConfigMap does not contain the original program")
 			}
 			return nil
 		})

@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// The user stories of the feature, each with its independent test. After the apply, the running server must have the
+// This file contains the independent test of each user story. After the apply, the running server must have the
 // contents of the spec. The server is the stand-in, which answers requests about its configuration.
 
 const simple = `
@@ -85,7 +85,7 @@ resources:
 workload: {resources: ` + small + `}
 `
 
-// Story 2: several providers of one API, each with its own credentials.
+// In story 2, a stack has several providers of one API, each with its own credentials.
 func TestStory2SeveralProviders(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -94,7 +94,7 @@ func TestStory2SeveralProviders(t *testing.T) {
 	}
 	if got, want := s.refused(stack("my", fmt.Sprintf(two,
 		"id: primary, "))), `more than one provider has "primary"`; !strings.Contains(got, want) {
-		t.Errorf("with an id twice: %s, want %q", got, want)
+		t.Errorf("with a duplicate id: %s, want %q", got, want)
 	}
 	s.models("primary", "sk-primary")
 	s.models("fallback", "sk-fallback")

@@ -63,7 +63,7 @@ func TestStreamDuringARollOut(t *testing.T) {
 	})
 	select {
 	case early := <-answered:
-		t.Fatalf("the answer arrived before the pod %s got the signal to end, so the test shows nothing: %v, %s", ending.Name, early.err, early.said)
+		t.Fatalf("the answer arrived before the pod %s got the signal to end, so the test is inconclusive: %v, %s", ending.Name, early.err, early.said)
 	default:
 	}
 	got := <-answered

@@ -35,7 +35,7 @@ var (
 	older1      = filepath.Join(testutil.Root(), "test", "contract", "testdata")
 	enough      = map[string]any{"cpu": "50m", "memory": "64Mi"}
 	environment = []any{
-		// Its launcher starts the server by the image's Python.
+		// Its launcher starts the server with the image's Python.
 		map[string]any{"name": "PATH", "value": "/python:/bin"},
 		map[string]any{"name": "VLLM_URL", "value": "http://vllm:8000/v1"},
 	}
@@ -203,7 +203,7 @@ func (s *scenario) allReady(stack string, want int, before []string) {
 		}
 		for i := range pods {
 			if !isReady(&pods[i]) || pods[i].DeletionTimestamp != nil || slices.Contains(before, string(pods[i].UID)) {
-				return errors.New(stack + ": pod " + pods[i].Name + " is not ready, or one of before")
+				return errors.New(stack + ": pod " + pods[i].Name + " is not ready, or is an earlier pod")
 			}
 		}
 		return nil

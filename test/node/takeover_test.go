@@ -72,14 +72,14 @@ func TestTakeOver(t *testing.T) {
 	run.kubectl("label", "namespace", run.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
 	run.make()
 	run.installOurs()
-	run.same("ours was applied over it")
+	run.same("this operator was installed over the older operator")
 	run.readBothVersions()
 	run.edit()
 	run.drain()
 	run.turnBack()
 	run.older.back(run)
 	run.installOurs()
-	run.same("the second upgrade")
+	run.same("this operator was installed again")
 	run.withoutOperator()
 	run.delete()
 }
@@ -97,7 +97,7 @@ func (run *takeOver) make() {
 		run.made[child] = made.UID
 	}
 	run.exec("storage", "echo kept >/home/lls/.lls/data")
-	run.say("made by the operator for v1alpha1")
+	run.say("the operator for v1alpha1 created the stacks")
 }
 
 func replicasOf(stack string) int {
@@ -295,7 +295,7 @@ func (run *takeOver) turnBack() {
 		}
 		return err
 	})
-	run.same("the older definition is back")
+	run.same("the older definition is installed again")
 	if err := run.older.install(run.t); err != nil {
 		run.t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func (s *scenario) refusedByWebhook(manifest, want string) {
 		_, err := kubectl(s.t.Context(), []byte(manifest), "apply", "--dry-run=server", "--namespace="+s.namespace,
 			"--filename=-")
 		if err == nil {
-			return errors.New("the webhook has not refused the manifest")
+			return errors.New("the webhook has not rejected the manifest")
 		}
 		if !strings.Contains(err.Error(), want) {
 			s.t.Errorf("rejected with another message: %v", err)

@@ -96,12 +96,12 @@ func (c *cluster) runKubelet(t *testing.T) {
 		defer close(done)
 		_ = wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
 			var pods corev1.PodList
-			_ = c.List(ctx, &pods) // the next round tries again
+			_ = c.List(ctx, &pods) // the next round repeats a failed call
 			for i := range pods.Items {
 				if pod := &pods.Items[i]; len(pod.Status.ContainerStatuses) == 0 && pod.DeletionTimestamp == nil {
 					patch := client.MergeFrom(pod.DeepCopy())
 					pod.Status = statusOf(pod)
-					_ = c.Status().Patch(ctx, pod, patch) // the next round tries again
+					_ = c.Status().Patch(ctx, pod, patch) // the next round repeats a failed call
 				}
 			}
 			return false, nil
@@ -124,7 +124,7 @@ func statusOf(pod *corev1.Pod) corev1.PodStatus {
 	}
 	container.Ready, container.State.Running = true, &corev1.ContainerStateRunning{}
 	ready := corev1.ConditionTrue
-	if len(pod.Spec.ReadinessGates) > 0 { // no test opens one
+	if len(pod.Spec.ReadinessGates) > 0 { // no test sets the condition of a readiness gate
 		ready = corev1.ConditionFalse
 	}
 	return corev1.PodStatus{

@@ -20,16 +20,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// One control plane for all tests, each in its own namespace.
+// All tests share one control plane, and each test has its own namespace.
 func TestRollOuts(t *testing.T) {
 	c := startCluster(t)
 	for name, test := range map[string]func(*testing.T, *bench){
 		"a change whose pods do not become ready": testFailingChange,
-		"a change that is tried first":            testTriedChange,
+		"a change with a preflight":               testTriedChange,
 		"scaled to zero and back":                 testScaling,
 		"an autoscaler's replicas":                testAutoscaler,
 		"deleted":                                 testDeletion,
-		"orphaned and made again":                 testOrphans,
+		"a new stack for orphaned objects":        testOrphans,
 		"deleted with its namespace":              testNamespaceDeletion,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, c.newBench(t)) })
@@ -285,8 +285,8 @@ func (b *bench) remains(t *testing.T, stack string, want ...string) {
 	})
 }
 
-// All objects of a stack are deleted with it, with both orders of deletion. If the spec retains the
-// PersistentVolumeClaim, it stays, and a new stack uses it.
+// When a stack is deleted, in the background or in the foreground, all its objects are deleted. If the spec retains the
+// PersistentVolumeClaim, the claim is kept, and a new stack uses it.
 func testDeletion(t *testing.T, b *bench) {
 	b.credentials(t)
 	for _, name := range []string{"gone", "kept", "foreground"} {

@@ -64,7 +64,7 @@ func startCluster(b *testing.B) *cluster {
 	c := &cluster{program: cmp.Or(*before, newest), newest: newest, audit: filepath.Join(b.TempDir(), "audit.log")}
 	c.Cluster = testutil.StartCluster(b, testutil.Options{
 		AuditLog: c.audit, APIServerFlags: map[string]string{"service-cluster-ip-range": "10.96.0.0/16"},
-		// a Service for each stack, twice
+		// The range has addresses for two Services of each stack.
 	})
 	if err := c.Plane.InstallRights(); err != nil {
 		b.Fatal(err)
@@ -349,7 +349,7 @@ func (c *cluster) audited(b *testing.B) int64 {
 // begins waits until the operator has made a call after a position in the log.
 func (c *cluster) begins(b *testing.B, after int64) {
 	b.Helper()
-	eventually(b, poll, "the operator begins", func() (bool, error) {
+	eventually(b, poll, "the operator makes a call", func() (bool, error) {
 		written, _, _ := c.counts(b, after)
 		return written > 0, nil
 	})
@@ -359,7 +359,7 @@ func (c *cluster) begins(b *testing.B, after int64) {
 func (c *cluster) rests(b *testing.B) {
 	b.Helper()
 	place, since := c.audited(b), time.Now()
-	eventually(b, poll, "the operator rests", func() (bool, error) {
+	eventually(b, poll, "the operator is idle", func() (bool, error) {
 		if len(c.calls(b, place)) > 0 {
 			place, since = c.audited(b), time.Now()
 		}
@@ -367,11 +367,11 @@ func (c *cluster) rests(b *testing.B) {
 	})
 }
 
-// atRest measures an idle operator.
+// atRest measures the calls per minute and the processor time of an idle operator.
 func (c *cluster) atRest(b *testing.B, o *operator) (callsAMinute, cpu float64) {
 	b.Helper()
 	place, used, since := c.audited(b), o.cpu(b), time.Now()
-	eventually(b, poll, "the end of the rest", func() (bool, error) { return time.Since(since) > *idle, nil })
+	eventually(b, poll, "the end of the measurement", func() (bool, error) { return time.Since(since) > *idle, nil })
 	took := time.Since(since)
 	return float64(len(c.calls(b, place))) / took.Minutes(), 100 * (o.cpu(b) - used).Seconds() / took.Seconds()
 }

@@ -72,7 +72,7 @@ func (o *operator) stop(b *testing.B) {
 	if err := o.process.Process.Kill(); err != nil {
 		b.Error(err)
 	}
-	_ = o.process.Wait() // the error is that it was killed
+	_ = o.process.Wait() // the error is that the program was killed
 }
 
 // signal sends a signal that stops the operator or lets it continue.

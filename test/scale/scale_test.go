@@ -20,11 +20,11 @@ import (
 var (
 	objects     = flag.Int("objects", 1000, "number of stacks")
 	foreign     = flag.Int("foreign", 20000, "number of unrelated ConfigMaps and Secrets")
-	idle        = flag.Duration("idle", time.Minute, "how long to watch the idle operator")
+	idle        = flag.Duration("idle", time.Minute, "time for which the idle operator is measured")
 	controllers = flag.Bool("controllers", false, "run the Deployment controller, too")
-	exposed     = flag.Bool("exposed", false, "expose every stack, by a host name of its own")
-	before      = flag.String("before", "", "program of an older operator, built with main.version="+version+", that makes the stacks: the restart is an upgrade")
-	into        = flag.String("table", "", "file that the table is added to")
+	exposed     = flag.Bool("exposed", false, "expose every stack with its own host name")
+	before      = flag.String("before", "", "program of an older operator, built with main.version="+version+", that creates the stacks; the restart then is an upgrade")
+	into        = flag.String("table", "", "file to which the table is added")
 )
 
 const (
@@ -151,16 +151,16 @@ func (m measured) write(b *testing.B) {
 		limit = "400 MiB"
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "\n%d stacks, %d foreign objects, Deployment controller %v, exposed %v\n\n", *objects, *foreign, *controllers, *exposed)
+	fmt.Fprintf(&text, "\n%d stacks, %d unrelated objects, Deployment controller %v, exposed %v\n\n", *objects, *foreign, *controllers, *exposed)
 	text.WriteString("| measure | figure | limit |\n|---|---|---|\n")
-	fmt.Fprintf(&text, "| writes a second of a bare client | %.0f | |\n", m.bare)
-	fmt.Fprintf(&text, "| writes a second of the operator | %.0f, %.0f %% | 90 %% |\n", m.operator, m.share)
-	fmt.Fprintf(&text, "| writes and reads of a new stack | %.1f, %.1f | |\n", perStack(m.made), perStack(m.reads))
-	fmt.Fprintf(&text, "| resident memory after that, and idle | %.0f MiB, %.0f MiB | %s |\n", m.resident, m.rested, limit)
-	fmt.Fprintf(&text, "| calls a minute when idle, without leases and watches | %.0f | 0 |\n", m.idleCalls)
+	fmt.Fprintf(&text, "| writes per second of a bare client | %.0f | |\n", m.bare)
+	fmt.Fprintf(&text, "| writes per second of the operator | %.0f, %.0f %% | 90 %% |\n", m.operator, m.share)
+	fmt.Fprintf(&text, "| writes and reads for a new stack | %.1f, %.1f | |\n", perStack(m.made), perStack(m.reads))
+	fmt.Fprintf(&text, "| resident memory after the writes, and when idle | %.0f MiB, %.0f MiB | %s |\n", m.resident, m.rested, limit)
+	fmt.Fprintf(&text, "| calls per minute when idle, without leases and watches | %.0f | 0 |\n", m.idleCalls)
 	fmt.Fprintf(&text, "| processor when idle | %.2f %% of a core | 1 %% |\n", m.cpu)
-	fmt.Fprintf(&text, "| writes of a restart, and reads of a stack then | %d, %.1f | 0 writes |\n", m.restartWrites, perStack(m.restartReads))
-	fmt.Fprintf(&text, "| every stack observed after a restart | %.1f s | 10 s |\n", m.observed.Seconds())
+	fmt.Fprintf(&text, "| writes after a restart, and reads per stack | %d, %.1f | 0 writes |\n", m.restartWrites, perStack(m.restartReads))
+	fmt.Fprintf(&text, "| time after a restart until every stack is observed | %.1f s | 10 s |\n", m.observed.Seconds())
 	b.Log(text.String())
 	if *into == "" {
 		return

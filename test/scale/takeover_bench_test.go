@@ -19,15 +19,15 @@ func BenchmarkTakeOver(b *testing.B) {
 	for b.Loop() {
 		c := leaveStacks(b, *objects)
 		var text strings.Builder
-		fmt.Fprintf(&text, "\n%d stacks of the operator before\n\n| measure | figure | limit |\n|---|---|---|\n", *objects)
-		c.timeLists(b, &text, "of the operator before", versions[:1])
+		fmt.Fprintf(&text, "\n%d stacks of the previous operator\n\n| measure | figure | limit |\n|---|---|---|\n", *objects)
+		c.timeLists(b, &text, "with the previous operator", versions[:1])
 		place, started := c.audited(b), time.Now()
 		c.upgrade(b)
-		c.timeLists(b, &text, "at the start", versions)
+		c.timeLists(b, &text, "at the start of the take-over", versions)
 		c.handsOver(b, patience)
-		fmt.Fprintf(&text, "| all taken over, and stored anew | %.0f s | |\n", time.Since(started).Seconds())
+		fmt.Fprintf(&text, "| time until all stacks are taken over and stored in v1alpha2 | %.0f s | |\n", time.Since(started).Seconds())
 		c.rests(b)
-		c.timeLists(b, &text, "afterwards", versions)
+		c.timeLists(b, &text, "after the take-over", versions)
 		made, needed := c.writes(b, place), c.needed()
 		for _, what := range slices.Sorted(maps.Keys(made)) {
 			fmt.Fprintf(&text, "| %s | %d | %d |\n", what, made[what], needed[what])

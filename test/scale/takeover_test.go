@@ -252,7 +252,7 @@ func TestTakeOver(t *testing.T) {
 	place := c.audited(t)
 	c.upgrade(t)
 	c.handsOver(t, process.Patience)
-	testutil.Within(t, process.Patience, func() error { // events come last
+	testutil.Within(t, process.Patience, func() error { // the operator writes the events last
 		if diff := cmp.Diff(c.needed(), c.writes(t, place)); diff != "" {
 			return fmt.Errorf("writes (-want +got):\n%s", diff)
 		}

@@ -100,7 +100,7 @@ func measureTenants(b *testing.B) (m tenants) {
 	stacks := largeStacks + len(m.alone) + len(m.among) + len(m.behind)
 	o.observes(b, stacks)
 	since := time.Now()
-	eventually(b, poll, "memory is given back", func() (bool, error) { return time.Since(since) > 2*quiet, nil })
+	eventually(b, poll, "the program returns memory to the system", func() (bool, error) { return time.Since(since) > 2*quiet, nil })
 	m.rested = o.resident(b)
 	o.stop(b)
 
@@ -122,13 +122,13 @@ func (m *tenants) table() string {
 		row(what, fmt.Sprintf("%.2f s, %.2f s of %d", median(waited), slices.Max(waited), len(waited)), limit)
 	}
 	fmt.Fprintf(&text, "\n%d stacks of %d shapes in one namespace\n\n| measure | figure | limit |\n|---|---|---|\n", largeStacks, m.shapes)
-	waits("a new plain stack of another namespace, alone, until its Deployment is there: median, slowest", m.alone, "")
-	waits("the same, while the large ones are made", m.among, "2 s more")
-	waits("the same, when all large ones are looked at again at once", m.behind, "2 s more")
-	row("the large ones are looked at again", fmt.Sprintf("%.0f s", m.looked.Seconds()), "")
-	row("most resident memory, and when idle", fmt.Sprintf("%.0f MiB, %.0f MiB", m.most, m.rested), "400 MiB")
-	row("most of an operator that starts among them", fmt.Sprintf("%.0f MiB", m.restarted), "400 MiB")
-	row("every stack observed after that start", fmt.Sprintf("%.0f s", m.observed.Seconds()), "")
+	waits("time until a new plain stack of another namespace has its Deployment, before the large stacks exist: median, slowest", m.alone, "")
+	waits("the same, while the large stacks are created", m.among, "2 s more")
+	waits("the same, while all large stacks are reconciled again", m.behind, "2 s more")
+	row("time until all large stacks are reconciled again", fmt.Sprintf("%.0f s", m.looked.Seconds()), "")
+	row("maximum resident memory, and resident memory when idle", fmt.Sprintf("%.0f MiB, %.0f MiB", m.most, m.rested), "400 MiB")
+	row("maximum resident memory of an operator that starts with these stacks", fmt.Sprintf("%.0f MiB", m.restarted), "400 MiB")
+	row("time after that start until every stack is observed", fmt.Sprintf("%.0f s", m.observed.Seconds()), "")
 	return text.String()
 }
 

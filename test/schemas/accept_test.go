@@ -156,7 +156,7 @@ func TestCases(t *testing.T) {
 			t.Errorf("%s/%s is accepted, and the schema reports %v", c.Topic, c.Name, found)
 		}
 	}
-	t.Logf("%d accepted; the schema reports %d of %d refused ones", accepted, reported, refused)
+	t.Logf("%d cases are accepted; the schema reports %d of the %d rejected cases", accepted, reported, refused)
 	if accepted < 20 || reported < refused/2 {
 		t.Error("the table has too few cases, or the schema reports too few mistakes")
 	}

@@ -72,7 +72,7 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// Mistakes outside the spec.
+// Mistakes outside the spec are also reported at their paths.
 func TestWrongOutsideSpec(t *testing.T) {
 	schema := compile(t, "v1alpha2")
 	const head = "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\n"

@@ -95,7 +95,7 @@ func strict(t *testing.T, c client.Client, name string, item corev1.LimitRangeIt
 			t.Fatal(err)
 		}
 	}
-	// as the controller for quotas sets it
+	// The test sets the status in the same way as the controller for quotas.
 	quota.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: corev1.ResourceList{}}
 	for key := range hard {
 		quota.Status.Used[key] = resource.MustParse("0")

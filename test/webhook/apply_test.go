@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// rounds is how often the same manifest is applied.
+// rounds is the number of times that the same manifest is applied.
 const rounds = 50
 
 // manifest is a stack of v1alpha1 with fields of every kind: defaults, values that mean "off" in v1alpha1, and fields

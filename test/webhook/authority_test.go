@@ -24,7 +24,7 @@ import (
 const (
 	bundleKey        = "ca.crt"
 	authorityKeysKey = "ca.key"
-	// backdated is the time between the start of the validity of a certificate and its later creation by the operator.
+	// backdated is the time by which the operator sets the start of the validity of a certificate before its creation.
 	backdated = 24 * time.Hour
 	day       = 24 * time.Hour
 )

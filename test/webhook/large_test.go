@@ -62,7 +62,7 @@ func BenchmarkLarge(b *testing.B) {
 	}
 	b.ReportMetric(float64(peak(b, o)>>10), "MiB-peak")
 	if most := peak(b, o); most > memoryLimit {
-		b.Errorf("the program took %d MiB, more than its container may", most>>10)
+		b.Errorf("the program used %d MiB, which is more than the memory limit of its container", most>>10)
 	} else {
 		b.Logf("at most %d MiB in memory", most>>10)
 	}

@@ -37,8 +37,8 @@ spec:
 // leaveToCertManager is an annotation with which another program, and not the operator, manages the bundle.
 const leaveToCertManager = "cert-manager.io/inject-ca-from"
 
-// The test changes the bundle that the API server trusts, as the rotation of certificates and users do. Each part
-// continues with the result of the previous part.
+// The test changes the bundle that the API server trusts, in the same way as users and the rotation of certificates.
+// Each part continues with the result of the previous part.
 func TestTrust(t *testing.T) {
 	c := startCluster(t)
 	c.Install(t)
@@ -81,7 +81,7 @@ func (c *cluster) anotherAuthority(t *testing.T) {
 		return nil
 	})
 	if _, err := c.list(t, v1alpha2.GroupVersion.Version); err != nil {
-		t.Errorf("a list of what is stored as v1alpha2: %v", err)
+		t.Errorf("list the stacks in the stored version v1alpha2: %v", err)
 	}
 	testutil.Within(t, patience, func() error {
 		output, err := c.Kubectl(t, "describe", "crd", names.CustomResourceDefinition)

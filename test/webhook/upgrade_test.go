@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
-// afterLoss is how long clients may be unable to read both versions after the loss of every replica.
+// afterLoss is the time for which clients may be unable to read one of the versions after the loss of every replica.
 const afterLoss = 30 * time.Second
 
 // The test begins with a cluster that runs the previous operator. It upgrades the operator, makes changes in both
@@ -42,7 +42,7 @@ func TestUpgradeAndBack(t *testing.T) {
 	testutil.Within(t, patience, func() error { return c.bothLists(t, len(stored)) })
 	c.waitForStorage(t, v1alpha2.GroupVersion.Version)
 	for _, o := range replicas {
-		testutil.Within(t, patience, func() error { return validates(o) }) // also the replica that does not lead
+		testutil.Within(t, patience, func() error { return validates(o) }) // including the replica that is not the leader
 	}
 	c.sameSpecs(t, stored)
 	c.editsOfBothVersions(t)
@@ -89,7 +89,7 @@ func (c *cluster) sameSpecs(t *testing.T, stored []unstructured.Unstructured) {
 	for _, before := range stored {
 		got, ok := now[before.GetName()]
 		if !ok {
-			t.Errorf("stack %q is gone", before.GetName())
+			t.Errorf("stack %q no longer exists", before.GetName())
 			continue
 		}
 		if diff := cmp.Diff(before.Object["spec"], got.Object["spec"]); diff != "" {

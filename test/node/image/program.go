@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// repository is the top of the work tree.
+// repository returns the top of the work tree.
 func repository() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..", "..")
@@ -25,7 +25,7 @@ func buildProgram(ctx context.Context, folder, command, version string) (string,
 	return buildProgramOf(ctx, repository(), folder, command, version)
 }
 
-// buildProgramOf is buildProgram for another work tree.
+// buildProgramOf does the same as buildProgram for another work tree.
 func buildProgramOf(ctx context.Context, source, folder, command, version string) (string, error) {
 	target := filepath.Join(folder, filepath.Base(command))
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w -X main.version="+version, "-o", target,

@@ -15,13 +15,13 @@ import (
 type Published struct {
 	// Reference is the name of the image, with its tag.
 	Reference string
-	// Size in the registry, in bytes.
+	// Size is the size of the image in the registry, in bytes.
 	Size int64
 	// Took is the time for building and pushing it.
 	Took time.Duration
 }
 
-// repositories of the images, by the kind of image.
+// repositories contains the repository for each kind of image.
 var repositories = map[string]string{
 	"operator": "llama-stack-k8s-operator", "databases": "databases", "standin": "standin", "server": "llama-stack",
 }

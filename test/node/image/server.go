@@ -35,16 +35,18 @@ var unused = regexp.MustCompile(`/site-packages/((oci|oracledb|pkcs11|pip|setupt
 // services is the folder in which a package describes all services of Amazon.
 const services = "/site-packages/botocore/data/"
 
-// usedServices are those of Amazon that providers use: models, and files.
+// usedServices matches the services of Amazon that providers use: those for models and files.
 var usedServices = regexp.MustCompile(`^(bedrock[^/]*|s3)(/|$)|\.json$`)
 
-// omitPackage keeps only the used services among those of Amazon.
+// omitPackage reports whether an image omits a path in an environment: an unused package, or a service of Amazon that
+// no provider uses.
 func omitPackage(path string) bool {
 	_, service, found := strings.Cut(path, services)
 	return unused.MatchString(path) || found && !usedServices.MatchString(service)
 }
 
-// omitTokenizer omits files that do not have the form of the server's tables.
+// omitTokenizer reports whether an image omits a file of the tokenizers, because the file does not have the form of the
+// server's tables.
 func omitTokenizer(path string) bool { return strings.HasSuffix(path, ".json") }
 
 // Server returns an image of the real server of a release (0.7.3), from the same environment as in the tests of

@@ -14,7 +14,7 @@ func TestServerOmits(t *testing.T) {
 		"/usr/lib/python3.13/json/__pycache__/decoder.cpython-313.opt-1.pyc": true,
 	} {
 		if got := library.omit(path); got != want {
-			t.Errorf("%s is left out: %t, want %t", path, got, want)
+			t.Errorf("%s is omitted: %t, want %t", path, got, want)
 		}
 	}
 	for path, want := range map[string]bool{
@@ -33,7 +33,7 @@ func TestServerOmits(t *testing.T) {
 		"/site-packages/botocore/data/bedrock/v1/x.json.gz": false,
 	} {
 		if got := omitPackage("/venv/lib/python3.13" + path); got != want {
-			t.Errorf("%s is left out: %t, want %t", path, got, want)
+			t.Errorf("%s is omitted: %t, want %t", path, got, want)
 		}
 	}
 }

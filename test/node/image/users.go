@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// user of an image.
+// user is the user of an image.
 type user struct {
 	name     string
 	uid, gid int

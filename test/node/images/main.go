@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return nil
 }
 
-// furtherNames returns the wanted images, each once, and for each the names that it gets in addition to its own.
+// furtherNames returns each requested image once, and the additional names of each image.
 func furtherNames(args []string) (wanted []string, names map[string][]string) {
 	names = map[string][]string{}
 	for _, arg := range args {

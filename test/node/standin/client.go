@@ -45,9 +45,9 @@ func parseOptions(usage string, w world, args []string, count int) (clientOption
 	var options clientOptions
 	flags := flag.NewFlagSet(usage, flag.ContinueOnError)
 	flags.SetOutput(w.stderr)
-	flags.DurationVar(&options.timeout, "timeout", 5*time.Second, "for the whole answer")
+	flags.DurationVar(&options.timeout, "timeout", 5*time.Second, "time limit for the whole answer")
 	flags.StringVar(&options.token, "token", "", "bearer token")
-	flags.StringVar(&options.authority, "authority", "", "certificates in PEM form, of which a server must show one; any when empty")
+	flags.StringVar(&options.authority, "authority", "", "certificate authorities in PEM form, which the certificate of the server must be from; if empty, any certificate is accepted")
 	if err := flags.Parse(args); err != nil {
 		return options, nil, fmt.Errorf("standin %s: %w", usage, err)
 	}

@@ -86,7 +86,7 @@ func quote(w world) {
 	}
 	fmt.Fprint(w.stderr, text.String())
 	file, err := os.OpenFile(terminationLog, os.O_WRONLY|os.O_TRUNC, 0)
-	if err != nil { // outside of a container
+	if err != nil { // the file does not exist outside of a container
 		return
 	}
 	defer file.Close()

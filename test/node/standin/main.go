@@ -2,12 +2,12 @@
 // in milliseconds, answers requests about its configuration, and can fail in every way in which a server can fail. The
 // same image contains a model server that requires a token, and a client for `kubectl exec`.
 //
-//	standin [--insecure]       a server, on the configuration in $RUN_CONFIG_PATH
-//	standin vllm               a model server that demands $VLLM_API_KEY
-//	standin get|post|dns …     a client; -h shows how
-//	standin idle               nothing, until it is told to end
-//	python, uvicorn            the same server, as the launchers of stacks of v1alpha1 start it
-//	ollama serve|pull|list     the model server, as users of Ollama start it
+//	standin [--insecure]       runs a server with the configuration in $RUN_CONFIG_PATH
+//	standin vllm               runs a model server that requires the token $VLLM_API_KEY
+//	standin get|post|dns …     runs a client; -h shows its options
+//	standin idle               waits for a signal to end
+//	python, uvicorn            run the same server, for the launchers of stacks of v1alpha1
+//	ollama serve|pull|list     behaves like Ollama, with the same model server
 package main
 
 import (

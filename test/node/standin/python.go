@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Other names of the program in its image, in a separate folder. The launchers of stacks of v1alpha1 look for them in
-// $PATH and start the server with them.
+// The image also contains the program under these names, in a separate folder. The launchers of stacks of v1alpha1 look
+// for these names in $PATH, and start the server with them.
 const (
 	pythonName  = "python"
 	uvicornName = "uvicorn"

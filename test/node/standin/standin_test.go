@@ -90,7 +90,7 @@ func startAs(t *testing.T, name string, variables map[string]string, args ...str
 		select {
 		case <-p.code:
 		case <-time.After(10 * time.Second):
-			t.Error("does not end on a signal")
+			t.Error("the stand-in does not end on a signal")
 		}
 	})
 	return p
@@ -105,7 +105,7 @@ func (p *program) ready(t *testing.T) *program {
 			return p
 		}
 	}
-	t.Fatalf("does not listen: %s%s", p.stdout.String(), p.stderr.String())
+	t.Fatalf("the stand-in does not listen: %s%s", p.stdout.String(), p.stderr.String())
 	return nil
 }
 
@@ -117,7 +117,7 @@ func (p *program) ends(t *testing.T) int {
 		p.code <- code
 		return code
 	case <-time.After(10 * time.Second):
-		t.Fatal("does not end")
+		t.Fatal("the stand-in does not end")
 		return -1
 	}
 }
@@ -290,15 +290,15 @@ func TestServerEnds(t *testing.T) {
 		code      int
 		says      string
 	}{
-		"told to, at once":       {[]string{"STANDIN_EXIT", "3"}, 3, "exit code 3"},
-		"told to, after a while": {[]string{"STANDIN_EXIT", "0", "STANDIN_AFTER", "10ms"}, 0, ""},
-		"no such file":           {[]string{"RUN_CONFIG_PATH", "/nowhere/config.yaml"}, 1, "no such file"},
-		"no YAML":                {[]string{"RUN_CONFIG_PATH", configFile(t, "a: [")}, 1, "parse configuration"},
+		"configured exit code":              {[]string{"STANDIN_EXIT", "3"}, 3, "exit code 3"},
+		"configured exit code after a time": {[]string{"STANDIN_EXIT", "0", "STANDIN_AFTER", "10ms"}, 0, ""},
+		"no such file":                      {[]string{"RUN_CONFIG_PATH", "/nowhere/config.yaml"}, 1, "no such file"},
+		"no YAML":                           {[]string{"RUN_CONFIG_PATH", configFile(t, "a: [")}, 1, "parse configuration"},
 		"a variable without a value": {
 			[]string{"LLSD_VLLM_API_KEY", ""}, 1, `environment variable "LLSD_VLLM_API_KEY" not set or empty (line 10 of the configuration)`,
 		},
-		"quotes its secrets": {[]string{"STANDIN_LEAK", "true"}, 1, "input_value='sk-abc'"},
-		"a wrong variable":   {[]string{"STANDIN_START", "soon"}, 2, `variable STANDIN_START: time: invalid duration "soon"`},
+		"configured error with secrets": {[]string{"STANDIN_LEAK", "true"}, 1, "input_value='sk-abc'"},
+		"an invalid variable":           {[]string{"STANDIN_START", "soon"}, 2, `variable STANDIN_START: time: invalid duration "soon"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := start(t, environment(t, tc.variables...))

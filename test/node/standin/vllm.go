@@ -40,7 +40,7 @@ type modelServer struct {
 	listed []string
 	pause  time.Duration
 	log    io.Writer
-	// dimension is how many numbers the vector of a text has.
+	// dimension is the length of the vector of a text.
 	dimension int
 	// answered is the number of completions. It is part of their ids, because a server stores completions by their ids.
 	answered atomic.Int64
@@ -126,12 +126,12 @@ func (m *modelServer) stream(ctx context.Context, w http.ResponseWriter, model s
 			return
 		}
 		fmt.Fprintf(w, "data: %s\n\n", event)
-		_ = http.NewResponseController(w).Flush() // a client that is gone ends the context
+		_ = http.NewResponseController(w).Flush() // the context ends if the client disconnects
 	}
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
-// verdict is the answer of Llama Guard to messages: the category of what they ask for, or safe.
+// verdict is the answer of Llama Guard to messages: the category of an unsafe request, or safe.
 func verdict(messages string) string {
 	if strings.Contains(messages, "bomb") {
 		return "unsafe\nS1"

@@ -14,8 +14,8 @@ import (
 // clientToken is the token of a client of the test's server.
 const clientToken = "the-client-token"
 
-// authentication is a stack whose server requires a token from clients, which a user's service checks, and serves
-// HTTPS.
+// authentication is a stack whose server serves HTTPS and requires a token from clients. A user's service checks the
+// token.
 const authentication = `
 apiVersion: llamastack.io/v1alpha2
 kind: LlamaStackDistribution
@@ -39,7 +39,7 @@ spec:
 func TestAuthentication(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		if rel.Runtime.HealthNeedsToken {
-			return // rejected, see the engine's tests
+			return // the operator rejects the stack, see the engine's tests
 		}
 		s := sample{secrets: secrets{}}
 		if err := s.add([]byte(authentication)); err != nil {
@@ -49,7 +49,7 @@ func TestAuthentication(t *testing.T) {
 		s.fit(t, rel, s.startPlace(t))
 		s.secrets["auth"] = map[string]string{"url": startAuthService(t)}
 
-		server := bootSample(t, rel, s, t.TempDir()) // healthy without a token
+		server := bootSample(t, rel, s, t.TempDir()) // waits for the health check, which sends no token
 		for path, want := range map[string]int{
 			"/v1/health": http.StatusOK, "/v1/version": http.StatusOK,
 			"/v1/providers": http.StatusUnauthorized,

@@ -81,8 +81,9 @@ func (s *llamaStack) route(ctx context.Context, method, end string) (string, err
 // connections.
 const maxFailed = 4
 
-// answerTimeout is many times the duration of an answer on a busy machine. A request that waits for such a connection
-// never ends, and neither does any request that needs the same lock.
+// answerTimeout is the time limit for an answer, and is many times the usual duration on a busy machine. A request that
+// waits for a connection of an ended event loop (see maxFailed) never ends, and neither does any request that needs the
+// same lock.
 const answerTimeout = 90 * time.Second
 
 // again repeats a request that is answered with an internal error, until limit requests since the start have failed.

@@ -42,7 +42,7 @@ var published = []publishedProvider{
 // RELEASES, because the wheels come from the package index.
 func TestPublishedProviders(t *testing.T) {
 	if !realserver.Named() {
-		t.Skip("RELEASES names no releases")
+		t.Skip("RELEASES is not set, so the test does not download the wheels")
 	}
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		for _, p := range published {
@@ -74,14 +74,14 @@ func (p publishedProvider) load(t *testing.T, rel *release.Release) {
 // does not support.
 func TestPublishedProviderOfAnotherRelease(t *testing.T) {
 	if !realserver.Named() {
-		t.Skip("RELEASES names no releases")
+		t.Skip("RELEASES is not set, so the test does not download the wheels")
 	}
 	const want = `external providers: Provider "outside" (example.com/outside:1) lacks packages: llama-stack-provider-lmeval 0.5.0 ` +
 		`needs llama-stack (it is not installed); `
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		lmeval := published[1]
 		if rel.Package == "llama-stack" {
-			t.Skip("the provider is for this server")
+			t.Skip("the provider supports this server")
 		}
 		stack := externalStack{
 			release: rel, api: lmeval.spec.API, entry: lmeval.entry, kind: lmeval.spec.Type, module: lmeval.spec.Module,

@@ -129,7 +129,7 @@ func (s externalStack) start(t *testing.T, env ...string) (*llamaStack, error) {
 // externalToken is the provider's value from the environment.
 const externalToken = "external-provider-token"
 
-// echoStack is a stack with the provider that answers chats itself.
+// echoStack returns a stack with the provider that answers chats itself.
 func echoStack(rel *release.Release) externalStack {
 	return externalStack{
 		release: rel, api: "inference", kind: external.EchoType, module: external.EchoModule, image: external.Echo(),

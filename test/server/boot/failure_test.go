@@ -93,7 +93,7 @@ func (f *failure) boot(t *testing.T, rel *release.Release) string {
 // some exceptions without their class.
 var exception = regexp.MustCompile(`(?m)(?:^\s*((?:[a-z_0-9]+\.)*[A-Z][A-Za-z]*(?:Error|Exception))|^.*: (Error creating app))(?:: (.*))?$`)
 
-// Parts of the server's output that differ from run to run.
+// These patterns match the parts of the server's output that differ from run to run.
 var (
 	number  = regexp.MustCompile(`\bport \d+|\bstack\d+\b`)
 	padding = regexp.MustCompile(`\s+category=\S+$|\s+$`)

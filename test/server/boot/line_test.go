@@ -28,7 +28,7 @@ func eachRelease(t *testing.T, test func(t *testing.T, rel *release.Release)) {
 	}
 }
 
-// heavy lists the entries of spec.disabled that remove providers that need model weights or PyTorch from a
+// heavy returns the entries of spec.disabled that remove providers that need model weights or PyTorch from a
 // configuration, because no test machine has these. An entry is one provider, or a whole API if all its providers need
 // them. Defaults that name a removed provider are removed too.
 func heavy(t *testing.T, rel *release.Release, config []byte) []string {

@@ -84,14 +84,14 @@ func answersOffline(t *testing.T, rel *release.Release) {
 	t.Logf("offline: %s finds the text of a file", rel.Version)
 }
 
-// endsOffline contains the causes that prevent the server from starting. The operator rejects the first two with
-// spec.offline, so they are rendered without it.
+// endsOffline checks that each of these causes prevents the server from starting. The operator rejects the first two
+// with spec.offline, so they are rendered without it.
 func endsOffline(t *testing.T, rel *release.Release) {
 	for _, tt := range []struct {
 		name, says, tokenizer string
 		edit                  func(spec map[string]any)
 		ends                  bool
-		// needs is a package that is not installed in the test's environment of some releases.
+		// needs is a package that is missing in the test environments of some releases.
 		needs string
 	}{
 		{
@@ -160,7 +160,7 @@ func installed(t *testing.T, rel *release.Release, name string) bool {
 // time.
 func withoutKeys(spec map[string]any) { delete(mapping(spec, "workload", "overrides"), "env") }
 
-// offlineSample is the stack for a release, with the test's edit.
+// offlineSample returns the stack for a release, with the test's edit.
 func offlineSample(t *testing.T, rel *release.Release, edit func(spec map[string]any)) sample {
 	t.Helper()
 	s := readSample(t, "testdata/offline/stack.yaml")

@@ -38,5 +38,5 @@ func freePort() (int, error) {
 		}
 		return port, nil
 	}
-	return 0, errors.New("find free port: none of 200 is")
+	return 0, errors.New("find free port: none of 200 ports is free")
 }

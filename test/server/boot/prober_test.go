@@ -52,7 +52,7 @@ func checkProber(t *testing.T, server *llamaStack, rel *release.Release, want []
 	}
 }
 
-// probed is the result of the operator's prober for a server.
+// probed returns the result of the operator's prober for a server.
 func (s *llamaStack) probed(t *testing.T) probe.Answer {
 	t.Helper()
 	address, err := url.Parse(s.url)

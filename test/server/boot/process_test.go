@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	// bootTimeout is many times the duration of a boot on an idle machine (5 to 14 s).
+	// bootTimeout is the time limit for a boot, which takes 5 to 14 s on an idle machine.
 	bootTimeout = 5 * time.Minute
 	// stopTimeout is the time that a process has to end after a signal.
 	stopTimeout = 15 * time.Second
@@ -113,7 +113,7 @@ func (p *process) stop() {
 	if _, isRunning := running.LoadAndDelete(p); !isRunning {
 		return
 	}
-	_ = syscall.Kill(-p.cmd.Process.Pid, p.stopBy) // gone already is fine
+	_ = syscall.Kill(-p.cmd.Process.Pid, p.stopBy) // the group may have ended
 	select {
 	case <-p.exited:
 	case <-time.After(stopTimeout):
@@ -122,7 +122,7 @@ func (p *process) stop() {
 }
 
 func (p *process) kill() {
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // gone already is fine
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // the group may have ended
 	<-p.exited
 	p.guard.Close()
 }
@@ -132,7 +132,7 @@ type llamaStack struct {
 	url    string
 	client *http.Client
 	boot   time.Duration // from the start until the health check passes
-	stop   func()        // ends it before the test does
+	stop   func()        // ends the server before the end of the test
 	// failed counts the chats that were answered with an internal error.
 	failed  int
 	process *process
@@ -254,12 +254,12 @@ func (s *llamaStack) waitHealthy(ctx context.Context, p *process) error {
 const (
 	// started matches the message of each process of a server when it begins to serve.
 	started = "Application startup complete"
-	// workersTimeout is many times the time between the starts of the first and the second process.
+	// workersTimeout is the time limit for the start of the other processes after the first.
 	workersTimeout = 2 * time.Minute
 )
 
-// waitWorkers waits for the processes that start after the first. A healthy answer is about one process, and a process
-// that cannot start ends them all.
+// waitWorkers waits for the processes that start after the first. A successful health check shows only that one process
+// serves, and a process that cannot start ends all processes.
 func (s *llamaStack) waitWorkers(workers int) error {
 	timeout := time.After(workersTimeout)
 	tick := time.NewTicker(100 * time.Millisecond)

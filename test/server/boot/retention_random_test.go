@@ -35,7 +35,7 @@ const (
 	// seedVariable names the variable with the seed of the changes. If it is not set, the seed is defaultSeed.
 	seedVariable = "RETENTION_SEED"
 	defaultSeed  = 1
-	// startSeconds is many times the duration of a start in the process, which is less than a second.
+	// startSeconds is the time limit for a start in the process, which usually takes less than a second.
 	startSeconds = 300
 )
 
@@ -53,7 +53,7 @@ func TestRetentionRandom(t *testing.T) {
 	releases, _ := retentionScope(t)
 	wanted := (randomPairs + len(releases) - 1) / len(releases)
 	var table tableOfLines
-	table.add("release", "pairs", "lost", "left out", "seconds", "seed")
+	table.add("release", "pairs", "lost", "omitted", "seconds", "seed")
 	t.Cleanup(func() { writeTable(t, table.String()) })
 	for _, rel := range releases {
 		t.Run(rel.Version, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestRetentionRandom(t *testing.T) {
 			for i := 0; i < len(edits) && p.tried < wanted; i++ {
 				p.try(t, &edits[i])
 			}
-			t.Logf("left out:\n%s", strings.Join(p.left, "\n"))
+			t.Logf("omitted changes:\n%s", strings.Join(p.left, "\n"))
 			if p.tried < wanted {
 				t.Errorf("only %d of %d changes could be tried", p.tried, wanted)
 			}
@@ -81,7 +81,7 @@ type pairs struct {
 	scripts string // the directory of the program that runs before the server
 
 	tried, lost int
-	left        []string // the changes without a result, and why
+	left        []string // the changes without a result, with the reasons
 }
 
 func newPairs(t *testing.T, rel *release.Release) *pairs {
@@ -210,7 +210,7 @@ func (p *pairs) runScript(t *testing.T, outcome *corpus.Outcome, config string, 
 	}
 }
 
-// Requests of look, by their number.
+// These are the indexes of the requests of look.
 const (
 	askModels = iota
 	askVectorStores
@@ -230,7 +230,7 @@ func (p *pairs) look() []realserver.Call {
 // clientText is the content of the client's vector store.
 const clientText = "The client keeps its bees in the attic."
 
-// Requests of client, by their number.
+// These are the indexes of the requests of client.
 const (
 	makeStore = iota
 	makeFile

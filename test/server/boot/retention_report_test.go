@@ -12,7 +12,7 @@ import (
 	"text/tabwriter"
 )
 
-// Outcomes of a case.
+// These are the outcomes of a case.
 const (
 	passed = "ok"
 	failed = "FAILED"

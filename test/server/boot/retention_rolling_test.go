@@ -40,7 +40,7 @@ func TestRetentionRolling(t *testing.T) {
 type rolling struct {
 	*retention
 	before, after pod
-	beside        pod      // starts at the same time as after
+	beside        pod      // a second new pod, which starts at the same time as after
 	made          []string // the ids of the vector stores that clients created
 }
 
@@ -50,7 +50,7 @@ func newRolling(t *testing.T, rel *release.Release, store string) *rolling {
 	r.before = r.stack.render(t)
 	r.models(t, func(models []any) []any { return append(models, fields{"name": "added", "provider": "vllm"}) })
 	r.model(t, "plain", fields{"contextLength": 64123})
-	// Pods share the store and no volume.
+	// The pods share the store, but no volume.
 	for _, p := range []*pod{&r.beside, &r.after} {
 		r.stack.root = t.TempDir()
 		*p = r.stack.render(t)
@@ -123,10 +123,10 @@ func (r *rolling) boot(t *testing.T, p pod, models ...string) *llamaStack {
 	return server
 }
 
-// keeps looks for every vector store.
+// keeps returns an error unless the server has every vector store that clients created.
 func (r *rolling) keeps(ctx context.Context, server *llamaStack) error {
 	if len(r.made) == 0 {
-		return errors.New("no vector store was made")
+		return errors.New("no vector store was created")
 	}
 	var lost []error
 	for _, id := range r.made {
@@ -148,7 +148,7 @@ type makingClient struct {
 	err    error
 }
 
-// pause between two vector stores of a client.
+// pause is the time between two vector stores of a client.
 const pause = 200 * time.Millisecond
 
 func (r *rolling) startClient(t *testing.T, server *llamaStack) *makingClient {

@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// The stores in which a stack can keep its state, as values of spec.storage.kv.type.
+// These are the stores in which a stack can keep its state, as values of spec.storage.kv.type.
 const (
 	onSQLite   = "sqlite"
 	onRedis    = "redis"
@@ -36,7 +36,7 @@ type keptStack struct {
 	on    place
 	env   []string // additions of the machine to the environment of the pod
 	mu    sync.Mutex
-	times []int // of the script before the start, in milliseconds
+	times []int // the durations of the script before the start, in milliseconds
 }
 
 // newKeptStack returns a stack with an empty state of the given kind.

@@ -187,7 +187,7 @@ func (r *retention) declare(t *testing.T, name string) {
 	r.stack.change(t, func(map[string]any) {})
 }
 
-// disposable lists the base's providers that no other provider needs.
+// disposable returns the base's providers that no other provider needs.
 func (r *retention) disposable() []any {
 	var disabled []any
 	for _, item := range [][2]string{{"tool_runtime", "brave-search"}, {"scoring", "basic"}} {

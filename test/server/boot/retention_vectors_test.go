@@ -93,7 +93,7 @@ func (r *retention) steps() []namedTest {
 	}
 }
 
-// sqliteVec is an extension of SQLite. Some builds of Python do not support it.
+// sqliteVec adds a build of SQLite that can load extensions, because some builds of Python do not support them.
 func sqliteVec(t *testing.T, k *keptStack) fields {
 	t.Helper()
 	packages, err := realserver.InstallSQLite(t.Context())
@@ -114,7 +114,7 @@ func (k *keptStack) behind(t *testing.T, module, packages string) {
 	k.env = append(k.env, "PYTHONPATH="+path, "PACKAGES_BEHIND="+packages)
 }
 
-// pgvector is the stack's own database with the extension.
+// pgvector returns the settings for the stack's own database with the extension.
 func pgvector(t *testing.T, k *keptStack) fields {
 	t.Helper()
 	if _, err := k.on.db.query(t.Context(), "CREATE EXTENSION vector"); err != nil {
@@ -127,7 +127,7 @@ func pgvector(t *testing.T, k *keptStack) fields {
 	}
 }
 
-// chroma is a separate server. Its client library is added to the installed packages of the release.
+// chroma starts a separate server, adds its client library to the packages of the release, and returns the settings.
 func chroma(t *testing.T, k *keptStack) fields {
 	t.Helper()
 	environment, err := realserver.InstallChroma(t.Context())

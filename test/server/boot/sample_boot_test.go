@@ -325,8 +325,8 @@ func checkMCP(t *testing.T, server *llamaStack, rel *release.Release, names []st
 	}
 }
 
-// stateTimeout is many times the time that a busy server takes to write in the background, which was up to a minute
-// with releases 0.6 to 0.8.
+// stateTimeout is the time limit until the server has written a chat in the background. With releases 0.6 to 0.8, this
+// takes up to a minute on a busy machine.
 const stateTimeout = 4 * time.Minute
 
 // again sends one more chat if two processes created the same tables in an empty database. The process that failed does

@@ -31,13 +31,13 @@ const samples = "../../../config/samples"
 type sample struct {
 	stack   *v1alpha2.LlamaStackDistribution
 	secrets secrets
-	running *plan.Running // nil means that nothing runs
+	running *plan.Running // nil means that no earlier version of the stack runs
 }
 
 // secrets contains the values by the name of the Secret and the key in it.
 type secrets map[string]map[string]string
 
-// values lists every value, to be removed from the test's output.
+// values returns every value, to be removed from the test's output.
 func (s secrets) values() []string {
 	var values []string
 	for _, data := range s {
@@ -137,7 +137,7 @@ func (s *sample) fit(t *testing.T, rel *release.Release, on place) {
 	s.stack.Spec.Distribution.Version = rel.Version
 	s.stack.Spec.Disabled = append(s.stack.Spec.Disabled, heavy(t, rel, resolve(t, rel, name).Base)...)
 	s.edit(t, func(spec map[string]any) {
-		delete(spec, "externalProviders") // their packages exist only in pods
+		delete(spec, "externalProviders") // the packages of external providers exist only in pods
 		withoutAPIs(rel, spec)
 		fitProviders(t, spec, on)
 		for _, entry := range list(spec, "resources", "tools") {

@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The indexes in the part of a container's command before the image's entrypoint: a shell, its script, the program that
-// updates the registry, and the program's arguments.
+// These are indexes in the part of a container's command before the image's entrypoint. This part is a shell, its
+// script, the program that updates the registry, and the program's arguments.
 const (
 	programAt    = 3
 	configAt     = 4

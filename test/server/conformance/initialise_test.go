@@ -55,11 +55,11 @@ func TestInitialise(t *testing.T) {
 		}
 		slices.Sort(left)
 		t.Logf("omitted cases of %s:\n%s", rel.Line, strings.Join(left, "\n"))
-		t.Logf("initialise %s: %d configurations started, %d not, %d cases refused by our own checks, %d left out, %.0f s",
+		t.Logf("initialise %s: %d configurations started, %d did not, the operator rejected %d cases, %d were omitted, %.0f s",
 			rel.Line, started, failed, refused, len(left), time.Since(begin).Seconds())
 		count(t, started, started+failed)
 		if started < leastStarts {
-			t.Errorf("only %d configurations started, fewer than %d", started, leastStarts)
+			t.Errorf("only %d configurations started, want at least %d", started, leastStarts)
 		}
 	})
 }
@@ -121,13 +121,13 @@ func needsMore(config []byte, env map[string]string) string {
 func outside(verdict realserver.Verdict) string {
 	if strings.Contains(verdict.Message, "is not available from provider") ||
 		strings.Contains(verdict.Message, "Connection error") {
-		return "up to 0.5 the server asks the provider's public service for the model"
+		return "in 0.5 and earlier, the server requests the model from the provider's public service"
 	}
 	if strings.Contains(verdict.Message, "offline mode is enabled") {
-		return "the provider asks the service of Hugging Face"
+		return "the provider sends requests to the service of Hugging Face"
 	}
 	if strings.Contains(verdict.Message, "PEM lib") {
-		return "the file that the case names for a certificate is none"
+		return "the file that the case names does not contain a certificate"
 	}
 	return ""
 }
@@ -156,7 +156,7 @@ func startUpstream(t *testing.T) *upstream {
 	u := &upstream{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		var answer any = map[string]any{"model_id": "a", "max_total_tokens": 4096} // the information about the server in TGI
+		var answer any = map[string]any{"model_id": "a", "max_total_tokens": 4096} // TGI's answer with information about the server
 		if strings.HasSuffix(r.URL.Path, "/models") {
 			answer = map[string]any{"object": "list", "data": u.models.Load()}
 		}

@@ -47,12 +47,12 @@ func TestNegative(t *testing.T) {
 		}
 		slices.Sort(left)
 		t.Logf("omitted cases of %s:\n%s", rel.Line, strings.Join(left, "\n"))
-		t.Logf("negative %s: %d configurations refused as told, %d taken as if nothing were there, %d taken, %.0f s", rel.Line,
+		t.Logf("negative %s: the server rejected %d configurations, ignored the mistakes in %d, and accepted %d, %.0f s", rel.Line,
 			asked[corpus.Refused], asked[corpus.Ignored], asked[corpus.Taken], time.Since(begin).Seconds())
 		all := asked[corpus.Refused] + asked[corpus.Ignored] + asked[corpus.Taken]
 		count(t, all-failed, all)
 		if asked[corpus.Refused] < leastRefused {
-			t.Errorf("only %d configurations were asked about, fewer than %d", asked[corpus.Refused], leastRefused)
+			t.Errorf("only %d cases expect that the server rejects the configuration, want at least %d", asked[corpus.Refused], leastRefused)
 		}
 	})
 }
@@ -112,13 +112,13 @@ func ask(
 func differs(n *corpus.Negative, verdict realserver.Verdict) string {
 	switch {
 	case n.Answer == corpus.Refused && verdict.OK:
-		return "our checks refuse what the server takes"
+		return "the operator rejects the configuration, but the server accepts it"
 	case n.Answer == corpus.Refused && !regexp.MustCompile(n.Says).MatchString(verdict.Phase+" "+verdict.Message):
-		return fmt.Sprintf("the server refuses for another reason than %q", n.Says)
+		return fmt.Sprintf("the server rejects the configuration for a reason other than %q", n.Says)
 	case n.Answer != corpus.Refused && !verdict.OK:
-		return "the server refuses what is said to be taken"
+		return "the server rejects the configuration, but the case expects that it accepts it"
 	case n.Answer == corpus.Ignored && !verdict.Same:
-		return "the server reads what is said to be ignored"
+		return "the server reads the value, but the case expects that it ignores it"
 	}
 	return ""
 }

@@ -35,7 +35,7 @@ func TestParse(t *testing.T) {
 				t.Errorf("%s: the release %s rejects a configuration that the checks accept: %s", c.Name, rel.Version, verdict)
 			}
 		}
-		t.Logf("parse %s: %d configurations read, %d not, %d cases refused by our own checks, %.0f s",
+		t.Logf("parse %s: the server read %d configurations and rejected %d, the operator rejected %d cases, %.0f s",
 			rel.Line, len(configs)-failed, failed, refused, time.Since(begin).Seconds())
 		count(t, len(configs)-failed, len(configs))
 	})

@@ -44,8 +44,8 @@ func needed(d *release.Distribution) []string {
 	return names
 }
 
-// empty returns the variables that are empty by default and do not enable a provider. A token for Gemini excludes a
-// key.
+// empty returns the variables that are empty by default and do not enable a provider. It omits the variables that
+// exclude a key for Gemini.
 func empty(d *release.Distribution) []string {
 	var names []string
 	for _, variable := range d.Variables {
@@ -74,7 +74,7 @@ func withVariables(spec fields, names []string) fields {
 func valueOf(name string) string {
 	switch {
 	case strings.HasSuffix(name, "_MODEL"):
-		return "meta-llama/Llama-Guard-3-1B" // one that meta-reference supports
+		return "meta-llama/Llama-Guard-3-1B" // a model that meta-reference supports
 	case strings.HasSuffix(name, "_PORT"):
 		return "5432"
 	case strings.Contains(name, "URL") || strings.Contains(name, "ENDPOINT") || strings.Contains(name, "BASE"):
@@ -116,14 +116,14 @@ type baseProvider struct {
 	condition string
 }
 
-// providersOf lists the providers of a configuration in its order, with the ids that conditional providers have when
+// providersOf returns the providers of a configuration in its order, with the ids that conditional providers have when
 // their condition holds.
 func providersOf(config []byte) []baseProvider {
 	var document struct {
 		Providers yaml.Node `yaml:"providers"`
 	}
 	if err := yaml.Unmarshal(config, &document); err != nil {
-		panic(fmt.Sprintf("corpus: %v", err)) // release data has a test
+		panic(fmt.Sprintf("corpus: %v", err)) // a test of package release checks the data
 	}
 	var found []baseProvider
 	for i := 0; i+1 < len(document.Providers.Content); i += 2 {

@@ -25,7 +25,7 @@ type Case struct {
 	Embedded bool
 }
 
-// object and secret names of every case.
+// These are the names that every case uses.
 const (
 	stackName  = "demo"
 	namespace  = "default"
@@ -76,7 +76,7 @@ func newCase(rel *release.Release, name, distribution string, base []byte, embed
 		err = json.Unmarshal(data, &object.Spec)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("corpus: case %q of %s: %v", name, rel.Line, err)) // a bug in this package
+		panic(fmt.Sprintf("corpus: case %q of %s: %v", name, rel.Line, err)) // an error is a bug in this package
 	}
 	return Case{Name: name, Release: rel, Object: object, Base: base, Embedded: embedded}
 }
@@ -85,7 +85,7 @@ func newCase(rel *release.Release, name, distribution string, base []byte, embed
 func shipped(rel *release.Release, name string) []byte {
 	d, ok := rel.Distribution(name)
 	if !ok {
-		panic(fmt.Sprintf("corpus: release %s ships no %q", rel.Line, name)) // its data has a test
+		panic(fmt.Sprintf("corpus: release %s ships no %q", rel.Line, name)) // a test of package release checks the data
 	}
 	data, err := d.YAML()
 	if err != nil {
@@ -94,7 +94,7 @@ func shipped(rel *release.Release, name string) []byte {
 	return data
 }
 
-// resolved returns the result that distribution.Resolve has for the case if its line is offered.
+// resolved returns the result that distribution.Resolve would return for the case if its line were offered.
 func (c *Case) resolved() distribution.Resolved {
 	name := c.Object.Spec.Distribution.Name
 	return distribution.Resolved{

@@ -91,7 +91,7 @@ const ownOpenAI = `providers:
     provider_type: remote::openai
     config: {api_key: "${env.MY_KEY}"}`
 
-// nothing is the smallest base.
+// nothing returns the smallest base.
 func (m *maker) nothing() string {
 	return fmt.Sprintf("version: 2\n%s: mine\nproviders: {}\n", m.rel.Runtime.DistributionKey)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// requiredOnly is a distribution that keeps only the providers of the base that the declared providers need.
+// requiredOnly returns a distribution that keeps only the providers of the base that the declared providers need.
 func requiredOnly() fields { return fields{"baseProviders": "Required"} }
 
 // declared adds stacks with only their own providers: one provider of each API with the starter and with an empty base,
@@ -61,7 +61,7 @@ func (m *maker) wildcards() {
 
 // declared adds the mistakes of a stack with only its own providers.
 func (n *negatives) declared() {
-	const why = "The user wishes for a stack without the other providers of the base, and is told what that brings with it."
+	const why = "The user requests a stack without the other providers of the base, and the message states the consequences."
 	base, err := changed(n.config, func(config fields) {
 		addProvider(config, "inference", fields{"provider_id": "other", "provider_type": "remote::openai"})
 	})

@@ -15,7 +15,7 @@ import (
 type Edit struct {
 	Name          string
 	Before, After Case
-	// Changes lists the changes.
+	// Changes describes each change in words.
 	Changes []string
 }
 
@@ -59,7 +59,7 @@ func (g *generator) caseOf(name string, spec fields) Case {
 func (g *generator) editable() fields {
 	spec := g.spec()
 	for _, section := range []string{"settings", "removeSettings", "networking", "workload"} {
-		delete(spec, section) // not a part of the registered resources
+		delete(spec, section) // the sections do not contain registered resources
 	}
 	spec["storage"] = fields{"kv": fields{}, "sql": fields{}}
 	providers, _ := spec["providers"].(fields)
@@ -296,7 +296,7 @@ func copied(spec fields) fields {
 		err = json.Unmarshal(data, &out)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("corpus: copy of a spec: %v", err)) // a bug in this package
+		panic(fmt.Sprintf("corpus: copy of a spec: %v", err)) // an error is a bug in this package
 	}
 	return out
 }

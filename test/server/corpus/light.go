@@ -55,14 +55,14 @@ func (c *Case) Light() (light Case, reason string) {
 func LightStarter(rel *release.Release) ([]byte, error) {
 	base := shipped(rel, starter)
 	c := newCase(rel, "light", starter, base, true, fields{})
-	light, _ := c.Light() // it has no user's provider
+	light, _ := c.Light() // the case has no provider of a user, so there is no reason
 	outcome, err := light.Run()
 	switch {
 	case err != nil:
 		return nil, err
 	case outcome.Refused != "":
 		return nil, fmt.Errorf("starter of %s without its heavy providers: %s", rel.Line, outcome.Refused)
-	case len(outcome.Config) == 0: // it has none
+	case len(outcome.Config) == 0: // the server uses the configuration in its image
 		return base, nil
 	default:
 		return outcome.Config, nil

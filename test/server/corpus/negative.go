@@ -17,11 +17,11 @@ type Answer string
 
 const (
 	// Refused means that the server does not read the configuration, or does not start with it.
-	Refused Answer = "refuses"
+	Refused Answer = "rejects"
 	// Ignored means that the server starts as if the value was absent.
 	Ignored Answer = "ignores"
 	// Taken means that the server starts, and the mistake has an effect later or never.
-	Taken Answer = "takes"
+	Taken Answer = "accepts"
 	// Unasked means that the mistake is not part of the server's configuration.
 	Unasked Answer = "never sees"
 )
@@ -34,7 +34,7 @@ type Negative struct {
 	Release *release.Release
 	// Answer is the server's reaction to the mistake, which shows whether a check is correct.
 	Answer Answer
-	// Says is a regular expression for the server's message when it rejects.
+	// Says is a regular expression for the message with which the server rejects the mistake.
 	Says string
 	// Why is the reason for reporting a mistake that the server accepts, or that only the spec can contain. It is empty
 	// for checks that use the data of a release.
@@ -57,8 +57,8 @@ type mistake struct {
 	value func() error
 }
 
-// Told returns the lines that the user reads, without the lines for the accepted object. Refusal reports whether the
-// stack is rejected.
+// Told returns the messages for the mistake, without the messages that the accepted object also causes. refusal reports
+// whether the stack is rejected.
 func (n *Negative) Told() (lines []string, refusal bool, err error) {
 	if n.value != nil {
 		return []string{n.value().Error()}, true, nil
@@ -86,7 +86,7 @@ func (n *Negative) Told() (lines []string, refusal bool, err error) {
 	return lines, false, nil
 }
 
-// Question is a configuration with the mistake, and without it.
+// Question contains the configuration with the mistake, and the configuration without it.
 type Question struct {
 	Config, Without string
 	Env             map[string]string
@@ -94,15 +94,15 @@ type Question struct {
 	Odd bool
 }
 
-// Question returns the input for the server. It returns an error if the case is wrong because its accepted object is
-// rejected.
+// Question returns the input for the server. It returns an error if the operator rejects the object that should be
+// accepted, because then the case is wrong.
 func (n *Negative) Question() (*Question, error) {
 	outcome, err := n.right.Run()
 	if err != nil {
 		return nil, err
 	}
 	if outcome.Refused != "" {
-		return nil, fmt.Errorf("%s of %s: the neighbour is refused: %s", n.Name, n.Release.Line, outcome.Refused)
+		return nil, fmt.Errorf("%s of %s: the correct object is rejected: %s", n.Name, n.Release.Line, outcome.Refused)
 	}
 	env := maps.Clone(outcome.Env)
 	maps.Copy(env, n.env)
@@ -123,7 +123,7 @@ func (n *Negative) Question() (*Question, error) {
 	return q, nil
 }
 
-// accepted returns the outcome of a mistake that is reported but not rejected, or nil if it is rejected.
+// accepted returns the outcome of a mistake that causes only a warning, or nil if the stack is rejected.
 func (n *Negative) accepted() *Outcome {
 	if n.wrong == nil || n.wrong == n.right {
 		return nil
@@ -191,7 +191,7 @@ func newNegatives(rel *release.Release) *negatives {
 	n.small = n.own(n.smallSpec(nil))
 	outcome, err := n.small.Run()
 	if err != nil || outcome.Refused != "" {
-		// a bug in this package
+		// an error is a bug in this package
 		panic(fmt.Sprintf("corpus: the small stack of %s: %v %s", rel.Line, err, outcome.Refused))
 	}
 	n.config = outcome.Config
@@ -240,7 +240,7 @@ func (n *negatives) inBase(change func(config fields)) mistake {
 func (n *negatives) inBaseOf(right *Case, change func(config fields)) mistake {
 	outcome, err := right.Run()
 	if err != nil || outcome.Refused != "" {
-		panic(fmt.Sprintf("corpus: the neighbour of a mistake in %s: %v %s", n.rel.Line, err, outcome.Refused))
+		panic(fmt.Sprintf("corpus: the correct object of a mistake in %s is rejected: %v %s", n.rel.Line, err, outcome.Refused))
 	}
 	data, err := changed(outcome.Config, change)
 	if err != nil {

@@ -27,7 +27,7 @@ func (n *negatives) bases() {
 	if release.Compare(n.rel.Line, "1.0") < 0 {
 		n.refused("base/version-that-is-no-number", "version", numberless)
 	} else {
-		n.choice("base/version-that-is-no-number", Taken, "The requirements name the versions that are supported (FR-028).", numberless)
+		n.choice("base/version-that-is-no-number", Taken, "The requirements list the supported versions (FR-028).", numberless)
 	}
 }
 
@@ -39,9 +39,9 @@ func (n *negatives) variables() {
 	n.refused("variable/default-of-the-wrong-type", "max_tokens",
 		n.inVLLM(fields{"settings": fields{"max_tokens": "${env.NOWHERE:=}"}},
 			func(config fields) { config["max_tokens"] = "${env.NOWHERE:=}" }))
-	n.choice("variable/lower-case", Taken, "The server hands the text on as it stands, and what was meant is not there.",
+	n.choice("variable/lower-case", Taken, "The server uses the reference as plain text, because the name is in lower case.",
 		n.inSpec(fields{"settings": fields{"external_apis_dir": "${env.dir}"}}, nil))
-	n.choice("variable/from-elsewhere", Unasked, "Whether envFrom brings the variable is not known before the pod starts.", n.inSpec(fields{
+	n.choice("variable/from-elsewhere", Unasked, "Until the pod starts, the operator cannot determine whether envFrom sets the variable.", n.inSpec(fields{
 		"settings": fields{"external_apis_dir": "${env.NOWHERE}"},
 		"workload": fields{"overrides": fields{"envFrom": []any{fields{"configMapRef": fields{"name": "more"}}}}},
 	}, nil))
@@ -103,7 +103,7 @@ func (n *negatives) dependencies() {
 	}
 	// If it is the only provider, the engine supplies every API that it needs.
 	providers := fields{"inference": n.vllm(nil), "toolRuntime": fields{"provider": search}}
-	const why = "The server would not start with what needs it, and the user wishes for a stack without the API."
+	const why = "The user disables an API that another part of the stack needs, and the server would not start."
 	n.choice("dependency/disabled", Unasked, why, mistake{
 		wrong: n.listed(fields{"providers": providers, "disabled": []any{"vectorIo"}}),
 		right: n.listed(fields{"providers": providers}),
@@ -165,7 +165,7 @@ func (n *negatives) needy(api, name string) {
 		}))
 }
 
-// disabled adds the APIs that cannot be disabled.
+// disabled adds mistakes in spec.disabled: names that cannot be disabled, and entries without an effect.
 func (n *negatives) disabled() {
 	off := func(what ...any) fields { return fields{"disabled": what} }
 	none := mistake{right: n.small}
@@ -174,19 +174,19 @@ func (n *negatives) disabled() {
 		m.wrong = n.own(n.smallSpec(spec))
 		return m
 	}
-	n.choice("disabled/of-no-release", Unasked, "Nothing is disabled by a name that is misspelt, and nobody would notice.", with(off("infrence")))
-	n.choice("disabled/part-of-an-API", Unasked, "Models are served by the router of inference; one cannot go without the other.", with(off("models")))
-	n.choice("disabled/of-the-server", Unasked, "The server has it without any provider and cannot be told to leave it out.", with(off("inspect")))
-	n.choice("disabled/provider-that-is-not-there", Unasked, "Nothing is taken away, which is what is wished; a slip of the pen shows in the warning.",
+	n.choice("disabled/of-no-release", Unasked, "A misspelt name disables nothing, and the user would not notice the mistake.", with(off("infrence")))
+	n.choice("disabled/part-of-an-API", Unasked, "The router of inference serves the models, so this part of the API cannot be disabled separately.", with(off("models")))
+	n.choice("disabled/of-the-server", Unasked, "The server always serves this API, which needs no provider, and has no setting to disable it.", with(off("inspect")))
+	n.choice("disabled/provider-that-is-not-there", Unasked, "The stack does not have the part to remove, so nothing changes. The warning points to a possible typing error.",
 		with(off("inference/nowhere")))
-	n.choice("disabled/wildcard-for-nothing", Unasked, "Nothing is taken away, which is what is wished; a slip of the pen shows in the warning.",
+	n.choice("disabled/wildcard-for-nothing", Unasked, "The stack does not have the part to remove, so nothing changes. The warning points to a possible typing error.",
 		with(off("inference/*")))
-	n.choice("disabled/and-configured", Unasked, "Two fields wish for the opposite; the one that takes away wins.",
+	n.choice("disabled/and-configured", Unasked, "Two fields contradict each other, and the field that disables takes precedence.",
 		with(fields{
 			"providers": fields{"inference": []any{n.vllm(nil), fields{"id": "other", "provider": "openai"}}},
 			"disabled":  []any{"inference/other"},
 		}))
-	n.choice("disabled/and-named-by-a-model", Unasked, "The model would have no provider to serve it.",
+	n.choice("disabled/and-named-by-a-model", Unasked, "No provider would serve the model.",
 		with(fields{
 			"providers": fields{"inference": []any{n.vllm(nil), fields{"id": "other", "provider": "openai"}}},
 			"disabled":  []any{"inference/other"},
@@ -194,7 +194,7 @@ func (n *negatives) disabled() {
 		}))
 	for _, api := range release.KnownAPIs() {
 		if _, known := n.rel.API(api); !known && (api != "telemetry" || n.rel.Runtime.TelemetrySwitch == "") {
-			n.choice("disabled/of-another-release", Unasked, "What the release does not have is off already.", with(off(api)))
+			n.choice("disabled/of-another-release", Unasked, "The release does not have the API, so there is nothing to disable.", with(off(api)))
 			break
 		}
 	}

@@ -43,7 +43,7 @@ func (n *negatives) another(kind *provider.Type, p fields) fields {
 	return fields{"providers": providers}
 }
 
-// withSettings returns the small stack with a provider of a type, with the mistake that it has these settings.
+// withSettings returns a mistake in the small stack: an additional provider of a type has these settings.
 func (n *negatives) withSettings(kind *provider.Type, settings fields) mistake {
 	v := &values{}
 	right, wrong := v.provider(kind, "another", minimal), v.provider(kind, "another", minimal)
@@ -62,7 +62,7 @@ func (n *negatives) withSettings(kind *provider.Type, settings fields) mistake {
 		func(config fields) { maps.Copy(anotherConfig(config, kind.API), settings) })
 }
 
-// anotherConfig is the config of that provider.
+// anotherConfig returns the config of the provider that another adds.
 func anotherConfig(config fields, api string) fields {
 	list := at(config, "providers")[api].([]any)
 	return at(list[len(list)-1].(fields), "config")
@@ -97,7 +97,7 @@ func (n *negatives) providerTypes() {
 		}
 		if kind.Deprecated != "" {
 			v := &values{}
-			n.choice("provider/deprecated-type/"+kind.Type, Taken, "It works in this release, and the next ones will not have it.",
+			n.choice("provider/deprecated-type/"+kind.Type, Taken, "The type works in this release, but later releases will not have it.",
 				mistake{wrong: n.own(n.smallSpec(n.another(kind, v.provider(kind, "another", minimal)))), right: n.small})
 		}
 	}
@@ -176,7 +176,7 @@ func (n *negatives) unregistrable(kind *provider.Type) {
 		}))
 }
 
-// providerKeys adds a case without each key that a type requires to start.
+// providerKeys adds a case for each key that a type requires to start. In the case, the key is missing.
 func (n *negatives) providerKeys() {
 	v := &values{}
 	for _, kind := range n.types() {
@@ -189,7 +189,7 @@ func (n *negatives) providerKeys() {
 		}
 		for _, key := range required(kind.Config, defaults) {
 			if known, _ := kind.Config.Key(key); !known.Required {
-				continue // a rule requires it
+				continue // a rule and not the class requires the key
 			}
 			right, wrong := v.provider(kind, "another", minimal), v.provider(kind, "another", minimal)
 			check := "provider/missing-key"
@@ -201,7 +201,7 @@ func (n *negatives) providerKeys() {
 				delete(wrong, "apiKey")
 				check = "provider/missing-credential"
 			case kind.EndpointParts.Port:
-				continue // it is part of the endpoint
+				continue // the port is part of the endpoint
 			default:
 				delete(settings, key)
 				if secrets, ok := wrong["secretRefs"].(fields); ok {
@@ -244,7 +244,7 @@ func (n *negatives) unsetKey(check string, kind *provider.Type, key string, righ
 
 // noCredential adds an external service without a key, and one whose key in the base is a variable that is never set.
 func (n *negatives) noCredential() {
-	const why = "The server starts without, and calls the service with the key that a client may send."
+	const why = "The server starts without a key, and calls the service with the key that a client sends, if any."
 	openai, _ := n.rel.Provider("inference", "remote::openai")
 	right := n.another(openai, fields{"provider": "openai", "apiKey": ref("key", "key")})
 	wrong := n.another(openai, fields{"provider": "openai"})
@@ -287,7 +287,7 @@ func (n *negatives) extraKeys() {
 		i := slices.IndexFunc(kind.Config.Keys, func(key schema.Key) bool { return key.Deprecated })
 		key := kind.Config.Keys[i]
 		if value, ok := (&values{}).of(key.Type, key.Limits, 0); ok {
-			n.choice("provider/deprecated-key", Taken, "It works in this release; the server itself asks for another one.",
+			n.choice("provider/deprecated-key", Taken, "The key works in this release, but the server recommends another key.",
 				n.withSettings(kind, fields{key.Name: value}))
 		}
 	}
@@ -302,13 +302,13 @@ func (n *negatives) unreadFields() {
 		v := &values{}
 		right, wrong := v.provider(noEndpoint, "another", minimal), v.provider(noEndpoint, "another", minimal)
 		wrong["endpoint"] = "http://gateway.example/v1"
-		n.choice("provider/endpoint-that-is-not-read", Ignored, "The server would call the public service, with the key that is meant for another one.",
+		n.choice("provider/endpoint-that-is-not-read", Ignored, "The server would call the public service with a key that is for another service.",
 			n.nextTo(n.another(noEndpoint, right), n.another(noEndpoint, wrong),
 				func(config fields) { anotherConfig(config, noEndpoint.API)["base_url"] = "http://gateway.example/v1" }))
 	}
 	bedrock, _ := n.rel.Provider("inference", "remote::bedrock")
 	if bedrock.CredentialKey == "" {
-		n.choice("provider/credential-that-is-read-otherwise", Ignored, "The server would call without it, and whoever named the Secret believes otherwise.",
+		n.choice("provider/credential-that-is-read-otherwise", Ignored, "The server would call the service without the credential, although the user names a Secret.",
 			n.nextTo(n.another(bedrock, fields{"provider": "bedrock"}),
 				n.another(bedrock, fields{"provider": "bedrock", "apiKey": ref("key", "key")}),
 				func(config fields) { anotherConfig(config, "inference")["api_key"] = "x" }))
@@ -320,7 +320,7 @@ func (n *negatives) unreadFields() {
 	if noCredential != nil {
 		right, wrong := fields{"provider": noCredential.Type},
 			fields{"provider": noCredential.Type, "apiKey": ref("key", "key")}
-		n.choice("provider/credential-that-is-not-read", Ignored, "The server would call without it, and whoever named the Secret believes otherwise.",
+		n.choice("provider/credential-that-is-not-read", Ignored, "The server would call the service without the credential, although the user names a Secret.",
 			n.nextTo(n.another(noCredential, right), n.another(noCredential, wrong),
 				func(config fields) { anotherConfig(config, noCredential.API)["api_key"] = "x" }))
 	}
@@ -328,7 +328,7 @@ func (n *negatives) unreadFields() {
 		v := &values{}
 		right, wrong := v.provider(kind, "another", minimal), v.provider(kind, "another", minimal)
 		wrong["endpoint"] = "http://gateway.example/v1"
-		n.choice("provider/endpoint-that-is-a-constant", Taken, "The class reads the key, and the adapter calls a constant.",
+		n.choice("provider/endpoint-that-is-a-constant", Taken, "The server's class accepts the key, but the adapter always calls a fixed address.",
 			n.nextTo(n.another(kind, right), n.another(kind, wrong),
 				func(config fields) { anotherConfig(config, kind.API)[kind.EndpointKey] = "http://gateway.example/v1" }))
 	}

@@ -32,13 +32,13 @@ func (n *negatives) models() {
 			first(func(model fields) { model["metadata"] = metadata }))
 	}
 	n.refused("model/embedding-without-dimension", "embedding", embedding(nil))
-	n.choice("model/embedding-with-a-fraction", Taken, "No vector has a length of that kind, and the first request with one would fail.", embedding(1.5))
-	n.choice("model/embedding-with-a-text", Taken, "No vector has a length of that kind, and the first request with one would fail.", embedding("many"))
+	n.choice("model/embedding-with-a-fraction", Taken, "The length of a vector must be a whole number, so the first request for a vector would fail.", embedding(1.5))
+	n.choice("model/embedding-with-a-text", Taken, "The length of a vector must be a whole number, so the first request for a vector would fail.", embedding("many"))
 	unserved := mistake{
 		wrong: n.own(fields{"storage": fields{"kv": fields{}}, "resources": fields{"models": []any{"a"}}}),
 		right: n.small,
 	}
-	n.choice("model/without-any-provider", Unasked, "The server leaves out an entry without a provider, and says nothing.", unserved)
+	n.choice("model/without-any-provider", Unasked, "The server omits an entry without a provider, and does not report this.", unserved)
 	twice := n.nextTo(right, models("a", fields{"name": "a", "contextLength": 4096}), func(config fields) {
 		registerIn(config, n.section(), "models", fields{
 			"model_id": "a", "provider_id": "vllm",
@@ -46,11 +46,11 @@ func (n *negatives) models() {
 		})
 	})
 	if n.rel.Runtime.RegistryReplaces {
-		n.choice("model/twice", Taken, "Which of the two is meant nobody knows; the server keeps the last.", twice)
+		n.choice("model/twice", Taken, "It is unclear which of the two entries the user intends. The server keeps the last entry.", twice)
 	} else {
 		n.refused("model/twice", "already exists", twice)
 	}
-	n.choice("model/key-set-twice", Unasked, "Which of the two is meant nobody knows.", mistake{
+	n.choice("model/key-set-twice", Unasked, "It is unclear which of the two values the user intends.", mistake{
 		right: n.small,
 		wrong: n.own(n.smallSpec(models(fields{
 			"name": "a", "contextLength": 4096,
@@ -67,7 +67,7 @@ func (n *negatives) models() {
 					"model_id": "b", "provider_id": "vllm", "provider_model_id": "x", "metadata": fields{"context_length": 2},
 				})
 			}))
-		n.choice("model/name-that-is-dropped", Taken, "Clients have to know which name to send.", mistake{
+		n.choice("model/name-that-is-dropped", Taken, "The model has another name in the server, and clients must send that name.", mistake{
 			wrong: n.own(n.smallSpec(models(fields{"name": "a", "providerModelId": "x"}))), right: n.small,
 		})
 	}
@@ -80,7 +80,7 @@ func (n *negatives) models() {
 	n.shields()
 	for _, known := range n.rel.Resources() {
 		if known.Dropped {
-			n.choice("resource/dropped/"+known.Kind, Taken, "The server reads the list and registers nothing of it; a base is not the user's to mend.",
+			n.choice("resource/dropped/"+known.Kind, Taken, "The server reads the list but registers none of its entries. The user may be unable to change the base.",
 				n.inBase(func(config fields) { n.registerDropped(config, known) }))
 		}
 	}
@@ -127,7 +127,7 @@ func (n *negatives) keyless(models func(...any) fields) {
 	n.refused("model/asked-for-without-a-key", "not available|API key|api_key|not found|not set", n.nextTo(groq(nil), with(groq(nil)), func(config fields) {
 		registerIn(config, n.section(), "models", fields{"model_id": "a", "provider_id": "groq"})
 	}))
-	n.choice("model/asked-for-without-a-key-at-an-endpoint", Unasked, "A server of the user's own may ask nobody for a key.",
+	n.choice("model/asked-for-without-a-key-at-an-endpoint", Unasked, "It is possible that the user's own server does not require a key.",
 		n.nextTo(groq(fields{"endpoint": "http://models.example"}), with(groq(fields{"endpoint": "http://models.example"})),
 			nil))
 }
@@ -141,16 +141,16 @@ func (n *negatives) conditional(d *release.Distribution) {
 		c := newCase(n.rel, "negative", starter, shipped(n.rel, starter), true, fields{
 			"resources": fields{"models": []any{fields{"name": "a", "provider": p.id}}},
 		})
-		n.choice("model/of-a-conditional-provider", Unasked, "Whether the variable is set is not known before the pod starts.", mistake{wrong: &c, right: n.small})
+		n.choice("model/of-a-conditional-provider", Unasked, "Until the pod starts, the operator cannot determine whether the variable is set.", mistake{wrong: &c, right: n.small})
 		return
 	}
 }
 
-// shields adds shields, in releases with and without them.
+// shields adds mistakes in shields, for releases with and without shields.
 func (n *negatives) shields() {
 	known, ok := n.rel.Resource("shields")
 	if !ok || known.Dropped {
-		n.choice("shield/of-another-release", Ignored, "A stack would serve without the guard that it was given.", mistake{
+		n.choice("shield/of-another-release", Ignored, "The stack would serve requests without the shield that the user requested.", mistake{
 			wrong: n.own(n.smallSpec(fields{"resources": fields{"shields": []any{"guard"}}})), right: n.small,
 			change: func(config fields) {
 				registerIn(config, n.section(), "shields", fields{"shield_id": "guard", "provider_id": "llama-guard"})
@@ -198,7 +198,7 @@ func (n *negatives) references() {
 		wrong := fields{"providers": faiss, "settings": fields{section: fields{key: value}}}
 		what := n.nextTo(fields{"providers": faiss}, wrong, func(config fields) { at(config, section)[key] = value })
 		if reference.ProviderKey == "." {
-			n.choice("reference/"+reference.Path, Taken, "The first vector store that names no provider itself could not be made.", what)
+			n.choice("reference/"+reference.Path, Taken, "A request to create a vector store without a provider would fail.", what)
 			continue
 		}
 		n.refused("reference/"+reference.Path, "nowhere|not found|does not", what)
@@ -220,7 +220,7 @@ func (n *negatives) names() {
 	spec["resources"] = fields{"models": []any{"a"}}
 	named := n.again()
 	named["resources"] = fields{"models": []any{fields{"name": "a", "provider": "vllm"}}}
-	n.choice("model/of-the-first-provider", Unasked, "The first provider of a base need not be the one that is meant.",
+	n.choice("model/of-the-first-provider", Unasked, "The user may intend another provider than the first provider of the base.",
 		mistake{wrong: n.over(base, spec), right: n.over(base, named)})
 	for _, reference := range n.rel.References {
 		if reference.Resource != "models" || reference.ProviderKey == "" {
@@ -229,7 +229,7 @@ func (n *negatives) names() {
 		value := fields{reference.ProviderKey: "vllm", reference.ResourceKey: "nobody-has-it"}
 		section, key, _ := strings.Cut(reference.Path, ".")
 		if !strings.Contains(key, ".") {
-			n.choice("reference/model-that-nothing-registers", Unasked, "A provider may list the model by itself, which only the server finds out.",
+			n.choice("reference/model-that-nothing-registers", Unasked, "A provider may list the model, which only the running server can determine.",
 				n.inSpec(fields{"settings": fields{section: fields{key: value}}},
 					func(config fields) { at(config, section)[key] = value }))
 			break
@@ -248,7 +248,7 @@ func (n *negatives) names() {
 			"resources": resources,
 		}
 	}
-	n.choice("shield/model-in-another-case", Unasked, "The server starts, and the shield's first request fails.",
+	n.choice("shield/model-in-another-case", Unasked, "The server starts, but the first request that uses the shield fails.",
 		n.nextTo(shield(fields{"name": "a", "model": "vllm/llama"}, "llama-guard", "llama"),
 			shield(fields{"name": "a", "model": "vllm/Llama"}, "llama-guard", "llama"), nil))
 	n.refused("shield/that-its-provider-does-not-know", "Unsupported Code Scanner ID|codeshield", n.nextTo(
@@ -282,16 +282,16 @@ func (n *negatives) tools() {
 		}
 	}
 	alone := fields{"inference": n.vllm(nil)}
-	n.choice("tool/without-any-provider", Unasked, "Nothing would run the tool.", with(alone, "websearch"))
-	n.choice("tool/without-its-provider", Unasked, "Nothing would run the tool.", with(brave, "rag"))
-	n.choice("tool/of-the-wrong-provider", Unasked, "The provider does not have the tool; a request that uses it would fail.",
+	n.choice("tool/without-any-provider", Unasked, "No provider would run the tool.", with(alone, "websearch"))
+	n.choice("tool/without-its-provider", Unasked, "No provider would run the tool.", with(brave, "rag"))
+	n.choice("tool/of-the-wrong-provider", Unasked, "The provider does not have the tool, so a request that uses the tool would fail.",
 		with(brave, fields{"name": "rag", "provider": "brave"}))
-	n.choice("tool/of-no-provider", Unasked, "Nothing would run the tool.",
+	n.choice("tool/of-no-provider", Unasked, "No provider would run the tool.",
 		with(brave, fields{"name": "websearch", "provider": "nowhere"}))
-	n.choice("tool/built-in-with-an-endpoint", Unasked, "The server's own tool would be called and not the MCP server.",
+	n.choice("tool/built-in-with-an-endpoint", Unasked, "The server would call its own tool instead of the MCP server.",
 		with(brave, fields{"name": "websearch", "mcpEndpoint": "http://mcp.example/mcp"}))
 	if _, ok := n.rel.Resource("tool_groups"); !ok || n.dropped("tool_groups") {
-		n.choice("tool/of-no-kind", Ignored, "The stack would serve without the tool that it was given.", mistake{
+		n.choice("tool/of-no-kind", Ignored, "The stack would serve requests without the tool that the user requested.", mistake{
 			wrong: n.own(n.smallSpec(fields{"providers": brave, "resources": fields{"tools": []any{"calculator"}}})),
 			right: n.own(n.smallSpec(fields{"providers": brave})),
 			change: func(config fields) {
@@ -300,24 +300,24 @@ func (n *negatives) tools() {
 		})
 	}
 	if builtIn, ok := n.rel.Tools.BuiltInTool("websearch"); ok && builtIn.Automatic {
-		n.choice("tool/provider-that-is-not-read", Unasked, "The release takes no provider for it, so nothing stands in the configuration.",
+		n.choice("tool/provider-that-is-not-read", Unasked, "The release does not accept a provider for the tool, so the configuration does not contain it.",
 			with(brave, fields{"name": "websearch", "provider": "brave"}))
-		n.choice("tool/arguments-that-are-not-read", Unasked, "The release takes no arguments, so nothing stands in the configuration.",
+		n.choice("tool/arguments-that-are-not-read", Unasked, "The release does not accept arguments, so the configuration does not contain them.",
 			with(brave, fields{"name": "websearch", "args": fields{"max": 1}}))
 	}
 	mcp := fields{"inference": n.vllm(nil), "toolRuntime": []any{
 		search,
 		fields{"id": "mcp", "provider": "model-context-protocol"},
 	}}
-	n.choice("tool/mcp-without-its-provider", Unasked, "Nothing would run the tool.",
+	n.choice("tool/mcp-without-its-provider", Unasked, "No provider would run the tool.",
 		with(brave, fields{"name": "a", "mcpEndpoint": "http://mcp.example/mcp"}))
 	if n.rel.Tools.MCP != "tool_groups" {
-		n.choice("tool/arguments-of-an-mcp-server", Unasked, "The release takes no arguments, so nothing stands in the configuration.",
+		n.choice("tool/arguments-of-an-mcp-server", Unasked, "The release does not accept arguments, so the configuration does not contain them.",
 			with(mcp, fields{"name": "a", "mcpEndpoint": "http://mcp.example/mcp", "args": fields{"a": 1}}))
-		n.choice("tool/provider-of-an-mcp-server", Unasked, "The release takes no provider for it, so nothing stands in the configuration.",
+		n.choice("tool/provider-of-an-mcp-server", Unasked, "The release does not accept a provider for the tool, so the configuration does not contain it.",
 			with(mcp, fields{"name": "a", "mcpEndpoint": "http://mcp.example/mcp", "provider": "mcp"}))
 	}
-	n.choice("tool/disabled", Unasked, "Two fields wish for the opposite; the one that takes away wins.", mistake{right: n.small, wrong: n.own(n.smallSpec(fields{
+	n.choice("tool/disabled", Unasked, "Two fields contradict each other, and the field that disables takes precedence.", mistake{right: n.small, wrong: n.own(n.smallSpec(fields{
 		"disabled": []any{"toolRuntime"}, "resources": fields{"tools": []any{"websearch"}},
 	}))})
 }

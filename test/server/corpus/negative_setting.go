@@ -122,15 +122,15 @@ func (n *negatives) serverRules() {
 // settings adds patches that are not allowed.
 func (n *negatives) settings() {
 	with := func(more fields) mistake { return mistake{wrong: n.own(n.smallSpec(more)), right: n.small} }
-	twice := "Two fields wish for different things; which is meant nobody knows."
+	twice := "Two fields contradict each other, and it is unclear which of them the user intends."
 	n.choice("setting/of-a-field", Unasked, twice, with(fields{"settings": fields{"server": fields{"port": 9000}}}))
 	n.choice("setting/removes-what-a-field-set", Unasked, twice, with(fields{"removeSettings": []any{"server.port"}}))
-	n.choice("setting/removes-what-is-not-there", Unasked, "Nothing is taken away, which is what is wished; a slip of the pen shows in the warning.",
+	n.choice("setting/removes-what-is-not-there", Unasked, "The stack does not have the part to remove, so nothing changes. The warning points to a possible typing error.",
 		with(fields{"removeSettings": []any{"server.prt"}}))
-	n.choice("setting/removes-like-nothing-there", Unasked, "Nothing is taken away, which is what is wished; a slip of the pen shows in the warning.",
+	n.choice("setting/removes-like-nothing-there", Unasked, "The stack does not have the part to remove, so nothing changes. The warning points to a possible typing error.",
 		with(fields{"removeSettings": []any{"qwertzuiop"}}))
 	list := n.m.nothing() + "server: {auth: {provider_config: {type: github_token}, access_policy: []}}\n"
-	n.choice("setting/removes-a-part-of-a-list", Unasked, "A list has no keys to name its entries by.", mistake{
+	n.choice("setting/removes-a-part-of-a-list", Unasked, "The entries of a list have no keys, so a path cannot name them.", mistake{
 		wrong: n.over([]byte(list), n.smallSpec(fields{"removeSettings": []any{"server.auth.access_policy.permit"}})),
 		right: n.small,
 	})
@@ -139,14 +139,14 @@ func (n *negatives) settings() {
 			"disabled": []any{"telemetry"}, "removeSettings": []any{n.rel.Runtime.TelemetrySwitch},
 		}))
 	}
-	n.choice("setting/credential-in-clear-text", Taken, "Whoever may read ConfigMaps would read the credential.", with(fields{"settings": fields{
+	n.choice("setting/credential-in-clear-text", Taken, "A user who can read ConfigMaps could read the credential.", with(fields{"settings": fields{
 		"server": fields{"auth": fields{"provider_config": fields{
 			"type": "custom", "endpoint": "http://auth.example/check",
 			"client_secret": "x",
 		}}},
 	}}))
 	if n.rel.Runtime.HealthNeedsToken {
-		n.choice("setting/authentication", Taken, "The server runs, and its health check asks for a token that no probe has.", with(fields{"settings": fields{
+		n.choice("setting/authentication", Taken, "The server starts, but its health check requires a token, which the probes do not have.", with(fields{"settings": fields{
 			"server": fields{"auth": fields{"provider_config": fields{
 				"type":     "custom",
 				"endpoint": "http://auth.example/check",
@@ -154,9 +154,9 @@ func (n *negatives) settings() {
 		}}))
 	}
 	if _, known := n.rel.Server.Key("workers"); !known {
-		n.choice("server/workers", Unasked, "The release runs one process, whatever it is told.", with(fields{"workload": fields{"workers": 2}}))
+		n.choice("server/workers", Unasked, "The release always runs one process.", with(fields{"workload": fields{"workers": 2}}))
 	}
-	n.choice("setting/log-levels", Taken, "The key is in the server's class, and nothing looks at it.", with(fields{"settings": fields{"logging": fields{"level": "debug"}}}))
+	n.choice("setting/log-levels", Taken, "The server's class has the key, but the server does not use it.", with(fields{"settings": fields{"logging": fields{"level": "debug"}}}))
 	if key, ok := n.rel.TopLevel.Key("server"); ok && !key.Required {
 		base := strings.Replace(n.m.nothing(), "providers: {}", "providers: {}\nserver: {auth: {provider_config: {type: custom, endpoint: http://auth.example/check}}}", 1)
 		wrong, right := n.smallSpec(fields{"removeSettings": []any{"server.auth.provider_config.endpoint"}}), n.smallSpec(nil)
@@ -179,19 +179,19 @@ func (n *negatives) probes() {
 	}
 	custom := fields{"type": "custom", "endpoint": "http://auth.example/check"}
 	if n.rel.TopLevel.HasPath("server.auth.route_policy") {
-		n.choice("probe/no-rule-for-it", Taken, "The server runs, and answers its probes with 403.", server("auth", fields{
+		n.choice("probe/no-rule-for-it", Taken, "The server starts, but answers its probes with 403.", server("auth", fields{
 			"provider_config": custom, "route_policy": []any{fields{"permit": fields{"paths": "/v1/models*"}}},
 		}))
 	}
 	if n.rel.TopLevel.HasPath("server.quota") {
 		store := fields{"backend": "kv_default", "namespace": "quota"}
-		n.choice("probe/uses-up-the-quota", Unasked, "The server runs, and answers its probes with 429 after some minutes.",
+		n.choice("probe/uses-up-the-quota", Unasked, "The server starts, but answers its probes with 429 after some minutes.",
 			server("quota", fields{"kvstore": store}))
-		n.choice("probe/uses-up-a-larger-quota", Unasked, "The server runs, and answers its probes with 429 after some hours.",
+		n.choice("probe/uses-up-a-larger-quota", Unasked, "The server starts, but answers its probes with 429 after some hours.",
 			server("quota", fields{"kvstore": store, "anonymous_max_requests": 8640}))
 	}
 	if n.rel.Runtime.IntrospectionUnverified {
-		n.choice("auth/introspection-without-verification", Unasked, "The server runs, and verifies no certificate.", server("auth", fields{
+		n.choice("auth/introspection-without-verification", Unasked, "The server starts, but does not verify the certificate.", server("auth", fields{
 			"provider_config": fields{
 				"type": "oauth2_token", "audience": "a", "issuer": "https://sso.example",
 				"introspection": fields{
@@ -210,23 +210,23 @@ func (n *negatives) ownChoices() {
 	text := func(raw string) mistake {
 		return mistake{wrong: n.over([]byte(raw), n.again()), right: n.small, raw: raw}
 	}
-	n.choice("own/duplicate-id", Taken, "The server takes the last of the two in silence.", mistake{
+	n.choice("own/duplicate-id", Taken, "The server uses the last of the two, and does not report this.", mistake{
 		wrong: n.own(n.smallSpec(inference(n.vllm(nil), n.vllm(fields{"endpoint": "http://other.example"})))), right: n.small,
 		change: func(config fields) { addProvider(config, "inference", firstProvider(config, "inference")) },
 	})
-	n.choice("own/duplicate-id-in-the-base", Taken, "The server takes the last of the two in silence; a base is not the user's to mend.",
+	n.choice("own/duplicate-id-in-the-base", Taken, "The server uses the last of the two, and does not report this. The user may be unable to change the base.",
 		n.inBase(func(config fields) { addProvider(config, "inference", firstProvider(config, "inference")) }))
-	n.choice("own/folded-names", Unasked, "Two ids that differ in '-' and '.' have one variable for their credentials.", with(inference(
+	n.choice("own/folded-names", Unasked, "Two ids that differ only in '-' and '.' would share one variable for their credentials.", with(inference(
 		fields{"id": "a-b", "provider": "openai", "apiKey": ref("one", "key")},
 		fields{"id": "a.b", "provider": "openai", "apiKey": ref("two", "key")})))
-	n.choice("own/id-needed", Unasked, "With several providers an id says which one a model means.", with(inference(
+	n.choice("own/id-needed", Unasked, "If there are several providers, a model selects its provider by the id.", with(inference(
 		fields{"provider": "vllm", "endpoint": "http://a.example"}, fields{"provider": "openai"})))
-	n.choice("own/key-set-twice", Unasked, "Which of the two is meant nobody knows.",
+	n.choice("own/key-set-twice", Unasked, "It is unclear which of the two values the user intends.",
 		with(inference(n.vllm(fields{"settings": fields{
 			n.endpointKey(): "http://other.example/v1",
 		}}))))
-	n.choice("own/credential-in-clear-text", Taken, "Whoever may read ConfigMaps would read the credential.", with(inference(n.vllm(fields{"settings": fields{"api_token": "x"}}))))
-	n.choice("own/endpoint-with-a-password", Unasked, "Whoever may read ConfigMaps would read the password.", with(inference(n.vllm(fields{"endpoint": "http://me:pw@vllm.example"}))))
+	n.choice("own/credential-in-clear-text", Taken, "A user who can read ConfigMaps could read the credential.", with(inference(n.vllm(fields{"settings": fields{"api_token": "x"}}))))
+	n.choice("own/endpoint-with-a-password", Unasked, "A user who can read ConfigMaps could read the password.", with(inference(n.vllm(fields{"endpoint": "http://me:pw@vllm.example"}))))
 	n.endpoint()
 	search := func(endpoint, providerType string) fields {
 		return fields{"providers": fields{
@@ -237,29 +237,29 @@ func (n *negatives) ownChoices() {
 			},
 		}}
 	}
-	n.choice("own/host-and-port", Taken, "The class takes any text as a host, and the connection would fail.", with(search("http://db.example:5432", "pgvector")))
-	n.choice("own/endpoint-with-a-space", Taken, "The class takes any text, and the connection would fail.", with(fields{"providers": fields{
+	n.choice("own/host-and-port", Taken, "The server's class accepts any text as a host, but the connection would fail.", with(search("http://db.example:5432", "pgvector")))
+	n.choice("own/endpoint-with-a-space", Taken, "The server's class accepts any text, but the connection would fail.", with(fields{"providers": fields{
 		"inference": n.vllm(nil), "vectorIo": fields{"provider": "weaviate", "endpoint": "a b", "apiKey": ref("db", "key")},
 	}}))
-	n.choice("own/endpoint-with-a-user", Unasked, "Whoever may read ConfigMaps would read the password.", with(fields{"providers": fields{
+	n.choice("own/endpoint-with-a-user", Unasked, "A user who can read ConfigMaps could read the password.", with(fields{"providers": fields{
 		"inference": n.vllm(nil), "vectorIo": fields{
 			"provider": "weaviate", "endpoint": "me@weaviate.example:8080",
 			"apiKey": ref("db", "key"),
 		},
 	}}))
-	n.choice("own/base-version", Taken, "The requirements name the versions that are supported (FR-028, FR-029); the server itself reads any number.",
+	n.choice("own/base-version", Taken, "The requirements list the supported versions (FR-028, FR-029). The server accepts any number.",
 		n.inBase(func(config fields) { config["version"] = 3 }))
 	if key := n.rel.Runtime.DistributionKey; key != "" {
-		n.choice("own/base-name-that-is-a-number", Taken, "The server makes text of a number here; a name of digits in quotes is one for everybody.",
+		n.choice("own/base-name-that-is-a-number", Taken, "The server converts the number to text here. With quotes, every parser reads the name as text.",
 			n.inBase(func(config fields) { config[key] = 5 }))
 	}
 	small := string(n.config)
-	n.choice("own/base-key-twice", Taken, "The server takes the last of the two in silence.", text("version: 2\n"+small))
+	n.choice("own/base-key-twice", Taken, "The server uses the last of the two, and does not report this.", text("version: 2\n"+small))
 	n.choice("own/base-key-that-is-no-text", Unasked, "No key of the server is a list.", text("? [a]\n: 1\n"+small))
-	n.choice("own/base-empty", Unasked, "It is a slip: there is nothing to serve in it.", text("\n"))
-	n.choice("own/base-too-large", Unasked, "A ConfigMap of Kubernetes holds no more.", text("a: "+strings.Repeat("x", 800<<10)))
-	n.choice("own/base-too-deep", Unasked, "Nothing that the server reads is that deep, and the operator stays small.", text(strings.Repeat("{a: ", 120)+"1"+strings.Repeat("}", 120)))
-	n.choice("own/base-of-aliases", Unasked, "Aliases of aliases would fill the memory of the operator.", text(aliases()))
+	n.choice("own/base-empty", Unasked, "An empty base is a mistake, because it contains nothing to serve.", text("\n"))
+	n.choice("own/base-too-large", Unasked, "A Kubernetes ConfigMap cannot contain more data.", text("a: "+strings.Repeat("x", 800<<10)))
+	n.choice("own/base-too-deep", Unasked, "The server has no value that is nested so deeply, and the limit protects the memory of the operator.", text(strings.Repeat("{a: ", 120)+"1"+strings.Repeat("}", 120)))
+	n.choice("own/base-of-aliases", Unasked, "Nested aliases could use all of the operator's memory.", text(aliases()))
 }
 
 // endpoint adds a text in place of a URL.
@@ -273,7 +273,7 @@ func (n *negatives) endpoint() {
 		n.refused("provider/endpoint-that-is-no-url", kind.EndpointKey, what)
 		return
 	}
-	n.choice("own/endpoint-that-is-no-url", Taken, "The class takes any text, and each request would fail.", what)
+	n.choice("own/endpoint-that-is-no-url", Taken, "The server's class accepts any text, but each request would fail.", what)
 }
 
 // endpointKey returns the key of the release for the endpoint of vLLM.
@@ -282,7 +282,7 @@ func (n *negatives) endpointKey() string {
 	return kind.EndpointKey
 }
 
-// aliases is a text of seven lines whose YAML aliases expand to a million values.
+// aliases returns a text of seven lines whose YAML aliases expand to a million values.
 func aliases() string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n")

@@ -54,10 +54,10 @@ var toldElsewhere = map[string]string{
 }
 
 const (
-	header   = "the head of the file, no message"
-	override = "the server reads an override as it is: TestOverrideCopy"
-	external = "external providers come in images, which there are none of here: TestGenerate/external"
-	labels   = "of a configuration that becomes the label of an image: TestClearText"
+	header   = "the header of the file, not a message"
+	override = "the server reads an override unchanged: TestOverrideCopy"
+	external = "external providers are in images, which the cases do not have: TestGenerate/external"
+	labels   = "for a configuration that becomes the label of an image: TestClearText"
 	many     = "TestManyFindings, TestManyNames: a case is one mistake"
 )
 
@@ -74,7 +74,7 @@ func TestEveryCheckHasACase(t *testing.T) {
 			texts[text] = true
 			shown := pattern(text).MatchString(told)
 			if reason, excused := toldElsewhere[text]; shown == excused {
-				t.Errorf("%s: %q is in a case: %t; the reason why no case is necessary: %q", dir, text, shown, reason)
+				t.Errorf("%s: %q is in a case: %t; the reason in toldElsewhere: %q", dir, text, shown, reason)
 			}
 		}
 	}

@@ -65,7 +65,7 @@ func (n *negatives) requiredStore(store *release.Store) {
 	without := func(config fields) { delete(at(config, "storage", "stores"), store.Name) }
 	data, err := changed(n.config, without)
 	if err != nil {
-		panic("corpus: " + err.Error()) // it has just been made
+		panic("corpus: " + err.Error()) // the configuration was generated, so it can be parsed
 	}
 	n.refused("supplied/store/"+store.Name, store.Name, n.in(n.over(data, n.again()), without))
 	n.refused("storage/store-that-is-taken-out/"+store.Name, store.Name, mistake{
@@ -102,11 +102,11 @@ func (n *negatives) secrets() {
 	}
 	n.refused("secret/bool", "api_token", value("True"))
 	n.refused("secret/empty", "not set or empty", value(""))
-	n.choice("secret/line-break", Taken, "It is a slip of the editor in nearly every case, and no header can hold it.", value("token\n"))
+	n.choice("secret/line-break", Taken, "A line break at the end is usually added by an editor, and an HTTP header cannot contain it.", value("token\n"))
 	n.choice("secret/no-text", Unasked, "An environment variable of a container must be valid UTF-8.", mistake{value: func() error { return secretvalue.Usable("\xff\xfe") }})
-	n.choice("secret/control-character", Taken, "No header can hold it, so that every request would fail.", value("a\x01b"))
-	n.choice("secret/home", Taken, "The server puts its home directory in the place of ~, and the credential is another one.", value("~/token"))
-	n.choice("secret/reference", Taken, "From 1.2 on the workers replace it once more; before, it depends on where the value goes.", value("${env.HOME:=x}"))
+	n.choice("secret/control-character", Taken, "An HTTP header cannot contain the character, so every request would fail.", value("a\x01b"))
+	n.choice("secret/home", Taken, "The server replaces ~ with its home directory, which changes the credential.", value("~/token"))
+	n.choice("secret/reference", Taken, "In 1.2 and later, the workers resolve the reference again. In earlier releases, this depends on the place of the value.", value("${env.HOME:=x}"))
 	n.connections()
 }
 
@@ -121,23 +121,23 @@ func (n *negatives) connections() {
 			return err
 		}})
 	}
-	apart := "The operator takes the string apart, because not every release reads it whole."
+	apart := "The operator splits the string into its parts, because some releases do not accept a connection string."
 	wrong("no-url", "mysql://u:p@h/d", apart, secretvalue.PartHost)
 	wrong("unreadable", "postgresql://u:p%@h/d", apart, secretvalue.PartHost)
-	wrong("several-hosts", "postgresql://u:p@a,b/d", "The server takes one host.", secretvalue.PartHost)
+	wrong("several-hosts", "postgresql://u:p@a,b/d", "The server accepts only one host.", secretvalue.PartHost)
 	wrong("empty", " ", apart, secretvalue.PartHost)
 	wrong("open-quote", "host='a user=b", apart, secretvalue.PartHost)
 	wrong("no-host", "postgresql:///d?user=u", apart, secretvalue.PartHost)
 	wrong("no-user", "postgresql://h/d", apart, secretvalue.PartHost)
 	wrong("port", "postgresql://u:p@h:0/d", apart, secretvalue.PartHost)
 	wrong("sslmode", "postgresql://u:p@h/d?sslmode=maybe", apart, secretvalue.PartHost)
-	wrong("parameter", "postgresql://u:p@h/d?options=x", "The server has no key for it, and would connect otherwise than was meant.", secretvalue.PartHost)
-	wrong("odd-parameter", "postgresql://u:p@h/d?a%20b=x", "The server has no key for it, and would connect otherwise than was meant.", secretvalue.PartHost)
-	wrong("insists-on-tls", "postgresql://u:p@h/d?sslmode=require", "The backend of this release cannot be told, and would connect in clear text.", secretvalue.PartHostPlain)
-	wrong("numeric-user", "postgresql://123:p@h/d", "The server makes a number of the user, and its class takes text.", secretvalue.PartUser)
-	wrong("numeric-password", "postgresql://u:123@h/d", "The server makes a number of the password, and its class takes text.", secretvalue.PartPassword)
-	wrong("numeric-database", "postgresql://u:p@h/123", "The server makes a number of the name, and its class takes text.", secretvalue.PartDB)
-	wrong("numeric-host", "postgresql://u:p@123/d", "The server makes a number of the host, and its class takes text.", secretvalue.PartHost)
+	wrong("parameter", "postgresql://u:p@h/d?options=x", "The server has no key for the parameter, and would connect without it.", secretvalue.PartHost)
+	wrong("odd-parameter", "postgresql://u:p@h/d?a%20b=x", "The server has no key for the parameter, and would connect without it.", secretvalue.PartHost)
+	wrong("insists-on-tls", "postgresql://u:p@h/d?sslmode=require", "The backend of this release has no setting for TLS, and would connect in clear text.", secretvalue.PartHostPlain)
+	wrong("numeric-user", "postgresql://123:p@h/d", "The server converts the user to a number, but its class requires text.", secretvalue.PartUser)
+	wrong("numeric-password", "postgresql://u:123@h/d", "The server converts the password to a number, but its class requires text.", secretvalue.PartPassword)
+	wrong("numeric-database", "postgresql://u:p@h/123", "The server converts the name to a number, but its class requires text.", secretvalue.PartDB)
+	wrong("numeric-host", "postgresql://u:p@123/d", "The server converts the host to a number, but its class requires text.", secretvalue.PartHost)
 }
 
 // supplied adds configurations that would not start, to which the engine adds the missing parts. The result has no

@@ -19,7 +19,7 @@ const supplied = "supplied/"
 func TestNegatives(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		if !slices.Contains(release.Offered(), rel.Line) {
-			return // no spec can request it
+			return // a spec cannot request a line that is not offered
 		}
 		names := map[string]bool{}
 		for _, n := range corpus.Negatives(rel) {
@@ -70,17 +70,17 @@ func checkTold(n *corpus.Negative, lines []string, refusal bool) string {
 	text := strings.Join(lines, "\n")
 	switch {
 	case strings.Contains(text, corpus.Canary):
-		return "the value of a Secret is told: " + text
+		return "a message contains the value of a Secret: " + text
 	case strings.HasPrefix(n.Name, supplied):
 		if refusal {
-			return "is refused: " + text
+			return "the stack is rejected: " + text
 		}
 	case text == "":
-		return "nothing is told"
+		return "there is no message"
 	case n.Why == "" && n.Answer == corpus.Refused != refusal:
-		return fmt.Sprintf("the server %s it, and we refuse it: %t: %s", n.Answer, refusal, text)
+		return fmt.Sprintf("the server %s it, and the operator rejects it: %t: %s", n.Answer, refusal, text)
 	case n.Why == "" && n.Answer != corpus.Refused && n.Answer != corpus.Ignored:
-		return fmt.Sprintf("the server %s it, and there is no reason to tell it", n.Answer)
+		return fmt.Sprintf("the server %s it, and the case has no reason for the message", n.Answer)
 	}
 	return ""
 }
@@ -131,12 +131,11 @@ func (f *telling) add(n *corpus.Negative, lines []string, refusal bool) {
 	head := fmt.Sprintf("%s: the server %s it", n.Name, n.Answer)
 	switch {
 	case strings.HasPrefix(n.Name, supplied):
-		head += ", so the engine adds what is missing"
+		head += ", so the engine adds the missing part"
 	case n.Why != "":
-		head += ", we "
-		head += map[bool]string{true: "refuse", false: "warn"}[refusal] + ": " + n.Why
+		head += map[bool]string{true: ", the operator rejects it: ", false: ", the operator warns: "}[refusal] + n.Why
 	case !refusal:
-		head += ", we warn"
+		head += ", the operator warns"
 	}
 	if !slices.Contains(f.heads, head) {
 		f.heads = append(f.heads, head)
@@ -146,7 +145,7 @@ func (f *telling) add(n *corpus.Negative, lines []string, refusal bool) {
 	}
 	text := "\t" + strings.ReplaceAll(strings.Join(lines, "\n\t"), "release "+n.Release.Line, "release <line>") + "\n"
 	if len(lines) == 0 {
-		text = "\t(nothing is told)\n"
+		text = "\t(no message)\n"
 	}
 	key := head + "\x00" + text
 	if _, known := f.texts[key]; !known {

@@ -111,7 +111,7 @@ func commandOf(built *plan.Plan) []string {
 	return nil
 }
 
-// The Secrets whose values have a certain form.
+// These are the names of the Secrets whose values are connection strings.
 const (
 	kvDatabase  = "kv-database"
 	sqlDatabase = "sql-database"
@@ -123,7 +123,7 @@ func (c *Case) secret(name, key string) string {
 	case kvDatabase:
 		return "postgresql://stack:" + Canary + "-kv@kv.example:5432/kv"
 	case sqlDatabase:
-		// Characters that have to be encoded in a URL, and characters that must not be in a variable.
+		// The password contains characters that have to be encoded in a URL, and characters that must not be in a variable.
 		return "postgresql://stack:" + Canary + "%40%2F%3A%23%25sql@sql.example:5433/sql"
 	default:
 		return strings.Join([]string{Canary, name, key}, "-")

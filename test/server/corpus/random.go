@@ -77,7 +77,7 @@ func (g *generator) spec() fields {
 		spec["workload"] = g.workload()
 	}
 	if g.rel.Runtime.ModelsAskedAtStart {
-		// The name in the list of models of the base's first provider.
+		// At the start, the server requests the models from the first provider of the base, which needs this key.
 		spec["secretEnv"] = fields{"FIREWORKS_API_KEY": ref("fireworks", "token")}
 	}
 	g.fewer(spec)

@@ -56,7 +56,7 @@ func (n *negatives) sweepKey(kind *provider.Type, key *schema.Key) {
 // pod, and the operator cannot check this.
 func Strange(rel *release.Release) []Case {
 	if rel.Storage.Inline {
-		return nil // no spec can request it
+		return nil // a spec cannot request a line that is not offered
 	}
 	n := newNegatives(rel)
 	var cases []Case
@@ -105,7 +105,7 @@ func (n *negatives) sweepSection(key *schema.Key) {
 func refuses(key *schema.Key, value any) bool {
 	var node yaml.Node
 	if err := node.Encode(value); err != nil {
-		panic("corpus: " + err.Error()) // the values are constants
+		panic("corpus: " + err.Error()) // the values are constants that can be encoded
 	}
 	problems := key.Check(&node)
 	for i := range problems {

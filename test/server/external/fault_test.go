@@ -43,7 +43,7 @@ sys.exit(external_providers.main())
 		begin := time.Now()
 		refused, _ := v.install(t)
 		if refused == nil || !strings.HasPrefix(refused.Message, "The installation took longer than 1 s. ") {
-			t.Errorf("the program says %+v", refused)
+			t.Errorf("the message of the program is %+v", refused)
 		}
 		if took := time.Since(begin); took > 30*time.Second {
 			t.Errorf("the program took %s", took)
@@ -87,7 +87,7 @@ func TestLibraries(t *testing.T) {
 				case test.want == "" && refused != nil:
 					t.Errorf("refused: %s", output)
 				case test.want != "" && (refused == nil || refused.Message != test.want):
-					t.Errorf("the program says %+v, want %q", refused, test.want)
+					t.Errorf("the message of the program is %+v, want %q", refused, test.want)
 				}
 			})
 		}
@@ -103,7 +103,7 @@ func TestDisk(t *testing.T) {
 		v.python = wrapper(t, fmt.Sprintf("ulimit -f 128; exec %s \"$@\"", in.python))
 		refused, _ := v.install(t)
 		if refused == nil || !strings.HasPrefix(refused.Message, "The files cannot be installed: File too large: ") {
-			t.Errorf("the program says %+v", refused)
+			t.Errorf("the message of the program is %+v", refused)
 		}
 	})
 }

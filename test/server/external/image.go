@@ -90,22 +90,22 @@ func (i Image) Write(dir string) error {
 //go:embed provider/*.py
 var sources embed.FS
 
-// Source is a file of the provider that answers chats.
+// Source returns a file of the provider that answers chats.
 func Source(name string) string {
 	text, err := sources.ReadFile("provider/" + name)
 	if err != nil {
-		panic(fmt.Sprintf("external: the provider is not embedded: %v", err)) // cannot happen in a program that was built
+		panic(fmt.Sprintf("external: the provider is not embedded: %v", err)) // the build embeds the provider
 	}
 	return string(text)
 }
 
-// The type and the module of the provider that answers chats.
+// These are the type and the module of the provider that answers chats.
 const (
 	EchoType   = "remote::acme-echo"
 	EchoModule = "acme.echo"
 )
 
-// EchoWheel is the wheel of the provider that answers chats.
+// EchoWheel returns the wheel of the provider that answers chats.
 func EchoWheel() Wheel {
 	return Wheel{
 		Name: "acme-echo", Version: "1.0", Python: ">=3.10",
@@ -117,12 +117,12 @@ func EchoWheel() Wheel {
 	}
 }
 
-// Words is the dependency of EchoWheel.
+// Words returns the dependency of EchoWheel.
 func Words() Wheel {
 	return Wheel{Name: "acme-words", Version: "2.1", Files: map[string]string{"acme_words.py": "WORD = \"world\"\n"}}
 }
 
-// EchoSpec is the metadata of the provider that answers chats.
+// EchoSpec returns the metadata of the provider that answers chats.
 func EchoSpec() Spec {
 	return Spec{API: "inference", Type: EchoType, Module: EchoModule, Wheel: EchoWheel().Path()}
 }

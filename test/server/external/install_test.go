@@ -99,12 +99,12 @@ func TestConfiguration(t *testing.T) {
 			"providers: {inference: [{provider_type: 'external::unknown', provider_id: echo}]}",
 			"providers: {inference: [{provider_type: \"remote::acme-echo\", module: \"acme.echo\", provider_id: echo}]}",
 		},
-		"a module is there": {
+		"an entry with a module": {
 			unlabelled,
 			"providers:\n  inference:\n    - module: old\n      provider_type: external::unknown\n      provider_id: echo\n",
 			"providers:\n  inference:\n    - module: \"acme.echo\"\n      provider_type: \"remote::acme-echo\"\n      provider_id: echo\n",
 		},
-		"first key of the entry": {
+		"the type is the first key": {
 			unlabelled,
 			"providers:\n  inference:\n  - provider_type: external::unknown\r\n    provider_id: echo\r\n",
 			"providers:\n  inference:\n  - provider_type: \"remote::acme-echo\"\n    module: \"acme.echo\"\r\n    provider_id: echo\r\n",
@@ -159,18 +159,18 @@ func TestWheels(t *testing.T) {
 	wheels := Words()
 	wheels.Raw = []Entry{{Name: "acme_more/", Mode: 0o755 | os.ModeDir}}
 	tests := map[string]wheelCase{
-		"the best for this machine": {
+		"the best wheel for this machine": {
 			image: New(spec, EchoWheel(), native("py3-none-any", "any"), native("cp36-abi3-manylinux_2_17_x86_64.manylinux_2_17_aarch64", "native"),
 				native("cp27-cp27m-win32", "none")),
 			present: map[string]string{"acme_words.py": "WORD = 'native'\n"},
 		},
-		"purelib and platlib alone": {
+		"only purelib and platlib": {
 			image:   New(spec, EchoWheel(), data),
 			present: map[string]string{"acme_words.py": "WORD = 'pure'\n", "acme_more.py": ""},
 			absent:  []string{"acme_words-2.1.data", "x", "scripts", "headers"},
 		},
 		"entries for directories": {image: New(spec, EchoWheel(), wheels), present: map[string]string{"acme_words.py": Words().Files["acme_words.py"]}},
-		"those that are named": {
+		"only the wheels in the metadata file": {
 			image: New(Spec{API: "inference", Type: EchoType, Module: EchoModule, Wheel: "/lls-provider/" + EchoWheel().Path(), Others: []string{Words().Path()}},
 				EchoWheel(), Words(), Wheel{Name: "left-out", Version: "1", Files: map[string]string{"left_out.py": ""}}),
 			absent: []string{"left_out.py"},
@@ -186,7 +186,7 @@ from acme.echo import get_provider_spec
 __all__ = ["get_provider_spec"]
 `},
 		},
-		"what the server has": {
+		"a package that the server has": {
 			image: New(spec, EchoWheel(), Words(), Wheel{
 				Name: "PyYAML", Version: "SERVER",
 				Files: map[string]string{"yaml/__init__.py": "1/0"},
@@ -194,7 +194,7 @@ __all__ = ["get_provider_spec"]
 			absent:   []string{"yaml"},
 			manifest: "echo acme-echo 1.0\necho acme-words 2.1\necho pyyaml SERVER (the server has it)\n",
 		},
-		"what the server has in another version": {
+		"a package that the server has in another version": {
 			image: New(spec, EchoWheel(), Words(), Wheel{
 				Name: "certifi", Version: "2099.1.1",
 				Files: map[string]string{"certifi.py": ""},

@@ -33,7 +33,7 @@ type badInput struct {
 	prepare func(t *testing.T, v *volume)
 }
 
-// badInputs are the cases of all files.
+// badInputs returns the cases of all files.
 func badInputs(rel *release.Release) map[string]badInput {
 	all := map[string]badInput{}
 	for _, cases := range []map[string]badInput{
@@ -149,7 +149,7 @@ func writeRefused(t *testing.T, messages map[string]string) {
 	writeFile(t, refusedFile, strings.TrimSuffix(out.String(), "\n"))
 }
 
-// badMetadata are images whose metadata file is wrong.
+// badMetadata returns images whose metadata file is wrong.
 func badMetadata() map[string]badInput {
 	file := EchoSpec().YAML()
 	with := func(content string) badInput {
@@ -166,35 +166,35 @@ func badMetadata() map[string]badInput {
 	safety := EchoSpec()
 	safety.API = "vector_io"
 	return map[string]badInput{
-		"metadata: none":               {providers: []provider{from(missing)}},
-		"metadata: a link":             {providers: []provider{from(Echo().With(SpecFile, Link("../1/"+SpecFile))), echo().second()}},
-		"metadata: a link to nothing":  with(Link("/does/not/exist")),
-		"metadata: too large":          with(file + strings.Repeat("#", 64<<10)),
-		"metadata: no YAML":            instead("  vendor: acme", "  vendor: [acme"),
-		"metadata: not UTF-8":          with("\xff" + file),
-		"metadata: a control":          with(file + "\x01"),
-		"metadata: nested deeply":      with(strings.Repeat("[", 30_000)),
-		"metadata: empty":              with("\n"),
-		"metadata: a list":             with("- " + SpecFile),
-		"metadata: another version":    instead("v1alpha1", "v9"),
-		"metadata: another kind":       instead("ProviderPackage", "Pod"),
-		"metadata: no name":            instead("  name: acme\n", ""),
-		"metadata: empty vendor":       instead("vendor: acme", "vendor:"),
-		"metadata: no spec":            with(strings.Split(file, "spec:")[0]),
-		"metadata: no module":          instead("acme.echo\n", "acme-echo\n"),
-		"metadata: no type":            instead("remote::acme-echo", "acme"),
-		"metadata: no API":             instead("api: inference", "api: vectorIo"),
-		"metadata: a wheel outside":    instead("wheelPath: packages", "wheelPath: packages/../.."),
-		"metadata: an absolute path":   instead("wheelPath: packages", "wheelPath: /etc"),
-		"metadata: wheels are no list": with(file + "  dependencyWheels: packages\n"),
-		"metadata: a wheel is no text": with(file + "  dependencyWheels: [{a: b}]\n"),
-		"API: another section":         with(safety.YAML()),
-		"label: another type":          {providers: []provider{echo().labelled("remote::other", EchoModule)}},
-		"label: another module":        {providers: []provider{echo().labelled(EchoType, "acme.other")}},
+		"metadata: no file":                            {providers: []provider{from(missing)}},
+		"metadata: a link":                             {providers: []provider{from(Echo().With(SpecFile, Link("../1/"+SpecFile))), echo().second()}},
+		"metadata: a broken link":                      with(Link("/does/not/exist")),
+		"metadata: too large":                          with(file + strings.Repeat("#", 64<<10)),
+		"metadata: not YAML":                           instead("  vendor: acme", "  vendor: [acme"),
+		"metadata: not UTF-8":                          with("\xff" + file),
+		"metadata: a control character":                with(file + "\x01"),
+		"metadata: deep nesting":                       with(strings.Repeat("[", 30_000)),
+		"metadata: empty":                              with("\n"),
+		"metadata: a list":                             with("- " + SpecFile),
+		"metadata: another version":                    instead("v1alpha1", "v9"),
+		"metadata: another kind":                       instead("ProviderPackage", "Pod"),
+		"metadata: no name":                            instead("  name: acme\n", ""),
+		"metadata: empty vendor":                       instead("vendor: acme", "vendor:"),
+		"metadata: no spec":                            with(strings.Split(file, "spec:")[0]),
+		"metadata: no module":                          instead("acme.echo\n", "acme-echo\n"),
+		"metadata: no type":                            instead("remote::acme-echo", "acme"),
+		"metadata: no API":                             instead("api: inference", "api: vectorIo"),
+		"metadata: a wheel outside the image's folder": instead("wheelPath: packages", "wheelPath: packages/../.."),
+		"metadata: an absolute path":                   instead("wheelPath: packages", "wheelPath: /etc"),
+		"metadata: wheels are not a list":              with(file + "  dependencyWheels: packages\n"),
+		"metadata: a wheel is not a string":            with(file + "  dependencyWheels: [{a: b}]\n"),
+		"API: another section":                         with(safety.YAML()),
+		"label: another type":                          {providers: []provider{echo().labelled("remote::other", EchoModule)}},
+		"label: another module":                        {providers: []provider{echo().labelled(EchoType, "acme.other")}},
 	}
 }
 
-// badModules are images with a package in which the server does not find the provider.
+// badModules returns images with a package in which the server does not find the provider.
 func badModules() map[string]badInput {
 	with := func(module string, files map[string]string) badInput {
 		spec := EchoSpec()
@@ -209,19 +209,19 @@ func badModules() map[string]badInput {
 	same := EchoSpec()
 	same.Module, same.Wheel = "other", other.Path()
 	return map[string]badInput{
-		"module: no package with this name": with("acme.echos", source),
-		"module: no package":                with("acme", map[string]string{"acme.py": Source("provider.py")}),
+		"module: an unknown package": with("acme.echos", source),
+		"module: no package":         with("acme", map[string]string{"acme.py": Source("provider.py")}),
 		"module: no module provider": with("acme.echo",
 			map[string]string{"acme/echo/__init__.py": Source("__init__.py")}),
-		"module: the module itself": with("acme.echo.provider",
+		"module: the name ends in provider": with("acme.echo.provider",
 			map[string]string{"acme/echo/provider/__init__.py": ""}),
-		"module: no get_provider_spec": with("acme.echo", map[string]string{"acme/echo/provider.py": "get_spec = 1\n"}),
-		"module: cannot be parsed":     with("acme.echo", map[string]string{"acme/echo/provider.py": "\nimport (\n"}),
-		"module: two of one type":      {providers: []provider{echo(), from(New(same, other, Words())).second()}},
+		"module: no get_provider_spec":      with("acme.echo", map[string]string{"acme/echo/provider.py": "get_spec = 1\n"}),
+		"module: a syntax error":            with("acme.echo", map[string]string{"acme/echo/provider.py": "\nimport (\n"}),
+		"module: two providers of one type": {providers: []provider{echo(), from(New(same, other, Words())).second()}},
 	}
 }
 
-// badSurroundings are faults of the pod.
+// badSurroundings returns faults of the pod.
 func badSurroundings() map[string]badInput {
 	return map[string]badInput{
 		"pod: nothing was copied": {providers: []provider{echo()}, prepare: func(t *testing.T, v *volume) {
@@ -238,7 +238,7 @@ func badSurroundings() map[string]badInput {
 		"pod: the configuration is not valid YAML": {providers: []provider{echo()}, prepare: func(t *testing.T, v *volume) {
 			writeFile(t, v.config, "providers: [")
 		}},
-		"pod: a file in the way": {providers: []provider{echo()}, prepare: func(t *testing.T, v *volume) {
+		"pod: a file in place of the folder": {providers: []provider{echo()}, prepare: func(t *testing.T, v *volume) {
 			writeFile(t, filepath.Join(v.dir, "python-packages"), "")
 		}},
 	}

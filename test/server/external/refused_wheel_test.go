@@ -24,7 +24,7 @@ func extra() Wheel {
 	return Wheel{Name: "acme-extra", Version: "1.0", Files: map[string]string{"acme_extra.py": "1\n"}}
 }
 
-// badWheels are images whose wheels cannot be installed.
+// badWheels returns images whose wheels cannot be installed.
 func badWheels() map[string]badInput {
 	at := func(path, content string) badInput {
 		return badInput{providers: []provider{from(Echo().With(path, content))}}
@@ -37,15 +37,15 @@ func badWheels() map[string]badInput {
 	newer := Words()
 	newer.Version = "3.0"
 	return map[string]badInput{
-		"wheel: none":                    {providers: []provider{from(Image{SpecFile: Spec{API: "inference", Type: EchoType, Module: EchoModule}.YAML()})}},
-		"wheel: the main one lacks":      {providers: []provider{from(New(EchoSpec(), Words()))}},
-		"wheel: a link out of the image": at(extra().Path(), Link("/etc/hostname")),
-		"wheel: a link inside":           at("packages/acme_words-2.2-py3-none-any.whl", Link(Words().FileName())),
-		"wheel: a directory":             at(extra().Path()+"/x", ""),
-		"wheel: below a linked directory": {providers: []provider{from(New(Spec{
+		"wheel: no wheels":                       {providers: []provider{from(Image{SpecFile: Spec{API: "inference", Type: EchoType, Module: EchoModule}.YAML()})}},
+		"wheel: the provider's wheel is missing": {providers: []provider{from(New(EchoSpec(), Words()))}},
+		"wheel: a link out of the image":         at(extra().Path(), Link("/etc/hostname")),
+		"wheel: a link within the image":         at("packages/acme_words-2.2-py3-none-any.whl", Link(Words().FileName())),
+		"wheel: a directory":                     at(extra().Path()+"/x", ""),
+		"wheel: in a linked directory": {providers: []provider{from(New(Spec{
 			API: "inference", Type: EchoType, Module: EchoModule, Wheel: "linked/" + EchoWheel().FileName(),
 		}, EchoWheel(), Words()).With("linked", Link("packages")))}},
-		"wheel: no name of a wheel":        at("packages/acme.whl", extra().Content()),
+		"wheel: an invalid file name":      at("packages/acme.whl", extra().Content()),
 		"wheel: for another Python":        change(func(w *Wheel) { w.Tag = "cp27-cp27mu-manylinux1_x86_64" }),
 		"wheel: for another machine":       change(func(w *Wheel) { w.Tag = "py3-none-macosx_11_0_arm64" }),
 		"wheel: needs a newer Python":      change(func(w *Wheel) { w.Python = ">=3.99" }),
@@ -59,9 +59,9 @@ func badWheels() map[string]badInput {
 		"wheel: a newer format": change(func(w *Wheel) {
 			w.Raw = []Entry{{Name: w.Info() + "/WHEEL", Content: "Wheel-Version: 2.0\n"}}
 		}),
-		"wheel: a broken requirement": change(func(w *Wheel) { w.Requires = []string{"acme >= >="} }),
-		"wheel: a changed file":       change(func(w *Wheel) { w.Raw = []Entry{{Name: "acme_extra.py", Content: "2\n"}} }),
-		"wheel: a file more":          change(func(w *Wheel) { w.Raw = []Entry{{Name: "acme_more.py", Content: "1\n"}} }),
+		"wheel: an invalid requirement": change(func(w *Wheel) { w.Requires = []string{"acme >= >="} }),
+		"wheel: a changed file":         change(func(w *Wheel) { w.Raw = []Entry{{Name: "acme_extra.py", Content: "2\n"}} }),
+		"wheel: an unlisted file":       change(func(w *Wheel) { w.Raw = []Entry{{Name: "acme_more.py", Content: "1\n"}} }),
 		"wheel: a weak hash": change(func(w *Wheel) {
 			w.Raw = []Entry{{Name: w.Info() + "/RECORD", Content: "acme_extra.py,md5=sNqLtyTVkomPb5l8mOMhCg,2\n"}}
 		}),
@@ -69,7 +69,7 @@ func badWheels() map[string]badInput {
 	}
 }
 
-// badArchives are wheels that are dangerous to unpack.
+// badArchives returns wheels that are dangerous to unpack.
 func badArchives() map[string]badInput {
 	entry := func(name, content string, mode os.FileMode) badInput {
 		w := extra()
@@ -84,9 +84,9 @@ func badArchives() map[string]badInput {
 		many[i] = Entry{Name: fmt.Sprintf("acme/f%d.py", i)}
 	}
 	return map[string]badInput{
-		"archive: no zip":               content(func(string) string { return "no zip" }),
-		"archive: cut off":              content(func(text string) string { return text[:len(text)/2] }),
-		"archive: the front is missing": content(func(text string) string { return text[len(text)/2:] }),
+		"archive: not a zip file":         content(func(string) string { return "no zip" }),
+		"archive: truncated at the end":   content(func(text string) string { return text[:len(text)/2] }),
+		"archive: truncated at the start": content(func(text string) string { return text[len(text)/2:] }),
 		"archive: a wrong checksum": content(func(text string) string {
 			return strings.Replace(text, "acme_extra.py", "acme_extra.pz", 1)
 		}),
@@ -94,23 +94,23 @@ func badArchives() map[string]badInput {
 		"archive: no METADATA": content(func(string) string {
 			return Zip([]Entry{{Name: extra().Info() + "/WHEEL", Content: "Wheel-Version: 1.0\n"}})
 		}),
-		"archive: two .dist-info":        entry("other-1.0.dist-info/METADATA", "", 0o644),
-		"archive: a path upwards":        entry("../../outside", "x", 0o644),
-		"archive: a hidden path upwards": entry("acme/../../../outside", "x", 0o644),
-		"archive: an absolute path":      entry("/outside", "x", 0o644),
-		"archive: a backslash":           entry(`..\outside`, "x", 0o644),
-		"archive: a link":                entry("acme_link", "../../outside", os.ModeSymlink|0o777),
-		"archive: a device":              entry("acme_device", "", os.ModeDevice|0o644),
-		"archive: an entry twice": {providers: []provider{from(Echo().With(extra().Path(), Zip([]Entry{
+		"archive: two .dist-info":              entry("other-1.0.dist-info/METADATA", "", 0o644),
+		"archive: a parent path":               entry("../../outside", "x", 0o644),
+		"archive: a parent path within a path": entry("acme/../../../outside", "x", 0o644),
+		"archive: an absolute path":            entry("/outside", "x", 0o644),
+		"archive: a backslash":                 entry(`..\outside`, "x", 0o644),
+		"archive: a link":                      entry("acme_link", "../../outside", os.ModeSymlink|0o777),
+		"archive: a device":                    entry("acme_device", "", os.ModeDevice|0o644),
+		"archive: a duplicate entry": {providers: []provider{from(Echo().With(extra().Path(), Zip([]Entry{
 			{Name: "acme_extra.py", Content: "1"}, {Name: "acme_extra.py", Content: "2"},
 		})))}},
-		"archive: too many entries":   {providers: []provider{from(Echo().With(extra().Path(), Zip(many)))}},
-		"archive: packed too tightly": entry("acme_zeros", strings.Repeat("\x00", 65<<20), 0o644),
+		"archive: too many entries":         {providers: []provider{from(Echo().With(extra().Path(), Zip(many)))}},
+		"archive: a high compression ratio": entry("acme_zeros", strings.Repeat("\x00", 65<<20), 0o644),
 		"archive: a second list of entries": content(func(text string) string {
 			end := strings.LastIndex(text, "PK\x05\x06")
 			return text[:end] + "PK\x06\x07" + strings.Repeat("\x00", 16) + text[end:]
 		}),
-		"archive: more than there is room for": {
+		"archive: larger than the volume": {
 			providers: []provider{from(Echo())},
 			prepare: func(t *testing.T, v *volume) {
 				for _, name := range []string{"acme-huge", "acme-large"} {
@@ -153,7 +153,7 @@ func huge(w Wheel) string {
 	return out.String()
 }
 
-// badPackages are images with wheels that conflict with each other or with the server.
+// badPackages returns images with wheels that conflict with each other or with the server.
 func badPackages(rel *release.Release) map[string]badInput {
 	requires := func(requirements ...string) badInput {
 		w := EchoWheel()
@@ -171,13 +171,13 @@ func badPackages(rel *release.Release) map[string]badInput {
 	}
 	pydantic := Wheel{Name: "pydantic", Version: "1.10.0", Files: map[string]string{"pydantic/__init__.py": ""}}
 	return map[string]badInput{
-		"packages: it is not installed": requires("acme-words", "kubernetes==0.0.1",
+		"packages: a missing dependency": requires("acme-words", "kubernetes==0.0.1",
 			`windows-only; sys_platform == "win32"`),
-		"packages: the server's is older": requires("acme-words>=2", "pydantic>=99"),
-		"packages: the image's is older":  {providers: []provider{from(older)}},
-		"packages: many lack":             requires(many...),
-		"packages: for another release":   requires(rel.Package + "==0.0.1"),
-		"packages: two versions of one": {providers: []provider{
+		"packages: an older dependency in the server": requires("acme-words>=2", "pydantic>=99"),
+		"packages: an older dependency in the image":  {providers: []provider{from(older)}},
+		"packages: many missing dependencies":         requires(many...),
+		"packages: for another release":               requires(rel.Package + "==0.0.1"),
+		"packages: two versions of a package": {providers: []provider{
 			echo(),
 			from(New(EchoSpec(), unconcerned, old)).second(),
 		}},
@@ -189,7 +189,7 @@ func badPackages(rel *release.Release) map[string]badInput {
 			Name: "ogx", Version: "0.0.1",
 			Files: map[string]string{"x.py": ""},
 		}),
-		"packages: against the server's": with(pydantic),
+		"packages: a conflict with a package of the server": with(pydantic),
 		"packages: the API of another server": with(Wheel{
 			Name: "ogx-api", Version: "0.0.1",
 			Files: map[string]string{"x.py": ""},

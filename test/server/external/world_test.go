@@ -196,7 +196,7 @@ func (v *volume) read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// tree lists the files on the volume, with the content of files and the target of links.
+// tree returns the files on the volume, with the content of files and the target of links.
 func (v *volume) tree(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}

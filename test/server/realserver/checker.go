@@ -18,8 +18,8 @@ import (
 type Tier string
 
 const (
-	// Parse reads a configuration into the release's own classes. It takes a few milliseconds, and connects to and
-	// writes nothing.
+	// Parse reads a configuration into the release's own classes. It takes a few milliseconds, opens no connections, and
+	// writes no files.
 	Parse Tier = "parse"
 	// Initialise starts the server's application in the process of the checker and stops it. The services to which the
 	// application connects at the start have to exist.
@@ -44,7 +44,8 @@ type Request struct {
 	Seconds int `json:"seconds,omitempty"`
 }
 
-// Call is a request to the server. In a text of a call, {0.id} stands for the id in the answer to the first call.
+// Call is a request to the server. In the texts of a call, {0.id} is replaced with the id in the answer to the first
+// call.
 type Call struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`
@@ -171,7 +172,7 @@ func (c *Checker) start(ctx context.Context) error {
 
 func (c *Checker) kill() {
 	if cmd := c.cmd; cmd != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the process may have ended
 	}
 }
 
@@ -183,7 +184,7 @@ func (c *Checker) Close() {
 	closing := c.stdin.Close()
 	c.kill()
 	if err := errors.Join(closing, c.cmd.Wait()); err != nil {
-		_ = err // it was killed
+		_ = err // the error is that the process was killed
 	}
 	c.cmd = nil
 }

@@ -88,8 +88,8 @@ func InstallServer(ctx context.Context, name string) (string, error) {
 	return install(ctx, name+".txt", name)
 }
 
-// InstallClients makes the environment of the client libraries that a release of the server needs for databases that
-// its own environment has none for, and returns the directory of their packages. It returns an empty string for a
+// InstallClients makes the environment of the client libraries for databases that a release of the server needs in
+// addition to its own environment, and returns the directory of their packages. It returns an empty string for a
 // release without a lock of them.
 func InstallClients(ctx context.Context, release string) (string, error) {
 	lock := "clients-" + release + ".txt"

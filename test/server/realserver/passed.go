@@ -49,7 +49,7 @@ func Record(lines []string) error {
 		fmt.Fprintf(&text, "%s  %s\n", recorded[line], line)
 	}
 	if err := os.WriteFile(recordFile(), text.Bytes(), 0o644); err != nil { //nolint:gosec // a file of the work tree, for everybody
-		return fmt.Errorf("note lines that passed: %w", err)
+		return fmt.Errorf("record lines that passed: %w", err)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ const (
 	lastYear  = "00000002"
 )
 
-// earlier is the place of the registry in which an earlier version of the operator kept the current resources.
+// earlier returns the place of the registry in which an earlier version of the operator kept the current resources.
 func (w *world) earlier() string {
 	if w.store == "kv_sqlite" {
 		return "${env.SQLITE_STORE_DIR:=~/never}/registry-" + today + ".db"
@@ -66,7 +66,7 @@ func TestAdoption(t *testing.T) {
 			"vector_store:vs_today", "vector_store:vs_yesterday",
 		}
 		if w.model("a", "real/a") != "model:vllm/a" {
-			want = append(want, "model:vllm/a") // a model other than the declared one there
+			want = append(want, "model:vllm/a") // in this release, the id differs from that of the declared model
 		}
 		if w.store != "kv_sqlite" {
 			w.former(t, "", vectorStore("vs_plain"), registeredModel("of-the-plain-name", "vllm", client))
@@ -222,7 +222,7 @@ func TestPreflight(t *testing.T) {
 
 		pod := w.pod(map[string]string{"LLS_PREFLIGHT": "true"})
 		if w.store == "kv_sqlite" {
-			pod.env["SQLITE_STORE_DIR"] = t.TempDir() // its own volume
+			pod.env["SQLITE_STORE_DIR"] = t.TempDir() // the preflight pod has its own volume
 		} else {
 			output := pod.run(t, c)
 			if diff := cmp.Diff(before, w.ids(t, c)); diff != "" {

@@ -23,7 +23,7 @@ type change struct {
 	// is the case.
 	conflicts  func(w *world) bool
 	want, gone func(w *world) []string
-	// check makes further checks.
+	// check makes additional checks of the registry after the change.
 	check func(t *testing.T, entries map[string]entry, w *world)
 }
 
@@ -210,9 +210,9 @@ func TestOlderPod(t *testing.T) {
 			{"stack-1/5", newer, 5},
 			{"stack-1/3", older, 5},
 			{"stack-1/4", newer, 5},
-			{"", older, 0},          // no pod declares it, so every generation counts as old
+			{"", older, 0},          // no pod declares the entry, so every generation counts as old
 			{"stack-1/6", newer, 6}, //
-			{"stack-2/1", older, 0}, // restored under another name
+			{"stack-2/1", older, 0}, // the stack was restored under another name
 			{"stack-2/zwei", older, 0},
 		} {
 			w.env["LLS_GENERATION"] = step.generation
@@ -244,7 +244,7 @@ func TestPublished(t *testing.T) {
 		}}
 		things = append(things, group)
 		if w.has("tool_groups") {
-			want = append(want, "tool_group:builtin::websearch") // declared by configurations there, or by clients
+			want = append(want, "tool_group:builtin::websearch") // in this release, a tool group may also be declared by a configuration or by a client
 		}
 		if w.has("scoring_fns") {
 			for _, id := range []string{"basic::equality", "basic::mine"} {

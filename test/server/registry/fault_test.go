@@ -81,7 +81,7 @@ func TestAtOnce(t *testing.T) {
 	})
 }
 
-// one of the releases is enough for tests that do not depend on them.
+// oneRelease runs a test with the last release. It is for tests that do not depend on the release.
 func oneRelease(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	rel := releases(t)

@@ -49,8 +49,8 @@ func TestListsThatCannotBeRead(t *testing.T) {
 	})
 }
 
-// TestEntriesThatDoNotParse shows that the program ignores such entries, and removes one only if a declared entry needs
-// the same key.
+// TestEntriesThatDoNotParse shows that the program ignores entries that it cannot parse, and removes such an entry only
+// if a declared entry needs the same key.
 func TestEntriesThatDoNotParse(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -101,7 +101,7 @@ func TestConfigurations(t *testing.T) {
 			{"no backend", "storage: {stores: {metadata: {backend: nope, namespace: x}}}", "no storage backend nope"},
 			{"in memory", `storage: {backends: {kv_default: {type: kv_sqlite, db_path: ":memory:"}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "not in a file"},
 			{"no path", `storage: {backends: {kv_default: {type: kv_sqlite}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "not in a file"},
-			{"path of no variable", `storage: {backends: {kv_default: {type: kv_sqlite, db_path: "${env.NOT_SET}"}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "the variable NOT_SET is not set"},
+			{"path with an unset variable", `storage: {backends: {kv_default: {type: kv_sqlite, db_path: "${env.NOT_SET}"}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "the variable NOT_SET is not set"},
 			{"unknown type", `storage: {backends: {kv_default: {type: kv_canary}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "not changed"},
 			{"odd table", `storage: {backends: {kv_default: {type: kv_postgres, table_name: "a; drop"}}, stores: {metadata: {backend: kv_default, namespace: x}}}`, "table_name is not a valid name"},
 			{"odd lists", `{registered_resources: {models: {a: b}, vector_stores: [7, null, {vector_store_id: [x], provider_id: {}}]}, storage: 7}`, "no storage backend"},

@@ -54,12 +54,12 @@ func startPeer(t *testing.T, version string) (*peer, string) {
 	}
 	t.Cleanup(func() {
 		stdin.Close()
-		_ = cmd.Wait() // the context may have ended it
+		_ = cmd.Wait() // the context may have ended the process
 	})
 	return &peer{stdin: stdin, stdout: bufio.NewReader(stdout)}, python
 }
 
-// ask returns one result for each action.
+// ask sends actions to the peer, and returns one result for each action.
 func (p *peer) ask(t *testing.T, r request) []json.RawMessage {
 	t.Helper()
 	line, err := json.Marshal(r)

@@ -139,8 +139,8 @@ func (w *world) backend() string {
 // config contains the declarations of a configuration.
 type config struct {
 	lists     map[string][]string // entries of registered_resources, in YAML's short form
-	providers map[string][]string // by API; the usual ones when it is nil
-	inFull    string              // replaces everything else
+	providers map[string][]string // by API; nil means the default providers
+	inFull    string              // replaces the text that the other fields define
 }
 
 var usual = map[string][]string{
@@ -266,7 +266,7 @@ type entry struct {
 	Metadata map[string]any `json:"metadata"`
 }
 
-// entries lists the registry with the server's classes.
+// entries returns the entries of the registry, read with the server's classes.
 func (w *world) entries(t *testing.T, c config) map[string]entry {
 	t.Helper()
 	var found map[string]entry

@@ -22,7 +22,7 @@ type Cache struct {
 	Progress io.Writer
 	// Part follows the title of the set in the progress, such as " (part 3 of 5)".
 	Part string
-	// Origin states where programs come from that do not exist yet.
+	// Origin is the source of programs that do not exist yet.
 	Origin Origin
 	// Source contains the addresses of releases. The zero value means the public addresses.
 	Source Source
@@ -63,7 +63,7 @@ func (c Cache) Ensure(ctx context.Context, s Set) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !complete(folder, s) { // not built by the caller that held the lock
+	if !complete(folder, s) { // the previous holder of the lock did not build them
 		err = c.buildAll(ctx, s, compiler, folder)
 	}
 	return folder, errors.Join(err, unlock())

@@ -43,7 +43,7 @@ func (c Cache) ensureReleased(ctx context.Context, s Set, machine toolchain) (fo
 	if err != nil {
 		return "", err
 	}
-	if !complete(folder, s) { // not downloaded by the caller that held the lock
+	if !complete(folder, s) { // the previous holder of the lock did not download them
 		err = c.downloadAll(ctx, s, newDownloader(source), files, folder)
 	}
 	return folder, errors.Join(err, unlock())
@@ -92,8 +92,8 @@ func newDownloader(source Source) *downloader {
 	}}}
 }
 
-// get calls do with the content of a file. It returns an error if less than one MiB arrives within the time for a
-// stall.
+// get calls do with the content of a file. It returns an error if less than one MiB arrives within the time limit
+// Stall.
 func (d *downloader) get(ctx context.Context, url string, do func(io.Reader) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

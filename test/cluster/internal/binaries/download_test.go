@@ -20,7 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/line"
 )
 
-// published is a server with a release. A test replaces single answers.
+// published is a server with a release. A test can replace individual answers.
 type published struct {
 	mu      sync.Mutex
 	answers map[string]http.HandlerFunc
@@ -48,7 +48,7 @@ func sumOf(content string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// archive is the archive of etcd.
+// archive returns an archive like that of etcd, with one member.
 func archive(t *testing.T, member, content string) string {
 	t.Helper()
 	var packed bytes.Buffer
@@ -79,7 +79,7 @@ const (
 	etcdSums    = "/etcd/v3.9.9/SHA256SUMS"
 )
 
-// newRelease is a bench whose release is on a local server.
+// newRelease returns a bench whose release is on a local server.
 func newRelease(t *testing.T) (bench, *published) {
 	t.Helper()
 	b := newBench(t)
@@ -157,14 +157,14 @@ func TestUnusableReleaseIsBuilt(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		}, "less than a MiB in 200ms"},
-		"no answer":                               {kubectlPath + ".sha256", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "timeout"},
-		"missing":                                 {kubectlPath, nil, "404 Not Found"},
-		"a proxy's page instead of the sums":      {etcdSums, text(proxyPage), "it has no SHA-256 of etcd-v3.9.9-plan9-mips.tar.gz"},
-		"a proxy's page instead of a sum":         {kubectlPath + ".sha256", text(proxyPage), "it has no SHA-256 of kubectl"},
-		"a proxy's page instead of the program":   {kubectlPath, text(proxyPage), "the published one is"},
-		"a sum of another file":                   {etcdSums, text(sumOf("x") + "  other.tar.gz"), "it has no SHA-256 of etcd"},
-		"an archive that is not one":              {etcdPath, text("x"), "the published one is"},
-		"a page of sums without an end of a line": {etcdSums, text(strings.Repeat("a", 1<<21)), "token too long"},
+		"no answer":                             {kubectlPath + ".sha256", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "timeout"},
+		"missing":                               {kubectlPath, nil, "404 Not Found"},
+		"a proxy's page instead of the sums":    {etcdSums, text(proxyPage), "it has no SHA-256 of etcd-v3.9.9-plan9-mips.tar.gz"},
+		"a proxy's page instead of a sum":       {kubectlPath + ".sha256", text(proxyPage), "it has no SHA-256 of kubectl"},
+		"a proxy's page instead of the program": {kubectlPath, text(proxyPage), "the published one is"},
+		"a sum of another file":                 {etcdSums, text(sumOf("x") + "  other.tar.gz"), "it has no SHA-256 of etcd"},
+		"an invalid archive":                    {etcdPath, text("x"), "the published one is"},
+		"a page of sums with one long line":     {etcdSums, text(strings.Repeat("a", 1<<21)), "token too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, p := newRelease(t)

@@ -19,7 +19,7 @@ type Set struct {
 	Tags, LinkerFlags string
 	// Programs are built in this order.
 	Programs []Program
-	// Takes is the time that a build takes on two cores, for the person who waits.
+	// Takes is the time that a build takes on two cores. The progress contains it.
 	Takes string
 	// Release lists the files of a release that contain the programs, for an operating system and an architecture. It is
 	// nil for programs that are always built.

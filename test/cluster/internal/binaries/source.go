@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Origin states where programs come from.
+// Origin is the source of programs.
 type Origin int
 
 const (
@@ -32,7 +32,7 @@ func OriginFrom(getenv func(string) string) (Origin, error) {
 	case value == "":
 		return Any, nil
 	default:
-		return Any, fmt.Errorf("$%s is %q: use build or release, or unset it for a release where one can be downloaded", originVariable, value)
+		return Any, fmt.Errorf("$%s is %q: use build or release, or unset it to download a release if possible and to build otherwise", originVariable, value)
 	}
 }
 
@@ -66,8 +66,8 @@ type File struct {
 	Member string
 }
 
-// kubernetes returns the programs of a release of Kubernetes. Each has a file with its checksum next to it, as the
-// installation guide of kubectl uses it.
+// kubernetes returns the programs of a release of Kubernetes. The checksum of each program is in a file next to it, as
+// in the installation guide of kubectl.
 func (s Source) kubernetes(version, os, arch string, names ...string) []File {
 	var files []File
 	for _, name := range names {

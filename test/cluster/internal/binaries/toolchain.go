@@ -14,8 +14,8 @@ type toolchain struct {
 	version, os, arch string
 }
 
-// findToolchain returns the toolchain that the go command uses in the set's module. go.mod may require a newer one than
-// the command itself.
+// findToolchain returns the toolchain that the go command uses in the set's module. go.mod may require a newer version
+// than that of the command.
 func findToolchain(ctx context.Context, s Set) (toolchain, error) {
 	out, err := goCommand(ctx, s, "env", "GOVERSION", "GOOS", "GOARCH")
 	if err != nil {

@@ -25,7 +25,7 @@ type Group struct {
 }
 
 // Of returns the group with a name derived from the state directory. The holder of the directory's lock may create and
-// remove it, whatever happened to earlier holders.
+// remove the group, even if an earlier holder was killed.
 func Of(folder string) Group { return of(mount, folder) }
 
 func of(root, folder string) Group {

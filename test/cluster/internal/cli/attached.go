@@ -33,7 +33,7 @@ func govern(ctx context.Context, folder *state.Folder, s start, events controlpl
 	defer stop()
 	if s.until != (process.Identity{}) {
 		go func() {
-			_ = s.until.Wait(ctx) // either way there is nothing more to do
+			_ = s.until.Wait(ctx) // the control plane stops after an error too
 			stop()
 		}()
 	}

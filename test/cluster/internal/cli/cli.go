@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/controlplane"
 )
 
-// Exit codes of the command.
+// These are the exit codes of the command.
 const (
 	exitOK      = 0
 	exitFailure = 1
@@ -39,16 +39,16 @@ type verb struct {
 	run    func(context.Context, environment, []string) error
 }
 
-// verbs lists the commands in the order of the help text.
+// verbs returns the commands in the order of the help text.
 func verbs() []verb {
 	return []verb{
 		{name: "build", summary: "build etcd, the Kubernetes control plane and kubectl into the user's cache", run: runBuild},
 		{name: "assets", summary: "build, then print the folder for KUBEBUILDER_ASSETS", run: runAssets},
 		{name: "up", summary: "start a control plane and print the line that exports its KUBECONFIG", run: runUp},
-		{name: "status", summary: "show what runs", run: runStatus},
+		{name: "status", summary: "show the components and whether they run", run: runStatus},
 		{name: "down", summary: "stop the control plane and remove everything it wrote", run: runDown},
 		{name: "run", summary: "start a control plane, run a command against it, and stop it again", run: runRun},
-		{name: restartNode, summary: "kill everything on the node, which then starts again", run: runRestartNode},
+		{name: restartNode, summary: "kill all processes of the node, which then starts again", run: runRestartNode},
 		{name: supervise, hidden: true, run: runSupervise},
 		{name: controlplane.NodeVerb, hidden: true, run: runNodeInit},
 	}
@@ -124,7 +124,7 @@ func exitCode(env environment, name string, err error) int {
 }
 
 func usage(w io.Writer) {
-	fmt.Fprint(w, "cluster runs a real Kubernetes control plane on this machine, and with --node (as root) a node: no container engine.\n\nUsage: cluster <command> [flags]\n\n")
+	fmt.Fprint(w, "cluster runs a real Kubernetes control plane on this machine, and with --node (as root) also a node, without a container engine.\n\nUsage: cluster <command> [flags]\n\n")
 	for _, v := range verbs() {
 		if !v.hidden {
 			fmt.Fprintf(w, "  %-12s %s\n", v.name, v.summary)

@@ -42,39 +42,39 @@ func TestCommandLines(t *testing.T) {
 		// stdout is the complete standard output. stderr is a part of standard error.
 		stdout, stderr string
 	}{
-		{name: "nothing", code: exitUsage, stderr: "Usage: cluster <command>"},
-		{name: "unknown", args: []string{"restart"}, code: exitUsage, stderr: `unknown command "restart"`},
+		{name: "no command", code: exitUsage, stderr: "Usage: cluster <command>"},
+		{name: "unknown command", args: []string{"restart"}, code: exitUsage, stderr: `unknown command "restart"`},
 		{name: "flag help", args: []string{"up", "--help"}, stderr: "-audit-log"},
 		{name: "unknown flag", args: []string{"up", "--sideways"}, code: exitUsage, stderr: "-sideways"},
-		{name: "argument too many", args: []string{"down", "now"}, code: exitUsage, stderr: `unexpected argument "now"`},
+		{name: "unexpected argument", args: []string{"down", "now"}, code: exitUsage, stderr: `unexpected argument "now"`},
 		{name: "unknown component", args: []string{"up", "--with=kubelet"}, code: exitUsage, stderr: `unknown component "kubelet"`},
 		{
-			name: "until no process", args: []string{"up", "--dir=" + outside, "--until=-4"}, code: exitFailure,
+			name: "until an invalid process id", args: []string{"up", "--dir=" + outside, "--until=-4"}, code: exitFailure,
 			stderr: "-4 is not a process id",
 		},
 		{name: "no command to run", args: []string{"run"}, code: exitUsage, stderr: "no command to run"},
 		{name: "unknown line", args: []string{"assets", "--kubernetes=1.2"}, code: exitFailure, stderr: `no Kubernetes line "1.2"`},
-		{name: "unknown line by variable", variables: map[string]string{lineVariable: "1.3"}, args: []string{"build"}, code: exitFailure, stderr: `"1.3"`},
+		{name: "unknown line in the variable", variables: map[string]string{lineVariable: "1.3"}, args: []string{"build"}, code: exitFailure, stderr: `"1.3"`},
 		{
 			name: "outside of a work tree", folder: outside, args: []string{"build"}, code: exitFailure,
 			stderr: "not inside a work tree",
 		},
 		{name: "own assets", variables: map[string]string{assetsVariable: "/mine"}, args: []string{"assets"}, stdout: "/mine\n"},
-		{name: "own assets anywhere", folder: outside, variables: map[string]string{assetsVariable: "/mine"}, args: []string{"assets"}, stdout: "/mine\n"},
+		{name: "own assets outside of a work tree", folder: outside, variables: map[string]string{assetsVariable: "/mine"}, args: []string{"assets"}, stdout: "/mine\n"},
 		{
 			name: "nothing to stop", args: []string{"down", "--dir=" + filepath.Join(outside, "none")},
 			stderr: "Nothing to stop",
 		},
 		{
-			name: "status of nothing", args: []string{"status", "--dir=" + filepath.Join(outside, "none")}, code: exitFailure,
+			name: "status without a control plane", args: []string{"status", "--dir=" + filepath.Join(outside, "none")}, code: exitFailure,
 			stderr: "no control plane",
 		},
 		{
-			name: "node of nothing", args: []string{restartNode, "--dir=" + filepath.Join(outside, "none")}, code: exitFailure,
+			name: "restart-node without a control plane", args: []string{restartNode, "--dir=" + filepath.Join(outside, "none")}, code: exitFailure,
 			stderr: "no control plane",
 		},
-		{name: "node of nothing by variable", variables: map[string]string{dirVariable: filepath.Join(outside, "other")}, args: []string{restartNode}, code: exitFailure, stderr: "other"},
-		{name: "supervise by hand", args: []string{supervise}, code: exitFailure, stderr: "started by `cluster up` only"},
+		{name: "restart-node without a control plane in the variable's folder", variables: map[string]string{dirVariable: filepath.Join(outside, "other")}, args: []string{restartNode}, code: exitFailure, stderr: "other"},
+		{name: "supervise as a user", args: []string{supervise}, code: exitFailure, stderr: "started by `cluster up` only"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			folder := test.folder

@@ -53,7 +53,7 @@ func newTool(t *testing.T) tool {
 // command returns a call of the tool as a separate process.
 func (c tool) command(ctx context.Context, verb string, args ...string) *exec.Cmd {
 	args = append([]string{verb, "--dir=" + c.dir}, args...)
-	if verb == "up" { // a test that is killed must not leave anything either
+	if verb == "up" { // the control plane also ends if the test is killed
 		args = slices.Insert(args, 1, "--until="+strconv.Itoa(os.Getpid()))
 	}
 	command := exec.CommandContext(ctx, "/proc/self/exe", args...)
@@ -89,7 +89,7 @@ func (c tool) kubectl(t *testing.T, args ...string) (string, error) {
 	return output(command)
 }
 
-// programs returns the directory that the control plane was started from.
+// programs returns the directory with the programs of the control plane.
 func (c tool) programs(t *testing.T) string {
 	t.Helper()
 	folder, _, found := strings.Cut(strings.TrimPrefix(c.record(t).Options, "programs="), " port=")
@@ -246,7 +246,7 @@ func expectControllers(t *testing.T, c tool) {
 	if out, err := c.kubectl(t, "delete", "deployment", "web"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	show("", "replicasets,pods", "--output=name") // the garbage collector
+	show("", "replicasets,pods", "--output=name") // waits until the garbage collector has removed the objects
 }
 
 func TestKilledSupervisorEndsEveryProcess(t *testing.T) {
@@ -264,7 +264,7 @@ func TestKilledSupervisorEndsEveryProcess(t *testing.T) {
 		out, err := output(c.command(t.Context(), "status"))
 		return err != nil && strings.Contains(err.Error(), "does not serve") && strings.Count(out, " ended ") == 2
 	})
-	t.Run("up clears up by itself", func(t *testing.T) {
+	t.Run("up cleans up first", func(t *testing.T) {
 		c.must(t, "up", "--with=")
 	})
 }
@@ -282,7 +282,7 @@ func TestKilledLauncherLeavesNothing(t *testing.T) {
 	if err := launcher.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = launcher.Wait() // it was killed
+	_ = launcher.Wait() // the error is that the process was killed
 	c.expectNoProcess(t)
 	c.expectNothingLeft(t)
 }
@@ -314,7 +314,7 @@ func TestUpUntilAProcessEnds(t *testing.T) {
 	if err := owner.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = owner.Wait() // it was killed
+	_ = owner.Wait() // the error is that the process was killed
 	c.expectNoProcess(t)
 	c.expectNothingLeft(t)
 }

@@ -31,8 +31,8 @@ type order struct {
 }
 
 // detach starts a supervisor in a new session and returns when the control plane serves. The supervisor holds the
-// directory's lock from the start. Until it is ready it ends when this process does, so that an interrupted or killed
-// `up` leaves nothing running.
+// directory's lock from the start. Until the control plane is ready, the supervisor ends when this process ends, so
+// that an interrupted or killed `up` leaves no process running.
 func detach(ctx context.Context, env environment, s start) error {
 	folder, err := state.Create(ctx, s.dir, s.record())
 	if err != nil {
@@ -75,8 +75,8 @@ func startSupervisor(ctx context.Context, folder *state.Folder, s start, reports
 	}
 	defer log.Close()
 	child := exec.CommandContext(context.WithoutCancel(ctx), "/proc/self/exe", supervise,
-		string(text)) // it outlives this process
-	child.Dir = "/" // does not keep a directory of the user in use
+		string(text)) // the supervisor outlives this process
+	child.Dir = "/" // the supervisor must not keep a directory of the user in use
 	child.Env = unmarked(os.Environ())
 	child.Stdout, child.Stderr = log, log
 	child.ExtraFiles = []*os.File{folderLock: folder.Lock(), reportPipe: reports, leashPipe: leash}

@@ -56,12 +56,12 @@ func lineFlag(env environment, flags *flag.FlagSet) *string {
 	if name == "" {
 		name = line.Default
 	}
-	return flags.String("kubernetes", name, "Kubernetes `line` to run, a folder of components; $"+lineVariable+" when set")
+	return flags.String("kubernetes", name, "Kubernetes `line` to run, a folder of components; if set, $"+lineVariable+" is the default")
 }
 
 // nodeFlag adds the flag for a node.
 func nodeFlag(flags *flag.FlagSet) *bool {
-	return flags.Bool("node", false, "run a node as well, so that pods run; needs root")
+	return flags.Bool("node", false, "also run a node, so that pods run; requires root")
 }
 
 // loadLine returns the selected line of the work tree.

@@ -18,10 +18,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// trace lists the traces of a running node on the machine.
+// trace contains the traces of a running node on the machine.
 type trace struct {
 	namespace string // the namespace of process IDs
-	mounts    int    // those that the test itself can see
+	mounts    int    // the number of mounts in the namespace of the test
 	sysctls   map[string]string
 }
 
@@ -71,7 +71,7 @@ func (c tool) namespaceOf(t *testing.T) string {
 	return ""
 }
 
-// inNamespace lists the processes in a namespace.
+// inNamespace returns the processes in a namespace.
 func inNamespace(t *testing.T, namespace string) []string {
 	t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/ns/pid")
@@ -84,11 +84,12 @@ func inNamespace(t *testing.T, namespace string) []string {
 	})
 }
 
-// expectNoTrace checks that nothing is left after a node has ended in any way.
+// expectNoTrace checks that an ended node has left no processes, links, mounts and routes, and has not changed the
+// machine's sysctls.
 func (c tool) expectNoTrace(t *testing.T, was trace, link string) {
 	t.Helper()
 	eventually(t, "every process of the node ends", func() bool { return len(inNamespace(t, was.namespace)) == 0 })
-	eventually(t, "the link goes", func() bool { _, err := net.InterfaceByName(link); return err != nil })
+	eventually(t, "the link is removed", func() bool { _, err := net.InterfaceByName(link); return err != nil })
 	if now := mounts(t); now != was.mounts {
 		t.Errorf("%d mounts, want the %d from before", now, was.mounts)
 	}
@@ -208,7 +209,7 @@ func TestNodeRunsPods(t *testing.T) {
 		return c.kubectl(t, append([]string{"exec", pod, "--", "/prober"}, args...)...)
 	}
 
-	t.Run("a name is found", func(t *testing.T) {
+	t.Run("a name resolves", func(t *testing.T) {
 		address := c.ask(t, "get", "service", "web", "--output=jsonpath={.spec.clusterIP}")
 		for _, name := range []string{"web", "web.default.svc.cluster.local"} {
 			if out, err := exec("lookup", name); err != nil || strings.TrimSpace(out) != address {
@@ -231,9 +232,9 @@ func TestNodeRunsPods(t *testing.T) {
 		}
 	})
 	t.Run("a volume belongs to the group of its pod", func(t *testing.T) { c.expectVolumes(t) })
-	t.Run("a policy keeps strangers out", func(t *testing.T) { c.expectPolicies(t, pod) })
+	t.Run("a policy restricts connections", func(t *testing.T) { c.expectPolicies(t, pod) })
 	t.Run("a pod's load is measured", func(t *testing.T) {
-		eventually(t, "figures of a pod", func() bool {
+		eventually(t, "the pod has metrics", func() bool {
 			name := strings.TrimPrefix(pod, "pod/")
 			out, err := c.kubectl(t, "top", "pod", name)
 			return err == nil && strings.Contains(out, name)
@@ -241,14 +242,14 @@ func TestNodeRunsPods(t *testing.T) {
 	})
 	t.Run("an autoscaler follows the load", func(t *testing.T) {
 		c.ask(t, "autoscale", "deployment", "web", "--cpu-percent=50", "--min=2", "--max=3")
-		eventually(t, "a third pod", func() bool {
-			_, _ = exec("get", "http://web/burn") // only the load matters
+		eventually(t, "the autoscaler requests a third pod", func() bool {
+			_, _ = exec("get", "http://web/burn") // the answer is not relevant, because the request only causes load
 			return c.ask(t, "get", "deployment", "web", "--output=jsonpath={.spec.replicas}") == "3"
 		})
 	})
-	t.Run("an image that is not there", func(t *testing.T) {
+	t.Run("a missing image", func(t *testing.T) {
 		c.ask(t, "run", "absent", "--image="+c.record(t).Registry+"/absent:1")
-		eventually(t, "the pod reports it", func() bool {
+		eventually(t, "the pod reports the missing image", func() bool {
 			reason := c.ask(t, "get", "pod", "absent", "--output=jsonpath={.status.containerStatuses[0].state.waiting.reason}")
 			return reason == "ImagePullBackOff"
 		})
@@ -290,7 +291,7 @@ func (c tool) expectVolumes(t *testing.T) {
 		t.Errorf("the next pod reads %q", got)
 	}
 	c.ask(t, "delete", "pod/writer", "persistentvolumeclaim/data")
-	eventually(t, "the folder of the volume goes", func() bool {
+	eventually(t, "the folder of the volume is removed", func() bool {
 		left, err := os.ReadDir(filepath.Join(c.dir, "node", "volumes"))
 		return err == nil && len(left) == 0
 	})
@@ -320,9 +321,9 @@ func (c tool) expectPolicies(t *testing.T, guarded string) {
 		_, err := c.kubectl(t, "exec", "client", "--", "/prober", "get", "http://web/")
 		return err == nil
 	}
-	eventually(t, "a stranger is kept out", func() bool { return !reached() })
+	eventually(t, "a pod without the label cannot connect", func() bool { return !reached() })
 	c.ask(t, "label", "pod", "client", "role=friend")
-	eventually(t, "a friend gets in", reached)
+	eventually(t, "a pod with the label connects", reached)
 	if ready := c.ask(t, "get", guarded, "--output=jsonpath={.status.conditions[?(@.type=='Ready')].status}"); ready != "True" {
 		t.Errorf("the node's own probes are blocked: Ready is %q", ready)
 	}
@@ -366,10 +367,10 @@ func TestNodeKilledWhileItStarts(t *testing.T) {
 	if err := launcher.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = launcher.Wait() // it was killed
+	_ = launcher.Wait() // the error is that the process was killed
 	c.expectNoTrace(t, was, link)
 	c.expectNoProcess(t)
-	eventually(t, "the folder goes", func() bool { _, err := os.Stat(c.dir); return os.IsNotExist(err) })
+	eventually(t, "the state folder is removed", func() bool { _, err := os.Stat(c.dir); return os.IsNotExist(err) })
 	if left := c.groups(t); len(left) > 0 {
 		t.Errorf("control groups are left: %q\n%s", left, &messages)
 	}

@@ -31,7 +31,7 @@ const (
 )
 
 func runRun(ctx context.Context, env environment, args []string) error {
-	flags := newFlags(env, "run", " -- command [arguments]", "Starts a control plane, runs the command with KUBECONFIG set and kubectl in PATH at the top of the work tree,\nand stops everything when the command ends, however it ends, and what it left running. The exit code is 0 when the command's is, else 1.")
+	flags := newFlags(env, "run", " -- command [arguments]", "Starts a control plane, runs the command with KUBECONFIG set and kubectl in PATH at the top of the work tree,\nand stops everything when the command ends, including processes that it left running. The exit code is 0 if the\ncommand's exit code is 0, and otherwise 1.")
 	chosen := addStartFlags(env, flags, runDir)
 	if err := parseLeading(flags, args); err != nil {
 		return err
@@ -51,7 +51,7 @@ func runRun(ctx context.Context, env environment, args []string) error {
 func around(ctx context.Context, env environment, s start, args []string) error {
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
-	interrupted := context.AfterFunc(ctx, stopServing) // while no command runs
+	interrupted := context.AfterFunc(ctx, stopServing) // an interrupt stops the control plane while no command runs
 	commanding, stopCommand := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopCommand()
 	defer context.AfterFunc(ctx, func() { passOn(ctx, stopCommand) })()
@@ -87,8 +87,8 @@ func passOn(ctx context.Context, stopCommand func()) {
 }
 
 // command runs the user's command until it ends, and signals it to end when ctx is done or the control plane ends.
-// Processes that it leaves running are stopped, because the next control plane has the same kubeconfig and they must
-// not use it.
+// Processes that it leaves running are stopped, because they must not use the next control plane, which has the same
+// kubeconfig.
 func command(ctx context.Context, env environment, s start, args []string) error {
 	runtime.LockOSThread() // the child gets a signal when this thread ends
 	defer runtime.UnlockOSThread()

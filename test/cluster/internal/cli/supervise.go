@@ -17,7 +17,7 @@ import (
 // supervise is the command with which `up` calls this program again.
 const supervise = "supervise"
 
-// The indexes of the open files that a supervisor inherits, counted from firstFile.
+// These are the indexes of the open files that a supervisor inherits, counted from firstFile.
 const (
 	folderLock = iota
 	reportPipe
@@ -49,7 +49,7 @@ func runSupervise(ctx context.Context, _ environment, args []string) error {
 	tell := json.NewEncoder(reports)
 	s := start{dir: o.Dir, options: o.Options, startup: time.Duration(o.Startup), until: o.Until}
 	err = govern(ctx, folder, s, controlplane.Events{
-		// if the launcher has ended, the leash ends this process
+		// If the launcher has ended, Encode fails, and guard ends this process.
 		Progress: func(line string) { _ = tell.Encode(message{Progress: line}) },
 		Ready: func() error {
 			close(held)
@@ -57,7 +57,7 @@ func runSupervise(ctx context.Context, _ environment, args []string) error {
 		},
 	})
 	if err != nil {
-		_ = tell.Encode(message{Failure: err.Error()}) // the log also contains it
+		_ = tell.Encode(message{Failure: err.Error()}) // the log also contains the error
 	}
 	return err
 }
@@ -71,7 +71,7 @@ func inherited(index int) *os.File {
 
 // guard calls stop when the other end of the leash is closed, unless the control plane was ready before.
 func guard(leash *os.File, ready <-chan struct{}, stop context.CancelFunc) {
-	_, _ = io.Copy(io.Discard, leash) // returns when the launcher is gone
+	_, _ = io.Copy(io.Discard, leash) // returns when the launcher has ended
 	_ = leash.Close()
 	select {
 	case <-ready:

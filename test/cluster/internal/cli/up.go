@@ -22,12 +22,12 @@ const defaultDir = ".cache/cluster"
 // pushed there over plain HTTP has the same name in a pod.
 const registryVariable = "CLUSTER_REGISTRY"
 
-// defaultStartup is generous, because a busy machine with two cores needs a minute.
+// defaultStartup is the default time limit for the start. A busy machine with two cores needs a minute.
 const defaultStartup = 3 * time.Minute
 
 // dirFlag adds the flag for the state directory.
 func dirFlag(flags *flag.FlagSet, dir string) *string {
-	return flags.String("dir", dir, "state `folder`; a relative one counts from the top of the work tree")
+	return flags.String("dir", dir, "state `folder`; a relative path is relative to the top of the work tree")
 }
 
 // startFlags are the flags of the commands that start a control plane.
@@ -43,10 +43,10 @@ func addStartFlags(env environment, flags *flag.FlagSet, dir string) startFlags 
 		line:    lineFlag(env, flags),
 		dir:     dirFlag(flags, dir),
 		with:    flags.String("with", controlplane.ControllerManager+","+controlplane.Scheduler, "`components` in addition to etcd and the API server, separated by commas; empty for none"),
-		port:    flags.Int("port", 0, "`port` of the API server on 127.0.0.1; 0 takes a free one"),
+		port:    flags.Int("port", 0, "`port` of the API server on 127.0.0.1; 0 selects a free port"),
 		audit:   flags.Bool("audit-log", false, "write every request to log/audit.log in the state folder"),
 		node:    nodeFlag(flags),
-		startup: flags.Duration("timeout", defaultStartup, "how long the start may take"),
+		startup: flags.Duration("timeout", defaultStartup, "time limit for the start"),
 	}
 }
 
@@ -99,7 +99,7 @@ func (f startFlags) resolve(ctx context.Context, env environment, flags *flag.Fl
 // checkNode rejects a node early, because building its programs takes minutes.
 func (f startFlags) checkNode(flags *flag.FlagSet, with []string) error {
 	if len(with) < 2 {
-		return refuse(flags, "--node: pods need the controller manager and the scheduler, leave --with out")
+		return refuse(flags, "--node: pods need the controller manager and the scheduler; remove --with")
 	}
 	return node.Check()
 }
@@ -113,10 +113,10 @@ func (s start) record() state.Record {
 func (s start) kubeconfig() string { return filepath.Join(s.dir, controlplane.Kubeconfig) }
 
 func runUp(ctx context.Context, env environment, args []string) error {
-	flags := newFlags(env, "up", "", "Starts etcd, the API server, the controller manager and the scheduler, and returns when they work.\nStandard output is one line for a shell: eval \"$(cluster up)\". Up already with the same flags: prints\nthe line again. Stop it with `cluster down`.")
+	flags := newFlags(env, "up", "", "Starts etcd, the API server, the controller manager and the scheduler, and returns when they work.\nStandard output is one line for a shell: eval \"$(cluster up)\". If the control plane already runs with the same\nflags, prints the line again. Stop it with `cluster down`.")
 	chosen := addStartFlags(env, flags, defaultDir)
 	foreground := flags.Bool("foreground", false, "stay until interrupted, then stop everything and remove the state folder")
-	until := flags.Int("until", 0, "end by itself when the process with this `pid` ends, such as $$ of a script")
+	until := flags.Int("until", 0, "stop when the process with this `pid` ends, such as $$ in a script")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
@@ -144,8 +144,8 @@ func runUp(ctx context.Context, env environment, args []string) error {
 	return printExport(env, s)
 }
 
-// alreadyUp reports whether the requested control plane already serves. It returns an error for one with other options,
-// because the caller would not get what it requests.
+// alreadyUp reports whether the requested control plane already serves. It returns an error if a control plane with
+// other options runs, because the caller requests other options.
 func alreadyUp(s start) (bool, error) {
 	record, err := state.Read(s.dir)
 	if errors.Is(err, state.ErrAbsent) {
@@ -155,7 +155,7 @@ func alreadyUp(s start) (bool, error) {
 		return false, err
 	}
 	if wanted := s.record(); record.Options != wanted.Options || record.Kubernetes != wanted.Kubernetes {
-		return false, fmt.Errorf("up already in %q with other flags (Kubernetes %s, %s): run `cluster down` first", s.dir, record.Kubernetes, record.Options)
+		return false, fmt.Errorf("a control plane with other flags already runs in %q (Kubernetes %s, %s): run `cluster down` first", s.dir, record.Kubernetes, record.Options)
 	}
 	return true, nil
 }

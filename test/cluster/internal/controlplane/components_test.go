@@ -35,7 +35,7 @@ func components(folder *state.Folder) []component {
 	}
 }
 
-// TestKeyFilesOfTheFlagsExist finds flags that name a file that is never written.
+// TestKeyFilesOfTheFlagsExist checks that every key file that a flag names is written.
 func TestKeyFilesOfTheFlagsExist(t *testing.T) {
 	folder := keyed(t)
 	found := 0
@@ -81,7 +81,7 @@ func TestAuditLogIsOptional(t *testing.T) {
 	for _, audit := range []bool{false, true} {
 		flags := strings.Join(apiServer(folder, somePorts, alone, audit).args, " ")
 		if got := strings.Contains(flags, "--audit-log-path="+folder.Path("log", "audit.log")); got != audit {
-			t.Errorf("audit log wanted: %t, in the flags: %t", audit, got)
+			t.Errorf("audit log requested: %t, in the flags: %t", audit, got)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// File names below pki/ without their extension.
+// These are the names of the files below pki/, without their extensions.
 const (
 	clusterAuthority    = "ca"
 	frontProxyAuthority = "front-proxy-ca"
@@ -23,7 +23,7 @@ const (
 	serviceAccountKey   = "service-account"
 )
 
-// Users of the control plane. Each has a kubeconfig with the same file name.
+// These are the users of the control plane. Each has a kubeconfig with the same file name.
 const (
 	adminUser             = "admin"
 	controllerManagerUser = "kube-controller-manager"

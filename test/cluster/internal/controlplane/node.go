@@ -47,7 +47,7 @@ func (r *runner) openNode(ctx context.Context) error {
 	return r.folder.Update(func(record *state.Record) { record.Registry = r.node.Network().Registry() })
 }
 
-// prepareNode does the part that needs no API server.
+// prepareNode does the preparations that do not need the API server.
 func (r *runner) prepareNode(ctx context.Context) error {
 	if r.node == nil {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Names of the components that Options.With may hold.
+// These are the names of the components that Options.With may contain.
 const (
 	ControllerManager = "controller-manager"
 	Scheduler         = "scheduler"

@@ -31,7 +31,7 @@ type runner struct {
 	options Options
 	ports   ports
 	site    site
-	node    *node.Node // nil without a node
+	node    *node.Node // nil if the cluster has no node
 	group   *process.Group
 	client  *http.Client
 	events  Events

@@ -53,7 +53,7 @@ func Load(folder, name string) (Line, error) {
 	return Line{Name: name, Version: version, Etcd: etcd, Module: module}, nil
 }
 
-// Names lists the lines in folder, sorted by text.
+// Names returns the lines in folder, sorted by text.
 func Names(folder string) ([]string, error) {
 	modules, err := filepath.Glob(filepath.Join(folder, prefix+"*", "go.mod"))
 	if err != nil {

@@ -38,7 +38,7 @@ func Link(ctx context.Context, pid int) (network.Plan, error) {
 	return plan, nil
 }
 
-// takeSlot creates the link. The kernel gives a name to only one caller.
+// takeSlot creates the link in the first free slot. The kernel rejects a second link with the same name.
 func takeSlot(ctx context.Context, pid int) (network.Plan, error) {
 	for slot := range network.Slots {
 		plan := network.Plan{Slot: slot}
@@ -49,7 +49,7 @@ func takeSlot(ctx context.Context, pid int) (network.Plan, error) {
 		if err == nil {
 			return plan, nil
 		}
-		if !taken(plan) { // it failed for a reason other than a concurrent caller
+		if !taken(plan) { // the command failed for another reason than a concurrent caller
 			return plan, err
 		}
 	}

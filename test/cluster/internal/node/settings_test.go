@@ -23,7 +23,7 @@ func someSettings(t *testing.T) settings {
 	return newSettings(folder, network.Plan{Slot: 3})
 }
 
-// TestProgramsReadEverySetting finds files that no program reads, and template values that are not set.
+// TestProgramsReadEverySetting checks that a program reads every file, and that every template value is set.
 func TestProgramsReadEverySetting(t *testing.T) {
 	s := someSettings(t)
 	if err := s.write(); err != nil {
@@ -76,7 +76,7 @@ func TestManifestsPullFromTheClustersOwnRegistry(t *testing.T) {
 		t.Errorf("only %d images, so the test reads the wrong manifests", pulled)
 	}
 	if !strings.Contains(string(data), `clusterIP: "10.221.48.10"`) {
-		t.Error("the name server is not at the kubelet's address")
+		t.Error("the address of the name server differs from the one in the kubelet's settings")
 	}
 }
 

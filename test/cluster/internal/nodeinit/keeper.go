@@ -17,8 +17,8 @@ import (
 const (
 	// restartPause is the pause before an ended program is started again.
 	restartPause = time.Second
-	// shortLife is the time after its start within which a program's end counts as a fault of its setup, which a
-	// restart does not fix.
+	// shortLife is the minimum run time of a program. If a program ends earlier, its setup is faulty, and a restart would
+	// not help.
 	shortLife = 5 * time.Second
 	// socketPoll and socketPatience are the interval and the limit for connection attempts to a socket that a program
 	// needs.
@@ -44,7 +44,7 @@ type life struct {
 
 func newKeeper(setup Setup, output io.Writer) *keeper {
 	path := strings.Join(append(setup.Programs, "/usr/sbin", "/usr/bin", "/sbin", "/bin"), ":")
-	_ = os.Setenv("PATH", path) // LookPath uses it; it cannot fail for this name
+	_ = os.Setenv("PATH", path) // LookPath reads PATH; Setenv cannot fail for this name
 	return &keeper{
 		output:      output,
 		environment: []string{"PATH=" + path, "HOME=/root", "TMPDIR=" + setup.State},
@@ -68,8 +68,8 @@ func (k *keeper) read(messages *json.Decoder) {
 	}
 }
 
-// offer starts a program if its socket accepts connections. If all processes on the node were killed, the socket
-// becomes available again too. It returns false if the socket does not accept connections.
+// offer starts a program when its socket accepts connections, also after all processes on the node were killed. It
+// returns false if the socket does not accept connections in time.
 func (k *keeper) offer(command Command) bool {
 	if err := awaitSocket(command.Needs); err != nil {
 		k.failures <- fmt.Errorf("starting %s: %w", command.Name, err)
@@ -79,7 +79,7 @@ func (k *keeper) offer(command Command) bool {
 	return true
 }
 
-// run is the loop of the first process.
+// run runs the loop of the first process, and returns the error that ends it.
 func (k *keeper) run() error {
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGCHLD)

@@ -15,11 +15,11 @@ func TestDescribe(t *testing.T) {
 		status syscall.WaitStatus // as in wait(2): the signal in the low bits, the exit code in the high bits
 		want   string
 	}{
-		{name: "ended well", status: 0, want: "exit code 0"},
-		{name: "ended with a code", status: 3 << 8, want: "exit code 3"},
-		{name: "the highest code", status: 255 << 8, want: "exit code 255"},
+		{name: "exit code 0", status: 0, want: "exit code 0"},
+		{name: "another exit code", status: 3 << 8, want: "exit code 3"},
+		{name: "the highest exit code", status: 255 << 8, want: "exit code 255"},
 		{name: "killed", status: syscall.WaitStatus(syscall.SIGKILL), want: "killed"},
-		{name: "crashed, with a core", status: 0x80 | syscall.WaitStatus(syscall.SIGSEGV), want: "segmentation fault"},
+		{name: "crashed with a core dump", status: 0x80 | syscall.WaitStatus(syscall.SIGSEGV), want: "segmentation fault"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := describe(test.status); got != test.want {

@@ -44,7 +44,7 @@ func mountAll(setup Setup) error {
 	if err := maskSysctls(filepath.Join(setup.State, "sysctl")); err != nil {
 		return err
 	}
-	if err := mount("", "/", "", syscall.MS_REC|syscall.MS_SHARED); err != nil { // volumes that a pod mounts reach others
+	if err := mount("", "/", "", syscall.MS_REC|syscall.MS_SHARED); err != nil { // mounts of one pod must be visible to the others
 		return err
 	}
 	return syscall.Sethostname([]byte(network.NodeName))
@@ -67,7 +67,7 @@ func mountSys() error {
 // cover mounts an empty file system over each of paths, and bind-mounts the hidden paths in keep to their original
 // places.
 func cover(paths, keep []string) error {
-	held := map[string]*os.File{} // until the process ends
+	held := map[string]*os.File{} // the files stay open until the process ends
 	for _, folder := range keep {
 		file, err := os.Open(folder)
 		if err != nil {

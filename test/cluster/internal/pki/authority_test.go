@@ -25,7 +25,7 @@ func parse(t *testing.T, pair Pair) *x509.Certificate {
 	t.Helper()
 	both, err := tls.X509KeyPair(pair.Certificate, pair.Key)
 	if err != nil {
-		t.Fatalf("certificate and key do not fit: %v", err)
+		t.Fatalf("the certificate and the key do not match: %v", err)
 	}
 	return both.Leaf
 }

@@ -40,7 +40,7 @@ func readParents() (map[int]int, error) {
 	}
 	parents := map[int]int{}
 	for _, pid := range pids {
-		if now, err := readStat(pid); err == nil { // it may have ended
+		if now, err := readStat(pid); err == nil { // the process may have ended
 			parents[pid] = now.parent
 		}
 	}

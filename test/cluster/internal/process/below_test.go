@@ -17,11 +17,11 @@ func TestBelow(t *testing.T) {
 	}{
 		{name: "nothing"},
 		{name: "itself and its parents are not below it", parents: map[int]int{1: 0, 2: 1, 7: 2}},
-		{name: "children and theirs", parents: map[int]int{1: 0, 7: 1, 20: 7, 9: 20, 8: 7}, want: []int{8, 9, 20}},
+		{name: "children and their children", parents: map[int]int{1: 0, 7: 1, 20: 7, 9: 20, 8: 7}, want: []int{8, 9, 20}},
 		{name: "others", parents: map[int]int{1: 0, 7: 1, 8: 1, 9: 8}},
 		{name: "a parent that has ended", parents: map[int]int{1: 0, 7: 1, 9: 5}},
-		{name: "a circle", parents: map[int]int{1: 0, 7: 1, 9: 10, 10: 9, 11: 7}, want: []int{11}},
-		{name: "a circle with it", parents: map[int]int{7: 9, 9: 7}, want: []int{9}},
+		{name: "a cycle without the process", parents: map[int]int{1: 0, 7: 1, 9: 10, 10: 9, 11: 7}, want: []int{11}},
+		{name: "a cycle that contains the process", parents: map[int]int{7: 9, 9: 7}, want: []int{9}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := below(test.parents, 7); !slices.Equal(got, test.want) {
@@ -73,7 +73,7 @@ func TestKillBelow(t *testing.T) {
 	if err := input.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_ = command.Wait() // read fails at the end of input
+	_ = command.Wait() // the command read ends with an error at the end of its input
 	if err := shell.KillBelow(); err == nil {
 		t.Error("killed below a process that has ended")
 	}

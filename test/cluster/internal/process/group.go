@@ -71,8 +71,8 @@ func (g *Group) serveStarts() {
 func (g *Group) Exits() <-chan Exit { return g.exits }
 
 // Start starts a child in a new session, so that a Ctrl-C at the terminal reaches only this process, and makes the
-// kernel kill it when this process dies. The end of ctx does not end the child, because Kill ends the children in
-// order.
+// kernel kill the child when this process ends. The end of ctx does not end the child, because Kill ends the children
+// in order.
 func (g *Group) Start(ctx context.Context, c Command) (Identity, error) {
 	child := exec.CommandContext(context.WithoutCancel(ctx), c.Program, c.Args...)
 	child.Dir, child.Env = c.Dir, c.Env

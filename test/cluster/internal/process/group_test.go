@@ -92,7 +92,7 @@ func TestChildrenDieWithTheirKilledParent(t *testing.T) {
 	if err := child.Wait(limited(t)); err != nil {
 		t.Error(err)
 	}
-	_ = parent.Wait() // it was killed
+	_ = parent.Wait() // the error is that the process was killed
 }
 
 func TestKillEndsEveryChild(t *testing.T) {
@@ -146,12 +146,12 @@ func TestStop(t *testing.T) {
 	for _, test := range []struct {
 		name, script string
 		grace        time.Duration
-		// saysGoodbye reports whether the process can react before it ends.
+		// saysGoodbye reports whether the process runs its handler of the signal before it ends.
 		saysGoodbye bool
 	}{
-		{name: "ends by itself", script: "trap 'touch $BYE; exit 0' TERM; touch $READY; while :; do sleep 0.05; done", grace: 10 * time.Second, saysGoodbye: true},
-		{name: "deaf to SIGTERM", script: "trap '' TERM; touch $READY; while :; do sleep 0.05; done", grace: 50 * time.Millisecond},
-		{name: "no grace", script: "trap 'touch $BYE; exit 0' TERM; touch $READY; while :; do sleep 0.05; done"},
+		{name: "ends after the signal", script: "trap 'touch $BYE; exit 0' TERM; touch $READY; while :; do sleep 0.05; done", grace: 10 * time.Second, saysGoodbye: true},
+		{name: "ignores the signal", script: "trap '' TERM; touch $READY; while :; do sleep 0.05; done", grace: 50 * time.Millisecond},
+		{name: "no grace period", script: "trap 'touch $BYE; exit 0' TERM; touch $READY; while :; do sleep 0.05; done"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			ready, bye := filepath.Join(t.TempDir(), "ready"), filepath.Join(t.TempDir(), "bye")

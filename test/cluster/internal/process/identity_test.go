@@ -75,7 +75,7 @@ func TestAnotherProcessIsNotAlive(t *testing.T) {
 		"another boot":  func(i *Identity) { i.Boot = "00000000-0000-0000-0000-000000000000" },
 		"no process":    func(i *Identity) { i.PID = 1 << 30 },
 		"zero":          func(i *Identity) { *i = Identity{} },
-		"negative":      func(i *Identity) { i.PID = -1 }, // kill(2) would mean every process
+		"negative":      func(i *Identity) { i.PID = -1 }, // with -1, kill(2) signals every process
 	} {
 		t.Run(name, func(t *testing.T) {
 			other := self

@@ -37,8 +37,7 @@ func StopMarked(ctx context.Context, entry string, grace time.Duration) error {
 	return nil
 }
 
-// marked returns the processes with the entry. If the environment of a process cannot be read, it belongs to another
-// user.
+// marked returns the processes with the entry. It omits processes of other users, whose environment cannot be read.
 func marked(entry string) ([]Identity, error) {
 	pids, err := list()
 	if err != nil {
@@ -46,9 +45,9 @@ func marked(entry string) ([]Identity, error) {
 	}
 	var found []Identity
 	for _, pid := range pids {
-		process, err := Identify(pid) // before its environment is read, so that both are of the same process
+		process, err := Identify(pid) // identified before its environment is read, so that both belong to the same process
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
 		environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 		if err == nil && slices.ContainsFunc(bytes.Split(environment, []byte{0}),

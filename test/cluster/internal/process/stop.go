@@ -17,7 +17,7 @@ func (i Identity) Signal(signal syscall.Signal) error {
 	if err != nil {
 		return fmt.Errorf("finding process %d: %w", i.PID, err)
 	}
-	defer func() { _ = handle.Release() }() // a failed release has no effect
+	defer func() { _ = handle.Release() }() // a failed release of the handle has no effect
 	if !i.Alive() {
 		return nil
 	}

@@ -41,7 +41,7 @@ func Serve(ctx context.Context, address, folder string) (*Registry, error) {
 	return r, nil
 }
 
-// Address returns the address that it listens on, as host:port.
+// Address returns the address that the registry listens on, as host:port.
 func (r *Registry) Address() string { return r.listener.Addr().String() }
 
 // Close stops the registry at once.

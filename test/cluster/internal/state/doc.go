@@ -1,4 +1,4 @@
 // Package state manages the directory of one running control plane: a record of what runs, a lock that its supervisor
-// holds for as long as it lives, and the files of all components. A directory is only ever removed if its record shows
-// that this tool created it.
+// holds while it runs, and the files of all components. The package removes a directory only if the record shows that
+// this tool created it.
 package state

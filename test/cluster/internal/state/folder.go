@@ -15,7 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 )
 
-// groupTimeout bounds how long the kernel may take to notice that a control group is empty.
+// groupTimeout is the time limit for the removal of a control group, because the kernel may take a moment to notice
+// that the group is empty.
 const groupTimeout = 10 * time.Second
 
 // Folder is a state directory whose lock this process holds.
@@ -126,7 +127,7 @@ func (f *Folder) clear(ctx context.Context) error {
 // empty removes all files except the lock. It removes the record last, so that the directory can be recognized even if
 // this process is killed early. It also removes the node's control group, whose name is derived from the directory.
 func (f *Folder) empty(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), groupTimeout) // removal continues when the caller ends
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), groupTimeout) // not canceled with the caller
 	defer cancel()
 	if err := cgroup.Of(f.path).Remove(ctx); err != nil {
 		return err

@@ -42,7 +42,7 @@ func sleeper(t *testing.T) process.Identity {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = command.Wait() }() // it is killed
+	go func() { _ = command.Wait() }() // the error is that the process was killed
 	identity, err := process.Identify(command.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
@@ -155,11 +155,11 @@ func TestDownFailsOnBrokenRecord(t *testing.T) {
 // TestDownAfterAnEarlyKill covers every state in which a process that creates or removes a directory can be killed.
 func TestDownAfterAnEarlyKill(t *testing.T) {
 	for name, files := range map[string][]string{
-		"nothing":       nil,
-		"lock only":     {lockName},
-		"half a record": {lockName, recordName + ".new"},
-		"record":        {lockName, recordName},
-		"everything":    {lockName, recordName, "kubeconfig", "pki/ca.key", "etcd/member/wal/0.wal"},
+		"nothing":           nil,
+		"lock only":         {lockName},
+		"incomplete record": {lockName, recordName + ".new"},
+		"record":            {lockName, recordName},
+		"everything":        {lockName, recordName, "kubeconfig", "pki/ca.key", "etcd/member/wal/0.wal"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "cluster")
@@ -170,7 +170,7 @@ func TestDownAfterAnEarlyKill(t *testing.T) {
 				fill(t, filepath.Join(path, file))
 			}
 			if !down(t, path) {
-				t.Error("Down found nothing")
+				t.Error("Down does not report a control plane")
 			}
 			absent(t, path)
 			if down(t, path) {
@@ -209,10 +209,10 @@ func TestDownEndsComponentsThatOutlivedTheirSupervisor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Release() // as the kernel does for a killed supervisor
+	f.Release() // the kernel does the same for a killed supervisor
 
 	if !down(t, path) {
-		t.Error("Down found nothing")
+		t.Error("Down does not report a control plane")
 	}
 	absent(t, path)
 	if left.Alive() {
@@ -258,7 +258,7 @@ func TestDownEndsTheSupervisor(t *testing.T) {
 		f.Release()
 	}()
 	if !down(t, path) {
-		t.Error("Down found nothing")
+		t.Error("Down does not report a control plane")
 	}
 	absent(t, path)
 	if supervisor.Alive() || Supervised(Record{Supervisor: supervisor}) {

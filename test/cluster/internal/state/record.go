@@ -22,7 +22,7 @@ const recordName = "cluster.json"
 type Record struct {
 	// Kubernetes is the version, such as "v1.37.2".
 	Kubernetes string `json:"kubernetes"`
-	// Options is the text of the options that it was started with, for comparison.
+	// Options is the text of the options that the control plane was started with, for comparison.
 	Options string `json:"options"`
 	// Started is the time when the directory was created.
 	Started time.Time `json:"started"`
@@ -70,7 +70,7 @@ func absentOrForeign(folder string) error {
 	}
 	for _, entry := range entries {
 		if name := entry.Name(); name != lockName && name != recordName+".new" {
-			return fmt.Errorf("%q holds %q and was not made by this tool: choose another folder", folder, name)
+			return fmt.Errorf("%q contains %q and was not created by this tool: choose another folder", folder, name)
 		}
 	}
 	return fmt.Errorf("%w in %q", ErrAbsent, folder)

@@ -77,9 +77,9 @@ func TestTable(t *testing.T) {
 		chain string
 		want  string
 	}{
-		{"nobody gets in", from(), "in_10_0_0_1", "drop"},
-		{"out is not restricted by a policy for in", from(), "out_10_0_0_1", ""},
-		{"everybody gets in", from(networkingv1.NetworkPolicyIngressRule{}), "in_10_0_0_1", "return|drop"},
+		{"no pod may connect", from(), "in_10_0_0_1", "drop"},
+		{"an ingress policy does not restrict egress", from(), "out_10_0_0_1", ""},
+		{"every pod may connect", from(networkingv1.NetworkPolicyIngressRule{}), "in_10_0_0_1", "return|drop"},
 		{
 			"a pod of the same namespace", from(networkingv1.NetworkPolicyIngressRule{From: peer(networkingv1.NetworkPolicyPeer{PodSelector: app("client")})}),
 			"in_10_0_0_1", "ip saddr 10.0.0.2 return|drop",
@@ -105,15 +105,15 @@ func TestTable(t *testing.T) {
 			"out_10_0_0_1", "ip daddr 10.0.0.0/8 ip daddr != { 10.1.0.0/16 } return|drop",
 		},
 		{
-			"addresses of IPv6 reach nobody", to(networkingv1.NetworkPolicyEgressRule{To: peer(networkingv1.NetworkPolicyPeer{IPBlock: &networkingv1.IPBlock{CIDR: "fd00::/8"}})}),
+			"IPv6 addresses match no pod", to(networkingv1.NetworkPolicyEgressRule{To: peer(networkingv1.NetworkPolicyPeer{IPBlock: &networkingv1.IPBlock{CIDR: "fd00::/8"}})}),
 			"out_10_0_0_1", "drop",
 		},
 		{
-			"out to a named port of a peer", to(networkingv1.NetworkPolicyEgressRule{To: peer(networkingv1.NetworkPolicyPeer{PodSelector: app("client")}), Ports: ports(intstr.FromString("http"))}),
+			"egress to a named port of a peer", to(networkingv1.NetworkPolicyEgressRule{To: peer(networkingv1.NetworkPolicyPeer{PodSelector: app("client")}), Ports: ports(intstr.FromString("http"))}),
 			"out_10_0_0_1", "ip daddr 10.0.0.2 tcp dport 8080 return|drop",
 		},
 		{
-			"out to a named port of anybody", to(networkingv1.NetworkPolicyEgressRule{Ports: ports(intstr.FromString("http"))}),
+			"egress to a named port of any pod", to(networkingv1.NetworkPolicyEgressRule{Ports: ports(intstr.FromString("http"))}),
 			"out_10_0_0_1", "ip daddr 10.0.0.1 tcp dport 8080 return|ip daddr 10.0.0.2 tcp dport 8080 return|ip daddr 10.0.0.3 tcp dport 8080 return|drop",
 		},
 	} {
@@ -140,7 +140,7 @@ func TestPodsThatHaveNoAddressOfTheirOwnAreLeftOut(t *testing.T) {
 		policies: []*networkingv1.NetworkPolicy{{ObjectMeta: metav1.ObjectMeta{Namespace: "a"}, Spec: from()}},
 	}
 	if table := c.table(); strings.Contains(table, "drop") {
-		t.Errorf("somebody is isolated:\n%s", table)
+		t.Errorf("a pod is isolated:\n%s", table)
 	}
 }
 
