@@ -106,7 +106,7 @@ func TestStatusOfAnotherStackOfTheName(t *testing.T) {
 		if err := env.Client.Delete(t.Context(), env.NewStack(t, "my", `{}`)); err != nil {
 			t.Error(err)
 		}
-		next := env.NewStack(t, "my", `{distribution: {image: "quay.io/me/own:1"}, overrideConfig: {configMapName: mine}}`)
+		next := env.NewStack(t, "my", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`)
 		if err := env.Client.Create(t.Context(), next); err != nil {
 			t.Error(err)
 		}
