@@ -21,6 +21,7 @@ import (
 // Each visible transition causes one status write. An object in its desired state causes no write, even after a restart
 // of the operator.
 func TestCalls(t *testing.T) {
+	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))
 	env.StartOperator(t, "calls-1")
@@ -100,6 +101,7 @@ func TestCalls(t *testing.T) {
 
 // TestRestart checks that a restart of the same operator writes nothing.
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))
 	first := env.StartOperator(t, "restart")

@@ -19,7 +19,7 @@ import (
 func TestBounds(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
-	env.StartOperator(t, "bounds")
+	env.StartReconciler(t, "bounds")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {hostNetwork: true}}}}}`))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 	before := &appsv1.Deployment{}
@@ -52,6 +52,7 @@ func TestBounds(t *testing.T) {
 // TestNumberOfStacks checks that a stack beyond the maximum number of stacks is deployed when an older stack is
 // deleted.
 func TestNumberOfStacks(t *testing.T) {
+	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
 	env.StartOperator(t, "stacks")

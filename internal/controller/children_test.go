@@ -62,7 +62,7 @@ func TestDisruptionBudget(t *testing.T) {
 func TestNetworkPolicy(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
-	env.StartOperator(t, "policy")
+	env.StartReconciler(t, "policy")
 	policy := &networkingv1.NetworkPolicy{}
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {allowedFrom: {namespaces: [web]}}}`),
 		env.NewStack(t, "other", `{distribution: {name: starter}}`))
@@ -131,6 +131,7 @@ workload:
 // TestCallsWithEveryOption checks that, with every option on, there is one write for each child and one for the status,
 // and no write for objects in their desired state.
 func TestCallsWithEveryOption(t *testing.T) {
+	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	credentials := controllertest.NewSecret("vllm-creds", "token", "sk-abc")
 	credentials.StringData["postgres"] = "postgresql://llama:pass-word@db:5432/llama"

@@ -53,7 +53,8 @@ func TestDescribe(t *testing.T) {
 		{"id": "vllm/llama3.2-8b", "custom_metadata": {"model_type": "llm", "provider_id": "vllm"}},
 		{"id": "local/nomic", "custom_metadata": {"model_type": "embedding", "provider_id": "local"}}]}`))
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "t"))
-	env.StartOperator(t, "described")
+	env.Workers = true
+	env.StartReconciler(t, "described")
 	env.Create(t, env.NewStack(t, "my", described))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	env.MarkDeploymentReady(t, "my")

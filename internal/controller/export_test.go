@@ -6,16 +6,18 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// NewDirect returns a reconciler without a manager. It has no watches and no workers, and reads without caches. Tests
-// call it to reconcile.
+// NewDirect returns a reconciler without a manager. It has no watches, and reads without caches. Tests call it to
+// reconcile. Its workers do nothing before StartWorkers.
 func NewDirect(ctx context.Context, recorder events.EventRecorder, options Options) (*Reconciler, error) {
 	reader := directReader{Reader: options.Direct}
 	options.Optional, options.OperatorConfig = reader, reader
@@ -24,8 +26,20 @@ func NewDirect(ctx context.Context, recorder events.EventRecorder, options Optio
 		return nil, err
 	}
 	r := newReconciler(reader, recorder, options, apis)
-	r.prober, r.pool = probe.New(probe.Options{}), registry.NewPool(registry.PoolOptions{})
+	noRequeue := func(context.Context, types.NamespacedName) {}
+	r.prober = probe.New(probe.Options{Dial: options.DialServer, Interval: options.ProbeInterval, Notify: noRequeue})
+	r.pool = registry.NewPool(registry.PoolOptions{
+		Credentials: r.pullCredentials, LookAgain: options.TagInterval, Notify: noRequeue,
+	})
 	return r, nil
+}
+
+// StartWorkers makes the reconciler query servers and read images until ctx ends, as an operator does. Their answers do
+// not requeue stacks. The next reconcile uses them.
+func StartWorkers(ctx context.Context, r *Reconciler) {
+	for _, worker := range []manager.Runnable{r.prober, r.pool} {
+		go func() { _ = worker.Start(ctx) }()
+	}
 }
 
 // directReader replaces a cache. It emulates the cache's indexes, which the API server does not have.

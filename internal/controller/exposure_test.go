@@ -26,7 +26,7 @@ func TestIngress(t *testing.T) {
 	const version = "ingress"
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
-	env.StartOperator(t, version)
+	env.StartReconciler(t, version)
 	ingress := &networkingv1.Ingress{}
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`))
 	env.WaitForChild(t, "my-ingress", ingress)
@@ -74,7 +74,7 @@ func generatedHost(env *controllertest.Environment, stack, domain string) string
 func TestEarlierHostNames(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
-	first := env.StartOperator(t, "exposing")
+	first := env.StartReconciler(t, "exposing")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`))
 	old := env.NewStack(t, "old", `{distribution: {name: starter}, networking: {expose: true}}`)
 	old.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
@@ -101,7 +101,7 @@ func TestEarlierHostNames(t *testing.T) {
 	} {
 		earlier(tc.host)
 		env.SetOperatorConfig(t, operatorconfig.KeyIngress, fmt.Sprintf("{domain: %q}", tc.domain))
-		o := env.StartOperator(t, version)
+		o := env.StartReconciler(t, version)
 		env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 		env.WaitUntilIdle(t, version)
 		o.Stop(t)
@@ -116,13 +116,13 @@ func TestEarlierHostNames(t *testing.T) {
 func TestExposureOfAConfigThatCannotBeRead(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
-	first := env.StartOperator(t, "exposure-known")
+	first := env.StartReconciler(t, "exposure-known")
 	env.SetOperatorConfig(t, operatorconfig.KeyIngress, "{domain: apps.example.com}")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, networking: {expose: true}}`))
 	env.WaitForRouteURL(t, "my", "http://"+generatedHost(env, "my", "apps.example.com"))
 	first.Stop(t)
 	env.SetOperatorConfig(t, operatorconfig.KeyIngress, "domain: [apps.example.com]")
-	env.StartOperator(t, "exposure-unknown")
+	env.StartReconciler(t, "exposure-unknown")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	env.WaitUntilIdle(t, "exposure-unknown")
 	ingress := &networkingv1.Ingress{}
@@ -319,7 +319,7 @@ func TestHostnameOfTwoStacks(t *testing.T) {
 func TestGeneratedHostnameConflict(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
-	env.StartOperator(t, "domain")
+	env.StartReconciler(t, "domain")
 	env.SetOperatorConfig(t, operatorconfig.KeyIngress, "{domain: apps.example.com}")
 	spec := func(stack string) string {
 		return fmt.Sprintf(`{distribution: {name: starter}, networking: {expose: {hostname: %s}}}`, generatedHost(env, stack, "apps.example.com"))

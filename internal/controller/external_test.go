@@ -51,6 +51,7 @@ func waitForEventNote(t *testing.T, env *controllertest.Environment, reason, not
 // TestExternalProviders follows an external provider from the label of its image into the configuration, and through
 // the pods into the status. The operator reads the image once, and does not read it again after a restart.
 func TestExternalProviders(t *testing.T) {
+	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
 	asked := env.StartServer(t, "0.7.3")
@@ -183,7 +184,8 @@ func checkRestartWithoutRegistry(
 func TestExternalImagesAreRead(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
-	env.StartOperator(t, "unread")
+	env.Workers = true
+	env.StartReconciler(t, "unread")
 	r := env.StartRegistry(t)
 	image, digest := r.PushImage(t, "team/mine:1", providerLabels("inference"))
 	spec := func(config string) string {
@@ -240,20 +242,4 @@ func TestExternalImagesAreRead(t *testing.T) {
 	env.WaitForExternalProviders(t, "never", "mine Pending")
 	env.UpdateSpec(t, "never", "{distribution: {name: starter}}")
 	env.WaitForExternalProviders(t, "never")
-}
-
-// TestExternalProviderOverride checks that an external provider that replaces another one is reported in a separate
-// event.
-func TestExternalProviderOverride(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.OwnOperatorConfig = true
-	env.StartOperator(t, "override")
-	env.SetOperatorConfig(t, operatorconfig.KeyRegistries, "readLabels: false")
-	env.Create(t, env.NewStack(t, "my", `
-distribution: {name: starter}
-providers: {inference: {id: mine, provider: vllm, endpoint: "http://vllm:8000"}}
-externalProviders: {inference: [{providerId: mine, image: "example.com/mine:1"}]}
-`))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	waitForEventNote(t, env, v1alpha2.EventExternalProviderOverride, `the external provider "mine" replaces spec.providers.inference`)
 }

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,6 +29,9 @@ type fixture struct {
 	client.Client
 	recorder *events.FakeRecorder
 	writes   []string
+
+	mu    sync.Mutex
+	reads []string // the names of the ConfigMaps that are read with their content
 }
 
 // newFixture returns a fixture with objects in its cluster.
@@ -43,6 +47,16 @@ func newFixture(t *testing.T, objects ...client.Object) *fixture {
 	}
 	f.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithReturnManagedFields().
 		WithInterceptorFuncs(interceptor.Funcs{
+			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object,
+				options ...client.GetOption,
+			) error {
+				if _, ok := object.(*corev1.ConfigMap); ok {
+					f.mu.Lock()
+					defer f.mu.Unlock()
+					f.reads = append(f.reads, key.Name)
+				}
+				return c.Get(ctx, key, object, options...)
+			},
 			Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 				wrote("create", object)
 				return c.Create(ctx, object, options...)

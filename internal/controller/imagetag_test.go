@@ -15,6 +15,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
+// tagInterval is the pause between two comparisons of a tag.
+const tagInterval = 100 * time.Millisecond
+
 // waitForPinnedImage waits until the pods of the stack "my" have to run an image, and the status reports the digest
 // that the tag moved to.
 func waitForPinnedImage(t *testing.T, env *controllertest.Environment, image, moved string) {
@@ -75,8 +78,9 @@ func waitForTagEvents(t *testing.T, env *controllertest.Environment, count int, 
 // TestMovedTag checks that a moved tag is reported once, and that the pods do not change until the stack is set to
 // follow its tag.
 func TestMovedTag(t *testing.T) {
+	t.Parallel()
 	env := controllertest.NewEnvironment(t)
-	env.TagInterval = time.Second
+	env.TagInterval = tagInterval
 	r, operator := env.StartOperatorWithRegistry(t)
 	image, first := r.PushImage(t, "team/own:prod", controllertest.ConfigLabels("0.7.3"))
 	const spec = `{distribution: {image: %q%s}, resources: {models: [%s]}}`
@@ -133,8 +137,8 @@ func waitForRollout(t *testing.T, env *controllertest.Environment, before *appsv
 // and that a change of the spec rolls out with the configuration that was read.
 func TestTagThatCannotBeCompared(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
-	env.TagInterval = time.Second
-	r, operator := env.StartOperatorWithRegistry(t)
+	env.TagInterval = tagInterval
+	r, operator := env.StartReconcilerWithRegistry(t)
 	image, digest := r.PushImage(t, "team/own:prod", controllertest.ConfigLabels("0.7.3"))
 	const spec = `{distribution: {image: %q}, resources: {models: [%s]}}`
 	env.Create(t, env.NewStack(t, "my", fmt.Sprintf(spec, image, "gpt-4o-mini")))
@@ -154,7 +158,7 @@ func TestTagThatCannotBeCompared(t *testing.T) {
 
 	// An operator that has not queried the registry yet keeps the status of the previous operator.
 	env.TagInterval = 0
-	operator = env.StartOperator(t, "labels-2")
+	operator = env.StartReconciler(t, "labels-2")
 	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, "labels-2")) {
 		if call != "patch llamastackdistributions status my" {
 			t.Errorf("after a start without the registry, more than the status was written: %s", call)
@@ -163,9 +167,9 @@ func TestTagThatCannotBeCompared(t *testing.T) {
 	waitForDegraded(t, env, "503")
 	operator.Stop(t)
 
-	env.TagInterval = time.Second
+	env.TagInterval = tagInterval
 	r.Down.Store(false)
-	env.StartOperator(t, "labels-3")
+	env.StartReconciler(t, "labels-3")
 	waitForDegraded(t, env, "")
 }
 
@@ -173,9 +177,9 @@ func TestTagThatCannotBeCompared(t *testing.T) {
 // keep the digest afterwards.
 func TestFollowedTagOfTheCatalogue(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
-	env.TagInterval = time.Second
-	env.OwnOperatorConfig = true
-	env.StartOperator(t, "labels")
+	env.TagInterval = tagInterval
+	env.OwnOperatorConfig, env.Workers = true, true
+	env.StartReconciler(t, "labels")
 	r := controllertest.NewRegistry(t)
 	env.SetOperatorConfig(t, operatorconfig.KeyRegistries, fmt.Sprintf("{insecure: [%q], rewrite: {docker.io/ogxai: %s/mirror}}", r.Host, r.Host))
 	known, err := distribution.Resolve("starter", "", "0.7", nil)

@@ -23,6 +23,7 @@ import (
 // TestLabels checks that a stack of an image with labels keeps the image at its digest and the configuration that was
 // read, even if the registry or the tag changes.
 func TestLabels(t *testing.T) {
+	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	r, operator := env.StartOperatorWithRegistry(t)
 	image, digest := r.PushImage(t, "team/own:prod", controllertest.ConfigLabels("0.7.3"))
@@ -84,7 +85,7 @@ func TestLabels(t *testing.T) {
 // the status and the stored base are lost.
 func TestLabelsOfAnOverride(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
-	r, operator := env.StartOperatorWithRegistry(t)
+	r, operator := env.StartReconcilerWithRegistry(t)
 	image, digest := r.PushImage(t, "team/starter:0.7.1", controllertest.ConfigLabels("0.7.3"))
 	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "starter: "+image)
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [gpt-4o-mini]}}`))
@@ -104,7 +105,7 @@ func TestLabelsOfAnOverride(t *testing.T) {
 	if err := env.Client.Status().Patch(t.Context(), stack, patch); err != nil {
 		t.Fatal(err)
 	}
-	operator = env.StartOperator(t, "labels-2")
+	operator = env.StartReconciler(t, "labels-2")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, "labels-2")) {
 		if call != "patch llamastackdistributions status my" {
@@ -125,7 +126,7 @@ func TestLabelsOfAnOverride(t *testing.T) {
 	if err := env.Client.Delete(t.Context(), base); err != nil {
 		t.Fatal(err)
 	}
-	operator = env.StartOperator(t, "labels-down")
+	operator = env.StartReconciler(t, "labels-down")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonBaseConfigUnavailable)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale)
 	env.WaitUntilIdle(t, "labels-down")
@@ -139,7 +140,7 @@ func TestLabelsOfAnOverride(t *testing.T) {
 	// The running image is read again, even if its tag has moved.
 	r.Down.Store(false)
 	r.PushImage(t, "team/starter:0.7.1", map[string]string{controllertest.ConfigLabel: "bm90aGluZw==", controllertest.ReleaseLabel: "9.0"})
-	env.StartOperator(t, "labels-3")
+	env.StartReconciler(t, "labels-3")
 	controllertest.WaitUntil(t,
 		func() error { return env.Client.Get(t.Context(), env.Key(base.Name), &corev1.ConfigMap{}) })
 	env.Get(t, "my", after)
@@ -162,7 +163,7 @@ func baseConfigMapOf(t *testing.T, deployment *appsv1.Deployment) string {
 // the image can be read.
 func TestUnreadableImages(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
-	r, _ := env.StartOperatorWithRegistry(t)
+	r, _ := env.StartReconcilerWithRegistry(t)
 	image, _ := r.PushImage(t, "team/own:0.7.3", controllertest.ConfigLabels(""))
 	bare, _ := r.PushImage(t, "team/bare:0.7.3", nil)
 	wrong, _ := r.PushImage(t, "team/wrong:0.7.3", map[string]string{controllertest.ConfigLabel: "***"})
@@ -220,7 +221,7 @@ func TestUnreadableImages(t *testing.T) {
 // configuration of its image. When the registry responds again, no pods restart before the next change of the spec.
 func TestUnreadableImageOfAnOlderStack(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
-	r, operator := env.StartOperatorWithRegistry(t)
+	r, operator := env.StartReconcilerWithRegistry(t)
 	image, _ := r.PushImage(t, "team/own:0.7.3", controllertest.ConfigLabels(""))
 	r.Down.Store(true)
 	older := env.NewStack(t, "my", fmt.Sprintf(`{distribution: {image: %q}, workload: {workers: 2}}`, image))
@@ -235,7 +236,7 @@ func TestUnreadableImageOfAnOlderStack(t *testing.T) {
 
 	r.Down.Store(false)
 	asked := r.Requests.Load()
-	env.StartOperator(t, "labels-back")
+	env.StartReconciler(t, "labels-back")
 	env.WaitUntilIdle(t, "labels-back")
 	env.CheckDeploymentUnchanged(t, before)
 	if now := r.Requests.Load(); now != asked {
@@ -271,7 +272,7 @@ func waitForUnreadableEvent(t *testing.T, env *controllertest.Environment, name 
 // TestReadLabelsOff checks that no image is read, and that the status of a stack that needs a base reports this.
 func TestReadLabelsOff(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
-	r, _ := env.StartOperatorWithRegistry(t)
+	r, _ := env.StartReconcilerWithRegistry(t)
 	image, _ := r.PushImage(t, "team/own:0.7.3", controllertest.ConfigLabels(""))
 	env.SetOperatorConfig(t, operatorconfig.KeyRegistries, fmt.Sprintf("{insecure: [%q], readLabels: false}", r.Host))
 	asked := r.Requests.Load()
@@ -288,7 +289,7 @@ func TestReadLabelsOff(t *testing.T) {
 // repository, and that no other stack can read it, even after it was read.
 func TestPullSecrets(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
-	r, _ := env.StartOperatorWithRegistry(t)
+	r, _ := env.StartReconcilerWithRegistry(t)
 	image, _ := r.PushImage(t, "team/closed:0.7.3", controllertest.ConfigLabels(""))
 	password := "s3cret-pull"
 	r.Password.Store(&password)

@@ -9,5 +9,5 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(controllertest.Main(m, controller.NewDirect))
+	os.Exit(controllertest.Main(m, controller.NewDirect, controller.StartWorkers))
 }

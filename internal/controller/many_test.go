@@ -137,12 +137,6 @@ func TestCallsOfManyStacks(t *testing.T) {
 		others  = 100 / controllertest.Slowdown
 	)
 	env := controllertest.NewEnvironment(t)
-	t.Cleanup(func() { // operators of other tests work in all namespaces
-		if err := env.Client.DeleteAllOf(context.Background(), &v1alpha2.LlamaStackDistribution{},
-			client.InNamespace(env.Namespace)); err != nil {
-			t.Error(err)
-		}
-	})
 	env.Create(t, newSharedSecret(env, "first-one"), controllertest.NewConfigMap("base", "config.yaml", smallBase),
 		controllertest.NewConfigMap("mine", "config.yaml", smallBase))
 	operator := env.StartOperator(t, version)

@@ -27,7 +27,7 @@ func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	if err := env.Client.Create(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
-	env.StartOperator(t, "older")
+	env.StartReconciler(t, "older")
 	stack := env.NewStack(t, "my", `{distribution: {name: starter}, overrideConfig: {configMapName: mine}, networking: {port: 8321}}`)
 	stack.Annotations = map[string]string{
 		names.AnnotationCompat: names.CompatV1Alpha1, names.AnnotationUserConfigNamespace: shared.Name,

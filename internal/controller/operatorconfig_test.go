@@ -30,32 +30,10 @@ func listConfigEvents(t *testing.T, env *controllertest.Environment) []eventsv1.
 	return found
 }
 
-// TestOperatorConfigIsCreated checks that a new ConfigMap contains only its documentation.
-func TestOperatorConfigIsCreated(t *testing.T) {
-	env := controllertest.NewEnvironment(t)
-	env.OwnOperatorConfig = true
-	first := env.StartOperator(t, "made")
-	made := &corev1.ConfigMap{}
-	controllertest.WaitUntil(t,
-		func() error { return env.Client.Get(t.Context(), env.Key(names.OperatorConfigMap), made) })
-	if diff := cmp.Diff(operatorconfig.Template(), made.Data); diff != "" {
-		t.Errorf("data (-want +got):\n%s", diff)
-	}
-	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "rh-dev: quay.io/x/rh-dev:1")
-	first.Stop(t)
-	env.StartOperator(t, "made")
-	env.Create(t, env.NewStack(t, "my", `{distribution: {name: rh-dev}}`))
-	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	kept := &corev1.ConfigMap{}
-	env.Get(t, names.OperatorConfigMap, kept)
-	if kept.Data[operatorconfig.KeyImageOverrides] != "rh-dev: quay.io/x/rh-dev:1" {
-		t.Errorf("a restart changed it: %v", kept.Data)
-	}
-}
-
 // TestImageOverride checks that an override takes effect on the running stack immediately and only while it is set, and
 // that it does not affect other stacks.
 func TestImageOverride(t *testing.T) {
+	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
 	env.StartOperator(t, "override")
@@ -98,6 +76,7 @@ func TestImageOverride(t *testing.T) {
 // TestBadOperatorConfig checks that an invalid key keeps its last valid value, even for an operator that starts with
 // the invalid key, and that the error is reported once, on the ConfigMap.
 func TestBadOperatorConfig(t *testing.T) {
+	t.Parallel()
 	const override = "mirror.example.com/starter:0.7.2"
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
@@ -154,7 +133,8 @@ func TestBadOperatorConfig(t *testing.T) {
 func TestOwnDistributionName(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
-	env.StartOperator(t, "own")
+	env.Workers = true
+	env.StartReconciler(t, "own")
 	starter, err := distribution.Resolve("starter", "", "", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -54,6 +54,7 @@ func waitForProviders(
 // the server reports it. A change causes one status write, no change causes none, and the stack stays ready in either
 // case.
 func TestProviders(t *testing.T) {
+	t.Parallel()
 	const canary = "cAnArY-3e5a"
 	env := controllertest.NewEnvironment(t)
 	env.ProbeInterval = 50 * time.Millisecond
@@ -149,12 +150,14 @@ func TestInvalidProvidersOfAServer(t *testing.T) {
 			asked := env.StartServer(t, "0.7.1")
 			asked.Providers.Store(new(vllmProviders("Not Implemented", "")))
 			version := "not-told-" + strings.ReplaceAll(name, " ", "-")
-			env.StartOperator(t, version)
+			env.Workers = true
+			env.StartReconciler(t, version)
 			env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
 			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 			env.MarkDeploymentReady(t, "my")
 			waitForProviders(t, env, "my", `[{"api":"inference","provider_id":"vllm","provider_type":"remote::vllm"}]`)
 			asked.Providers.Store(&answer)
+			requests := asked.Requests.Load()
 			env.PatchStack(t, "my", func(s *v1alpha2.LlamaStackDistribution) {
 				s.Spec.Workload = &v1alpha2.WorkloadSpec{Overrides: &v1alpha2.WorkloadOverrides{Env: []corev1.EnvVar{{
 					Name:  "A",
@@ -162,6 +165,7 @@ func TestInvalidProvidersOfAServer(t *testing.T) {
 				}}}}
 			})
 			env.MarkDeploymentReadyAfterUpdate(t, "my")
+			waitForRequests(t, asked, requests+2) // the version and the invalid answer
 			waitForProviders(t, env, "my", "")
 			stack := env.WaitForServerVersion(t, "my", "0.7.1")
 			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
@@ -182,10 +186,12 @@ func TestServerHangs(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	env.StartOperator(t, "hangs")
+	env.Workers = true
+	env.StartReconciler(t, "hangs")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	env.MarkDeploymentReady(t, "my")
+	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 	<-hanging
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 	env.PatchStack(t, "my", func(s *v1alpha2.LlamaStackDistribution) {
@@ -204,7 +210,8 @@ func TestServerCertificate(t *testing.T) {
 	certificate := controllertest.NewTLSSecret(t, "llama-tls")
 	env.StartServer(t, "0.7.1", certificate)
 	env.Create(t, certificate)
-	env.StartOperator(t, "certificate-its-own")
+	env.Workers = true
+	env.StartReconciler(t, "certificate-its-own")
 	env.Create(t, env.NewStack(t, "my", spec))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	env.MarkDeploymentReady(t, "my")
@@ -212,12 +219,19 @@ func TestServerCertificate(t *testing.T) {
 
 	other := controllertest.NewEnvironment(t)
 	asked := other.StartServer(t, "0.7.1", controllertest.NewTLSSecret(t, "llama-tls"))
+	dial, dialed := other.DialServer, make(chan struct{}, 100)
+	other.DialServer = func(ctx context.Context, network, address string) (net.Conn, error) {
+		dialed <- struct{}{}
+		return dial(ctx, network, address)
+	}
 	other.Create(t, controllertest.NewTLSSecret(t, "llama-tls"))
-	other.StartOperator(t, "certificate-another")
+	other.Workers = true
+	other.StartReconciler(t, "certificate-another")
 	other.Create(t, other.NewStack(t, "my", spec))
 	other.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	other.MarkDeploymentReady(t, "my")
 	other.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	<-dialed
 	other.WaitUntilIdle(t, "certificate-another")
 	other.WaitForServerVersion(t, "my", "")
 	if got := asked.Requests.Load(); got != 0 {

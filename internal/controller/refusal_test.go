@@ -57,7 +57,8 @@ func TestRefusals(t *testing.T) {
 
 func TestBareImageRunsItsOwnConfiguration(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
-	env.StartOperator(t, "bare")
+	env.Workers = true
+	env.StartReconciler(t, "bare")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {image: "example.com/mine:1"}}`))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed)

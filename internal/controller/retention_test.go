@@ -2,7 +2,6 @@ package controller_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +54,7 @@ func listEventNotes(t *testing.T, env *controllertest.Environment, reason string
 // and that the change is made. It is reported once, and an idle stack causes no call. Reverting the change leaves
 // behind the data that was stored in between.
 func TestDataLeftBehindIsReported(t *testing.T) {
+	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.StartOperator(t, env.Namespace)
 	env.CreateReadyStack(t, volumeSpec)
@@ -110,6 +110,7 @@ func touchStack(t *testing.T, env *controllertest.Environment) {
 // TestDataLossIsAccepted checks that a change that loses data permanently waits, with the pods unchanged, until the
 // annotation names the data.
 func TestDataLossIsAccepted(t *testing.T) {
+	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.StartOperator(t, env.Namespace)
 	env.CreateReadyStack(t, specOfRelease("0.3"))
@@ -187,37 +188,8 @@ func TestDataLossIsNotAccepted(t *testing.T) {
 	}
 }
 
-// TestPlacesOfAnOlderRecord checks that the running configuration is read, once, when a change replaces it and its
-// record does not contain the places of the data. This is the case if an older operator wrote the record, or if the
-// record is damaged.
-func TestPlacesOfAnOlderRecord(t *testing.T) {
-	const generated = `{distribution: {name: starter, version: "0.3"}, disabled: [eval], workload: {storage: {size: 1Gi}, preflight: Never}}`
-	for name, places := range map[string]string{"older": "", "damaged": `,"places":{"v":1,"data":"none"}`} {
-		t.Run(name, func(t *testing.T) {
-			env := controllertest.NewEnvironment(t)
-			o := env.StartWithReadyStack(t, generated)
-			env.WaitUntilIdle(t, env.Namespace)
-			o.Stop(t)
-			config := replacePlaces(t, env, places)
-			next := env.Namespace + "-next"
-			env.StartOperator(t, next)
-			idle := env.WaitUntilIdle(t, next)
-			reads := func(calls []string) int {
-				return len(slices.DeleteFunc(slices.Clone(calls),
-					func(call string) bool { return call != "get configmaps "+config }))
-			}
-			env.UpdateSpec(t, "my", strings.Replace(generated, "0.3", "0.7", 1))
-			env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted)
-			if calls := env.WaitUntilIdle(t, next); reads(calls) != reads(idle)+1 {
-				t.Errorf("the configuration was read %d times, before the change %d times: %v", reads(calls), reads(idle), calls)
-			}
-		})
-	}
-}
-
-// replacePlaces replaces the places in the record on the Deployment, and returns the ConfigMap that the Deployment
-// mounts.
-func replacePlaces(t *testing.T, env *controllertest.Environment, instead string) (config string) {
+// removePlaces removes the places from the record on the Deployment.
+func removePlaces(t *testing.T, env *controllertest.Environment) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
 	env.Get(t, "my", deployment)
@@ -226,17 +198,10 @@ func replacePlaces(t *testing.T, env *controllertest.Environment, instead string
 		t.Fatalf("the record has no places: %s", rendered)
 	}
 	patch := client.MergeFrom(deployment.DeepCopy())
-	deployment.Annotations[names.AnnotationRendered] = rendered + instead + "}"
+	deployment.Annotations[names.AnnotationRendered] = rendered + "}"
 	if err := env.Client.Patch(t.Context(), deployment, patch); err != nil {
 		t.Fatal(err)
 	}
-	for _, volume := range deployment.Spec.Template.Spec.Volumes {
-		if volume.Name == names.ConfigVolume {
-			return volume.ConfigMap.Name
-		}
-	}
-	t.Fatal("no configuration is mounted")
-	return ""
 }
 
 // TestDataTableIsKept checks that a stack keeps the table of its data, even if an older operator used the release's
@@ -252,7 +217,7 @@ providers: {}
 	older.Labels = names.ConfigLabels("my", names.ConfigKindGenerated)
 	for name, forget := range map[string]func(*testing.T, *controllertest.Environment, *appsv1.Deployment){
 		"an older operator": func(t *testing.T, env *controllertest.Environment, deployment *appsv1.Deployment) {
-			replacePlaces(t, env, "")
+			removePlaces(t, env)
 			env.Get(t, "my", deployment)
 			for i := range deployment.Spec.Template.Spec.Volumes {
 				if volume := &deployment.Spec.Template.Spec.Volumes[i]; volume.Name == names.ConfigVolume {
@@ -289,7 +254,7 @@ providers: {}
 			deployment := &appsv1.Deployment{}
 			env.Get(t, "my", deployment)
 			forget(t, env, deployment)
-			env.StartOperator(t, env.Namespace+"-next")
+			env.StartReconciler(t, env.Namespace+"-next")
 			controllertest.WaitUntil(t, func() error {
 				object := &v1alpha2.LlamaStackDistribution{}
 				env.Get(t, "my", object)

@@ -19,6 +19,7 @@ import (
 // TestServerVersion checks that the operator queries the running server once for each complete roll-out. The answer
 // causes one status write. A restart of the operator causes none.
 func TestServerVersion(t *testing.T) {
+	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	asked := env.StartServer(t, "0.7.1")
 	first := env.StartOperator(t, "version")
@@ -64,7 +65,8 @@ func TestServerReleaseDiffers(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
 	asked := env.StartServer(t, "1.9.2")
-	env.StartOperator(t, "differs")
+	env.Workers = true
+	env.StartReconciler(t, "differs")
 	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "starter: mirror.example.com/starter:mine")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [llama]}}`))
 	env.WaitForImage(t, "my", "mirror.example.com/starter:mine", v1alpha2.ImageFromOperatorConfig)
@@ -111,11 +113,13 @@ func TestServerReleaseDiffers(t *testing.T) {
 func TestServerWithoutAVersion(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	asked := env.StartServer(t, "")
-	env.StartOperator(t, "silent")
+	env.Workers = true
+	env.StartReconciler(t, "silent")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	env.MarkDeploymentReady(t, "my")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
+	waitForRequests(t, asked, 1)
 	env.WaitUntilIdle(t, "silent")
 	if got := asked.Requests.Load(); got != 1 {
 		t.Errorf("%d requests, want 1", got)
@@ -123,6 +127,17 @@ func TestServerWithoutAVersion(t *testing.T) {
 	if stack := env.WaitForServerVersion(t, "my", ""); stack.Status.Phase != v1alpha2.PhaseReady {
 		t.Errorf("phase %q", stack.Status.Phase)
 	}
+}
+
+// waitForRequests waits until a server has received this number of requests.
+func waitForRequests(t *testing.T, server *controllertest.Server, count int32) {
+	t.Helper()
+	controllertest.WaitUntil(t, func() error {
+		if got := server.Requests.Load(); got < count {
+			return fmt.Errorf("%d requests, want %d", got, count)
+		}
+		return nil
+	})
 }
 
 // createPodOnNode creates a pod of the ReplicaSet on a node, so that it stays while it terminates. Its server runs the
@@ -151,7 +166,8 @@ func runningPodStatus(image string, ready corev1.ConditionStatus) corev1.PodStat
 func TestServerWhileThePreviousPodTerminates(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	asked := env.StartServer(t, "0.7.3")
-	env.StartOperator(t, "beside")
+	env.Workers = true
+	env.StartReconciler(t, "beside")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter, version: "0.7"}}`))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	before := createPodOnNode(t, env, env.CreateReplicaSetRevision(t, "my", "1", appsv1.ReplicaSetStatus{}),
@@ -184,7 +200,8 @@ func TestServerWhileThePreviousPodTerminates(t *testing.T) {
 func TestServerOfAMovedTag(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	asked := env.StartServer(t, "0.7.2")
-	env.StartOperator(t, "moved")
+	env.Workers = true
+	env.StartReconciler(t, "moved")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	pod := createPodOnNode(t, env, env.CreateReplicaSetRevision(t, "my", "1", appsv1.ReplicaSetStatus{}), "image@sha256:2")

@@ -38,7 +38,7 @@ func metricValue(t *testing.T, name string, labels map[string]string) (value flo
 // TestStackMetrics checks that metrics follow a stack from its first status to its deletion.
 func TestStackMetrics(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
-	env.StartOperator(t, "metrics")
+	env.StartReconciler(t, "metrics")
 	generated, failed := map[string]string{"result": "generated"}, map[string]string{"result": "failed"}
 	before := map[string]float64{}
 	before["generated"], _ = metricValue(t, "config_generations_total", generated)

@@ -72,6 +72,7 @@ func TestStoredStatusFieldsOfV1alpha1(t *testing.T) {
 // TestStatusOfAnotherClient checks that one write restores the status after a client with the original v1alpha1 types
 // has written it without the fields that it lacks.
 func TestStatusOfAnotherClient(t *testing.T) {
+	t.Parallel()
 	env := controllertest.NewEnvironment(t)
 	env.StartOperator(t, "repair")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [m]}}`))

@@ -25,21 +25,7 @@ func TestPlanOfAStack(t *testing.T) {
 		warned = `{distribution: {name: starter}, baseConfig: {configMapName: mine, key: base.yaml}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", settings: {max_tokns: 1}}}, resources: {shields: [guard]}, disabled: [safety]}`
 		mine   = `{distribution: {name: starter}, overrideConfig: {configMapName: mine}`
 	)
-	certificate, key := testutil.NewCertificate(t, time.Now().AddDate(1, 0, 0))
-	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "team", Name: name} }
-	given := []client.Object{
-		&corev1.ConfigMap{ObjectMeta: meta("mine"), Data: map[string]string{
-			names.ConfigFile: "version: 2\n",
-			"base.yaml":      "version: 2\napis: [inference, safety]\nproviders: {inference: [{provider_id: vllm, provider_type: remote::vllm, config: {base_url: http://vllm:8000/v1}}], safety: [{provider_id: llama-guard, provider_type: inline::llama-guard, config: {}}]}\n",
-		}},
-		&corev1.Secret{ObjectMeta: meta("creds"), Data: map[string][]byte{
-			"password": []byte("one"),
-			"url":      []byte("nonsense"),
-		}},
-		&corev1.Secret{ObjectMeta: meta("cert"), Type: corev1.SecretTypeTLS, Data: map[string][]byte{
-			corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key,
-		}},
-	}
+	given := planObjects(t)
 	for name, tc := range map[string]planCase{
 		"of the image": {spec: `{distribution: {name: starter}}`, condition: "True DistributionDefaultUsed: The server uses the image's own configuration unchanged"},
 		"generated":    {spec: based + "{models: [m]}}", condition: "True ConfigGenerationSucceeded: Generated config.yaml with 2 providers and 1 model"},
@@ -60,6 +46,12 @@ func TestPlanOfAStack(t *testing.T) {
 			condition: "True ConfigGenerationSucceeded: Generated config.yaml with 2 providers and 0 models",
 			events: []string{"Warning " + v1alpha2.EventExternalProviderOverride + `: spec.externalProviders.inference[0].providerId: ` +
 				`the external provider "vllm" replaces the configuration's own provider of type remote::vllm; give it another id to keep both`},
+		},
+		"an external provider in the place of one in the spec": {
+			spec: based + `{}, providers: {inference: {id: mine, provider: vllm, endpoint: "http://vllm:8000"}}, externalProviders: {inference: [{providerId: mine, image: b}]}}`, fresh: true,
+			condition: "True ConfigGenerationSucceeded: Generated config.yaml with 3 providers and 0 models",
+			events: []string{"Warning " + v1alpha2.EventExternalProviderOverride + `: spec.externalProviders.inference[0].providerId: ` +
+				`the external provider "mine" replaces spec.providers.inference; give it another id to keep both`},
 		},
 		"warnings": {spec: warned, fresh: true, condition: "True ConfigGenerationSucceeded: Generated config.yaml with 1 provider and 0 resources", events: []string{
 			"Warning " + v1alpha2.EventProviderIgnored + ": spec.resources.shields[0]: the API safety is disabled by spec.disabled[0], so this entry is ignored",
@@ -94,6 +86,26 @@ func TestPlanOfAStack(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) { checkPlan(t, tc, given) })
+	}
+}
+
+// planObjects returns the ConfigMap and the Secrets that the stacks of TestPlanOfAStack refer to.
+func planObjects(t *testing.T) []client.Object {
+	t.Helper()
+	certificate, key := testutil.NewCertificate(t, time.Now().AddDate(1, 0, 0))
+	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "team", Name: name} }
+	return []client.Object{
+		&corev1.ConfigMap{ObjectMeta: meta("mine"), Data: map[string]string{
+			names.ConfigFile: "version: 2\n",
+			"base.yaml":      "version: 2\napis: [inference, safety]\nproviders: {inference: [{provider_id: vllm, provider_type: remote::vllm, config: {base_url: http://vllm:8000/v1}}], safety: [{provider_id: llama-guard, provider_type: inline::llama-guard, config: {}}]}\n",
+		}},
+		&corev1.Secret{ObjectMeta: meta("creds"), Data: map[string][]byte{
+			"password": []byte("one"),
+			"url":      []byte("nonsense"),
+		}},
+		&corev1.Secret{ObjectMeta: meta("cert"), Type: corev1.SecretTypeTLS, Data: map[string][]byte{
+			corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key,
+		}},
 	}
 }
 

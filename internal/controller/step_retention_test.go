@@ -1,10 +1,12 @@
 package controller
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
@@ -124,4 +126,64 @@ func TestDataLeftBehindNote(t *testing.T) {
 	if len(long) > maxNote || len(lines) != 3 || lines[1] != "two" || !strings.HasSuffix(lines[2], "c…") {
 		t.Errorf("a note of %d bytes with %d lines: %s", len(long), len(lines), long)
 	}
+}
+
+// TestPlacesOfAnOlderRecord checks that the running configuration is read, once, when a change replaces it and its
+// record does not contain the places of the data. This is the case if an older operator wrote the record, or if the
+// record is damaged.
+func TestPlacesOfAnOlderRecord(t *testing.T) {
+	const generated = `{distribution: {name: starter, version: "0.3"}, disabled: [eval], workload: {storage: {size: 1Gi}, preflight: Never}}`
+	for name, places := range map[string]string{"older": "", "damaged": `,"places":{"v":1,"data":"none"}`} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.applyStack(t, generated)
+			config := f.replacePlaces(t, places)
+			reads := func(spec string, generation int64) (count int, err error) {
+				own := newStack(t, spec)
+				own.Generation = generation
+				f.reads = nil
+				_, err = f.runSteps(t, own, "retention")
+				for _, name := range f.reads {
+					if name == config {
+						count++
+					}
+				}
+				return count, err
+			}
+			idle, err := reads(generated, 1)
+			checkFailure(t, err, nil)
+			changed, err := reads(strings.Replace(generated, "0.3", "0.7", 1), 2)
+			failure, ok := errors.AsType[*status.Failure](err)
+			if !ok || failure.Reason != v1alpha2.ReasonDataLossNotAccepted ||
+				failure.Condition != v1alpha2.ConditionDeploymentUpdated {
+				t.Errorf("failure %v, want %s", err, v1alpha2.ReasonDataLossNotAccepted)
+			}
+			if changed != idle+1 {
+				t.Errorf("the configuration was read %d times, without a change %d times", changed, idle)
+			}
+		})
+	}
+}
+
+// replacePlaces replaces the places in the record on the Deployment, and returns the ConfigMap that the Deployment
+// mounts.
+func (f *fixture) replacePlaces(t *testing.T, instead string) (config string) {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	if err := f.Get(t.Context(), keyOf(newStack(t, `{}`)), deployment); err != nil {
+		t.Fatal(err)
+	}
+	rendered, _, found := strings.Cut(deployment.Annotations[names.AnnotationRendered], `,"places":`)
+	if !found {
+		t.Fatalf("the record has no places: %s", rendered)
+	}
+	deployment.Annotations[names.AnnotationRendered] = rendered + instead + "}"
+	if err := f.Update(t.Context(), deployment); err != nil {
+		t.Fatal(err)
+	}
+	config, _ = mountedConfig(deployment)
+	if config == "" {
+		t.Fatal("no configuration is mounted")
+	}
+	return config
 }

@@ -90,7 +90,8 @@ func ListWrites(calls []string) []string {
 }
 
 // WaitUntilIdle waits until the operator has made no call for a while, and returns all its calls. If the test uses a
-// Reconciler, WaitUntilIdle reconciles until that causes no more writes.
+// Reconciler, WaitUntilIdle reconciles until that causes no more writes. If the Reconciler has workers, it then
+// reconciles for a while without writes.
 func (env *Environment) WaitUntilIdle(t *testing.T, version string) []string {
 	t.Helper()
 	return env.WaitUntilIdleWithin(t, version, Timeout)
@@ -99,22 +100,27 @@ func (env *Environment) WaitUntilIdle(t *testing.T, version string) []string {
 // WaitUntilIdleWithin is WaitUntilIdle with another time limit, for tests with more than one stack.
 func (env *Environment) WaitUntilIdleWithin(t *testing.T, version string, limit time.Duration) []string {
 	t.Helper()
-	const quiet = Slowdown * 700 * time.Millisecond
+	// An operator makes no calls while it waits for its watches, and a Reconciler while its workers wait for servers and
+	// registries, which are on this machine.
+	quiet, interval, relevant := Slowdown*700*time.Millisecond, 5*PollInterval, slices.Clone[[]string]
 	calls := env.ListCalls(t, version)
-	for Reconcile(t) { // operators make no calls
-		now := env.ListCalls(t, version)
-		if len(ListWrites(now)) == len(ListWrites(calls)) {
-			return now
+	if Reconcile(t) {
+		quiet, interval, relevant = 0, PollInterval, ListWrites // each reconcile reads
+		if env.Workers {
+			quiet = Slowdown * 200 * time.Millisecond
 		}
-		calls = now
 	}
 	since := time.Now()
-	err := wait.PollUntilContextTimeout(t.Context(), 5*PollInterval, limit, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), interval, limit, true, func(context.Context) (bool, error) {
 		now := env.ListCalls(t, version)
-		if len(now) != len(calls) {
-			calls, since = now, time.Now()
+		changed := len(relevant(now)) != len(relevant(calls))
+		if calls = now; changed {
+			since = time.Now()
+		} else if time.Since(since) > quiet {
+			return true, nil
 		}
-		return time.Since(since) > quiet, nil
+		Reconcile(t)
+		return false, nil
 	})
 	if err != nil {
 		t.Fatalf("the operator does not become idle: %v", calls)

@@ -26,10 +26,14 @@ func (env *Environment) WaitForNoChild(t *testing.T, name string, child client.O
 	t.Helper()
 	WaitUntil(t, func() error {
 		err := env.Client.Get(t.Context(), env.Key(name), child)
-		if apierrors.IsNotFound(err) {
+		switch {
+		case apierrors.IsNotFound(err):
 			return nil
+		case err != nil:
+			return err
+		default:
+			return fmt.Errorf("%T %q still exists", child, name)
 		}
-		return fmt.Errorf("%T %q still exists: %w", child, name, err)
 	})
 }
 

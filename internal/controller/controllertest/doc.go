@@ -25,10 +25,13 @@
 //	env.MarkDeploymentReady(t, "my")
 //	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 //
+// With OwnOperatorConfig, the reconciler reads the ConfigMap of the operator in the namespace of the test. With
+// Workers, it queries servers and reads images in the background.
+//
 // # An operator
 //
-// A whole operator runs during the test, with its watches, caches and workers. Use it to test these, the ConfigMap of
-// the operator, calls to servers and registries, and the number of calls:
+// A whole operator runs during the test, with its watches, caches and workers. Use it only for a journey that needs
+// these, for the number of calls, and for stacks that are requeued:
 //
 //	env := controllertest.NewEnvironment(t)
 //	env.OwnOperatorConfig = true

@@ -1,6 +1,7 @@
 package controllertest
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
+	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
@@ -31,12 +33,13 @@ var (
 	audit        = &auditLog{}
 	operatorLog  = &testutil.Log{}
 	constructor  NewReconcilerFunc
+	startWorkers StartWorkersFunc
 )
 
 // Main runs the tests of a package and returns the exit code. The tests fail if the API server denied a request of an
-// operator. Reconcilers are created with newReconciler.
-func Main(m *testing.M, newReconciler NewReconcilerFunc) int {
-	constructor = newReconciler
+// operator. Reconcilers are created with newReconciler, and their workers are started with start.
+func Main(m *testing.M, newReconciler NewReconcilerFunc, start StartWorkersFunc) int {
+	constructor, startWorkers = newReconciler, start
 	ctrl.SetLogger(zap.New(zap.WriteTo(operatorLog), zap.UseDevMode(true)))
 	defer func() {
 		if controlPlane == nil {
@@ -94,6 +97,8 @@ type Environment struct {
 	AllNamespaces bool
 	// OwnOperatorConfig makes Namespace the operators' own namespace too, so that the test controls their ConfigMap.
 	OwnOperatorConfig bool
+	// Workers makes a Reconciler query servers and read images in the background, as an operator always does.
+	Workers bool
 	// ServiceAccount is the ServiceAccount that operators run as. Empty means the shipped ServiceAccount.
 	ServiceAccount string
 	// DialServer connects to servers. Nil means that no server can be reached.
@@ -106,7 +111,8 @@ type Environment struct {
 	AutoscalerPatience time.Duration
 }
 
-// NewEnvironment returns an environment with a new namespace. The first call starts the API server.
+// NewEnvironment returns an environment with a new namespace. The first call starts the API server. The stacks in the
+// namespace are deleted at the end of the test.
 func NewEnvironment(t *testing.T) *Environment {
 	t.Helper()
 	if err := startControlPlane(); err != nil {
@@ -120,6 +126,12 @@ func NewEnvironment(t *testing.T) *Environment {
 	if err := admin.Create(t.Context(), namespace); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { // operators of other tests work in all namespaces
+		if err := admin.DeleteAllOf(context.WithoutCancel(t.Context()), &v1alpha2.LlamaStackDistribution{},
+			client.InNamespace(namespace.Name)); err != nil {
+			t.Error(err)
+		}
+	})
 	return &Environment{Client: admin, Namespace: namespace.Name}
 }
 
@@ -148,11 +160,15 @@ func (env *Environment) Key(name string) client.ObjectKey {
 }
 
 // WaitUntil polls until check returns nil. If the test uses a Reconciler, WaitUntil reconciles before each check. After
-// Timeout, the test fails with the last error.
+// Timeout, the test fails with the last errors of the check and of the Reconciler.
 func WaitUntil(t *testing.T, check func() error) {
 	t.Helper()
 	testutil.Within(t, Timeout, func() error {
 		Reconcile(t)
-		return check()
+		err := check()
+		if failed := reconcileError(t); err != nil && failed != nil {
+			return fmt.Errorf("%w\nthe last reconcile failed: %w", err, failed)
+		}
+		return err
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/manager"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 )
 
 // Operator is a running operator.
@@ -33,12 +34,7 @@ func (env *Environment) StartOperator(
 	options := manager.Options{
 		MetricsBindAddress: "0", HealthProbeBindAddress: "0", WatchNamespaces: []string{env.Namespace},
 		QPS: 1000, Burst: 1000, Concurrency: 4, ProbeInterval: env.ProbeInterval, TagInterval: env.TagInterval,
-		AutoscalerPatience: env.AutoscalerPatience,
-	}
-	if options.DialServer = env.DialServer; env.DialServer == nil {
-		options.DialServer = func(context.Context, string, string) (net.Conn, error) {
-			return nil, errors.New("there is no server")
-		}
+		AutoscalerPatience: env.AutoscalerPatience, DialServer: env.dialServer(),
 	}
 	if env.AllNamespaces {
 		options.WatchNamespaces = nil
@@ -68,4 +64,12 @@ func (o *Operator) Stop(t *testing.T) {
 	if err := <-o.done; err != nil {
 		t.Errorf("operator ended with: %v", err)
 	}
+}
+
+// dialServer returns the function that connects to servers. If the test has no server, the function fails.
+func (env *Environment) dialServer() probe.Dial {
+	if env.DialServer != nil {
+		return env.DialServer
+	}
+	return func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("there is no server") }
 }

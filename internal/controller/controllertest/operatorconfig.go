@@ -4,13 +4,15 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
 // SetOperatorConfig sets one key of the ConfigMap of the operator, which has to be in the namespace of the test
-// (OwnOperatorConfig). It waits until the operator has created the ConfigMap. An empty value removes the key.
+// (OwnOperatorConfig). It waits until an operator has created the ConfigMap. An empty value removes the key.
 func (env *Environment) SetOperatorConfig(t *testing.T, key, value string) {
 	t.Helper()
 	WaitUntil(t, func() error { // the operator creates it
@@ -25,4 +27,15 @@ func (env *Environment) SetOperatorConfig(t *testing.T, key, value string) {
 		}
 		return env.Client.Patch(t.Context(), config, patch)
 	})
+}
+
+// createOperatorConfig creates the ConfigMap of the operator unless it exists, as an operator does at its start.
+func (env *Environment) createOperatorConfig(t *testing.T) {
+	t.Helper()
+	config := &corev1.ConfigMap{
+		ObjectMeta: ObjectMeta(env.Namespace, names.OperatorConfigMap), Data: operatorconfig.Template(),
+	}
+	if err := env.Client.Create(t.Context(), config); err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
 }

@@ -3,11 +3,14 @@ package controllertest
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,11 +24,19 @@ import (
 // NewReconcilerFunc creates a reconciler without a manager. Package controller exports its own for its tests only.
 type NewReconcilerFunc = func(context.Context, events.EventRecorder, controller.Options) (*controller.Reconciler, error)
 
+// StartWorkersFunc makes a reconciler query servers and read images until the context ends.
+type StartWorkersFunc = func(context.Context, *controller.Reconciler)
+
 // Reconciler reconciles the stacks of the namespace of a test whenever the test waits. It replaces an operator and has
-// no watches, caches or workers. It has the shipped permissions.
+// no watches or caches. It has workers only if the environment has Workers. It has the shipped permissions.
 type Reconciler struct {
 	*controller.Reconciler
 	environment *Environment
+	stopWorkers context.CancelFunc
+
+	mu     sync.Mutex
+	stacks map[types.NamespacedName]bool // the stacks that were reconciled and not deleted
+	err    error                         // the failures of the last time
 }
 
 // reconcilers has the reconcilers of the running tests, by test name.
@@ -59,46 +70,95 @@ func (env *Environment) StartReconciler(
 	options := controller.Options{
 		Direct: writer, OperatorVersion: version, OperatorNamespace: names.OperatorNamespace,
 		WatchNamespaces: []string{env.Namespace}, AutoscalerPatience: env.AutoscalerPatience,
+		DialServer: env.dialServer(), ProbeInterval: env.ProbeInterval, TagInterval: env.TagInterval,
+	}
+	if env.AllNamespaces {
+		options.WatchNamespaces = nil
 	}
 	if env.OwnOperatorConfig {
 		options.OperatorNamespace = env.Namespace
+		env.createOperatorConfig(t)
 	}
 	reconciler, err := constructor(t.Context(), broadcaster.NewRecorder(scheme, names.EventReporter), options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Reconciler{reconciler, env}
+	ctx, stop := context.WithCancel(t.Context())
+	r := &Reconciler{
+		Reconciler: reconciler, environment: env, stopWorkers: stop, stacks: map[types.NamespacedName]bool{},
+	}
+	if env.Workers {
+		startWorkers(ctx, reconciler)
+	}
 	reconcilers.Store(t.Name(), r)
-	t.Cleanup(func() { reconcilers.Delete(t.Name()) })
+	t.Cleanup(func() { r.Stop(t) })
 	return r
 }
 
-// Stop ends the reconciling. Later waits of the test only poll.
-func (*Reconciler) Stop(t *testing.T) { reconcilers.Delete(t.Name()) }
+// Stop ends the reconciling and the workers. Later waits of the test only poll.
+func (r *Reconciler) Stop(t *testing.T) {
+	t.Helper()
+	r.stopWorkers()
+	reconcilers.CompareAndDelete(t.Name(), r)
+}
 
-// reconcileStacks reconciles every stack of the namespace once. The waiting test retries failures.
+// reconcileStacks reconciles every stack of the namespace once, also those that were deleted since the last time. The
+// waiting test retries failures.
 func (r *Reconciler) reconcileStacks(t *testing.T) {
 	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var stacks v1alpha2.LlamaStackDistributionList
 	if err := r.environment.Client.List(t.Context(), &stacks, client.InNamespace(r.environment.Namespace)); err != nil {
 		t.Fatal(err)
 	}
+	before := r.stacks
+	r.stacks = map[types.NamespacedName]bool{}
 	for i := range stacks.Items {
-		_, _ = r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&stacks.Items[i])})
+		key := client.ObjectKeyFromObject(&stacks.Items[i])
+		r.stacks[key], before[key] = true, true
 	}
+	var errs []error
+	for key := range before {
+		if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: key}); err != nil {
+			errs = append(errs, fmt.Errorf("stack %s: %w", key.Name, err))
+		}
+	}
+	r.err = errors.Join(errs...)
 }
 
 // Reconcile reconciles every stack of the test once if the test, or the test that it is a subtest of, has started a
 // Reconciler. It reports whether there is such a Reconciler.
 func Reconcile(t *testing.T) bool {
 	t.Helper()
+	r := reconcilerOf(t)
+	if r != nil {
+		r.reconcileStacks(t)
+	}
+	return r != nil
+}
+
+// reconcileError returns the failures of the last call of Reconcile.
+func reconcileError(t *testing.T) error {
+	t.Helper()
+	r := reconcilerOf(t)
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// reconcilerOf returns the Reconciler of the test or of the test that it is a subtest of, or nil if there is none.
+func reconcilerOf(t *testing.T) *Reconciler {
+	t.Helper()
 	for name, more := t.Name(), true; more; name, more = parentTest(name) {
 		if r, ok := reconcilers.Load(name); ok {
-			r.(*Reconciler).reconcileStacks(t)
-			return true
+			return r.(*Reconciler)
 		}
 	}
-	return false
+	return nil
 }
 
 // parentTest returns the name of the test that a subtest belongs to.

@@ -50,8 +50,8 @@ type Registry struct {
 	Password atomic.Pointer[string]
 }
 
-// StartRegistry starts a registry and configures the operator to read it without TLS. It needs a running operator and
-// OwnOperatorConfig.
+// StartRegistry starts a registry and configures the operator to read it without TLS. It needs a running operator
+// or a Reconciler, and OwnOperatorConfig.
 func (env *Environment) StartRegistry(t *testing.T) *Registry {
 	t.Helper()
 	r := NewRegistry(t)
@@ -118,4 +118,13 @@ func (env *Environment) StartOperatorWithRegistry(t *testing.T) (*Registry, *Ope
 	env.OwnOperatorConfig = true
 	operator := env.StartOperator(t, "labels")
 	return env.StartRegistry(t), operator
+}
+
+// StartReconcilerWithRegistry starts a Reconciler with Workers and the version "labels", and a registry that it may
+// read.
+func (env *Environment) StartReconcilerWithRegistry(t *testing.T) (*Registry, *Reconciler) {
+	t.Helper()
+	env.OwnOperatorConfig, env.Workers = true, true
+	r := env.StartReconciler(t, "labels")
+	return env.StartRegistry(t), r
 }
