@@ -17,9 +17,9 @@ const (
 // These are the reasons of the conditions that only v1alpha1 has. ConfigReady has the reasons of ConfigGenerated. A
 // condition that is Unknown has the reason of the condition that it follows.
 const (
-	// ReasonDeploymentReady means that the roll-out is complete.
+	// ReasonDeploymentReady means that the rollout is complete.
 	ReasonDeploymentReady = "DeploymentReady"
-	// ReasonDeploymentFailed means that the roll-out is not complete. The condition Available states the cause.
+	// ReasonDeploymentFailed means that the rollout is not complete. The condition Available states the cause.
 	ReasonDeploymentFailed = "DeploymentFailed"
 	// ReasonHealthCheckPassed means that every pod passes its readiness probe.
 	ReasonHealthCheckPassed = "HealthCheckPassed"

@@ -36,8 +36,8 @@ const (
 	// ConditionAdopted is False while the pods run a template that this operator would write differently. The message
 	// states the difference. The new template takes effect with the next change, or when you run kubectl rollout restart.
 	ConditionAdopted = "Adopted"
-	// ConditionStalled exists while the stack cannot proceed unless you change something. It also exists while a roll-out
-	// is past its deadline, although that roll-out may still succeed. Tools that follow kstatus report such a stack as
+	// ConditionStalled exists while the stack cannot proceed unless you change something. It also exists while a rollout
+	// is past its deadline, although that rollout may still succeed. Tools that follow kstatus report such a stack as
 	// failed. The message names the condition that has the details.
 	ConditionStalled = "Stalled"
 	// ConditionReconciling exists while the operator applies a change or waits for a result. Tools that follow kstatus
@@ -176,7 +176,7 @@ const (
 	ReasonScaledToZero = "ScaledToZero"
 	// ReasonRolloutInProgress means that pods with the current configuration are starting. Status: False.
 	ReasonRolloutInProgress = "RolloutInProgress"
-	// ReasonReplicasUnavailable means that pods were lost after a complete roll-out. Status: False.
+	// ReasonReplicasUnavailable means that pods were lost after a complete rollout. Status: False.
 	ReasonReplicasUnavailable = "ReplicasUnavailable"
 	// ReasonRolloutFailed means that pods with the current configuration do not become ready. The message describes the
 	// problem of the pod. Status: False.

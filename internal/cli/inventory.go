@@ -114,7 +114,7 @@ func (i inventory) write(page *bytes.Buffer, form string) error {
 
 // table writes a table of all stacks, and then the details of each stack.
 func (i inventory) table(page *bytes.Buffer) {
-	rows := [][]string{{"NAMESPACE", "NAME", "VERSION", "ADOPTED", "NEXT ROLL-OUT", "BY HAND"}}
+	rows := [][]string{{"NAMESPACE", "NAME", "VERSION", "ADOPTED", "NEXT ROLLOUT", "BY HAND"}}
 	for _, t := range i.Stacks {
 		rows = append(rows, []string{t.Namespace, t.Name, t.Version, t.adopted(), t.nextRollOut(), t.byHand()})
 	}
@@ -161,7 +161,7 @@ func (t takeover) details(page *bytes.Buffer) {
 		}
 	}
 	if t.NextRollOut != "" {
-		rows = append(rows, []string{"roll-out", t.NextRollOut})
+		rows = append(rows, []string{"rollout", t.NextRollOut})
 	}
 	if len(t.NotAdopted) > 0 {
 		rows = append(rows, []string{"not adopted", strings.Join(t.NotAdopted, ", ")})

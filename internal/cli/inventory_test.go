@@ -126,7 +126,7 @@ func TestSurveyOfFiles(t *testing.T) {
 		t.Errorf("exit code %d, want 1\n%s", got.code, got.err)
 	}
 	for _, want := range []string{
-		"NAMESPACE  NAME  VERSION   ADOPTED  NEXT ROLL-OUT  BY HAND\ndefault    demo  v1alpha1  -        -              1\ndefault    demo  v1alpha2  -        -              1\n",
+		"NAMESPACE  NAME  VERSION   ADOPTED  NEXT ROLLOUT  BY HAND\ndefault    demo  v1alpha1  -        -              1\ndefault    demo  v1alpha2  -        -              1\n",
 		"by hand  spec.server.containerSpec.image: unknown field",
 		`refused  spec.distribution.name: unknown distribution "startr"`,
 	} {

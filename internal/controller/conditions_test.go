@@ -285,8 +285,8 @@ providers:
 	})
 }
 
-// TestConditionsPastTheDeadline checks that tools report a roll-out past its deadline as failed, as they do for a
-// Deployment, until the roll-out completes.
+// TestConditionsPastTheDeadline checks that tools report a rollout past its deadline as failed, as they do for a
+// Deployment, until the rollout completes.
 func TestConditionsPastTheDeadline(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "deadline")

@@ -359,7 +359,7 @@ func TestNoPreflight(t *testing.T) {
 		// idle means that the pods do not serve. same means that the template does not change.
 		idle, same bool
 	}{
-		"first roll-out is under way": {first: controllertest.VolumeSpec, then: controllertest.ChangedVolumeSpec, idle: true},
+		"first rollout is under way": {first: controllertest.VolumeSpec, then: controllertest.ChangedVolumeSpec, idle: true},
 		"pods are added first":        {first: `{distribution: {name: starter}}`, then: rolling},
 		"never":                       {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.ChangedVolumeSpec, "workload: {", "workload: {preflight: Never, ", 1)},
 		"scaled to zero":              {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.ChangedVolumeSpec, "workload: {", "workload: {replicas: 0, ", 1)},

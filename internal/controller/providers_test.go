@@ -76,7 +76,7 @@ providers:
 	transition := "patch llamastackdistributions status my"
 	seen := env.WaitUntilIdle(t, "providers")
 	if diff := cmp.Diff([]string{transition, transition}, controllertest.ListWrites(seen)[before:]); diff != "" {
-		t.Errorf("writes of a roll-out and the server's answer (-want +got):\n%s", diff)
+		t.Errorf("writes of a rollout and the server's answer (-want +got):\n%s", diff)
 	}
 
 	polled := asked.Requests.Load()

@@ -64,7 +64,7 @@ func TestReleaseNote(t *testing.T) {
 	}
 }
 
-// TestRollout checks that another template or another image of the pods is another roll-out, and that scaling is not.
+// TestRollout checks that another template or another image of the pods is another rollout, and that scaling is not.
 func TestRollout(t *testing.T) {
 	deployment := &appsv1.Deployment{}
 	deployment.UID = "u"
@@ -90,7 +90,7 @@ func TestRollout(t *testing.T) {
 	images = []string{"example.com/x@sha256:2"}
 	look()
 	if seen[0] != seen[1] || len(slices.Compact(seen)) != 5 {
-		t.Errorf("roll-outs %q", seen)
+		t.Errorf("rollouts %q", seen)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// observeServer records the answer of the running server in the status. It queries the server when the roll-out is
+// observeServer records the answer of the running server in the status. It queries the server when the rollout is
 // complete and no pod of another revision can answer. It adds a warning if the release of the server differs from the
 // release of its configuration. A server that does not report its version is not a problem.
 //
@@ -96,7 +96,7 @@ func serverOf(s *state, pods []corev1.Pod) (probe.Target, bool) {
 	}, true
 }
 
-// rolloutOf returns an identifier of a roll-out. It depends on the template, which changes with a restart but not with
+// rolloutOf returns an identifier of a rollout. It depends on the template, which changes with a restart but not with
 // scaling. It also depends on the images of the pods, which may change without the template if a tag moves.
 func rolloutOf(deployment *appsv1.Deployment, images []string) (string, error) {
 	template, err := json.Marshal(deployment.Spec.Template)

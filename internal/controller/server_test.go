@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestServerVersion checks that the operator queries the running server once for each complete roll-out. The answer
+// TestServerVersion checks that the operator queries the running server once for each complete rollout. The answer
 // causes one status write. A restart of the operator causes none.
 func TestServerVersion(t *testing.T) {
 	t.Parallel()
@@ -35,7 +35,7 @@ func TestServerVersion(t *testing.T) {
 	seen := env.WaitUntilIdle(t, "version")
 	transition := "patch llamastackdistributions status my"
 	if diff := cmp.Diff([]string{transition, transition}, seen[before:]); diff != "" {
-		t.Errorf("calls of a roll-out and a version (-want +got):\n%s", diff)
+		t.Errorf("calls of a rollout and a version (-want +got):\n%s", diff)
 	}
 	if got := env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed); strings.Contains(got.Message, "release") {
 		t.Errorf("message %q for a server with the expected release", got.Message)
@@ -55,7 +55,7 @@ func TestServerVersion(t *testing.T) {
 		t.Errorf("calls of a restart: %v", now[len(seen):])
 	}
 	if got := asked.Requests.Load(); got != 6 {
-		t.Errorf("%d requests, want three for the roll-out and three for the restart", got)
+		t.Errorf("%d requests, want three for the rollout and three for the restart", got)
 	}
 }
 

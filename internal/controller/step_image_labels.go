@@ -203,7 +203,7 @@ const maxCause = 400
 
 // ownCopyUsed returns the note of the event for an image whose labels cannot be read. The operator uses its own copy of
 // the distribution's configuration, which may differ from the configuration in the image. The event is emitted once,
-// because the roll-out that follows records the base.
+// because the rollout that follows records the base.
 func ownCopyUsed(image *distribution.Resolved, err error) string {
 	return fmt.Sprintf("The labels of image %q cannot be read: %s; the operator uses its own copy of the configuration of %q in release %s until the image, name or version in spec.distribution changes. "+
 		"So that the operator can read the image then, add a pull Secret to spec.workload.overrides.imagePullSecrets, or correct the key registries in the operator's configuration; to use another base, set spec.baseConfig",

@@ -63,7 +63,7 @@ func (p *Plan) drops(what string) bool {
 	return false
 }
 
-// Waiting returns the losses that block the roll-out, and the words in the stack's annotation that match none of them.
+// Waiting returns the losses that block the rollout, and the words in the stack's annotation that match none of them.
 func (p *Plan) Waiting() (waiting []retention.Loss, unknown []string) {
 	return retention.Waiting(p.Losses, p.input.Stack.Annotations[retention.Annotation])
 }

@@ -19,7 +19,7 @@ func mark(in plan.Input) plan.Input {
 	return in
 }
 
-// lost returns each Loss as one line: the data, the field, and whether the roll-out waits.
+// lost returns each Loss as one line: the data, the field, and whether the rollout waits.
 func lost(losses []retention.Loss) []string {
 	var found []string
 	for _, loss := range losses {
@@ -137,7 +137,7 @@ func TestLossesOfStores(t *testing.T) {
 			[]string{"registry spec.workload.overrides.env"},
 			"but the server reads \"registry/team-b/other\"",
 		},
-		"ephemeral, then Redis": {"disabled: [eval]", "disabled: [eval]" + lossRedis, false, []string{lossInKV + " spec.storage.kv"}, "is lost with the pod, as in every roll-out"},
+		"ephemeral, then Redis": {"disabled: [eval]", "disabled: [eval]" + lossRedis, false, []string{lossInKV + " spec.storage.kv"}, "is lost with the pod, as in every rollout"},
 	})
 }
 

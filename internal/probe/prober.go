@@ -34,7 +34,7 @@ type Options struct {
 }
 
 const (
-	// attempts is the maximum number of failed attempts for one roll-out. The next attempt follows the next roll-out.
+	// attempts is the maximum number of failed attempts for one rollout. The next attempt follows the next rollout.
 	attempts   = 5
 	firstRetry = 5 * time.Second
 	lastRetry  = 2 * time.Minute
@@ -78,7 +78,7 @@ func New(options Options) *Prober {
 	}
 }
 
-// Ask returns the answer of the server in this roll-out. If the server has not been queried yet, Ask schedules the
+// Ask returns the answer of the server in this rollout. If the server has not been queried yet, Ask schedules the
 // requests and returns an empty answer. It does not wait.
 func (p *Prober) Ask(target Target) Answer {
 	p.mu.Lock()
@@ -170,7 +170,7 @@ func (p *Prober) conclude(target Target, now result) bool {
 	defer p.mu.Unlock()
 	known, ok := p.servers[target.Stack]
 	if !ok || known.target != target {
-		return false // another roll-out is in the queue
+		return false // another rollout is in the queue
 	}
 	news := known.update(now)
 	if err := cmp.Or(now.err, now.modelsErr, now.mcpErr); err != nil {

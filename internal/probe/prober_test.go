@@ -165,7 +165,7 @@ func answering(version, providers string) http.HandlerFunc {
 	}
 }
 
-// TestVersion checks that the prober queries a server once for each roll-out, through its Service, and that it calls
+// TestVersion checks that the prober queries a server once for each rollout, through its Service, and that it calls
 // Notify.
 func TestVersion(t *testing.T) {
 	for _, secure := range []bool{false, true} {
@@ -184,16 +184,16 @@ func TestVersion(t *testing.T) {
 			ask(first)
 			ask(first)
 			if got := b.quiet(t); got != 3 {
-				t.Errorf("%d requests for one roll-out", got)
+				t.Errorf("%d requests for one rollout", got)
 			}
 			second := first
 			second.Rollout = "2"
 			if got := b.Ask(second).Version; got != "" {
-				t.Errorf("the next roll-out has the version %q of the last roll-out", got)
+				t.Errorf("the next rollout has the version %q of the last rollout", got)
 			}
 			ask(second)
 			if got := b.quiet(t); got != 6 {
-				t.Errorf("%d requests for two roll-outs", got)
+				t.Errorf("%d requests for two rollouts", got)
 			}
 			if diff := cmp.Diff([]string{"my", "my"}, b.toldOf()); diff != "" {
 				t.Errorf("told (-want +got):\n%s", diff)
@@ -277,7 +277,7 @@ func TestNoVersion(t *testing.T) {
 	}
 }
 
-// TestRetries checks that a retry succeeds when the server starts to answer, and that the next roll-out has its own
+// TestRetries checks that a retry succeeds when the server starts to answer, and that the next rollout has its own
 // count of attempts.
 func TestRetries(t *testing.T) {
 	var good atomic.Bool
@@ -295,7 +295,7 @@ func TestRetries(t *testing.T) {
 	}
 	good.Store(true)
 	if got := b.Ask(target).Version; got != "" || b.quiet(t) != 5 {
-		t.Errorf("queried again without a roll-out, version %q", got)
+		t.Errorf("queried again without a rollout, version %q", got)
 	}
 	target.Rollout = "2"
 	eventually(t, func() error {

@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Answer is the answer of the server in a roll-out.
+// Answer is the answer of the server in a rollout.
 type Answer struct {
 	// Version is the version of the server. Empty means that the server has not reported it yet, or does not report it.
 	Version string
@@ -25,9 +25,9 @@ type Answer struct {
 type server struct {
 	target Target
 	answer Answer
-	// failed is the number of failed attempts since the last answer, or since the roll-out.
+	// failed is the number of failed attempts since the last answer, or since the rollout.
 	failed int
-	// done reports whether the prober sends no further requests to the server in this roll-out.
+	// done reports whether the prober sends no further requests to the server in this rollout.
 	done bool
 	// resting reports whether the prober sends no requests to the server because it has no serving pods.
 	resting bool
@@ -77,7 +77,7 @@ func (s *server) update(now result) bool {
 // updateLists records the models and the MCP servers of a server that lists its providers. It returns the number of
 // failed attempts since the last answer. An answer without a valid list is final. After other errors, the lists stay.
 func (s *server) updateLists(now result) int {
-	if now.mcpServers != nil { // MCP servers do not change within a roll-out
+	if now.mcpServers != nil { // MCP servers do not change within a rollout
 		s.answer.MCPServers = now.mcpServers
 	}
 	if now.modelsErr == nil || isFinal(now.modelsErr) {

@@ -22,7 +22,7 @@ import (
 
 const (
 	// PreflightDeadline is the time limit of a preflight, including the image pull and the start of the server. It is the
-	// same as for a roll-out. After this time, the kubelet stops the pod, even if the operator was removed.
+	// same as for a rollout. After this time, the kubelet stops the pod, even if the operator was removed.
 	PreflightDeadline = progressDeadline * time.Second
 	// preflightGrace is the grace period in seconds. It is short, because the pod serves no requests.
 	preflightGrace = 10

@@ -14,7 +14,7 @@ const (
 	volumeName = names.DataVolume
 )
 
-// Waiting returns the losses that block a roll-out: final losses that the value of the annotation does not accept.
+// Waiting returns the losses that block a rollout: final losses that the value of the annotation does not accept.
 // unknown lists, in order, the words of the value that match no final loss.
 func Waiting(losses []Loss, accepted string) (waiting []Loss, unknown []string) {
 	words := words(accepted)

@@ -16,7 +16,7 @@ type Loss struct {
 	Path string `json:"path"`
 	// Message explains the effect on the data, and how to keep or recover the data.
 	Message string `json:"message"`
-	// Final reports whether the data cannot be recovered. The roll-out then waits for the user.
+	// Final reports whether the data cannot be recovered. The rollout then waits for the user.
 	Final bool `json:"final,omitempty"`
 }
 

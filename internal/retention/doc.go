@@ -6,15 +6,15 @@
 // Places contains paths, addresses and names, and references to Secrets, but never a secret value. A place that cannot
 // be determined counts as unchanged, so that a loss is reported only if it is certain.
 //
-// A Loss is Final if nothing brings the data back. The roll-out then waits until the user accepts it. Every other Loss
-// is reported, and the roll-out continues (decision 0023):
+// A Loss is Final if nothing brings the data back. The rollout then waits until the user accepts it. Every other Loss
+// is reported, and the rollout continues (decision 0023):
 //
 //	change                                      told   waits   why
 //	another type, server, database or table      yes    no     the earlier one still has the data: write it back
 //	another Secret for a connection              yes    no     it may be the same database; changes inside a Secret
 //	                                                           cannot be seen and are not reported
 //	workload.storage switched off                yes    no     the claim stays
-//	workload.storage switched on                 yes    no     the pod's own files go at every roll-out
+//	workload.storage switched on                 yes    no     the pod's own files go at every rollout
 //	another mountPath                            yes    no     files move along; the others are still on the volume
 //	another default directory of a release       yes    no     the data is still on the volume
 //	a vector provider renamed or removed,        yes    no     its content stays, and so do the entries of its vector

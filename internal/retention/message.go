@@ -89,7 +89,7 @@ func otherSpace(was, is, at string) string {
 }
 
 func volatile() string {
-	return fmt.Sprintf("the data of %s is in the pod's own file system and is lost with the pod, as in every roll-out "+
+	return fmt.Sprintf("the data of %s is in the pod's own file system and is lost with the pod, as in every rollout "+
 		"without a volume; %s",
 		whatMark, throughAPI)
 }

@@ -30,7 +30,7 @@ func TestGenerationOfTheTemplate(t *testing.T) {
 		s = s.change(tc.edit)
 		w.reconcile(s)
 		if got := w.live().Spec.Template.Annotations[names.AnnotationGeneration]; got != tc.want || w.rollouts != tc.rolls {
-			t.Errorf("%s: generation %q after %d roll-outs, want %q after %d", tc.name, got, w.rollouts, tc.want, tc.rolls)
+			t.Errorf("%s: generation %q after %d rollouts, want %q after %d", tc.name, got, w.rollouts, tc.want, tc.rolls)
 		}
 	}
 }

@@ -124,7 +124,7 @@ func TestReleaseDetectedLater(t *testing.T) {
 		tc.edit(&s)
 		if got := w.decide(chosen(t, s)); got.Outcome != tc.want ||
 			(w.rollouts == before) != (tc.want == rollout.KeepTemplate) {
-			t.Errorf("%s: outcome %s, %d roll-outs more, want %s", name, got.Outcome, w.rollouts-before, tc.want)
+			t.Errorf("%s: outcome %s, %d rollouts more, want %s", name, got.Outcome, w.rollouts-before, tc.want)
 		}
 		if got := w.decide(chosen(t, s)); got.Replaces {
 			t.Errorf("%s: another reconcile replaces pods", name)

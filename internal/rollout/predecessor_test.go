@@ -85,7 +85,7 @@ func TestDecideAfterThePredecessor(t *testing.T) {
 	}
 }
 
-// A write of the predecessor that changes no template is not a roll-out.
+// A write of the predecessor that changes no template is not a rollout.
 func TestSmallWritesOfThePredecessor(t *testing.T) {
 	same := map[string]func(*appsv1.Deployment){
 		"another number of replicas": func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(5)) },

@@ -160,7 +160,7 @@ func (r Record) Encode() (string, error) {
 }
 
 // Parse reads the record from the annotations of a Deployment, or of a ReplicaSet, which has the record of the
-// Deployment from the time of its roll-out. It returns false if there is no record, or if the value is not a valid
+// Deployment from the time of its rollout. It returns false if there is no record, or if the value is not a valid
 // record.
 func Parse(annotations map[string]string) (Record, bool) {
 	value, ok := annotations[names.AnnotationRendered]

@@ -109,7 +109,7 @@ type externalCase struct {
 	in    func(*status.ExternalInput)
 	want  []string
 	until time.Duration // counted from started; zero means never
-	// trouble is the message of the roll-out's condition, if there is one.
+	// trouble is the message of the rollout's condition, if there is one.
 	trouble string
 }
 
@@ -324,7 +324,7 @@ func failureCases() map[string]externalCase {
 	}
 }
 
-// TestExternalProviders checks the phase and the message of each provider, and the message of the roll-out's condition.
+// TestExternalProviders checks the phase and the message of each provider, and the message of the rollout's condition.
 func TestExternalProviders(t *testing.T) {
 	for kind, cases := range map[string]map[string]externalCase{"phases": phaseCases(), "failures": failureCases()} {
 		for name, tc := range cases {

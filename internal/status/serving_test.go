@@ -20,8 +20,8 @@ func rolling(d *appsv1.Deployment, maxUnavailable intstr.IntOrString) *appsv1.De
 	return d
 }
 
-// TestPhaseDuringAChange checks that the phase is Ready during a roll-out if the Deployment has had an earlier
-// configuration and has its minimum of available pods, and that it does not change until the end of the roll-out.
+// TestPhaseDuringAChange checks that the phase is Ready during a rollout if the Deployment has had an earlier
+// configuration and has its minimum of available pods, and that it does not change until the end of the rollout.
 func TestPhaseDuringAChange(t *testing.T) {
 	quarter := intstr.FromString("25%")
 	unseen := deployment(1, 1, 1, 1)
@@ -32,12 +32,12 @@ func TestPhaseDuringAChange(t *testing.T) {
 		sets       []appsv1.ReplicaSet
 		want       v1alpha2.Phase
 	}{
-		"first roll-out": {
+		"first rollout": {
 			rolling(deployment(1, 1, 1, 0), quarter),
 			[]appsv1.ReplicaSet{newer},
 			v1alpha2.PhaseInitializing,
 		},
-		"most pods of a first roll-out": {
+		"most pods of a first rollout": {
 			rolling(deployment(4, 4, 4, 3), quarter),
 			[]appsv1.ReplicaSet{newer},
 			v1alpha2.PhaseInitializing,
@@ -82,7 +82,7 @@ func TestPhaseDuringAChange(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			seen := status.Workload(status.WorkloadInput{Deployment: tc.deployment, ReplicaSets: tc.sets})
 			if seen.Available.Reason != v1alpha2.ReasonRolloutInProgress {
-				t.Fatalf("the roll-out is not in progress: %+v", seen.Available)
+				t.Fatalf("the rollout is not in progress: %+v", seen.Available)
 			}
 			got := status.Summarize(status.Input{
 				Now: now, Observed: with(healthy(), seen.Available), Serving: seen.Serving, Earlier: seen.Earlier,
@@ -91,7 +91,7 @@ func TestPhaseDuringAChange(t *testing.T) {
 				t.Errorf("phase %s, want %s", got.Phase, tc.want)
 			}
 			if meta.IsStatusConditionTrue(got.Conditions, v1alpha2.ConditionReady) {
-				t.Error("the stack is ready during a roll-out")
+				t.Error("the stack is ready during a rollout")
 			}
 		})
 	}

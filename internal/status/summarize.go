@@ -47,7 +47,7 @@ type Input struct {
 	Observed []metav1.Condition
 	// Failure is the failure that ended the reconcile, or nil if every step succeeded.
 	Failure *Failure
-	// Overdue reports whether a roll-out is still in progress after its deadline.
+	// Overdue reports whether a rollout is still in progress after its deadline.
 	Overdue bool
 	// Serving and Earlier are the fields of the Observation.
 	Serving, Earlier bool
@@ -170,7 +170,7 @@ func readiness(conditions []metav1.Condition) metav1.Condition {
 }
 
 // stalled returns a condition that is True for a failure that only a change of the object fixes, for a Deployment that
-// was rolled back, and for a roll-out past its deadline. kstatus reports such a Deployment as failed, too.
+// was rolled back, and for a rollout past its deadline. kstatus reports such a Deployment as failed, too.
 func stalled(ready metav1.Condition, cause *metav1.Condition, in Input) metav1.Condition {
 	condition := newCondition(v1alpha2.ConditionStalled, metav1.ConditionFalse, v1alpha2.ReasonProgressing, "")
 	switch {
@@ -183,7 +183,7 @@ func stalled(ready metav1.Condition, cause *metav1.Condition, in Input) metav1.C
 		condition.Message = "The stack needs a change; see " + cause.Type
 	case in.Failure == nil && in.Overdue && ready.Reason == v1alpha2.ReasonRolloutFailed:
 		condition.Status, condition.Reason = metav1.ConditionTrue, ready.Reason
-		condition.Message = "The roll-out is past its deadline; see " + cause.Type
+		condition.Message = "The rollout is past its deadline; see " + cause.Type
 	}
 	return condition
 }

@@ -79,7 +79,7 @@ var summarizeCases = []struct {
 		},
 	},
 	{
-		name: "the roll-out continues",
+		name: "the rollout continues",
 		in: status.Input{Observed: with(healthy(),
 			condition(v1alpha2.ConditionAvailable, metav1.ConditionFalse, v1alpha2.ReasonRolloutInProgress))},
 		phase: v1alpha2.PhaseInitializing,

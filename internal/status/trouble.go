@@ -28,7 +28,7 @@ type trouble struct {
 
 // findTrouble checks the ReplicaSet and the Deployment first (pods that could not be created), and then the pods of the
 // current revision. It sorts the pods by name, so that the same cluster state results in the same message. overdue
-// reports whether the roll-out is past its deadline. If so, a slow pod counts as trouble.
+// reports whether the rollout is past its deadline. If so, a slow pod counts as trouble.
 func findTrouble(in WorkloadInput, current *appsv1.ReplicaSet, overdue bool) trouble {
 	if refused := refusal(in.Deployment, current); refused != "" {
 		return trouble{fatal: true, message: "pods cannot be created: " + refused}

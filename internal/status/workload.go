@@ -23,9 +23,9 @@ type Observation struct {
 	Replicas int32
 	// AvailableReplicas is the number of these pods that serve, with any configuration.
 	AvailableReplicas int32
-	// Overdue reports whether the roll-out is past its deadline. The Deployment controller continues the roll-out.
+	// Overdue reports whether the rollout is past its deadline. The Deployment controller continues the rollout.
 	Overdue bool
-	// Serving reports whether as many pods serve as the roll-out strategy requires, with any configuration.
+	// Serving reports whether as many pods serve as the rollout strategy requires, with any configuration.
 	Serving bool
 	// Earlier reports whether the Deployment has had an earlier configuration, so that pods may serve with it.
 	Earlier bool
@@ -100,7 +100,7 @@ func isServing(deployment *appsv1.Deployment) bool {
 }
 
 // hasEarlier reports whether the Deployment has had a template other than the current one. The ReplicaSets of earlier
-// templates stay after a roll-out, so that the result does not change at the end of a roll-out.
+// templates stay after a rollout, so that the result does not change at the end of a rollout.
 func hasEarlier(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet) bool {
 	own := 0
 	for i := range sets {

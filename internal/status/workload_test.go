@@ -161,7 +161,7 @@ var workloadCases = []struct {
 		nil,
 		"False", "RolloutInProgress", "1/2 replicas available with current config",
 	},
-	{"a pod is lost after the roll-out", progressing(deployment(1, 1, 1, 0), "NewReplicaSetAvailable"), nil, nil, "False", "ReplicasUnavailable", "0/1 replicas available with current config"},
+	{"a pod is lost after the rollout", progressing(deployment(1, 1, 1, 0), "NewReplicaSetAvailable"), nil, nil, "False", "ReplicasUnavailable", "0/1 replicas available with current config"},
 	{"deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil, nil, "False", "RolloutFailed", "0/1 replicas available with current config"},
 	{
 		"quota", deploymentOverQuota(), nil, nil, "False", "RolloutFailed",
@@ -310,7 +310,7 @@ func TestPendingClaim(t *testing.T) {
 	}
 }
 
-// TestEarlierPodThatCrashes checks that a crash of a pod of an earlier revision is reported, and that the roll-out does
+// TestEarlierPodThatCrashes checks that a crash of a pod of an earlier revision is reported, and that the rollout does
 // not fail because of it. A terminating pod is not reported, and neither is one before a newer pod serves.
 func TestEarlierPodThatCrashes(t *testing.T) {
 	sets := []appsv1.ReplicaSet{replicaSet("old", "1", 0), replicaSet("new", "2", 1)}

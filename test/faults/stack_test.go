@@ -224,7 +224,7 @@ var kinds = []schema.GroupVersionKind{
 }
 
 // outcome returns all objects that the operator created for the stack, without the differences between two namespaces,
-// and the number of roll-outs of its pods.
+// and the number of rollouts of its pods.
 func (s *stage) outcome(t *testing.T) map[string]any {
 	t.Helper()
 	result := map[string]any{"pods": len(s.pods(t)), "rolled": s.rolled(t)}

@@ -48,7 +48,7 @@ var cases = map[string]struct {
 	argo     string
 	argoText string
 }{
-	"first roll-out": {
+	"first rollout": {
 		in: status.Input{Observed: observed(available("False", v1alpha2.ReasonRolloutInProgress,
 			"0/1 replicas available"))},
 		phase: v1alpha2.PhaseInitializing, flux: kstatus.InProgressStatus, argo: "Progressing",
@@ -103,7 +103,7 @@ var cases = map[string]struct {
 		},
 		phase: v1alpha2.PhaseReady, flux: kstatus.InProgressStatus, argo: "Progressing", argoText: "DeploymentUpdated: The operator tries the change in Pod p",
 	},
-	"stalled roll-out": {
+	"stalled rollout": {
 		in: status.Input{
 			Serving: true, Earlier: true, Overdue: true,
 			Observed: observed(available("False", v1alpha2.ReasonRolloutFailed, "0/1 replicas available: it crashes")),

@@ -137,7 +137,7 @@ func (c clientPod) listed(url, key string) map[string]map[string]any {
 }
 
 // provider waits until the server has a provider with these settings, because the old server may answer right after a
-// roll-out.
+// rollout.
 func (c clientPod) provider(url, id string, settings map[string]any) {
 	c.t.Helper()
 	c.eventually(func() error {

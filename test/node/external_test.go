@@ -82,7 +82,7 @@ func isThatReady(that *corev1.Pod) func(corev1.Pod) bool {
 }
 
 // External providers are installed from images with and without a label, and answer in the real server. If a provider
-// cannot be installed, the roll-out stops, the status contains the reason, and the earlier pod stays.
+// cannot be installed, the rollout stops, the status contains the reason, and the earlier pod stays.
 func TestExternalProviders(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	s.externalProviders(realRelease)

@@ -81,7 +81,7 @@ func (c clientPod) serves(stack, url, release string) {
 	var said struct {
 		Version string `json:"version"`
 	}
-	c.eventually(func() error { // immediately after a roll-out, the old server may answer
+	c.eventually(func() error { // immediately after a rollout, the old server may answer
 		err := c.try(url+"/v1/version", &said)
 		if err == nil && said.Version != release {
 			err = fmt.Errorf("the server reports %q, want %q", said.Version, release)

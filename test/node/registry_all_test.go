@@ -299,9 +299,8 @@ func TestWrongContentOfRegistry(t *testing.T) {
 	condition := find(s.condition("my", v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale),
 		v1alpha2.ConditionDegraded)
 	t.Logf("a flipped last byte: %s", condition.Message)
-	if !strings.Contains(condition.Message, second+", which cannot be used") || !strings.Contains(condition.Message, "does not match the requested digest") {
-		t.Errorf("message %q", condition.Message)
-	}
+	contains(t, condition.Message, "refers to "+second+", but the pods keep "+first+" because the new image cannot be used",
+		"does not match the requested digest")
 	if after := s.onePod("my").UID; after != before {
 		t.Error("the pod was replaced by an image that cannot be read")
 	}

@@ -20,7 +20,7 @@ import (
 
 const lengthAndAdded = "{name: llama3.2-8b, contextLength: 64000}, {name: added-8b, contextLength: 16000}"
 
-// halfway is a paused roll-out of two replicas. In addition to the two old pods, a new pod is ready, which has
+// halfway is a paused rollout of two replicas. In addition to the two old pods, a new pod is ready, which has
 // registered a changed model and another model.
 type halfway struct {
 	*scenario
@@ -29,7 +29,7 @@ type halfway struct {
 	store    string
 }
 
-// rollHalfway rolls out a change of a stack, and pauses the roll-out.
+// rollHalfway rolls out a change of a stack, and pauses the rollout.
 func rollHalfway(s *scenario, more string) *halfway {
 	s.t.Helper()
 	s.postgres()
@@ -77,7 +77,7 @@ func (h *halfway) look(before map[types.UID]bool) error {
 	return nil
 }
 
-// goOn resumes the roll-out, and then checks the stack.
+// goOn resumes the rollout, and then checks the stack.
 func (h *halfway) goOn(want map[string]int) {
 	h.t.Helper()
 	h.kubectl("rollout", "resume", "deployment/"+names.Deployment("my"))
@@ -86,7 +86,7 @@ func (h *halfway) goOn(want map[string]int) {
 		h.client.hasStores(at(&pods[i]), h.store)
 		h.client.finds(at(&pods[i]), h.store, "The text of the store.")
 		got, err := h.client.lengths(at(&pods[i]))
-		h.t.Logf("after the roll-out pod %s lists %v (%v)", pods[i].Name, got, err)
+		h.t.Logf("after the rollout pod %s lists %v (%v)", pods[i].Name, got, err)
 	}
 	for i := range pods {
 		h.restart(&pods[i])
@@ -127,7 +127,7 @@ func TestRetentionRestart(t *testing.T) {
 
 // This is the same scenario with an unknown entrypoint, because the base comes from a user. The init container does not
 // run again when only the server's container restarts, so the server rejects the newer entry. Its log and the stack's
-// status report this. The pods of the newer generation keep serving requests, and the end of the roll-out fixes the
+// status report this. The pods of the newer generation keep serving requests, and the end of the rollout fixes the
 // problem.
 func TestRetentionRestartConflict(t *testing.T) {
 	match, err := release.Lookup(realRelease)

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// mostStores is the maximum number of vector stores that a client creates during a roll-out. leastStores is the minimum
+// mostStores is the maximum number of vector stores that a client creates during a rollout. leastStores is the minimum
 // number for a meaningful test.
 const (
 	mostStores  = 60
@@ -72,9 +72,9 @@ func TestRetentionRollOut(t *testing.T) {
 	after := s.settled("my", 2)
 	close(stop)
 	<-made.finished
-	t.Logf("%d vector stores were created during the roll-out, %d requests failed, the last with: %v", len(made.ids), made.refused, made.last)
+	t.Logf("%d vector stores were created during the rollout, %d requests failed, the last with: %v", len(made.ids), made.refused, made.last)
 	if len(made.ids) < leastStores {
-		t.Fatalf("%d vector stores were created during the roll-out, want at least %d", len(made.ids), leastStores)
+		t.Fatalf("%d vector stores were created during the rollout, want at least %d", len(made.ids), leastStores)
 	}
 	all := slices.Concat(made.ids, []string{kept})
 	for i := range after {

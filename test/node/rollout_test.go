@@ -62,7 +62,7 @@ func TestBrokenChange(t *testing.T) {
 	}
 }
 
-// The roll-out waits for a slow server. The old pod serves requests until the new pod does.
+// The rollout waits for a slow server. The old pod serves requests until the new pod does.
 func TestSlowStart(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -19,7 +19,7 @@ resources: {models: [llama3.2-8b]}
 workload: {preflight: Never, resources: ` + realRequests + `, storage: {size: 1Gi}, overrides: {env: [{name: ROUND, value: %q}]}}
 `
 
-// A streamed answer arrives completely although a roll-out stops its server, because the pod ends after the answer.
+// A streamed answer arrives completely although a rollout stops its server, because the pod ends after the answer.
 func TestStreamDuringARollOut(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	s.apply(fmt.Sprintf(programService, "vllm", 8000))

@@ -37,7 +37,7 @@ func (env *Environment) WaitForNoChild(t *testing.T, name string, child client.O
 	})
 }
 
-// MarkDeploymentReady writes the status of a Deployment as the controllers of a cluster do after its roll-out: all
+// MarkDeploymentReady writes the status of a Deployment as the controllers of a cluster do after its rollout: all
 // replicas are updated, ready and available.
 func (env *Environment) MarkDeploymentReady(t *testing.T, name string) {
 	t.Helper()

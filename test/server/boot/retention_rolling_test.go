@@ -60,7 +60,7 @@ func newRolling(t *testing.T, rel *release.Release, store string) *rolling {
 
 func (r *rolling) steps() []namedTest {
 	return []namedTest{
-		{"roll-out", r.rollOut},
+		{"rollout", r.rollOut},
 		// Resources that only the newer generation declares stay.
 		{"old pod again", func(t *testing.T) { r.boot(t, r.before, "plain", "", "added", "") }},
 		{"new pod again", func(t *testing.T) { r.boot(t, r.after, "plain", "64123", "added", "") }},
@@ -95,7 +95,7 @@ func (r *rolling) rollOut(t *testing.T) {
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d vector stores created during the roll-out", len(r.made))
+	t.Logf("%d vector stores created during the rollout", len(r.made))
 }
 
 // make creates a vector store like a client.

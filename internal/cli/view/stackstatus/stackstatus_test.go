@@ -274,7 +274,7 @@ var cases = map[string]*stackstatus.Facts{
 			"1/2 replicas available with current config",
 		)
 	}),
-	"roll-out-stuck": with(func(f *facts) {
+	"rollout-stuck": with(func(f *facts) {
 		f.deployment(2, 2).
 			replicaSet(3, 2, 2).
 			pods("Running", 2, nil).
