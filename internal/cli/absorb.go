@@ -52,7 +52,8 @@ func (c *converter) absorb(doc document.Document, title string, source *manifest
 	}
 	source.Absorbed = absorbed(result, stack.Object)
 	for _, reason := range result.Stays {
-		c.warnings = append(c.warnings, title+": "+named("spec.overrideConfig")+" cannot be replaced: "+named(reason.String()))
+		c.warnings = append(c.warnings,
+			title+": "+named("spec.overrideConfig")+" cannot be replaced: "+named(reason.String()))
 	}
 	if len(result.Stays) == 0 {
 		c.notes = append(c.notes, fmt.Sprintf("%s: the stack no longer uses ConfigMap %q", title, override.ConfigMapName))

@@ -49,7 +49,8 @@ func (v *surveyor) survey(ctx context.Context, namespace string) error {
 		err := v.client.List(ctx, list, client.InNamespace(namespace), client.Limit(stacksPerPage),
 			client.Continue(list.GetContinue()))
 		if notServed(err) && list.GroupVersionKind().Version == v1alpha2.GroupVersion.Version && len(v.found.Stacks) == 0 {
-			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind + "List")) // the only version of the previous operator
+			// The only version of the previous operator.
+			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind + "List"))
 			continue
 		}
 		if err != nil {

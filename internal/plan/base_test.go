@@ -46,8 +46,10 @@ func TestCheckBase(t *testing.T) {
 		version        string
 		withoutWarning bool
 	}{
-		"valid":           {base: whole, image: "a:0.7.3", version: "1", withoutWarning: true},
-		"variables":       {base: strings.Replace(whole, "%", "api_key: '${env.KEY}'", 1), image: "a:0.7.3", version: "1", withoutWarning: true},
+		"valid": {base: whole, image: "a:0.7.3", version: "1", withoutWarning: true},
+		"variables": {
+			base: strings.Replace(whole, "%", "api_key: '${env.KEY}'", 1), image: "a:0.7.3", version: "1", withoutWarning: true,
+		},
 		"release unknown": {base: whole, image: "a:prod", version: "1", warns: `the server release of image "a:prod" is unknown`},
 		"release with the data of a nearby release": {base: whole, image: "a:0.7.99", version: "1", warns: "server release 0.7.99 is configured with the data of release "},
 		"wrong value, unknown release":              {base: strings.Replace(whole, "%", "allowed_models: 7", 1), image: "a:prod", version: "1", warns: "providers.inference[0].config.allowed_models"},

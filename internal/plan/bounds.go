@@ -14,8 +14,7 @@ import (
 )
 
 // Bounded checks the parts of a stack that are known before the operator reads an image: the fields of the spec,
-// including the images of external providers, and the image of the distribution. Therefore, the operator never reads a
-// forbidden image.
+// including the images of external providers, and the image of the distribution. A forbidden image is never read.
 func Bounded(rule *bounds.Rule, object *v1alpha2.LlamaStackDistribution, image string) field.ErrorList {
 	path := field.NewPath("spec", "distribution")
 	if object.Spec.Distribution.Name == "" {

@@ -161,8 +161,7 @@ func variables(env []stackconfig.EnvVar) []render.EnvVar {
 	return result
 }
 
-// readFromSecret returns the variables, with derived values read from another Secret. An empty name of the Secret means
-// the usual Secret.
+// readFromSecret returns the variables, with derived values read from the named Secret, or from the usual one for "".
 func readFromSecret(env []stackconfig.EnvVar, stack, secret string) []stackconfig.EnvVar {
 	if secret == "" {
 		return env
@@ -210,8 +209,7 @@ func byName(env []stackconfig.EnvVar) []stackconfig.EnvVar {
 	return env
 }
 
-// releaseWarnings adds a warning if the release in the image is unknown, or differs from the release of the
-// configuration.
+// releaseWarnings adds a warning if the image's release is unknown, or differs from that of the configuration.
 func (p *Plan) releaseWarnings(resolved *distribution.Resolved) {
 	const path = "spec.distribution"
 	switch {

@@ -21,11 +21,15 @@ func TestOwnMountInPlaceOfTheConfiguration(t *testing.T) {
 	}{
 		"workers": {mount("workers: 4, ", "/etc/llama-stack"), true, "spec.workload.workers"},
 		"workers, the directory with a trailing slash": {mount("workers: 4, ", "/etc/llama-stack/"), true, "spec.workload.workers"},
-		"workers, one file":                            {mount("workers: 4, ", "/etc/llama-stack/config.yaml"), true, "spec.workload.workers"},
-		"workers, another directory":                   {mount("workers: 4, ", "/etc/llama-stack-mine"), false, ""},
-		"workers, the stack's volume":                  {"workload: {workers: 4, storage: {mountPath: /etc/llama-stack}}", true, "spec.workload.workers"},
-		"providers":                                    {"disabled: [eval]\n" + mount("", "/etc/llama-stack"), false, field},
-		"providers, a subdirectory":                    {"disabled: [eval]\n" + mount("workers: 4, ", "/etc/llama-stack/more"), false, field},
+		"workers, one file": {
+			mount("workers: 4, ", "/etc/llama-stack/config.yaml"), true, "spec.workload.workers",
+		},
+		"workers, another directory":  {mount("workers: 4, ", "/etc/llama-stack-mine"), false, ""},
+		"workers, the stack's volume": {"workload: {workers: 4, storage: {mountPath: /etc/llama-stack}}", true, "spec.workload.workers"},
+		"providers":                   {"disabled: [eval]\n" + mount("", "/etc/llama-stack"), false, field},
+		"providers, a subdirectory": {
+			"disabled: [eval]\n" + mount("workers: 4, ", "/etc/llama-stack/more"), false, field,
+		},
 	} {
 		in := marked(t, "distribution: {name: starter}\n"+tc.spec, nil)
 		built := build(t, in)

@@ -44,8 +44,7 @@ type Input struct {
 	Before *retention.Places
 	// Base is the base configuration. Nil means that no base is needed (see NeedsBase), or that there is none.
 	Base *Base
-	// Trust holds the certificates that the server trusts in addition to the public authorities. The zero value adds no
-	// certificates.
+	// Trust holds the certificates that the server trusts in addition to the public authorities. The zero value adds none.
 	Trust Trust
 	// Serving is the server's certificate in the Secret that the spec names. Nil means that it was not read.
 	Serving *cabundle.Serving

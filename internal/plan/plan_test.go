@@ -264,8 +264,12 @@ func TestTLS(t *testing.T) {
 		"override, certificate":                        {override + tls, "", plan.ModeOverride, "HTTPS", "[]", true},
 		"override with its own certificate":            {override, own, plan.ModeOverride, "HTTPS", "[]", false},
 		"override with its own certificate, in a copy": {override + "workload: {workers: 2}", own, plan.ModeOverride, "HTTPS", "[]", false},
-		"base with its own certificate":                {"baseConfig: {configMapName: b}", own, plan.ModeGenerated, "HTTPS", "[]", false},
-		"the user's arguments":                         {"workload: {overrides: {args: [a]}}", "", plan.ModeImageDefault, "HTTP", "[a]", false},
+		"base with its own certificate": {
+			"baseConfig: {configMapName: b}", own, plan.ModeGenerated, "HTTPS", "[]", false,
+		},
+		"the user's arguments": {
+			"workload: {overrides: {args: [a]}}", "", plan.ModeImageDefault, "HTTP", "[a]", false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := input(t, tc.spec)

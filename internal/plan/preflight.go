@@ -81,15 +81,13 @@ func extended(list *corev1.ResourceList) bool {
 	return false
 }
 
-// PreflightName returns the name of the pod in which the operator tries this plan's pod template, and of all objects
-// created for that pod.
+// PreflightName returns the name of the pod that tries this plan's template, and of all objects created for that pod.
 func (p *Plan) PreflightName() (string, error) {
 	return render.PreflightName(p.input.Stack.Name, p.Rendered.Deployment.Spec.Template)
 }
 
-// PreflightObjects returns the pod in which the operator tries this plan's pod template, and the objects that this pod
-// needs, in the order in which they are applied. The pod is last. values is the parameter of WithStorageSecret.
-// constraint admits the running pods.
+// PreflightObjects returns the pod that tries this plan's template, and the objects that it needs, in apply order. The
+// pod is last. values is the parameter of WithStorageSecret. constraint admits the running pods.
 func (p *Plan) PreflightObjects(values map[string][]byte, constraint string) ([]render.Object, error) {
 	preflight := render.Preflight{Template: p.Rendered.Deployment.Spec.Template, Constraint: constraint}
 	if len(p.Derived) > 0 {

@@ -21,9 +21,11 @@ func TestReplicasWithoutSharedData(t *testing.T) {
 		spec string
 		want []string
 	}{
-		"one replica":                         {"workload: {replicas: 1, storage: {}}\n", nil},
-		"none":                                {"workload: {replicas: 0, autoscaling: {maxReplicas: 3}}\n", nil},
-		"files of each replica":               {"workload: {replicas: 3}\n", []string{"spec.workload.replicas: 3 " + notShared}},
+		"one replica": {"workload: {replicas: 1, storage: {}}\n", nil},
+		"none":        {"workload: {replicas: 0, autoscaling: {maxReplicas: 3}}\n", nil},
+		"files of each replica": {
+			"workload: {replicas: 3}\n", []string{"spec.workload.replicas: 3 " + notShared},
+		},
 		"an autoscaler":                       {"workload: {autoscaling: {maxReplicas: 5}}\n", []string{"spec.workload.autoscaling.maxReplicas: 5 " + notShared}},
 		"an autoscaler with a maximum of one": {"workload: {autoscaling: {maxReplicas: 1}}\n", nil},
 		"one volume": {

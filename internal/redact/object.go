@@ -17,7 +17,8 @@ func (k *Known) Object(object map[string]any) map[string]any {
 		return k.secret(object)
 	case "ConfigMap":
 		return k.configMap(object)
-	case "CustomResourceDefinition": // the schema has properties with the names of fields that are redacted in other objects
+	// The schema has properties with the names of fields that are redacted in other objects.
+	case "CustomResourceDefinition":
 		return k.definition(object)
 	default:
 		return k.fields(object)

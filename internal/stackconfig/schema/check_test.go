@@ -137,19 +137,35 @@ either: a${env.X}b`},
 		yaml: "index: {type: Other}",
 		want: wrongType("index.type", "one of HNSW, IVFFlat", "text"),
 	},
-	"neither string nor list":                {yaml: "either: {a: 1}", want: wrongType("either", "text or a list", "a mapping")},
+	"neither string nor list": {
+		yaml: "either: {a: 1}", want: wrongType("either", "text or a list", "a mapping"),
+	},
 	"wrong element in one member of a union": {yaml: "either: [[a]]", want: wrongType("either[0]", "text", "a list")},
-	"too small":                              {yaml: "port: 80", want: outOfBounds("port", "at least 1024", "a whole number")},
-	"too large":                              {yaml: "port: 65536", want: outOfBounds("port", "at most 65535", "a whole number")},
-	"too large as a string":                  {yaml: `port: "70000"`, want: outOfBounds("port", "at most 65535", "text")},
-	"true is read as 1":                      {yaml: "port: true", want: outOfBounds("port", "at least 1024", "true or false")},
-	"an octal number is accepted":            {yaml: "port: 010"},
-	"not above":                              {yaml: "ratio: 0", want: outOfBounds("ratio", "more than 0", "a whole number")},
-	"not below":                              {yaml: "ratio: 1.0", want: outOfBounds("ratio", "less than 1", "a number")},
-	"too short":                              {yaml: "name: a", want: outOfBounds("name", "at least 2 characters", "text")},
-	"too long":                               {yaml: "name: abcde", want: outOfBounds("name", "at most 4 characters", "text")},
-	"pattern":                                {yaml: "name: aB", want: outOfBounds("name", "text that matches ^[a-z]+$", "text")},
-	"too many":                               {yaml: "models: [a, b, c]", want: outOfBounds("models", "at most 2 entries", "a list")},
+	"too small": {
+		yaml: "port: 80", want: outOfBounds("port", "at least 1024", "a whole number"),
+	},
+	"too large": {
+		yaml: "port: 65536", want: outOfBounds("port", "at most 65535", "a whole number"),
+	},
+	"too large as a string": {yaml: `port: "70000"`, want: outOfBounds("port", "at most 65535", "text")},
+	"true is read as 1": {
+		yaml: "port: true", want: outOfBounds("port", "at least 1024", "true or false"),
+	},
+	"an octal number is accepted": {yaml: "port: 010"},
+	"not above": {
+		yaml: "ratio: 0", want: outOfBounds("ratio", "more than 0", "a whole number"),
+	},
+	"not below": {yaml: "ratio: 1.0", want: outOfBounds("ratio", "less than 1", "a number")},
+	"too short": {
+		yaml: "name: a", want: outOfBounds("name", "at least 2 characters", "text"),
+	},
+	"too long": {
+		yaml: "name: abcde", want: outOfBounds("name", "at most 4 characters", "text"),
+	},
+	"pattern": {yaml: "name: aB", want: outOfBounds("name", "text that matches ^[a-z]+$", "text")},
+	"too many": {
+		yaml: "models: [a, b, c]", want: outOfBounds("models", "at most 2 entries", "a list"),
+	},
 }
 
 func TestCheckClass(t *testing.T) {

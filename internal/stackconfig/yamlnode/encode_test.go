@@ -15,9 +15,11 @@ func TestEncode(t *testing.T) {
 	long := strings.Repeat("k", 1100)
 	deepIn := strings.Repeat("{a: ", 40) + "x" + strings.Repeat("}", 40)
 	for name, tc := range map[string]struct{ in, want string }{
-		"layout":                              {"a:\n    - b:   1\n      c: [2,  3]\n    - {d:  e}\n", "a:\n- b: 1\n  c: [2, 3]\n- {d: e}\n"},
-		"lists in lists":                      {"- - a\n  - - b\n- c\n", "- - a\n  - - b\n- c\n"},
-		"empty":                               {"a: {}\nb: []\nc: ''\nd:\n- {}\n- []\n", "a: {}\nb: []\nc: ''\nd:\n- {}\n- []\n"},
+		"layout":         {"a:\n    - b:   1\n      c: [2,  3]\n    - {d:  e}\n", "a:\n- b: 1\n  c: [2, 3]\n- {d: e}\n"},
+		"lists in lists": {"- - a\n  - - b\n- c\n", "- - a\n  - - b\n- c\n"},
+		"empty": {
+			"a: {}\nb: []\nc: ''\nd:\n- {}\n- []\n", "a: {}\nb: []\nc: ''\nd:\n- {}\n- []\n",
+		},
 		"spelling":                            {"[0o17, 017, 1_000, 0x1F, 1e3, 12:30:00, 2001-01-01, yes, ~, 'on', \"no\"]", "[0o17, 017, 1_000, 0x1F, 1e3, 12:30:00, 2001-01-01, yes, ~, 'on', \"no\"]\n"},
 		"null":                                {"a:\nb: null\n", "a: null\nb: null\n"},
 		"references":                          {"a: ${env.X:=~/x}/y\nb: ['${env.X}', plain]\n", "a: ${env.X:=~/x}/y\nb: ['${env.X}', plain]\n"},

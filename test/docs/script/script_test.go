@@ -125,7 +125,8 @@ func TestOpenQuotes(t *testing.T) {
 		{Line: 6, Text: "echo \"it's \\\"one\\\"\n$ line\""},
 		{Line: 8, Text: "echo \\'"},
 	}
-	if diff := cmp.Diff(want, got.Blocks[0].Commands, cmpopts.IgnoreUnexported(Command{})); diff != "" || len(got.Problems) > 0 {
+	diff := cmp.Diff(want, got.Blocks[0].Commands, cmpopts.IgnoreUnexported(Command{}))
+	if diff != "" || len(got.Problems) > 0 {
 		t.Errorf("problems %v, commands (-want +got):\n%s", got.Problems, diff)
 	}
 }

@@ -156,7 +156,8 @@ func startUpstream(t *testing.T) *upstream {
 	u := &upstream{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		var answer any = map[string]any{"model_id": "a", "max_total_tokens": 4096} // TGI's answer with information about the server
+		// TGI's answer with information about the server.
+		var answer any = map[string]any{"model_id": "a", "max_total_tokens": 4096}
 		if strings.HasSuffix(r.URL.Path, "/models") {
 			answer = map[string]any{"object": "list", "data": u.models.Load()}
 		}

@@ -154,7 +154,8 @@ func (n *negatives) settings() {
 		}}))
 	}
 	if _, known := n.rel.Server.Key("workers"); !known {
-		n.choice("server/workers", Unasked, "The release always runs one process.", with(fields{"workload": fields{"workers": 2}}))
+		n.choice("server/workers", Unasked, "The release always runs one process.",
+			with(fields{"workload": fields{"workers": 2}}))
 	}
 	n.choice("setting/log-levels", Taken, "The server's class has the key, but the server does not use it.", with(fields{"settings": fields{"logging": fields{"level": "debug"}}}))
 	if key, ok := n.rel.TopLevel.Key("server"); ok && !key.Required {

@@ -46,7 +46,9 @@ func TestChecker(t *testing.T) {
 			name, config, key, phase, message string
 		}{
 			{name: "good", config: good, key: "some-key"},
-			{name: "a number as a credential", config: good, key: "12345", phase: "provider inference/openai", message: "api_key"},
+			{
+				name: "a number as a credential", config: good, key: "12345", phase: "provider inference/openai", message: "api_key",
+			},
 			{name: "unset variable", config: good, phase: "top level", message: "KEY"},
 			{
 				name: "unknown type", config: strings.Replace(good, "remote::openai", "remote::opanai", 1), key: "some-key",

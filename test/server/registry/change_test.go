@@ -244,7 +244,8 @@ func TestPublished(t *testing.T) {
 		}}
 		things = append(things, group)
 		if w.has("tool_groups") {
-			want = append(want, "tool_group:builtin::websearch") // in this release, a tool group may also be declared by a configuration or by a client
+			// In this release, a tool group may also be declared by a configuration or by a client.
+			want = append(want, "tool_group:builtin::websearch")
 		}
 		if w.has("scoring_fns") {
 			for _, id := range []string{"basic::equality", "basic::mine"} {
