@@ -119,7 +119,7 @@ func (env *Environment) WaitUntilIdleWithin(t *testing.T, version string, limit 
 		} else if time.Since(since) > quiet {
 			return true, nil
 		}
-		Reconcile(t) //nolint:contextcheck // reconciles have the context of the test, so that the end of this wait does not cut one off
+		Reconcile(t) //nolint:contextcheck // the end of this wait must not end a reconcile
 		return false, nil
 	})
 	if err != nil {
