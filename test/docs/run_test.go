@@ -183,6 +183,9 @@ func (s *site) page(t *testing.T, p page) {
 	started := time.Now()
 	defer func() {
 		line.took = time.Since(started)
+		if t.Failed() && len(line.result.Failures) == 0 {
+			line.result.Failures = []runner.Failure{{Text: "the page failed outside its commands; see the log of the test"}}
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.rows = append(s.rows, line)
