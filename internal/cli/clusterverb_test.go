@@ -171,7 +171,7 @@ Not shown: you may not list pods in namespace "team-a".
 	s.check(
 		t,
 		2,
-		"error: --selector selects the stacks of a list; remove --selector, or remove the name\n",
+		"error: \"my\": a name cannot be used with --selector; remove the name, or remove --selector\n",
 		"status",
 		"my",
 		"-l",

@@ -29,8 +29,8 @@ type eventsOptions struct {
 
 const eventsHelp = `List the events of a stack and of the objects that the operator created for it:
 Deployment, ReplicaSets, pods, PersistentVolumeClaim, autoscaler, Ingress and others.
-The list includes objects that no longer exist. Equal events share one line
-with their number.
+The list includes the events of deleted objects. Equal events share one line,
+which shows their number.
 
 Clusters keep events for one hour, unless an administrator has changed this time.`
 

@@ -53,7 +53,7 @@ func newImageLabelCommand(streams Streams) *cobra.Command {
 	options := imageLabelOptions{}
 	command := &cobra.Command{
 		Use:     "label IMAGE --config FILE",
-		Short:   "Write the labels that the operator reads to an image",
+		Short:   "Set the image labels that the operator reads",
 		Long:    imageLabelHelp,
 		Example: imageLabelExample,
 		Args:    cobra.ExactArgs(1),

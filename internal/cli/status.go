@@ -112,7 +112,7 @@ const watchInterval = 2 * time.Second
 func (o *statusOptions) check(args []string) error {
 	switch {
 	case len(args) > 0 && o.Selector != "":
-		return errors.New("--selector selects the stacks of a list; remove --selector, or remove the name")
+		return fmt.Errorf("%q: a name cannot be used with --selector; remove the name, or remove --selector", args[0])
 	case o.watch && o.output != formTable:
 		return fmt.Errorf("--watch cannot be used with --output %s; remove one of the flags", o.output)
 	default:

@@ -134,8 +134,8 @@ func apiServer(cluster *kube.Cluster) (*versionlist.Server, error) {
 	}, err
 }
 
-// operatorDeployments returns the Deployments of this operator, and Deployments that may be those of other operators,
-// each once.
+// operatorDeployments returns the Deployments of this operator, and Deployments that may belong to other operators. It
+// returns each Deployment once.
 func operatorDeployments(ctx context.Context, cluster *kube.Cluster) ([]appsv1.Deployment, error) {
 	var found []appsv1.Deployment
 	for _, text := range []string{versionlist.Selector, versionlist.OlderSelector} {

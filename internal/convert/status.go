@@ -12,8 +12,9 @@ type follower struct {
 	name string
 	// follows is the hub's condition from which this condition is derived.
 	follows string
-	// passed and failed replace the reason and the message of that condition while it is True or False. An empty value
-	// replaces nothing. While that condition is Unknown, its reason and message stay.
+	// passed replaces the reason and the message of the hub's condition while that condition is True, and failed
+	// replaces them while it is False. An empty value replaces nothing. While the hub's condition is Unknown, its reason
+	// and message stay.
 	passed, failed words
 }
 

@@ -84,7 +84,7 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 	}
 	switch back, confirmed := o.rolledBack(); {
 	case back && !confirmed:
-		return o.stop("the Deployment and its ReplicaSets do not match yet"), nil
+		return o.stop("the Deployment and its ReplicaSets do not match yet; the operator waits until they match"), nil
 	case back:
 		return o.leave()
 	}

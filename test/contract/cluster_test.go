@@ -32,7 +32,7 @@ type trial struct {
 	refused error
 }
 
-// readTrial reads a manifest and removes the namespaces that it names.
+// readTrial reads a manifest, and moves its objects to the namespace of the trial.
 func readTrial(t *testing.T, name, file string) *trial {
 	t.Helper()
 	objects, err := testutil.ReadObjects(file)

@@ -36,7 +36,8 @@ const (
 	webhookSays     = "no changes before the holidays"
 )
 
-// webhook registers a webhook for Deployments that gives this answer, and waits until the stack reports it.
+// webhook registers a webhook for Deployments that gives this answer, and waits until the API server rejects changes of
+// the Deployment. The returned function waits until the stack reports the webhook, and then ends the fault.
 func webhook(answer int32) strike {
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()

@@ -121,8 +121,8 @@ func (c *cluster) refusals(t *testing.T) {
 	}
 }
 
-// hasConditions returns an error until the stack, read as v1alpha1, has these conditions, written as "Type=Status
-// Reason", of its generation.
+// hasConditions returns an error unless the stack, read as v1alpha1, has these conditions for its current generation.
+// Each condition is written as "Type=Status Reason".
 func (c *cluster) hasConditions(t *testing.T, want ...string) error {
 	t.Helper()
 	stack := c.get(t, v1alpha1.GroupVersion.Version, quickstartStack)

@@ -118,7 +118,7 @@ func TestPackedLayers(t *testing.T) {
 			name: "not an archive", layer: []byte(strings.Repeat("config.yaml", 100)),
 			wantErr: "the layer cannot be decompressed",
 		},
-		{name: "an empty layer", wantErr: "the layer has no such file"},
+		{name: "an empty layer", wantErr: `the file cannot be read from the layer: "config.yaml" does not exist`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			repository := blobs{}

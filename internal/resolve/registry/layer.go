@@ -106,7 +106,7 @@ func unpack(ctx context.Context, content io.Reader) (io.Reader, func(), error) {
 	}
 }
 
-var errNoFile = errors.New("the layer has no such file")
+var errNoFile = errors.New("the file cannot be read from the layer")
 
 // fileIn reads a file from an uncompressed layer.
 func fileIn(layer io.Reader, file string) ([]byte, error) {
@@ -114,7 +114,7 @@ func fileIn(layer io.Reader, file string) ([]byte, error) {
 	for range maxEntries {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%w: %q", errNoFile, file)
+			return nil, fmt.Errorf("%w: %q does not exist", errNoFile, file)
 		}
 		if err != nil {
 			return nil, err

@@ -226,7 +226,10 @@ func TestRead(t *testing.T) {
 			name: "layer of another image", labels: inLayer(withFile, "etc/config.yaml"),
 			wantErr: "the image has no layer sha256:",
 		},
-		{name: "no such file", labels: inLayer(withFile, "config.yaml"), layers: []v1.Layer{withFile}, wantErr: `the layer has no such file: "config.yaml"`},
+		{
+			name: "no such file", labels: inLayer(withFile, "config.yaml"), layers: []v1.Layer{withFile},
+			wantErr: `the file cannot be read from the layer: "config.yaml" does not exist`,
+		},
 		{name: "link", labels: inLayer(withFile, "etc/link.yaml"), layers: []v1.Layer{withFile}, wantErr: `"etc/link.yaml" is not a regular file`},
 		{name: "large file", labels: inLayer(large, "config.yaml"), layers: []v1.Layer{large}, wantErr: "the configuration is larger than 786432 bytes"},
 		{name: "bomb", labels: inLayer(bomb, "config.yaml"), layers: []v1.Layer{bomb}, wantErr: `the unpacked layer is larger than 268435456 bytes; put the configuration in the label "io.llamastack.config.base64" instead`},

@@ -190,7 +190,7 @@ func azureExchange(w http.ResponseWriter, r *http.Request) {
 	Give(map[string]string{"refresh_token": AzureToken(time.Now().Add(3 * time.Hour))})(w, r)
 }
 
-// AzureToken returns the token of an Azure registry, which contains its expiry.
+// AzureToken returns a token of an Azure registry. The token contains this expiry time.
 func AzureToken(expires time.Time) string {
 	claims := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"exp":%d}`, expires.Unix()))
 	return "header." + claims + "." + Secret

@@ -118,7 +118,7 @@ func beyond(limits *schema.Limits) map[string]any {
 	return values
 }
 
-// nestedRule adds numbers in the wrong order, deeper in a config.
+// nestedRule adds a violation of a rule about two keys of a nested section: more probes than lists.
 func (n *negatives) nestedRule() {
 	kind, _ := n.rel.Provider("vector_io", "remote::pgvector")
 	if _, known := kind.Config.Key("vector_index"); !known {
