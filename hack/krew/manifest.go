@@ -87,7 +87,7 @@ func platformsOf(base string, checksums []byte) ([]platform, error) {
 	for lines.Scan() {
 		match := sum.FindStringSubmatch(lines.Text())
 		if match == nil {
-			return nil, fmt.Errorf("-checksums: %q is not a line of sha256sum for an archive %s-OS-ARCH.tar.gz", lines.Text(), program)
+			return nil, fmt.Errorf("-checksums: %q is not a line of sha256sum output for an archive %s-OS-ARCH.tar.gz", lines.Text(), program)
 		}
 		bin := program
 		if match[2] == "windows" {

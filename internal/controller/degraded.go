@@ -37,7 +37,7 @@ func (s *state) reportLostReferences(failure *status.Failure) {
 	}
 }
 
-// lacksBase reports whether the base configuration cannot be read, from the image or the ConfigMap.
+// lacksBase reports whether the base configuration cannot be read from the image or the ConfigMap.
 func (s *state) lacksBase(failure *status.Failure) bool {
 	if failure.Reason == v1alpha2.ReasonBaseConfigUnavailable {
 		return true

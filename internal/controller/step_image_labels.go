@@ -181,7 +181,7 @@ func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Rec
 // whenRead returns a text about the next attempt to read an image.
 func whenRead(err error) string {
 	if registry.Lasting(err) {
-		return "The operator reads the image again when its name, the digest of its tag, or the key registries in the operator's configuration changes"
+		return "The operator reads the image again when its name, the digest of its tag, or the key \"registries\" in the operator's configuration changes"
 	}
 	return "The operator tries again"
 }
@@ -206,7 +206,7 @@ const maxCause = 400
 // because the rollout that follows records the base.
 func ownCopyUsed(image *distribution.Resolved, err error) string {
 	return fmt.Sprintf("The labels of image %q cannot be read: %s; the operator uses its own copy of the configuration of %q in release %s until the image, name or version in spec.distribution changes. "+
-		"So that the operator can read the image then, add a pull Secret to spec.workload.overrides.imagePullSecrets, or correct the key registries in the operator's configuration; to use another base, set spec.baseConfig",
+		"To let the operator read the image after such a change, add a pull Secret to spec.workload.overrides.imagePullSecrets, or correct the key \"registries\" in the operator's configuration; to use another base, set spec.baseConfig",
 		image.Image, status.Shorten(err.Error(), maxCause), image.Name, image.Release.Line)
 }
 

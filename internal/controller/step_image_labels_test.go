@@ -168,8 +168,8 @@ func TestUnreadableImage(t *testing.T) {
 		},
 		"the operator's own copy": {spec: replacedImage, image: resolved, events: []string{
 			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: nobody answers; the operator uses its own copy ` +
-				`of the configuration of "starter" in release ` + resolved.Release.Line + " until the image, name or version in spec.distribution changes. So that the operator can read the image then, add a pull Secret to " +
-				"spec.workload.overrides.imagePullSecrets, or correct the key registries in the operator's configuration; " +
+				`of the configuration of "starter" in release ` + resolved.Release.Line + " until the image, name or version in spec.distribution changes. To let the operator read the image after such a change, add a pull Secret to " +
+				"spec.workload.overrides.imagePullSecrets, or correct the key \"registries\" in the operator's configuration; " +
 				"to use another base, set spec.baseConfig",
 		}},
 		"the image's was read": {
@@ -194,7 +194,7 @@ func TestUnreadableImage(t *testing.T) {
 // TestUnreadableImageIsReadAgain checks that the message about an unreadable image contains the time of the next
 // attempt.
 func TestUnreadableImageIsReadAgain(t *testing.T) {
-	const lasting = "The operator reads the image again when its name, the digest of its tag, or the key registries in the operator's configuration changes"
+	const lasting = "The operator reads the image again when its name, the digest of its tag, or the key \"registries\" in the operator's configuration changes"
 	for name, tc := range map[string]struct {
 		cause   error
 		unknown bool

@@ -156,8 +156,9 @@ func contains(text, part string, fits func(before, after string) bool) bool {
 
 func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// lastEnd returns the last termination of a container. It is nil if the container has not ended. If mayEnd is true, it
-// ignores successful terminations, because a container that runs before the server has to end.
+// lastEnd returns the termination before the last restart of a container, or the current termination if there is no
+// earlier one. It returns nil if the container has not ended. If mayEnd is true, lastEnd ignores successful
+// terminations, because an init container must end before the server can start.
 func lastEnd(container *corev1.ContainerStatus, mayEnd bool) *corev1.ContainerStateTerminated {
 	for _, ended := range []*corev1.ContainerStateTerminated{
 		container.LastTerminationState.Terminated,

@@ -67,7 +67,7 @@ func (s *served) reader(t *testing.T, options Options) *Reader {
 	return reader
 }
 
-// push pushes an image to the registry and returns its name and digest.
+// push pushes an image to the registry and returns its name with the tag.
 func (s *served) push(t *testing.T, repository string, image remote.Taggable) string {
 	t.Helper()
 	ref, err := name.ParseReference(s.host+"/"+repository, name.Insecure)

@@ -9,8 +9,8 @@ type Registry struct {
 	ExpirationType string `json:"expiration_type"`
 	// Published are the entries that the server registers at each start without a declaration in the configuration.
 	Published []Published `json:"published"`
-	// Carried has, by API, the prefixes of the keys that the API's providers read from a SQLite file with the namespace in
-	// front, and that earlier lines wrote without the namespace. It is empty for lines without
+	// Carried lists, by API, prefixes of keys in SQLite files. Earlier lines wrote these keys without the namespace, but
+	// the API's providers read them with the namespace as the first part. Carried is empty for lines without
 	// Runtime.RegistryKeepsNamespace.
 	Carried map[string][]string `json:"carried"`
 }

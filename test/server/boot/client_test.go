@@ -32,7 +32,7 @@ func (s *llamaStack) providers(ctx context.Context) ([]provider, error) {
 	return list.Data, err
 }
 
-// idKeys lists the keys that contain the id of an entry of a list, which differ by release.
+// idKeys lists the keys that can contain the id of a list entry. The key depends on the release.
 var idKeys = []string{"id", "identifier", "connector_id", "name"}
 
 // list returns the ids that a path lists. With Redis, the first requests may fail, such as the list of models.
@@ -139,7 +139,7 @@ func (s *llamaStack) kept(ctx context.Context) (int, error) {
 	return len(ids), err
 }
 
-// statusError is an answer that is not 200.
+// statusError is an answer with a status other than 200.
 type statusError struct {
 	request string
 	status  int

@@ -61,7 +61,7 @@ func LightStarter(rel *release.Release) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case outcome.Refused != "":
-		return nil, fmt.Errorf("starter of %s without its heavy providers: %s", rel.Line, outcome.Refused)
+		return nil, fmt.Errorf("starter of %s without its heavy providers is rejected: %s", rel.Line, outcome.Refused)
 	case len(outcome.Config) == 0: // the server uses the configuration in its image
 		return base, nil
 	default:

@@ -157,7 +157,7 @@ func (c tool) expectNothingLeft(t *testing.T) {
 	}
 }
 
-// deployment has a pod that cannot be scheduled, because there is no node.
+// deployment has two pods that cannot be scheduled, because there is no node.
 const deployment = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
