@@ -46,6 +46,13 @@ func TestCrash(t *testing.T) {
 			`container "llama-stack" crashed with ValidationError: the server rejects its configuration` + logs,
 			ended(1, "Error", "pydantic_core._pydantic_core.ValidationError: 1 validation error\n  Input [type=x, input_value='sk-1', input_type=str]"),
 		},
+		{
+			"the newest of two crashes", `container "llama-stack" crashed with exit code 2` + logs,
+			corev1.ContainerStatus{
+				State:                ended(2, "Error", "").LastTerminationState,
+				LastTerminationState: ended(1, "Error", "KeyError: 'a'").LastTerminationState,
+			},
+		},
 		{"a general exception", `container "llama-stack" crashed with KeyError` + logs, ended(1, "Error", "KeyError: 'sk-1'")},
 		{"an unknown exception", `container "llama-stack" crashed with exit code 1` + logs, ended(1, "Error", "sk1Error: sk-1")},
 		{"not the last line of a traceback", `container "llama-stack" crashed with exit code 1` + logs, ended(1, "Error", "log: ValueError: sk-1")},

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -156,19 +157,14 @@ func contains(text, part string, fits func(before, after string) bool) bool {
 
 func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// lastEnd returns the termination before the last restart of a container, or the current termination if there is no
-// earlier one. It returns nil if the container has not ended. If mayEnd is true, lastEnd ignores successful
-// terminations, because an init container must end before the server can start.
+// lastEnd returns the newest termination of a container, or nil if the container has not ended. If mayEnd is true, a
+// successful end counts as none, because an init container must end before the server can start.
 func lastEnd(container *corev1.ContainerStatus, mayEnd bool) *corev1.ContainerStateTerminated {
-	for _, ended := range []*corev1.ContainerStateTerminated{
-		container.LastTerminationState.Terminated,
-		container.State.Terminated,
-	} {
-		if ended != nil && (ended.ExitCode != 0 || !mayEnd) {
-			return ended
-		}
+	ended := cmp.Or(container.State.Terminated, container.LastTerminationState.Terminated)
+	if ended != nil && ended.ExitCode == 0 && mayEnd {
+		return nil
 	}
-	return nil
+	return ended
 }
 
 // printable returns the last message of a container, on one line.
