@@ -31,8 +31,8 @@ type ResourcesSpec struct {
 	Shields []ShieldEntry `json:"shields,omitempty"`
 }
 
-// ModelEntry is a model's name, llama3.2-8b, or a Model, {name: llama3.2-70b, provider: vllm, contextLength: 128000}
-// (FR-007), stored as the JSON that the user wrote.
+// ModelEntry is the name of a model (llama3.2-8b) or a Model ({name: llama3.2-70b, provider: vllm, contextLength:
+// 128000}), stored as the JSON that the user wrote (FR-007).
 //
 // +kubebuilder:validation:Type=""
 // +kubebuilder:pruning:PreserveUnknownFields
@@ -41,8 +41,8 @@ type ModelEntry struct {
 	Raw []byte `json:"-"`
 }
 
-// ToolEntry is a tool group's name, websearch, or a Tool, {name: mine, mcpEndpoint: http://mcp:3000/sse}, stored as the
-// JSON that the user wrote.
+// ToolEntry is the name of a tool group (websearch) or a Tool ({name: mine, mcpEndpoint: http://mcp:3000/sse}), stored
+// as the JSON that the user wrote.
 //
 // +kubebuilder:validation:Type=""
 // +kubebuilder:pruning:PreserveUnknownFields
@@ -51,8 +51,8 @@ type ToolEntry struct {
 	Raw []byte `json:"-"`
 }
 
-// ShieldEntry is a shield's name, llama-guard, or a Shield, {name: guard, provider: llama-guard, model:
-// llama-guard3-8b}, stored as the JSON that the user wrote.
+// ShieldEntry is the name of a shield (llama-guard) or a Shield ({name: guard, provider: llama-guard, model:
+// llama-guard3-8b}), stored as the JSON that the user wrote.
 //
 // +kubebuilder:validation:Type=""
 // +kubebuilder:pruning:PreserveUnknownFields

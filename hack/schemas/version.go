@@ -156,7 +156,7 @@ func (c *converter) object(to, from object, path []string, open bool) {
 }
 
 // references matches references to requirements, which are for developers.
-var references = regexp.MustCompile(` ?\(FR-[^)]*\)`)
+var references = regexp.MustCompile(`[ \n]?\(FR-[^)]*\)`)
 
 // describeField returns a description for users, each paragraph on one line.
 func describeField(text string) string {

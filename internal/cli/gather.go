@@ -20,8 +20,8 @@ func gather(documents []document.Document, names []string, namespace string) (*d
 	return found, nil
 }
 
-// choose removes the stacks that a label selector does not select. It keeps texts that cannot be read, because their
-// labels are not known.
+// choose removes the stacks that a label selector does not select. It keeps the stacks that cannot be decoded,
+// because their labels are not known.
 func choose(m *dryrun.Manifests, selector string) error {
 	if selector == "" {
 		return nil

@@ -47,7 +47,7 @@ var eventOf = []struct{ condition, reason string }{
 	{v1alpha2.ConditionConfigGenerated, v1alpha2.EventConfigGenerationFailed},
 }
 
-// waitEvents maps the reason of a condition that blocks a change of the pods to the reason of its event.
+// waitEvents maps the reasons of conditions to the reasons of events. These conditions block a change to the pods.
 var waitEvents = map[string]string{
 	v1alpha2.ReasonPreflightFailed:     v1alpha2.EventPreflightFailed,
 	v1alpha2.ReasonDataLossNotAccepted: v1alpha2.EventDataLossNotAccepted,

@@ -220,7 +220,7 @@ func isSaid(said map[string]bool, at []string) bool {
 func isThere(result *Result, leaf leaf) bool {
 	place, field := result.Place(leaf.at), fieldPath(leaf.at)
 	switch {
-	case strings.HasPrefix(field, "spec.network.policy."): // becomes names and labels of namespaces: TestPolicy
+	case strings.HasPrefix(field, "spec.network.policy."): // TestPolicy checks the converted namespaces
 		return true
 	case slices.Contains([]any{dataVolume, json.Number("1")}, leaf.value): // may have another value, with a comment
 		if slices.ContainsFunc(result.Comments, func(c Comment) bool { return slices.Equal(c.At, place) }) {

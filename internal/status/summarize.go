@@ -177,13 +177,13 @@ func stalled(ready metav1.Condition, cause *metav1.Condition, in Input) metav1.C
 	case cause == nil:
 	case in.Failure != nil && in.Failure.Retry == OnObjectChange:
 		condition.Status, condition.Reason = metav1.ConditionTrue, in.Failure.Reason
-		condition.Message = "The stack needs a change; see " + in.Failure.Condition
+		condition.Message = "The stack needs a change; see the condition " + in.Failure.Condition
 	case in.Failure == nil && ready.Reason == v1alpha2.ReasonRolledBack:
 		condition.Status, condition.Reason = metav1.ConditionTrue, ready.Reason
-		condition.Message = "The stack needs a change; see " + cause.Type
+		condition.Message = "The stack needs a change; see the condition " + cause.Type
 	case in.Failure == nil && in.Overdue && ready.Reason == v1alpha2.ReasonRolloutFailed:
 		condition.Status, condition.Reason = metav1.ConditionTrue, ready.Reason
-		condition.Message = "The rollout is past its deadline; see " + cause.Type
+		condition.Message = "The rollout is past its deadline; see the condition " + cause.Type
 	}
 	return condition
 }

@@ -58,7 +58,7 @@ func readFile(t *testing.T, path string) string {
 	return string(data)
 }
 
-// all returns the arguments of every instruction of a name.
+// all returns the arguments of every instruction with the given name.
 func all(stage []instruction, name string) []string {
 	var found []string
 	for _, each := range stage {

@@ -16,15 +16,15 @@ var forms = map[string][]Form{
 	},
 	ModelEntry: {
 		{"string", "llama3.2-8b", "The name of the model. The first inference provider serves it."},
-		{"object", "{name: llama3.2-70b, provider: vllm, contextLength: 128000}", "A model with more than a name."},
+		{"object", "{name: llama3.2-70b, provider: vllm, contextLength: 128000}", "A model with a name and other fields."},
 	},
 	ToolEntry: {
 		{"string", "websearch", "The name of the tool group."},
-		{"object", "{name: tickets, mcpEndpoint: http://tickets-mcp:8080/mcp}", "A tool group with more than a name."},
+		{"object", "{name: tickets, mcpEndpoint: http://tickets-mcp:8080/mcp}", "A tool group with a name and other fields."},
 	},
 	ShieldEntry: {
 		{"string", "llama-guard", "The name of the shield. The first safety provider runs it."},
-		{"object", "{name: guard, provider: llama-guard, model: llama-guard3-8b}", "A shield with more than a name."},
+		{"object", "{name: guard, provider: llama-guard, model: llama-guard3-8b}", "A shield with a name and other fields."},
 	},
 	Expose: {
 		{"boolean", "true", "true exposes the server with the default host name. false does not expose it."},

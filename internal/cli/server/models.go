@@ -65,10 +65,10 @@ func parseModels(body []byte) ([]Model, error) {
 		Data []modelEntry `json:"data"`
 	}
 	if json.Unmarshal(body, &answer) != nil || answer.Data == nil { // an error of the decoder may quote the answer
-		return nil, errors.New("the answer of the server is not a list of models")
+		return nil, errors.New("the response of the server is not a list of models")
 	}
 	if len(answer.Data) > maxModels {
-		return nil, fmt.Errorf("the answer has more than %d models", maxModels)
+		return nil, fmt.Errorf("the response has more than %d models", maxModels)
 	}
 	models := []Model{}
 	for i := range answer.Data {

@@ -73,10 +73,10 @@ func TestModels(t *testing.T) {
 			"",
 		},
 		"none":            {`{"data": []}`, []server.Model{}, ""},
-		"not JSON":        {canary, nil, "the answer of the server is not a list of models"},
-		"other JSON":      {`{"detail": "` + canary + `"}`, nil, "the answer of the server is not a list of models"},
-		"too large":       {`{"data": ["` + strings.Repeat("x", 5<<20), nil, "the answer to /v1/models has more than 4194304 bytes"},
-		"too many models": {`{"data": [` + strings.Repeat(`{"id":"a"},`, 5000) + `{"id":"b"}]}`, nil, "the answer has more than 5000 models"},
+		"not JSON":        {canary, nil, "the response of the server is not a list of models"},
+		"other JSON":      {`{"detail": "` + canary + `"}`, nil, "the response of the server is not a list of models"},
+		"too large":       {`{"data": ["` + strings.Repeat("x", 5<<20), nil, "the response to /v1/models has more than 4194304 bytes"},
+		"too many models": {`{"data": [` + strings.Repeat(`{"id":"a"},`, 5000) + `{"id":"b"}]}`, nil, "the response has more than 5000 models"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := clientOf(t, says(200, tc.body)).Models(t.Context())

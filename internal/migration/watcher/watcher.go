@@ -65,7 +65,8 @@ func New(options Options) *Watcher {
 // NeedLeaderElection returns true, because only one replica may migrate objects.
 func (*Watcher) NeedLeaderElection() bool { return true }
 
-// Start migrates objects until ctx ends. If the operator may not read the definition, Start logs this and returns.
+// Start migrates objects until ctx ends. If the operator is not allowed to read the definition, Start logs this
+// and returns.
 func (w *Watcher) Start(ctx context.Context) error {
 	logger := log.FromContext(ctx).WithName("migration").WithValues("definition", w.options.Definition)
 	ctx = log.IntoContext(ctx, logger)
@@ -77,7 +78,8 @@ func (w *Watcher) Start(ctx context.Context) error {
 	definition.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
 	err := w.options.Client.Get(ctx, client.ObjectKey{Name: w.options.Definition}, &definition)
 	if apierrors.IsForbidden(err) {
-		logger.Info("The operator may not read the definition and does not migrate stored objects", "reason", err.Error())
+		logger.Info("The operator is not allowed to read the definition, and does not migrate stored objects",
+			"reason", err.Error())
 		return nil
 	}
 	changes, err := w.watch(ctx, &definition)

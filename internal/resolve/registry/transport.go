@@ -87,7 +87,7 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 		io.Reader
 		io.Closer
 	}{
-		&boundedReader{ctx: request.Context(), reader: response.Body, left: maxBody, exceeded: tooLarge("answer", maxBody)},
+		&boundedReader{ctx: request.Context(), reader: response.Body, left: maxBody, exceeded: tooLarge("response", maxBody)},
 		response.Body,
 	}
 	return response, nil

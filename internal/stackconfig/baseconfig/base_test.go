@@ -37,22 +37,31 @@ func TestParseErrors(t *testing.T) {
 		"key that is a list":      {"? [a, b]\n: c\n", "base config: line 1: a key must be a string, got a list"},
 		"a custom tag":            {"a: !mine b\n", "base config: line 1: the server does not support the tag !mine"},
 		"python tag":              {"a: !!python/object:os.system b\n", "base config: line 1: the server does not support the tag !!python/object:os.system"},
-		"recursive alias":         {"a: &a [*a]\n", "base config: line 1: is nested more than 100 levels deep"},
-		"recursive merge key":     {"a: &a\n  <<: *a\n", "base config: line 1: is nested more than 100 levels deep"},
-		"nested too deeply":       {strings.Repeat("[", 200) + strings.Repeat("]", 200), "base config: line 1: is nested more than 100 levels deep"},
-		"billion laughs":          {laughs(), "base config: line 1: has more than 100000 values after its aliases are expanded"},
+		"recursive alias":         {"a: &a [*a]\n", "base config: line 1: the document is nested more than 100 levels deep"},
+		"recursive merge key": {
+			"a: &a\n  <<: *a\n",
+			"base config: line 1: the document is nested more than 100 levels deep",
+		},
+		"nested too deeply": {
+			strings.Repeat("[", 200) + strings.Repeat("]", 200),
+			"base config: line 1: the document is nested more than 100 levels deep",
+		},
+		"billion laughs": {
+			laughs(),
+			"base config: line 1: the document has more than 100000 values after its aliases are expanded",
+		},
 		"many aliases of a long text": {
 			"a: &a " + strings.Repeat("x", 150_000) + "\nb: [" + strings.Repeat("*a, ", 3000) + "]\n",
-			"base config: line 1: has more than 2097152 bytes after its aliases are expanded",
+			"base config: line 1: the document has more than 2097152 bytes after its aliases are expanded",
 		},
 		"many aliases of a deep list": {
 			"a: &a " + strings.Repeat("[", 90) + strings.Repeat("x, ", 300) + strings.Repeat("]", 90) + "\nb: [" +
 				strings.Repeat("*a, ", 200) + "]\n",
-			"base config: line 1: has more than 2097152 bytes after its aliases are expanded",
+			"base config: line 1: the document has more than 2097152 bytes after its aliases are expanded",
 		},
 		"many merges of a long text": {
 			"a: &a {k: " + strings.Repeat("x", 150_000) + "}\nb: [" + strings.Repeat("{<<: *a}, ", 3000) + "]\n",
-			"base config: line 1: has more than 2097152 bytes after its aliases are expanded",
+			"base config: line 1: the document has more than 2097152 bytes after its aliases are expanded",
 		},
 		"too large":           {strings.Repeat("# padding\n", 1<<20), "base config has 10485760 bytes, which exceeds the limit of 786432"},
 		"not UTF-8":           {"a: \xff\xfe\n", "base config: is not YAML: yaml: invalid leading UTF-8 octet"},

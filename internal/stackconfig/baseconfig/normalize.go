@@ -70,11 +70,13 @@ func (n *normalizer) visit(node *yaml.Node, depth int) error {
 	n.written += len(node.Value) + 2*depth
 	switch {
 	case depth > maxDepth:
-		return fmt.Errorf("line %d: is nested more than %d levels deep", node.Line, maxDepth)
+		return fmt.Errorf("line %d: the document is nested more than %d levels deep", node.Line, maxDepth)
 	case n.nodes > maxNodes:
-		return fmt.Errorf("line %d: has more than %d values after its aliases are expanded", node.Line, maxNodes)
+		return fmt.Errorf("line %d: the document has more than %d values after its aliases are expanded",
+			node.Line, maxNodes)
 	case n.written > maxWritten:
-		return fmt.Errorf("line %d: has more than %d bytes after its aliases are expanded", node.Line, maxWritten)
+		return fmt.Errorf("line %d: the document has more than %d bytes after its aliases are expanded",
+			node.Line, maxWritten)
 	case node.Kind != yaml.AliasNode && !slices.Contains(knownTags, node.ShortTag()):
 		return fmt.Errorf("line %d: the server does not support the tag %s", node.Line, node.ShortTag())
 	default:

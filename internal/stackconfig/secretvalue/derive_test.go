@@ -117,7 +117,7 @@ func TestUsable(t *testing.T) {
 		"\xff\xfe":  "is not valid UTF-8 text",
 		"~":         "begins with ~, which the server replaces with its home directory; use another value",
 		"~/token":   "begins with ~, which the server replaces with its home directory; use another value",
-		"a${env.B}": "contains a reference like ${env.NAME}, which newer servers replace a second time; use another value",
+		"a${env.B}": "contains a reference like ${env.NAME}, which newer servers resolve; use another value",
 		"sk-12345":  "", "1_": "", "_1": "", "1__0": "", "0x1F": "", "1e": "", "yes": "", "null": "", "two\nlines": "",
 		"10.0.0.1": "", "~token": "", "1e5x": "",
 		"${env.lower}": "", "${OTHER}": "", "$HOME": "",

@@ -47,7 +47,7 @@ func Usable(value string) error {
 		return errors.New("begins with ~, which the server replaces with its home directory; use another value")
 	case envref.In(value):
 		// From 1.2 on, the workers resolve the configuration again that the command line has resolved (server fact 6).
-		return errors.New("contains a reference like ${env.NAME}, which newer servers replace a second time; use another value")
+		return errors.New("contains a reference like ${env.NAME}, which newer servers resolve; use another value")
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ type Command struct {
 	Text string
 	// Exit is the expected exit code.
 	Exit int
-	// Output are the lines that the page shows below the command. Without lines, the output is not compared.
+	// Output contains the lines that the page shows below the command. If it is empty, the output is not compared.
 	Output []string
 	// first and last are the indexes of the lines of the output in the page, for Update.
 	first, last int

@@ -27,9 +27,9 @@ var checked = []string{
 // toldElsewhere lists texts without a case, each with the reason. The test fails for a text that has a case, and for a
 // text that no longer exists.
 var toldElsewhere = map[string]string{
-	"# LlamaStackDistribution: %s\n# Distribution: %s\n# Server release: %s\n": header,
-	"# Generated. Change the LlamaStackDistribution, not this file.\n":         header,
-	"line %d: has more than %d bytes after its aliases are expanded":           "TestParseErrors: a case is one mistake in a stack, not a base of a megabyte",
+	"# LlamaStackDistribution: %s\n# Distribution: %s\n# Server release: %s\n":    header,
+	"# Generated. Change the LlamaStackDistribution, not this file.\n":            header,
+	"line %d: the document has more than %d bytes after its aliases are expanded": "TestParseErrors: a case is one mistake in a stack, not a base of a megabyte",
 
 	"not known, configured as ":                                     header,
 	"; the release of the server is unknown)":                       "only for an image of an unknown release: TestGenerate/aliases/unknown-release",

@@ -73,12 +73,12 @@ func (d *decision) verdict(level Level, sentence, next string) Verdict {
 	return Verdict{Level: level, Sentence: strings.TrimSuffix(sentence, ".") + ".", Next: next}
 }
 
-// run returns a command of this program about the stack.
+// run returns a command of this program for the stack.
 func (d *decision) run(verb string) string {
 	return command("kubectl llamastack "+verb, &d.report.Row, d.facts.Flags)
 }
 
-// kubectl returns a kubectl command about an object in the namespace of the stack.
+// kubectl returns a kubectl command for objects in the namespace of the stack.
 func (d *decision) kubectl(words string) string {
 	return "kubectl " + words + " -n " + d.report.Namespace + d.facts.Flags
 }
