@@ -151,7 +151,7 @@ func (c *converter) finish(p printer, out io.Writer, files []string) error {
 
 // nothing returns the problem of files that contain no object to convert.
 func (c *converter) nothing(files []string) string {
-	problem := fmt.Sprintf("no %s or %s in %s", v1alpha2.Kind, ogxserver.Kind, strings.Join(files, ", "))
+	problem := fmt.Sprintf("no %s or %s in %s", v1alpha2.Kind, ogxserver.Kind, document.Names(files))
 	if len(c.others) > 0 {
 		problem += "; found only " + strings.Join(c.others, ", ") + ", which cannot be converted"
 	}

@@ -122,7 +122,7 @@ func TestUnreadableManifests(t *testing.T) {
 		},
 		"no kind": {"apiVersion: llamastack.io/v1alpha2\nspec: {}\n", "error: standard input: kind: required; set LlamaStackDistribution"},
 		"no stack": {
-			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n", "error: no LlamaStackDistribution in -; found only Deployment",
+			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n", "error: no LlamaStackDistribution in standard input; found only Deployment",
 		},
 		"not an object": {"- a\n- b\n", "error: standard input: is not a Kubernetes object"},
 		"ConfigMap with a value that is not a string": {

@@ -82,7 +82,7 @@ func TestSurvey(t *testing.T) {
 	adopted.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
 	must(t, c.Patch(t.Context(), adopted, client.Apply, client.FieldOwner(names.FieldManager), client.ForceOwnership)) //nolint:staticcheck // an object of a Go type is applied in one line
 	got = run(t, "", "migrate", "--dry-run", "-n", "team-a")
-	contains(t, got.out, "team-a     plain    v1alpha1  yes      -              1")
+	contains(t, got.out, "team-a     plain    v1alpha1  yes      -             1")
 	contains(t, got.out, "team-a/refused\nrefused  ")
 	if strings.Contains(got.out, "team-b") {
 		t.Errorf("the output contains a stack of another namespace:\n%s", got.out)
@@ -126,7 +126,7 @@ func TestSurveyOfFiles(t *testing.T) {
 		t.Errorf("exit code %d, want 1\n%s", got.code, got.err)
 	}
 	for _, want := range []string{
-		"NAMESPACE  NAME  VERSION   ADOPTED  NEXT ROLLOUT  BY HAND\ndefault    demo  v1alpha1  -        -              1\ndefault    demo  v1alpha2  -        -              1\n",
+		"NAMESPACE  NAME  VERSION   ADOPTED  NEXT ROLLOUT  BY HAND\ndefault    demo  v1alpha1  -        -             1\ndefault    demo  v1alpha2  -        -             1\n",
 		"by hand  spec.server.containerSpec.image: unknown field",
 		`refused  spec.distribution.name: unknown distribution "startr"`,
 	} {

@@ -134,7 +134,7 @@ func TestValidateBrokenFile(t *testing.T) {
 // The JSON output is complete even if no stack can be read.
 func TestValidateNothing(t *testing.T) {
 	report := validateJSON(t, 1, "kind: A\n", "-f", "-")
-	if len(report.Findings) != 1 || report.Findings[0].Message != "no LlamaStackDistribution in -; found only A" {
+	if len(report.Findings) != 1 || report.Findings[0].Message != "no LlamaStackDistribution in standard input; found only A" {
 		t.Errorf("got %+v", report)
 	}
 	got := run(t, "", "validate", "-f", "-", "-o", "sarf")

@@ -18,6 +18,17 @@ import (
 // StandardInput replaces the path of a file in messages if a command reads standard input.
 const StandardInput = "standard input"
 
+// Names returns the names of files for messages: the paths, and StandardInput for "-".
+func Names(paths []string) string {
+	names := slices.Clone(paths)
+	for i, path := range names {
+		if path == "-" {
+			names[i] = StandardInput
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 // Document is one object of a file.
 type Document struct {
 	// File is the path of the file, or StandardInput.

@@ -81,7 +81,7 @@ func Gather(documents []document.Document, namespace string) *Manifests {
 
 // Nothing returns the message about files without a stack.
 func (m *Manifests) Nothing(paths ...string) string {
-	problem := fmt.Sprintf("no %s in %s", v1alpha2.Kind, strings.Join(paths, ", "))
+	problem := fmt.Sprintf("no %s in %s", v1alpha2.Kind, document.Names(paths))
 	if len(m.Others) > 0 {
 		problem += "; found only " + strings.Join(m.Others, ", ")
 	}
