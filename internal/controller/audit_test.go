@@ -83,7 +83,7 @@ func TestCalls(t *testing.T) {
 			t.Errorf("calls of an idle object: %v", env.ListCalls(t, "calls-1")[len(seen):])
 		}
 	})
-	t.Run("a restart writes nothing but that the version is another", func(t *testing.T) {
+	t.Run("a restart writes only the new version", func(t *testing.T) {
 		env.StartOperator(t, "calls-2")
 		env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 		controllertest.WaitUntil(t, func() error {

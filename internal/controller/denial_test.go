@@ -111,7 +111,7 @@ func TestDenialOfAChange(t *testing.T) {
 				`'NS-deployments' denied request: no changes before the holidays`,
 		},
 		{
-			"a template that is none", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {dnsPolicy: Nowhere}}}}}`,
+			"an invalid pod template", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {dnsPolicy: Nowhere}}}}}`,
 			func(*testing.T, *controllertest.Environment) func() { return func() {} },
 			`apply Deployment "my": Deployment.apps "my" is invalid: spec.template.spec.dnsPolicy: Unsupported value: "Nowhere": ` +
 				`supported values: "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"`,

@@ -40,15 +40,15 @@ func TestIndexes(t *testing.T) {
 		object client.Object
 		want   []string
 	}{
-		"a child":               {"*v1.Service by instance", &corev1.Service{ObjectMeta: meta}, []string{"my"}},
-		"a child's metadata":    {"*v1.PartialObjectMetadataSecret by instance", &metav1.PartialObjectMetadata{ObjectMeta: meta}, []string{"my"}},
-		"somebody else's":       {"*v1.PartialObjectMetadataConfigMap by instance", &metav1.PartialObjectMetadata{}, nil},
-		"an event of a claim":   {"*v1.Event by claim", ofClaim, []string{"my-pvc"}},
-		"what only looks as it": {"*v1.Event by claim", &corev1.Pod{}, nil},
-		"a stack of a host":     {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`{"hostname": "llama.example.com"}`), []string{"llama.example.com"}},
-		"of the domain":         {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`true`), []string{names.HostLabel("my", "ns") + ".*", "my-ns.*"}},
-		"not exposed":           {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`false`), nil},
-		"not a stack":           {"*v1alpha2.LlamaStackDistribution by host", &corev1.Pod{}, nil},
+		"a child":                        {"*v1.Service by instance", &corev1.Service{ObjectMeta: meta}, []string{"my"}},
+		"a child's metadata":             {"*v1.PartialObjectMetadataSecret by instance", &metav1.PartialObjectMetadata{ObjectMeta: meta}, []string{"my"}},
+		"another owner's object":         {"*v1.PartialObjectMetadataConfigMap by instance", &metav1.PartialObjectMetadata{}, nil},
+		"an event of a claim":            {"*v1.Event by claim", ofClaim, []string{"my-pvc"}},
+		"an object that is not an event": {"*v1.Event by claim", &corev1.Pod{}, nil},
+		"a stack of a host":              {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`{"hostname": "llama.example.com"}`), []string{"llama.example.com"}},
+		"a stack without a host name":    {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`true`), []string{names.HostLabel("my", "ns") + ".*", "my-ns.*"}},
+		"not exposed":                    {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`false`), nil},
+		"not a stack":                    {"*v1alpha2.LlamaStackDistribution by host", &corev1.Pod{}, nil},
 	} {
 		value := made[tc.index]
 		if value == nil {

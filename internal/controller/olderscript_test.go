@@ -142,12 +142,12 @@ func TestRenderedByTag(t *testing.T) {
 		change func(*rollout.Record)
 		want   bool
 	}{
-		"ours":                 {func(*rollout.Record) {}, true},
-		"another program's":    {func(r *rollout.Record) { r.Template = "" }, false},
-		"left as it was":       {func(r *rollout.Record) { r.LeftAsImage = true }, false},
-		"another image":        {func(r *rollout.Record) { r.Distribution.Image = "quay.io/team/llama:1.1" }, false},
-		"the tag said nothing": {func(r *rollout.Record) { r.Distribution.Release = "0.7" }, false},
-		"nothing runs":         {func(r *rollout.Record) { *r = rollout.Record{} }, false},
+		"ours":                           {func(*rollout.Record) {}, true},
+		"another program's":              {func(r *rollout.Record) { r.Template = "" }, false},
+		"the image's settings were kept": {func(r *rollout.Record) { r.LeftAsImage = true }, false},
+		"another image":                  {func(r *rollout.Record) { r.Distribution.Image = "quay.io/team/llama:1.1" }, false},
+		"the tag contains no release":    {func(r *rollout.Record) { r.Distribution.Release = "0.7" }, false},
+		"no record":                      {func(r *rollout.Record) { *r = rollout.Record{} }, false},
 	} {
 		record := ours
 		if tc.change(&record); renderedByTag(&record, image) != tc.want {

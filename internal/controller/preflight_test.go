@@ -361,10 +361,10 @@ func TestNoPreflight(t *testing.T) {
 	}{
 		"first rollout is under way": {first: controllertest.VolumeSpec, then: controllertest.ChangedVolumeSpec, idle: true},
 		"pods are added first":       {first: `{distribution: {name: starter}}`, then: rolling},
-		"never":                      {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.ChangedVolumeSpec, "workload: {", "workload: {preflight: Never, ", 1)},
+		"preflight is disabled":      {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.ChangedVolumeSpec, "workload: {", "workload: {preflight: Never, ", 1)},
 		"scaled to zero":             {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.ChangedVolumeSpec, "workload: {", "workload: {replicas: 0, ", 1)},
 		"more replicas":              {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.VolumeSpec, "workload: {", "workload: {replicas: 2, ", 1), same: true},
-		"who may connect":            {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.VolumeSpec, "workload:", "networking: {allowedFrom: {namespaces: [a]}}, workload:", 1), same: true},
+		"allowed clients change":     {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.VolumeSpec, "workload:", "networking: {allowedFrom: {namespaces: [a]}}, workload:", 1), same: true},
 		"a database": {
 			first: strings.Replace(controllertest.VolumeSpec, "workload:", `storage: {kv: {type: redis, endpoint: "r:1"}}, workload:`, 1),
 			then:  strings.Replace(controllertest.ChangedVolumeSpec, "workload:", `storage: {kv: {type: redis, endpoint: "r:1"}}, workload:`, 1),

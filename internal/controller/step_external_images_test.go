@@ -141,7 +141,7 @@ func TestReadExternalImages(t *testing.T) {
 			outcomes: map[string]registry.Outcome{"a": read("")},
 			want:     externalImages{map[string]*externalprovider.Package{}, map[string]string{"a": "sha256:1"}},
 		},
-		"a label that is none": {
+		"an invalid label": {
 			outcomes: map[string]registry.Outcome{"a": read(encodeLabel("kind: Pod"))},
 			want:     externalImages{map[string]*externalprovider.Package{}, map[string]string{"a": "sha256:1"}},
 			note: `The labels of external providers cannot be read: "a": label io.llamastack.provider: lls-provider-spec.yaml: ` +

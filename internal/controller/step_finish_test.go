@@ -23,12 +23,12 @@ func TestDeploymentOfAnEarlierSpec(t *testing.T) {
 		outcome  rollout.Outcome
 		want     bool
 	}{
-		"nothing failed":                    {nil, true, 1, rollout.Changed, false},
-		"rolled back":                       {nil, true, 2, rollout.RolledBack, true},
-		"refused before the Deployment":     {failure, false, 1, "", true},
-		"refused after it":                  {failure, true, 1, rollout.Changed, false},
-		"something of what runs is gone":    {failure, false, 2, "", false},
-		"nobody knows of which spec it was": {failure, false, 0, "", true},
+		"nothing failed": {nil, true, 1, rollout.Changed, false},
+		"rolled back":    {nil, true, 2, rollout.RolledBack, true},
+		"failure before the Deployment was applied":         {failure, false, 1, "", true},
+		"failure after the Deployment was applied":          {failure, true, 1, rollout.Changed, false},
+		"an object of the running configuration is missing": {failure, false, 2, "", false},
+		"the generation of the running pods is unknown":     {failure, false, 0, "", true},
 	} {
 		object := &v1alpha2.LlamaStackDistribution{}
 		object.Generation = 2
@@ -57,10 +57,10 @@ func TestServes(t *testing.T) {
 			&status.Failure{Reason: v1alpha2.ReasonInvalidSpec}, true, rollout.Unchanged,
 			false,
 		},
-		"paused":                         {paused, true, rollout.Unchanged, true},
-		"paused, and a change waits":     {paused, true, rollout.Changed, false},
-		"paused, and nothing was made":   {paused, false, rollout.Unchanged, false},
-		"paused, and it was rolled back": {paused, true, rollout.RolledBack, true},
+		"paused":                      {paused, true, rollout.Unchanged, true},
+		"paused, and a change waits":  {paused, true, rollout.Changed, false},
+		"paused without a Deployment": {paused, false, rollout.Unchanged, false},
+		"paused after a rollback":     {paused, true, rollout.RolledBack, true},
 	} {
 		s := &state{stack: &stack{}}
 		s.owned.decision.Outcome = tc.outcome
@@ -118,15 +118,15 @@ func TestReportDataLeftBehind(t *testing.T) {
 		deployed                 bool
 		want                     string
 	}{
-		"nothing":        {},
-		"by what runs":   {running: []string{"a", "b"}, want: "True DataLeftBehind: a\nb"},
-		"by this change": {running: []string{"a"}, leaves: []string{"c"}, want: "True DataLeftBehind: c"},
-		"by what was applied": {
+		"no data":                      {},
+		"by the running configuration": {running: []string{"a", "b"}, want: "True DataLeftBehind: a\nb"},
+		"by this change":               {running: []string{"a"}, leaves: []string{"c"}, want: "True DataLeftBehind: c"},
+		"by the applied change": {
 			running: []string{"a"}, applied: []string{"d"}, deployed: true,
 			want: "True DataLeftBehind: d",
 		},
-		"nothing any more":         {running: []string{"a"}, deployed: true},
-		"of a change not made yet": {running: []string{"a"}, applied: []string{"d"}, want: "True DataLeftBehind: a"},
+		"no data after a further change":      {running: []string{"a"}, deployed: true},
+		"by a change that is not applied yet": {running: []string{"a"}, applied: []string{"d"}, want: "True DataLeftBehind: a"},
 	} {
 		s := &state{stack: &stack{}, leaves: tc.leaves}
 		s.workload.running.Left, s.owned.decision.Record.Left = tc.running, tc.applied

@@ -17,8 +17,9 @@ var strange = []any{
 	"no such thing", 12345, 1.5, true, []any{}, []any{[]any{}}, fields{}, fields{"a": fields{}}, -1, 0, 1_000_000_000_000, "",
 }
 
-// Sweep returns the keys of every provider type and of the other sections, each with every unusual value that the release
-// data does not allow. With it, a test finds values of every key that are rejected although the server accepts them.
+// Sweep returns the keys of every provider type and of the other sections, each with every unusual value that the
+// release data does not allow. With it, a test finds values of every key that are rejected although the server accepts
+// them.
 func Sweep(rel *release.Release) []Negative {
 	n := newNegatives(rel)
 	for _, kind := range n.types() {
@@ -52,8 +53,8 @@ func (n *negatives) sweepKey(kind *provider.Type, key *schema.Key) {
 }
 
 // Strange returns stacks with an unusual value that the release data allows for its key, so the server must accept it
-// too. With it, a test finds mistakes that the checks do not detect. It does not return paths, because a path must exist
-// in the pod, and the operator cannot check this.
+// too. With it, a test finds mistakes that the checks do not detect. It does not return paths, because a path must
+// exist in the pod, and the operator cannot check this.
 func Strange(rel *release.Release) []Case {
 	if rel.Storage.Inline {
 		return nil // a spec cannot request a line that is not offered

@@ -47,7 +47,8 @@ func TestChecker(t *testing.T) {
 		}{
 			{name: "good", config: good, key: "some-key"},
 			{
-				name: "a number as a credential", config: good, key: "12345", phase: "provider inference/openai", message: "api_key",
+				name: "a number as a credential", config: good, key: "12345", phase: "provider inference/openai",
+				message: "api_key",
 			},
 			{name: "unset variable", config: good, phase: "top level", message: "KEY"},
 			{
