@@ -86,11 +86,15 @@ func TestFailureOfARunningObject(t *testing.T) {
 			Condition: v1alpha2.ConditionConfigGenerated,
 			Reason:    v1alpha2.ReasonBaseConfigUnavailable,
 		}, nil, nil, true},
-		"a ConfigMap":                     {validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{}, true},
-		"the ConfigMap's key":             {validation(v1alpha2.ReasonConfigMapKeyMissing), given, map[string]map[string][]byte{"base": {"x": nil}}, true},
-		"another ConfigMap":               {validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{"base": {"config.yaml": nil}}, false},
-		"no ConfigMap was read":           {validation(v1alpha2.ReasonInvalidSpec), given, nil, false},
-		"the spec refers to no ConfigMap": {validation(v1alpha2.ReasonConfigMapNotFound), nil, map[string]map[string][]byte{}, false},
+		"a ConfigMap": {
+			validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{}, true,
+		},
+		"the ConfigMap's key":   {validation(v1alpha2.ReasonConfigMapKeyMissing), given, map[string]map[string][]byte{"base": {"x": nil}}, true},
+		"another ConfigMap":     {validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{"base": {"config.yaml": nil}}, false},
+		"no ConfigMap was read": {validation(v1alpha2.ReasonInvalidSpec), given, nil, false},
+		"the spec refers to no ConfigMap": {
+			validation(v1alpha2.ReasonConfigMapNotFound), nil, map[string]map[string][]byte{}, false,
+		},
 		"a rejection of the API server": {
 			status.Failure{Condition: v1alpha2.ConditionDeploymentUpdated},
 			given,

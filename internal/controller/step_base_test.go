@@ -47,21 +47,29 @@ func TestBaseConfig(t *testing.T) {
 		want    *plan.Base
 		err     error
 	}{
-		"none is needed":                      {spec: plain, labels: imageLabels{distribution: known}},
-		"the image is unread":                 {spec: models, labels: imageLabels{distribution: known, unread: unread}, err: unread},
-		"the user's":                          {spec: withKey, labels: imageLabels{distribution: known}, want: &plan.Base{Data: []byte("mine"), Source: v1alpha2.ConfigSourceConfigMap}},
-		"the user's comes first":              {spec: withKey, labels: imageLabels{distribution: known, config: []byte("label")}, want: &plan.Base{Data: []byte("mine"), Source: v1alpha2.ConfigSourceConfigMap}},
-		"the label's":                         {spec: models, labels: imageLabels{distribution: known, config: []byte("label")}, want: &plan.Base{Data: []byte("label"), Source: v1alpha2.ConfigSourceOCILabel}},
-		"no base":                             {spec: models, labels: imageLabels{distribution: none}},
-		"the catalogue's base":                {spec: models, labels: imageLabels{distribution: known}, want: embedded},
-		"the running base":                    {spec: models, labels: imageLabels{distribution: known}, running: kept, want: &plan.Base{Data: []byte("kept"), Source: v1alpha2.ConfigSourceEmbedded}},
-		"the running base is the catalogue's": {spec: models, labels: imageLabels{distribution: known}, running: same, want: embedded},
+		"none is needed": {spec: plain, labels: imageLabels{distribution: known}},
+		"the image is unread": {
+			spec: models, labels: imageLabels{distribution: known, unread: unread}, err: unread,
+		},
+		"the user's":             {spec: withKey, labels: imageLabels{distribution: known}, want: &plan.Base{Data: []byte("mine"), Source: v1alpha2.ConfigSourceConfigMap}},
+		"the user's comes first": {spec: withKey, labels: imageLabels{distribution: known, config: []byte("label")}, want: &plan.Base{Data: []byte("mine"), Source: v1alpha2.ConfigSourceConfigMap}},
+		"the label's":            {spec: models, labels: imageLabels{distribution: known, config: []byte("label")}, want: &plan.Base{Data: []byte("label"), Source: v1alpha2.ConfigSourceOCILabel}},
+		"no base":                {spec: models, labels: imageLabels{distribution: none}},
+		"the catalogue's base":   {spec: models, labels: imageLabels{distribution: known}, want: embedded},
+		"the running base":       {spec: models, labels: imageLabels{distribution: known}, running: kept, want: &plan.Base{Data: []byte("kept"), Source: v1alpha2.ConfigSourceEmbedded}},
+		"the running base is the catalogue's": {
+			spec: models, labels: imageLabels{distribution: known}, running: same, want: embedded,
+		},
 		"the running base is of another image": {
 			spec: models, labels: imageLabels{distribution: known}, running: anotherImage,
 			want: embedded,
 		},
-		"the running base is from a label":     {spec: models, labels: imageLabels{distribution: known}, running: ofLabel, want: embedded},
-		"the copy of the running base is lost": {spec: models, labels: imageLabels{distribution: known}, running: lost, want: embedded},
+		"the running base is from a label": {
+			spec: models, labels: imageLabels{distribution: known}, running: ofLabel, want: embedded,
+		},
+		"the copy of the running base is lost": {
+			spec: models, labels: imageLabels{distribution: known}, running: lost, want: embedded,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := newStack(t, tc.spec)

@@ -31,18 +31,24 @@ func TestBoundsOfAStack(t *testing.T) {
 		others      []client.Object
 		message     string
 	}{
-		"no rules":                            {"", plain, nil, ""},
-		"rules of others":                     {"[{namespaces: [theirs], stacks: 0}]", plain, nil, ""},
-		"invalid rules":                       {"[{stacks: many}]", plain, nil, `The key "bounds" of the operator's ConfigMap cannot be read, so the bounds for this stack are unknown; an administrator must correct the key`},
-		"forbidden field":                     {"[{podTemplate: false}]", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {hostNetwork: true}}}}}`, nil, "spec.workload.overrides.podTemplate: is not allowed in this namespace: remove it, or " + ask + " if you need it"},
-		"forbidden image":                     {"[{images: [quay.io/team]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, `spec.distribution.image: the image "example.com/mine:1" is not from quay.io/team, the only sources allowed in this namespace: ` + ask + " if you need it"},
-		"allowed image":                       {"[{images: [example.com]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, ""},
-		"one stack, limit one":                {"[{stacks: 1}]", plain, nil, ""},
-		"one stack, limit zero":               {"[{stacks: 0}]", plain, nil, `Namespace "team" may have 0 stacks, and older stacks have reached this limit; delete one of these stacks, or ` + ask},
-		"an older stack":                      {"[{stacks: 1}]", plain, []client.Object{another("team", "z", time.Hour)}, places},
-		"a newer stack":                       {"[{stacks: 1}]", plain, []client.Object{another("team", "a", -time.Hour)}, ""},
-		"a stack of the same second":          {"[{stacks: 1}]", plain, []client.Object{another("team", "a", 0)}, places},
-		"an older stack in another namespace": {"[{stacks: 1}]", plain, []client.Object{another("theirs", "a", time.Hour)}, ""},
+		"no rules":              {"", plain, nil, ""},
+		"rules of others":       {"[{namespaces: [theirs], stacks: 0}]", plain, nil, ""},
+		"invalid rules":         {"[{stacks: many}]", plain, nil, `The key "bounds" of the operator's ConfigMap cannot be read, so the bounds for this stack are unknown; an administrator must correct the key`},
+		"forbidden field":       {"[{podTemplate: false}]", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {hostNetwork: true}}}}}`, nil, "spec.workload.overrides.podTemplate: is not allowed in this namespace: remove it, or " + ask + " if you need it"},
+		"forbidden image":       {"[{images: [quay.io/team]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, `spec.distribution.image: the image "example.com/mine:1" is not from quay.io/team, the only sources allowed in this namespace: ` + ask + " if you need it"},
+		"allowed image":         {"[{images: [example.com]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, ""},
+		"one stack, limit one":  {"[{stacks: 1}]", plain, nil, ""},
+		"one stack, limit zero": {"[{stacks: 0}]", plain, nil, `Namespace "team" may have 0 stacks, and older stacks have reached this limit; delete one of these stacks, or ` + ask},
+		"an older stack": {
+			"[{stacks: 1}]", plain, []client.Object{another("team", "z", time.Hour)}, places,
+		},
+		"a newer stack": {
+			"[{stacks: 1}]", plain, []client.Object{another("team", "a", -time.Hour)}, "",
+		},
+		"a stack of the same second": {"[{stacks: 1}]", plain, []client.Object{another("team", "a", 0)}, places},
+		"an older stack in another namespace": {
+			"[{stacks: 1}]", plain, []client.Object{another("theirs", "a", time.Hour)}, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := newStack(t, tc.spec)

@@ -125,8 +125,10 @@ func TestReportDataLeftBehind(t *testing.T) {
 			running: []string{"a"}, applied: []string{"d"}, deployed: true,
 			want: "True DataLeftBehind: d",
 		},
-		"no data after a further change":      {running: []string{"a"}, deployed: true},
-		"by a change that is not applied yet": {running: []string{"a"}, applied: []string{"d"}, want: "True DataLeftBehind: a"},
+		"no data after a further change": {running: []string{"a"}, deployed: true},
+		"by a change that is not applied yet": {
+			running: []string{"a"}, applied: []string{"d"}, want: "True DataLeftBehind: a",
+		},
 	} {
 		s := &state{stack: &stack{}, leaves: tc.leaves}
 		s.workload.running.Left, s.owned.decision.Record.Left = tc.running, tc.applied
