@@ -66,11 +66,13 @@ func TestCommandLines(t *testing.T) {
 			stderr: "Nothing to stop",
 		},
 		{
-			name: "status without a control plane", args: []string{"status", "--dir=" + filepath.Join(outside, "none")}, code: exitFailure,
+			name: "status without a control plane", code: exitFailure,
+			args:   []string{"status", "--dir=" + filepath.Join(outside, "none")},
 			stderr: "no control plane",
 		},
 		{
-			name: "restart-node without a control plane", args: []string{restartNode, "--dir=" + filepath.Join(outside, "none")}, code: exitFailure,
+			name: "restart-node without a control plane", code: exitFailure,
+			args:   []string{restartNode, "--dir=" + filepath.Join(outside, "none")},
 			stderr: "no control plane",
 		},
 		{name: "restart-node without a control plane in the variable's folder", variables: map[string]string{dirVariable: filepath.Join(outside, "other")}, args: []string{restartNode}, code: exitFailure, stderr: "other"},

@@ -330,8 +330,8 @@ func (c tool) expectPolicies(t *testing.T, guarded string) {
 	c.ask(t, "delete", "networkpolicy/guard", "pod/client")
 }
 
-// TestKernelRemovesNodeOfKilledProcess checks that the kernel removes the node if any process is killed. Only empty control groups are
-// left, which `down` removes.
+// TestKernelRemovesNodeOfKilledProcess checks that the kernel removes the node if any process is killed. Only empty
+// control groups are left, which `down` removes.
 func TestKernelRemovesNodeOfKilledProcess(t *testing.T) {
 	c := newTool(t)
 	was, link := c.upWithNode(t)

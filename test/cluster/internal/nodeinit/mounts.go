@@ -44,7 +44,8 @@ func mountAll(setup Setup) error {
 	if err := maskSysctls(filepath.Join(setup.State, "sysctl")); err != nil {
 		return err
 	}
-	if err := mount("", "/", "", syscall.MS_REC|syscall.MS_SHARED); err != nil { // mounts of one pod must be visible to the others
+	// Mounts of one pod must be visible to the others.
+	if err := mount("", "/", "", syscall.MS_REC|syscall.MS_SHARED); err != nil {
 		return err
 	}
 	return syscall.Sethostname([]byte(network.NodeName))
