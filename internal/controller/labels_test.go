@@ -196,6 +196,7 @@ func TestUnreadableImages(t *testing.T) {
 	// A change of the operator's configuration causes another attempt immediately instead of after half a minute.
 	env.SetOperatorConfig(t, operatorconfig.KeyRegistries, fmt.Sprintf("{insecure: [%q], allow: [%q]}", r.Host, r.Host))
 	env.WaitForCondition(t, "waits", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
+	env.DeleteStacks(t) // each check reconciles every stack
 
 	for _, tc := range []struct{ name, image, reason, message string }{
 		{"bare", bare, v1alpha2.ReasonMissingConfigLabels, "Distribution image " + bare + " missing config labels. Add labels using `crane mutate` or use `overrideConfig` " +
@@ -214,6 +215,7 @@ func TestUnreadableImages(t *testing.T) {
 			}
 			return nil
 		})
+		env.DeleteStacks(t)
 	}
 }
 

@@ -126,13 +126,18 @@ func NewEnvironment(t *testing.T) *Environment {
 	if err := admin.Create(t.Context(), namespace); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // operators of other tests work in all namespaces
-		if err := admin.DeleteAllOf(context.WithoutCancel(t.Context()), &v1alpha2.LlamaStackDistribution{},
-			client.InNamespace(namespace.Name)); err != nil {
-			t.Error(err)
-		}
-	})
-	return &Environment{Client: admin, Namespace: namespace.Name}
+	env := &Environment{Client: admin, Namespace: namespace.Name}
+	t.Cleanup(func() { env.DeleteStacks(t) }) // operators of other tests work in all namespaces
+	return env
+}
+
+// DeleteStacks deletes the stacks of the test.
+func (env *Environment) DeleteStacks(t *testing.T) {
+	t.Helper()
+	if err := env.Client.DeleteAllOf(context.WithoutCancel(t.Context()), &v1alpha2.LlamaStackDistribution{},
+		client.InNamespace(env.Namespace)); err != nil {
+		t.Error(err)
+	}
 }
 
 // Create creates objects in the namespace of the test.
