@@ -30,7 +30,7 @@ type step struct {
 	message string
 }
 
-// Stacks of the scenarios.
+// These are the stacks of the scenarios.
 var (
 	one   = newStack()
 	two   = one.change(func(s *stack) { s.image = "server:2" })
@@ -44,8 +44,6 @@ var (
 	seeingMore  = seeing.with(func(s *stack) { s.platform, s.habit = "more", "newer" })
 	seeingNone  = seeing.with(func(s *stack) { s.platform, s.habit = "", "old" })
 )
-
-func scaled(s stack) stack { return s.change(func(s *stack) { s.replicas = 3 }) }
 
 // decideCases are the cases of TestDecide.
 var decideCases = map[string][]step{
@@ -246,6 +244,8 @@ func TestDecide(t *testing.T) {
 		t.Run(name, func(t *testing.T) { play(t, steps) })
 	}
 }
+
+func scaled(s stack) stack { return s.change(func(s *stack) { s.replicas = 3 }) }
 
 func TestDecideOnReferences(t *testing.T) {
 	with := func(digest, key string) stack {

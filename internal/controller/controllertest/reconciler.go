@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -35,8 +36,8 @@ type Reconciler struct {
 	stopWorkers context.CancelFunc
 
 	mu     sync.Mutex
-	stacks map[types.NamespacedName]bool // the stacks that were reconciled and not deleted
-	err    error                         // the failures of the last time
+	stacks []types.NamespacedName // the stacks that were reconciled and not deleted
+	err    error                  // the failures of the last time
 }
 
 // reconcilers has the reconcilers of the running tests, by test name.
@@ -84,9 +85,7 @@ func (env *Environment) StartReconciler(
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	r := &Reconciler{
-		Reconciler: reconciler, environment: env, stopWorkers: stop, stacks: map[types.NamespacedName]bool{},
-	}
+	r := &Reconciler{Reconciler: reconciler, environment: env, stopWorkers: stop}
 	if env.Workers {
 		startWorkers(ctx, reconciler)
 	}
@@ -113,13 +112,13 @@ func (r *Reconciler) reconcileStacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := r.stacks
-	r.stacks = map[types.NamespacedName]bool{}
+	r.stacks = nil
 	for i := range stacks.Items {
-		key := client.ObjectKeyFromObject(&stacks.Items[i])
-		r.stacks[key], before[key] = true, true
+		r.stacks = append(r.stacks, client.ObjectKeyFromObject(&stacks.Items[i]))
 	}
+	deleted := slices.DeleteFunc(before, func(key types.NamespacedName) bool { return slices.Contains(r.stacks, key) })
 	var errs []error
-	for key := range before {
+	for _, key := range slices.Concat(r.stacks, deleted) {
 		if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: key}); err != nil {
 			errs = append(errs, fmt.Errorf("stack %s: %w", key.Name, err))
 		}
