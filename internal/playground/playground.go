@@ -84,13 +84,23 @@ type Finding struct {
 type Options struct {
 	// Release replaces the release of the stacks. Empty means that the releases do not change.
 	Release string
-	// Objects adds the objects to the result, which doubles the time of a run.
+	// Objects adds the objects to the result. The first run that prints an object takes up to twice the time.
 	Objects bool
 }
 
-// Run plans every stack of a manifest.
-func Run(manifest string, options Options) Result {
-	r := run{Options: options, result: Result{Stacks: []Stack{}, Findings: []Finding{}}, output: MaxOutputBytes}
+// Playground runs manifests. It keeps the text of the objects of the last run, because most of them stay the same
+// while a person edits a manifest. The zero value is ready to use. A Playground must not be used concurrently.
+type Playground struct {
+	printer dryrun.Printer
+}
+
+// Run plans every stack of a manifest. The result depends only on the arguments.
+func (p *Playground) Run(manifest string, options Options) Result {
+	p.printer.NextRound()
+	r := run{
+		Options: options, printer: &p.printer, output: MaxOutputBytes,
+		result: Result{Stacks: []Stack{}, Findings: []Finding{}},
+	}
 	if len(manifest) > MaxManifestBytes {
 		r.problem(fmt.Sprintf("the manifest is larger than %d KiB, the limit of the playground", MaxManifestBytes>>10))
 		return r.result
@@ -113,7 +123,8 @@ func Run(manifest string, options Options) Result {
 // run collects a result.
 type run struct {
 	Options
-	result Result
+	printer *dryrun.Printer
+	result  Result
 	// output is the remaining number of bytes for configurations and objects.
 	output int
 	// omitted reports whether the result contains the note about omitted findings.
@@ -179,7 +190,7 @@ func (r *run) objects(built *plan.Plan) []Object {
 	if !r.Objects {
 		return shown
 	}
-	objects, err := dryrun.Objects(built)
+	objects, err := r.printer.Objects(built)
 	if err != nil {
 		r.problem(err.Error())
 	}

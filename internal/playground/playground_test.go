@@ -70,7 +70,7 @@ func compare(t *testing.T, file, asked string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := playground.Run(string(data), playground.Options{Release: asked, Objects: true})
+	got := new(playground.Playground).Run(string(data), playground.Options{Release: asked, Objects: true})
 	args := []string{"render", "-f", file}
 	if asked != "" {
 		args = append(args, "--release", asked)
@@ -177,7 +177,7 @@ func TestRun(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := playground.Run(tc.manifest, playground.Options{Release: tc.release, Objects: true})
+			got := new(playground.Playground).Run(tc.manifest, playground.Options{Release: tc.release, Objects: true})
 			var stacks, texts []string
 			for i := range got.Stacks {
 				s := &got.Stacks[i]
@@ -207,7 +207,7 @@ func TestRun(t *testing.T) {
 
 // Each line of the configuration refers to the field that sets it, and to the line of that field in the manifest.
 func TestOrigins(t *testing.T) {
-	got := playground.Run(`apiVersion: llamastack.io/v1alpha2
+	got := new(playground.Playground).Run(`apiVersion: llamastack.io/v1alpha2
 kind: LlamaStackDistribution
 metadata:
   name: demo
@@ -244,7 +244,7 @@ spec:
 // The size of a result is limited for every manifest.
 func TestBounds(t *testing.T) {
 	valid := stack(`{distribution: {name: starter}}`)
-	got := playground.Run(strings.Repeat("---\n"+valid, 50), playground.Options{})
+	got := new(playground.Playground).Run(strings.Repeat("---\n"+valid, 50), playground.Options{})
 	if len(got.Stacks) != playground.MaxStacks {
 		t.Errorf("%d stacks, want %d", len(got.Stacks), playground.MaxStacks)
 	}
@@ -255,7 +255,7 @@ func TestBounds(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&spec, "unknown%d: 1, ", i)
 	}
-	got = playground.Run(stack("{"+spec.String()+"distribution: {name: starter}}"), playground.Options{})
+	got = new(playground.Playground).Run(stack("{"+spec.String()+"distribution: {name: starter}}"), playground.Options{})
 	if len(got.Findings) > playground.MaxFindings+1 {
 		t.Errorf("%d findings", len(got.Findings))
 	}
@@ -282,7 +282,9 @@ func FuzzRun(f *testing.F) {
 	f.Add("a: &a [*a]\nkind: LlamaStackDistribution\n", "")
 	f.Add("kind: LlamaStackDistribution\nspec: &a {<<: *a}\n", "x")
 	f.Fuzz(func(t *testing.T, manifest, asked string) {
-		first := playground.Run(manifest, playground.Options{Release: asked, Objects: true})
+		options := playground.Options{Release: asked, Objects: true}
+		var page playground.Playground
+		first := page.Run(manifest, options)
 		lines := strings.Count(manifest, "\n") + 1
 		for _, finding := range first.Findings {
 			if finding.Line < 0 || finding.Line > lines || finding.Message == "" {
@@ -296,12 +298,41 @@ func FuzzRun(f *testing.F) {
 				}
 			}
 		}
-		if diff := cmp.Diff(first, playground.Run(manifest, playground.Options{Release: asked, Objects: true})); diff != "" {
+		if diff := cmp.Diff(first, page.Run(manifest, options)); diff != "" {
 			t.Errorf("the second run differs:\n%s", diff)
 		}
 	})
 }
 
+// TestRunsAreIndependent compares each run of one playground with the only run of another one, for the manifests that
+// a person creates while they edit.
+func TestRunsAreIndependent(t *testing.T) {
+	two := stack("{distribution: {name: starter}}") + "---\n" +
+		strings.Replace(stack("{distribution: {name: starter}, replicas: 0}"), "name: demo", "name: second", 1)
+	manifests := []string{
+		stack("{distribution: {name: starter}}"),
+		"# comment\n" + stack("{distribution: {name: starter}}"),
+		stack("{distribution: {name: starter}, replicas: 2}"),
+		stack("{distribution: {name: starter}, replicas: many}"),
+		stack("{distribution: {name: starter}, replicas: 2}"),
+		two,
+		strings.Replace(two, "name: second", "name: demo", 1),
+		"",
+		two,
+	}
+	var page playground.Playground
+	for i, manifest := range manifests {
+		for _, objects := range []bool{true, false, true} {
+			options := playground.Options{Objects: objects}
+			want := new(playground.Playground).Run(manifest, options)
+			if diff := cmp.Diff(want, page.Run(manifest, options)); diff != "" {
+				t.Errorf("manifest %d, objects %t: the run depends on the previous runs:\n%s", i, objects, diff)
+			}
+		}
+	}
+}
+
+// BenchmarkRun measures the first run of a manifest, and a run after a change that does not change the objects.
 func BenchmarkRun(b *testing.B) {
 	samples, err := filepath.Glob("../../config/samples/*.yaml")
 	if err != nil {
@@ -312,9 +343,19 @@ func BenchmarkRun(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(b *testing.B) {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		options := playground.Options{Objects: true}
+		b.Run(name+"/first", func(b *testing.B) {
 			for b.Loop() {
-				playground.Run(string(data), playground.Options{Objects: true})
+				new(playground.Playground).Run(string(data), options)
+			}
+		})
+		b.Run(name+"/comment", func(b *testing.B) {
+			var page playground.Playground
+			manifest := string(data)
+			for b.Loop() {
+				page.Run(manifest, options)
+				manifest = "#" + manifest
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package dryrun
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 
 	"go.yaml.in/yaml/v2"
 
@@ -20,7 +21,29 @@ type Object struct {
 }
 
 // Objects returns the objects of a plan as YAML, without the separator of documents.
-func Objects(built *plan.Plan) ([]Object, error) {
+func Objects(built *plan.Plan) ([]Object, error) { return new(Printer).Objects(built) }
+
+// Printer prints the objects of plans as YAML. If an object is the same as in the previous round, the printer reuses
+// its text: most objects stay the same while a person edits a manifest, and their texts are long. The zero value is
+// ready to use.
+type Printer struct {
+	previous, current map[objectID]printed
+}
+
+// objectID identifies an object among all objects of a round.
+type objectID struct{ kind, namespace, name string }
+
+// printed is an object and its text.
+type printed struct {
+	content map[string]any
+	text    []byte
+}
+
+// NextRound starts a round. The printer forgets the objects that the ended round did not print.
+func (p *Printer) NextRound() { p.previous, p.current = p.current, nil }
+
+// Objects returns the objects of a plan as YAML, without the separator of documents.
+func (p *Printer) Objects(built *plan.Plan) ([]Object, error) {
 	objects := built.WithStorageSecret(emptyValues(built.Derived))
 	texts := make([]Object, 0, len(objects))
 	for _, object := range objects {
@@ -28,7 +51,8 @@ func Objects(built *plan.Plan) ([]Object, error) {
 		if err != nil {
 			return nil, err
 		}
-		data, err := yaml.Marshal(content.Object) // faster than a conversion through JSON
+		id := objectID{kind: object.GVK.Kind, namespace: content.GetNamespace(), name: object.Name}
+		data, err := p.print(id, content.Object)
 		if err != nil {
 			return nil, fmt.Errorf("print %s %q: %w", object.GVK.Kind, object.Name, err)
 		}
@@ -40,6 +64,23 @@ func Objects(built *plan.Plan) ([]Object, error) {
 		texts = append(texts, Object{Kind: object.GVK.Kind, Name: object.Name, Text: page.Bytes()})
 	}
 	return texts, nil
+}
+
+// print returns the YAML of an object.
+func (p *Printer) print(id objectID, content map[string]any) ([]byte, error) {
+	one, found := p.previous[id]
+	if !found || !reflect.DeepEqual(one.content, content) {
+		text, err := yaml.Marshal(content) // faster than a conversion through JSON
+		if err != nil {
+			return nil, err
+		}
+		one = printed{content: content, text: text}
+	}
+	if p.current == nil {
+		p.current = map[objectID]printed{}
+	}
+	p.current[id] = one
+	return one.text, nil
 }
 
 // emptyValues returns an empty value for each key that the operator derives from the value of a Secret.

@@ -3,9 +3,8 @@ import { decode, encode } from "./link.js";
 import { Pipeline } from "./pipeline.js";
 import { View } from "./view.js";
 
-// The maximum size of a manifest in bytes, and the pause after the last keystroke before a run, in milliseconds.
+// The maximum size of a manifest in bytes.
 const MAX_MANIFEST = 1 << 20;
-const PAUSE = 25;
 
 const $ = (id) => document.getElementById(id);
 const status = $("status");
@@ -20,14 +19,13 @@ let result;
 let shown = "config";
 // Whether the newest run requests the objects, which only one tab shows.
 let withObjects = false;
-let timer;
 // The time of the first change without a result. The browser test uses it to measure the delay.
 let changed;
 
 const pipeline = new Pipeline();
 const editor = new Editor($("manifest"), $("gutter"), () => {
   sample.value = "";
-  later();
+  run();
 });
 const view = new View(panels, { select: (line) => editor.select(line), showFindings: () => show("findings", true) });
 
@@ -95,7 +93,6 @@ function showResult({ result: next, took, stopped }) {
 }
 
 function run() {
-  clearTimeout(timer);
   changed ??= performance.now();
   $("link").hidden = true;
   if (editor.text.length > MAX_MANIFEST) {
@@ -105,13 +102,6 @@ function run() {
   }
   withObjects = shown === "objects";
   pipeline.run(editor.text, release.value, withObjects);
-}
-
-// later starts a run after a short pause without keystrokes.
-function later() {
-  changed ??= performance.now();
-  clearTimeout(timer);
-  timer = setTimeout(run, PAUSE);
 }
 
 // open shows the manifest in the link. It returns true, or false for a link without a manifest, or undefined if the

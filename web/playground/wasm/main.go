@@ -16,10 +16,11 @@ import (
 // program. Both functions return JSON.
 func main() {
 	debug.SetGCPercent(400) // trades memory for time, because the garbage collector uses the only thread of the program
+	var page playground.Playground
 	js.Global().Set("llamaStack", map[string]any{
 		"releases": js.FuncOf(func(js.Value, []js.Value) any { return text(playground.Known()) }),
 		"run": js.FuncOf(func(_ js.Value, args []js.Value) any {
-			return text(playground.Run(args[0].String(), playground.Options{
+			return text(page.Run(args[0].String(), playground.Options{
 				Release: args[1].String(), Objects: args[2].Bool(),
 			}))
 		}),
