@@ -312,9 +312,9 @@ func TestRunsAreIndependent(t *testing.T) {
 	manifests := []string{
 		stack("{distribution: {name: starter}}"),
 		"# comment\n" + stack("{distribution: {name: starter}}"),
-		stack("{distribution: {name: starter}, replicas: 2}"),
+		stack("{distribution: {name: starter}, replicas: 0}"),
 		stack("{distribution: {name: starter}, replicas: many}"),
-		stack("{distribution: {name: starter}, replicas: 2}"),
+		stack("{distribution: {name: starter}, replicas: 0}"),
 		two,
 		strings.Replace(two, "name: second", "name: demo", 1),
 		"",
