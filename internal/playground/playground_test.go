@@ -308,13 +308,13 @@ func FuzzRun(f *testing.F) {
 // a person creates while they edit.
 func TestRunsAreIndependent(t *testing.T) {
 	two := stack("{distribution: {name: starter}}") + "---\n" +
-		strings.Replace(stack("{distribution: {name: starter}, replicas: 0}"), "name: demo", "name: second", 1)
+		strings.Replace(stack("{distribution: {name: starter}, workload: {replicas: 0}}"), "name: demo", "name: second", 1)
 	manifests := []string{
 		stack("{distribution: {name: starter}}"),
 		"# comment\n" + stack("{distribution: {name: starter}}"),
-		stack("{distribution: {name: starter}, replicas: 0}"),
-		stack("{distribution: {name: starter}, replicas: many}"),
-		stack("{distribution: {name: starter}, replicas: 0}"),
+		stack("{distribution: {name: starter}, workload: {replicas: 0}}"),
+		stack("{distribution: {name: starter}, workload: {replicas: many}}"),
+		stack("{distribution: {name: starter}, workload: {replicas: 0}}"),
 		two,
 		strings.Replace(two, "name: second", "name: demo", 1),
 		"",
