@@ -4,22 +4,21 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/inspect"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/server"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/layout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/modellist"
 )
 
 type modelsOptions struct {
 	kube.Flags
+	serverFlags
 	output string
 	live   bool
 }
@@ -30,7 +29,8 @@ which clients send as "model".
 The command lists the models that the configuration registers. The server may serve
 more models, because some providers report models to it. With --live, the command
 asks the server through a forwarded port, as the command chat does. This requires
-the rights to list pods and to create pods/portforward.`
+the rights to list pods and to create pods/portforward, and a token if the server
+requires authentication.`
 
 func newModelsCommand(streams Streams, version string) *cobra.Command {
 	options := modelsOptions{}
@@ -39,34 +39,49 @@ func newModelsCommand(streams Streams, version string) *cobra.Command {
 		Short: "List the models of a stack with the ids that clients send",
 		Long:  modelsHelp,
 		Example: `  kubectl llamastack models my-stack
-  kubectl llamastack models my-stack --live -o json`,
+  kubectl llamastack models my-stack --live -o json
+  kubectl llamastack models my-stack --live --token-file token.txt`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			if err := checkForm(options.output); err != nil {
+			if err := options.check(); err != nil {
 				return err
 			}
 			return onCluster(command, streams, &options.Flags, version,
 				func(ctx context.Context, cluster *kube.Cluster, page *bytes.Buffer) error {
-					return options.run(ctx, cluster, args[0], streams, page)
+					return options.run(ctx, cluster, args[0], command.InOrStdin(), streams, page)
 				})
 		},
 	}
 	options.AddConnection(command)
 	options.AddNamespace(command)
+	options.add(command)
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
 	command.Flags().BoolVar(&options.live, "live", false, "list the models that the running server serves, and not those in the configuration")
 	return command
 }
 
+// check returns an error for an invalid value of a flag, and for a flag about the server without --live.
+func (o *modelsOptions) check() error {
+	for _, flag := range []struct{ name, value string }{
+		{"token", o.token}, {"token-file", o.tokenFile}, {"ca-file", o.caFile},
+	} {
+		if flag.value != "" && !o.live {
+			return fmt.Errorf("--%s: without --live, the command does not connect to the server; set --live, or remove --%s",
+				flag.name, flag.name)
+		}
+	}
+	return checkForm(o.output)
+}
+
 // run writes the models of a stack to the page.
 func (o *modelsOptions) run(
-	ctx context.Context, cluster *kube.Cluster, name string, streams Streams, page *bytes.Buffer,
+	ctx context.Context, cluster *kube.Cluster, name string, stdin io.Reader, streams Streams, page *bytes.Buffer,
 ) error {
 	stack, err := cluster.Stack(ctx, name)
 	if err != nil {
 		return err
 	}
-	models, err := o.models(ctx, &target{cluster, stack}, newPrinter(streams))
+	models, err := o.models(ctx, &target{cluster, stack}, stdin, newPrinter(streams))
 	if err != nil {
 		return err
 	}
@@ -100,9 +115,11 @@ func modelTable(models []modellist.Model, width int) string {
 }
 
 // models returns the models in the configuration, or with --live those that the server lists.
-func (o *modelsOptions) models(ctx context.Context, t *target, p printer) ([]modellist.Model, error) {
+func (o *modelsOptions) models(
+	ctx context.Context, t *target, stdin io.Reader, p printer,
+) ([]modellist.Model, error) {
 	if o.live {
-		return t.models(ctx, p)
+		return t.models(ctx, stdin, p, &o.serverFlags)
 	}
 	config, err := inspect.Config(ctx, t.cluster, t.stack)
 	if err != nil {
@@ -112,17 +129,15 @@ func (o *modelsOptions) models(ctx context.Context, t *target, p printer) ([]mod
 }
 
 // models returns the models that the server lists, through a forwarded port.
-func (t *target) models(ctx context.Context, p printer) ([]modellist.Model, error) {
-	c, closeAll, err := t.server(ctx, nil, p, &serverFlags{}, 0)
+func (t *target) models(
+	ctx context.Context, stdin io.Reader, p printer, flags *serverFlags,
+) ([]modellist.Model, error) {
+	c, closeAll, err := t.server(ctx, stdin, p, flags, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer closeAll()
 	listed, err := c.Models(ctx)
-	if refused, is := errors.AsType[*server.RefusedError](err); is && refused.Code == http.StatusUnauthorized {
-		return nil, rejected(fmt.Errorf("the server requires a token (status 401); to list its models, run: "+
-			"kubectl llamastack chat %s -n %s --token-file FILE", t.stack.Name, t.stack.Namespace))
-	}
 	if err != nil {
 		return nil, t.failed(err)
 	}

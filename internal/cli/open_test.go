@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -154,23 +155,21 @@ func TestModelsLive(t *testing.T) {
 	if got.code != 1 || !strings.HasPrefix(got.err, denied) {
 		t.Errorf("exit code %d, output %q, messages:\n%s", got.code, got.out, got.err)
 	}
+}
 
-	closed := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusUnauthorized)
-	}))
-	t.Cleanup(closed.Close)
-	api = fakeapi.Start(t)
-	servedStack(t, api, starterSpec(), nil, closed)
-	got = run(t, "", "models", "my", "--live", "--kubeconfig", api.Kubeconfig)
-	const token = "error: the server requires a token (status 401); to list its models, run: " +
-		"kubectl llamastack chat my -n team-a --token-file FILE\n"
-	if got.code != 1 || got.err != token {
-		t.Errorf("exit code %d, output %q, messages:\n%s", got.code, got.out, got.err)
+// Flags about the server need --live.
+func TestModelsWithoutLive(t *testing.T) {
+	for _, flag := range []string{"token", "token-file", "ca-file"} {
+		got := run(t, "", "models", "my", "--"+flag, canary)
+		want := "error: --" + flag + ": without --live, the command does not connect to the server; set --live, or remove --" + flag
+		if got.code != 2 || !strings.HasPrefix(got.err, want) || strings.Contains(got.out+got.err, canary) {
+			t.Errorf("--%s: exit code %d, messages:\n%s", flag, got.code, got.err)
+		}
 	}
 }
 
-// The command sends the token to the server, and does not print it.
-func TestChatToken(t *testing.T) {
+// The commands send the token to the server, and do not print it.
+func TestToken(t *testing.T) {
 	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+canary {
 			http.Error(w, `{"error":{"message":"Invalid token `+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")+`"}}`, http.StatusUnauthorized)
@@ -185,22 +184,28 @@ func TestChatToken(t *testing.T) {
 	if err := os.WriteFile(file, []byte(canary+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	chat := func(args ...string) result {
-		return run(t, "", append([]string{"chat", "my", "--kubeconfig", api.Kubeconfig}, args...)...)
-	}
-	if got := chat("--token-file", file); got.code != 0 || !strings.Contains(got.out, "vllm/llama") {
-		t.Errorf("with the token: %+v", got)
-	}
-	contains(t, chat().err, "error: the server requires a token; use --token-file FILE (status 401)")
-	got := chat("--token", "x"+canary)
-	contains(t, got.err, "error: the server does not accept the token; check the token, or log in again (status 401)")
-	if strings.Contains(got.out+got.err, canary) {
-		t.Errorf("a message contains the token:\n%s", got.err)
+	for _, command := range [][]string{{"chat", "my"}, {"models", "my", "--live"}} {
+		t.Run(command[0], func(t *testing.T) {
+			with := func(stdin string, args ...string) result {
+				return run(t, stdin, slices.Concat(command, []string{"--kubeconfig", api.Kubeconfig}, args)...)
+			}
+			for _, got := range []result{with("", "--token-file", file), with(canary+"\n", "--token-file", "-")} {
+				if got.code != 0 || !strings.Contains(got.out, "vllm/llama") {
+					t.Errorf("with the token: %+v", got)
+				}
+			}
+			contains(t, with("").err, "error: the server requires a token; use --token-file FILE (status 401)")
+			got := with("", "--token", "x"+canary)
+			contains(t, got.err, "error: the server does not accept the token; check the token, or log in again (status 401)")
+			if strings.Contains(got.out+got.err, canary) {
+				t.Errorf("a message contains the token:\n%s", got.err)
+			}
+		})
 	}
 }
 
-// The command verifies an HTTPS server with the certificates of the operator, of the Secret, or of a file.
-func TestChatTLS(t *testing.T) {
+// The commands verify an HTTPS server with the certificates of the operator, of the Secret, or of a file.
+func TestServerCertificate(t *testing.T) {
 	backend := modelServer(t, oneModel, nil, true)
 	certificate := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: backend.Certificate().Raw}))
 	foreign := "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"
@@ -232,9 +237,11 @@ func TestChatTLS(t *testing.T) {
 			api := fakeapi.Start(t)
 			servedStack(t, api, spec, nil, backend)
 			tc.prepare(api)
-			got := run(t, "", "chat", "my", "--kubeconfig", api.Kubeconfig)
-			if got.code != tc.code || !strings.Contains(got.err, tc.err) || tc.err == "" && got.err != "" {
-				t.Errorf("exit code %d, messages:\n%s", got.code, got.err)
+			for _, command := range [][]string{{"chat", "my"}, {"models", "my", "--live"}} {
+				got := run(t, "", append(command, "--kubeconfig", api.Kubeconfig)...)
+				if got.code != tc.code || !strings.Contains(got.err, tc.err) || tc.err == "" && got.err != "" {
+					t.Errorf("%s: exit code %d, messages:\n%s", command[0], got.code, got.err)
+				}
 			}
 		})
 	}

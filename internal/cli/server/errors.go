@@ -25,7 +25,7 @@ type UnansweredError struct {
 func (e *UnansweredError) Error() string {
 	if _, is := errors.AsType[*tls.CertificateVerificationError](e.Err); is {
 		return fmt.Sprintf("the certificate of the server is not trusted: %v; add its authority to the key ca.crt of the "+
-			"Secret in spec.networking.tls.secretName, or set --ca-file of kubectl llamastack chat", e.Err)
+			"Secret in spec.networking.tls.secretName, or set --ca-file", e.Err)
 	}
 	if errors.Is(e.Err, context.DeadlineExceeded) {
 		return fmt.Sprintf("the server does not answer %s in time; set a longer --timeout, or look at the log of the server", e.Path)
