@@ -3,7 +3,7 @@ import { decode, encode } from "./link.js";
 import { Pipeline } from "./pipeline.js";
 import { View } from "./view.js";
 
-// The maximum size of a manifest in bytes.
+// MAX_MANIFEST is the maximum size of a manifest in bytes.
 const MAX_MANIFEST = 1 << 20;
 
 const $ = (id) => document.getElementById(id);
@@ -17,9 +17,9 @@ const panels = Object.fromEntries(names.map((name) => [name, $(`panel-${name}`)]
 let samples = [];
 let result;
 let shown = "config";
-// Whether the newest run requests the objects, which only one tab shows.
+// withObjects is true if the newest run requests the objects, which only one tab shows.
 let withObjects = false;
-// The time of the first change without a result. The browser test uses it to measure the delay.
+// changed is the time of the first change without a result. The browser test uses it to measure the delay.
 let changed;
 
 const pipeline = new Pipeline();
@@ -56,7 +56,7 @@ function summary({ stacks, findings }) {
     .map(([word, amount]) => count(amount, word));
   const valid = stacks.filter((stack) => stack.valid);
   const state = number("error") > 0 ? "Not valid" : "Valid";
-  const what = valid.map((stack) => `${stack.name} runs release ${stack.release || "of its image"}`);
+  const what = valid.map(({ name, release: line }) => `${name} runs ${line ? `release ${line}` : "the release of its image"}`);
   return `${[state, ...parts].join(", ")}.${what.length > 0 ? ` ${what.join("; ")}.` : ""}`;
 }
 
