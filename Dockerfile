@@ -1,4 +1,4 @@
-# The operator's image contains one static program on a base without a shell and
+# The operator's image contains one static program on a base without a shell or
 # a package manager. The builder cross-compiles it for each platform, without
 # emulation:
 #   docker buildx build --platform linux/amd64,linux/arm64 --build-arg VERSION=v0.1.0 --tag <image> .

@@ -16,7 +16,7 @@ LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
 FENCE = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
 # A link to the published playground, with its text.
 PLAYGROUND = re.compile(r"\[([^\]]+)\]\(https://llamastack\.github\.io/llama-stack-k8s-operator/latest/playground/\)")
-MISSING = "the link {target!r} of {page} leads to a file that does not exist"
+MISSING = "the link {target!r} of {page} refers to a file that does not exist; correct the link"
 
 
 def on_page_markdown(markdown, page, config, **_):
@@ -52,7 +52,7 @@ LOADED = re.compile(r"<(?:script|img|iframe)\b[^>]*\bsrc=[\"']?(?:https?:)?//|"
 def on_post_build(config, **_):
     """Adds the playground, and fails if a page of the site loads a file from another host."""
     site = Path(config["site_dir"])
-    # `make site` writes it here.
+    # `make site` writes the playground into this folder.
     if (playground := Path(config["docs_dir"]).parent / ".cache" / "playground").is_dir():
         shutil.copytree(playground, site / "playground", dirs_exist_ok=True)
     for page in sorted(site.rglob("*.html")):
