@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// answers holds the API server's last answer for each object. It exists only to save calls, so without it, the operator
-// only reads more often. It saves calls while the cache does not contain the operator's own write yet, if the content
-// of an object is not cached, or if the API server stores an object in a form that differs from the applied one. Calls
-// for one object are not concurrent.
+// answers holds the API server's last answer for each object. It only saves calls: without it, the operator would read
+// objects more often. It saves calls in three cases: the cache does not yet contain the operator's last write, the
+// cache holds only the metadata of an object, or the API server stores an object in a form that differs from the
+// applied one. Calls for one object are not concurrent.
 type answers struct {
 	mu      sync.Mutex
 	entries map[types.NamespacedName]map[objectKey]entry
@@ -68,8 +68,8 @@ func (m *answers) confirmed(
 	return digestOf(wanted) == e.digest
 }
 
-// markUncertain records that an object of this name may exist even if the cache does not contain it. An answer may have
-// been lost, or another client may have created the object first.
+// markUncertain records that an object of this name may exist even if the cache does not contain it. The operator may
+// not have received the answer to its write, or another client may have created the object first.
 func (m *answers) markUncertain(owner types.NamespacedName, wanted *unstructured.Unstructured) {
 	if !m.knows(owner, wanted) {
 		m.put(owner, wanted, entry{})
@@ -111,7 +111,7 @@ func (m *answers) find(owner types.NamespacedName, object *unstructured.Unstruct
 	return e, ok
 }
 
-// drop releases the object itself when the cache contains it.
+// drop releases the stored object after the cache has caught up. It keeps the rest of the entry.
 func (m *answers) drop(owner types.NamespacedName, object *unstructured.Unstructured) {
 	if e, ok := m.find(owner, object); ok {
 		e.live = nil

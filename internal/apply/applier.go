@@ -17,14 +17,14 @@ import (
 type Options struct {
 	// Writer writes objects, and reads them without caches.
 	Writer client.Client
-	// Cache holds the children, and only metadata for the kinds in MetadataOnly.
+	// Cache holds the children. For the kinds in MetadataOnly, it holds only the metadata.
 	Cache client.Reader
 	// Scheme contains the kinds that the cache holds as Go types. All others are cached as unstructured objects.
 	Scheme *runtime.Scheme
 	// Manager is the field manager of every apply.
 	Manager string
-	// MetadataOnly lists the kinds whose content is not cached. Their cache has no selector, so objects that are not in it
-	// do not exist or are new.
+	// MetadataOnly lists the kinds of which only the metadata is cached. Their cache has no selector, so objects that are
+	// not in it do not exist or are new.
 	MetadataOnly []schema.GroupVersionKind
 }
 
@@ -63,7 +63,8 @@ const (
 	Adopted Outcome = "adopted"
 )
 
-// Desired is an object that may be applied: it has no other owner, and the fields of predecessors are taken over.
+// Desired is an object that may be applied: it has no other owner, and the Applier has taken over the fields of
+// predecessors.
 type Desired struct {
 	// Wanted is the object to apply. Callers may replace it with another rendering of the object before Set.
 	Wanted *unstructured.Unstructured
@@ -156,7 +157,7 @@ func content(object client.Object, kind schema.GroupVersionKind) (*unstructured.
 	return plain, nil
 }
 
-// sameContent compares the fields that can never change in an immutable object.
+// sameContent reports whether two objects have the same data, which can never change in an immutable object.
 func sameContent(wanted, live *unstructured.Unstructured) bool {
 	return equal(wanted.Object["data"], live.Object["data"]) &&
 		equal(wanted.Object["binaryData"], live.Object["binaryData"])

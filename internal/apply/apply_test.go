@@ -124,8 +124,8 @@ func TestSetRevertsDrift(t *testing.T) {
 		want  apply.Outcome
 	}{
 		{"image", `{"spec":{"template":{"spec":{"containers":[{"name":"server","image":"evil"}]}}}}`, apply.Configured},
-		{"our label", `{"metadata":{"labels":{"by":null}}}`, apply.Configured},
-		{"foreign annotation", `{"metadata":{"annotations":{"theirs":"x"}}}`, apply.Unchanged},
+		{"label of the owner", `{"metadata":{"labels":{"by":null}}}`, apply.Configured},
+		{"annotation of another manager", `{"metadata":{"annotations":{"theirs":"x"}}}`, apply.Unchanged},
 		{"injected container", `{"spec":{"template":{"spec":{"containers":[{"name":"sidecar","image":"s"}]}}}}`, apply.Unchanged},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestSetRemovesUnwantedFields(t *testing.T) {
 	containers, _, _ = unstructured.NestedSlice(b.get(t, deployments, "my").Object, "spec", "template", "spec",
 		"containers")
 	if probe := containers[0].(map[string]any)["readinessProbe"]; probe != nil {
-		t.Errorf("the probe stays: %v", probe)
+		t.Errorf("the readiness probe was not removed: %v", probe)
 	}
 }
 
@@ -191,7 +191,7 @@ var checkOwnershipCases = []struct {
 			`delete it, or give this object another name`,
 	},
 	{
-		name: "another owner's, with our labels",
+		name: "labels of this owner, another controller",
 		foreign: func(_ *bench, u *unstructured.Unstructured) {
 			u.SetOwnerReferences([]metav1.OwnerReference{{
 				APIVersion: "v1", Kind: "Node", Name: "other", UID: "u",
@@ -201,12 +201,12 @@ var checkOwnershipCases = []struct {
 		message: `Service "my-service" in namespace "NS" exists and is controlled by Node "other"; delete it, or give this object another name`,
 	},
 	{
-		name:    "orphaned with our labels",
+		name:    "labels of this owner, no controller",
 		foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetOwnerReferences(nil) },
 		want:    apply.Adopted,
 	},
 	{
-		name:    "ours without labels, as an older program left it",
+		name:    "controlled by this owner, no labels",
 		foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetLabels(nil) },
 		want:    apply.Configured,
 	},
@@ -248,7 +248,7 @@ func TestCheckOwnership(t *testing.T) {
 				t.Errorf("%s, want %s", applied[1].Outcome, tc.want)
 			}
 			if !metav1.IsControlledBy(b.get(t, services, "my-service"), &metav1.ObjectMeta{UID: b.owner.UID}) {
-				t.Error("the Service does not belong to the owner")
+				t.Error("the owner does not control the Service")
 			}
 		})
 	}
@@ -256,8 +256,8 @@ func TestCheckOwnership(t *testing.T) {
 
 func TestCheckOwnershipOfAnImmutableName(t *testing.T) {
 	for name, change := range map[string]func(*unstructured.Unstructured){
-		"other content": func(u *unstructured.Unstructured) { u.Object["data"] = map[string]any{"config.yaml": "two"} },
-		"another owner's": func(u *unstructured.Unstructured) {
+		"different data": func(u *unstructured.Unstructured) { u.Object["data"] = map[string]any{"config.yaml": "two"} },
+		"no controller and no labels": func(u *unstructured.Unstructured) {
 			u.SetOwnerReferences(nil)
 			u.SetLabels(nil)
 		},
@@ -271,7 +271,7 @@ func TestCheckOwnershipOfAnImmutableName(t *testing.T) {
 			}
 			_, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
 			if taken, ok := errors.AsType[*apply.NameTaken](err); !ok || taken.Name != "my-config-1" {
-				t.Errorf("CheckOwnership: %v, want my-config-1 to be taken", err)
+				t.Errorf("CheckOwnership: %v, want an error that the name my-config-1 is taken", err)
 			}
 		})
 	}
@@ -299,7 +299,7 @@ func TestMigrateFieldOwnership(t *testing.T) {
 
 	b.apply(t, b.child(t, deploymentText))
 	if writes := b.counter.take(); writes != 2 {
-		t.Errorf("%d writes, want one for the fields and one for the content", writes)
+		t.Errorf("%d writes, want one for the managed fields and one for the object", writes)
 	}
 	live := b.get(t, deployments, "my")
 	if diff := cmp.Diff(map[string]string{"theirs": "x"}, live.GetAnnotations()); diff != "" {
@@ -325,7 +325,7 @@ func TestMigrateFieldOwnership(t *testing.T) {
 		entries[i].Time = new(metav1.NewTime(time.Now().Add(-time.Hour)))
 	}
 	live.SetManagedFields(entries)
-	live.SetAnnotations(map[string]string{"theirs": "x", "later": "y"}) // a change of timestamps alone is not a write
+	live.SetAnnotations(map[string]string{"theirs": "x", "later": "y"}) // the API server ignores a change of timestamps alone
 	if err := b.client.Update(t.Context(), live, client.FieldOwner("old")); err != nil {
 		t.Fatal(err)
 	}
@@ -342,12 +342,12 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	}
 }
 
-// TestTakeOverAgain checks that a predecessor may update or replace an object after an apply. The Applier takes over
-// its fields, and the mark stays until the next apply.
+// TestTakeOverAgain checks that the Applier takes over the fields of a predecessor that applies or replaces an object
+// again, and that the mark stays until the next apply.
 func TestTakeOverAgain(t *testing.T) {
 	const record = "tester.io/record"
 	for name, writes := range map[string]func(*testing.T, *bench){
-		"by applying": func(t *testing.T, b *bench) {
+		"the predecessor applies": func(t *testing.T, b *bench) {
 			stale := object(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: my, annotations: {stale: x}}}`)
 			stale.SetNamespace(b.owner.Namespace)
 			if err := b.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(stale),
@@ -355,7 +355,7 @@ func TestTakeOverAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"by replacing": func(t *testing.T, b *bench) {
+		"the predecessor replaces": func(t *testing.T, b *bench) {
 			live := b.get(t, deployments, "my")
 			live.SetAnnotations(map[string]string{"stale": "x"})
 			if err := b.client.Update(t.Context(), live, client.FieldOwner("old")); err != nil {
@@ -384,8 +384,8 @@ func TestTakeOverAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			for where, got := range map[string]client.Object{
-				"live": b.get(t, deployments, "my"), "decided on": desired[0].Live,
-				"in hand": inHand,
+				"in the cluster": b.get(t, deployments, "my"), "from CheckOwnership": desired[0].Live,
+				"from TakeOver": inHand,
 			} {
 				if diff := cmp.Diff(map[string]string{record: "predecessor", "stale": "x"}, got.GetAnnotations()); diff != "" {
 					t.Errorf("annotations %s (-want +got):\n%s", where, diff)
@@ -402,7 +402,7 @@ func TestTakeOverAgain(t *testing.T) {
 				}
 			}
 			if writes := b.counter.take(); writes != 2 {
-				t.Errorf("%d writes, want one for the fields and one for the content", writes)
+				t.Errorf("%d writes, want one for the managed fields and one for the object", writes)
 			}
 			if got := b.apply(t, wanted()); got[0] != apply.Unchanged {
 				t.Errorf("%s, want unchanged", got[0])
@@ -476,8 +476,8 @@ spec:
 	}
 }
 
-// TestMigrateVolumeClaim checks that the takeover of a claim keeps the fields of its spec that the older program's
-// create stored, because the spec is immutable.
+// TestMigrateVolumeClaim checks that the takeover of a claim keeps the fields of its spec that were stored when the
+// older program created it, because the spec is immutable.
 func TestMigrateVolumeClaim(t *testing.T) {
 	b := newBench(t)
 	before := b.child(t, claimText)
@@ -507,7 +507,7 @@ func TestMigrateVolumeClaim(t *testing.T) {
 	}
 }
 
-// TestStaleCache checks that a cache without the Applier's own writes does not cause another write, and that an
+// TestStaleCache checks that a cache without the Applier's last write does not cause another write, and that an
 // outdated object in the cache does not cause an overwrite of a newer object.
 func TestStaleCache(t *testing.T) {
 	b := newBench(t)

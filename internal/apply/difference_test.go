@@ -109,35 +109,35 @@ var inForceCases = []struct {
 	want         bool
 }{
 	{name: "same", want: true},
-	{name: "server's empty value", wanted: setField(false, "spec", "hostNetwork"), want: true},
-	{name: "null for a missing field", wanted: setField(nil, "spec", "strategy"), want: true},
-	{name: "foreign label", live: setField("c", "metadata", "labels", "theirs"), want: true},
-	{name: "other value", wanted: setField("b", "metadata", "labels", "ours")},
+	{name: "empty value that the API server drops", wanted: setField(false, "spec", "hostNetwork"), want: true},
+	{name: "null value of a missing field", wanted: setField(nil, "spec", "strategy"), want: true},
+	{name: "label of another manager", live: setField("c", "metadata", "labels", "theirs"), want: true},
+	{name: "different value", wanted: setField("b", "metadata", "labels", "ours")},
 	{name: "new label", wanted: setField("b", "metadata", "labels", "more")},
-	{name: "label no longer wanted", wanted: setField(map[string]any{}, "metadata", "labels")},
-	{name: "field no longer wanted", wanted: func(_ *testing.T, u *unstructured.Unstructured) {
+	{name: "owned label is not wanted", wanted: setField(map[string]any{}, "metadata", "labels")},
+	{name: "owned field is not wanted", wanted: func(_ *testing.T, u *unstructured.Unstructured) {
 		unstructured.RemoveNestedField(u.Object, "spec", "priority")
 	}},
 	{name: "new key in an atomic map", live: setField(map[string]any{"disk": "ssd", "more": "x"}, "spec",
 		"nodeSelector")},
-	{name: "atomic map, key no longer wanted", wanted: setField(map[string]any{}, "spec", "nodeSelector")},
-	{name: "number", wanted: setField(int64(6), "spec", "priority")},
-	{name: "argument", wanted: changeContainer(func(c map[string]any) { c["args"] = []any{"x"} })},
-	{name: "argument order", wanted: changeContainer(func(c map[string]any) { c["args"] = []any{"y", "x"} })},
-	{name: "image", wanted: changeContainer(func(c map[string]any) { c["image"] = "j" })},
-	{name: "variable no longer wanted", wanted: changeContainer(func(c map[string]any) { c["env"] = []any{envVar("A", "1")} })},
+	{name: "owned key of an atomic map is not wanted", wanted: setField(map[string]any{}, "spec", "nodeSelector")},
+	{name: "different number", wanted: setField(int64(6), "spec", "priority")},
+	{name: "fewer arguments", wanted: changeContainer(func(c map[string]any) { c["args"] = []any{"x"} })},
+	{name: "different order of arguments", wanted: changeContainer(func(c map[string]any) { c["args"] = []any{"y", "x"} })},
+	{name: "different image", wanted: changeContainer(func(c map[string]any) { c["image"] = "j" })},
+	{name: "owned variable is not wanted", wanted: changeContainer(func(c map[string]any) { c["env"] = []any{envVar("A", "1")} })},
 	{name: "new variable", wanted: changeContainer(func(c map[string]any) { c["env"] = append(c["env"].([]any), envVar("C", "1")) })},
-	{name: "variable order", wanted: changeContainer(func(c map[string]any) {
+	{name: "different order of variables", wanted: changeContainer(func(c map[string]any) {
 		env := c["env"].([]any)
 		c["env"] = []any{env[1], env[0]}
 	})},
-	{name: "other field of the pod", wanted: changeContainer(func(c map[string]any) {
+	{name: "reference to another field of the pod", wanted: changeContainer(func(c map[string]any) {
 		c["env"] = []any{envVar("A", "1"), map[string]any{
 			"name":      "B",
 			"valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "metadata.uid"}},
 		}}
 	})},
-	{name: "container gone", live: setField([]any{}, "spec", "containers")},
+	{name: "container is missing", live: setField([]any{}, "spec", "containers")},
 }
 
 func TestInForce(t *testing.T) {
@@ -167,11 +167,11 @@ func TestInForce(t *testing.T) {
 func TestInForceWithoutOwnedFields(t *testing.T) {
 	wanted, live := object(t, wantedText), object(t, liveText)
 	for name, entry := range map[string]metav1.ManagedFieldsEntry{
-		"nobody's": {},
-		"updated":  {Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsV1: metav1.NewFieldsV1(ownedText)},
-		"status":   {Manager: manager, Operation: metav1.ManagedFieldsOperationApply, Subresource: "status", APIVersion: "v1", FieldsV1: metav1.NewFieldsV1(ownedText)},
-		"garbled":  {Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1", FieldsV1: metav1.NewFieldsV1(`{"x":1}`)},
-		"empty":    {Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1"},
+		"entry without a manager": {},
+		"entry of an update":      {Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsV1: metav1.NewFieldsV1(ownedText)},
+		"entry of the status":     {Manager: manager, Operation: metav1.ManagedFieldsOperationApply, Subresource: "status", APIVersion: "v1", FieldsV1: metav1.NewFieldsV1(ownedText)},
+		"invalid fields":          {Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1", FieldsV1: metav1.NewFieldsV1(`{"x":1}`)},
+		"no fields":               {Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			live.SetManagedFields([]metav1.ManagedFieldsEntry{entry})

@@ -39,7 +39,7 @@ func (a *Applier) lookupAll(ctx context.Context, owner Owner, wanted []*unstruct
 	return objects, nil
 }
 
-// version is the oldest acceptable version for a read: a resource version, or one of the constants.
+// version is the oldest acceptable version for a read: a resource version, or one of the constants below.
 type version string
 
 const (
@@ -62,8 +62,8 @@ func (a *Applier) lookup(
 	case err != nil:
 		return desired, newest, false, err
 	case cached == nil && a.answers.knows(owner.Key(), wanted):
-		// The operator's cache and the API server's cache may both lack the operator's own write. The API server would reject
-		// the creation of an existing object.
+		// The operator's cache and the API server's cache may both lack the operator's last write. The API server would
+		// reject the creation of an existing object.
 		return desired, newest, false, nil
 	case cached == nil && whole:
 		return desired, anyVersion, false, nil // the cache has a selector and lacks objects of other owners
@@ -154,7 +154,7 @@ func (a *Applier) newList(kind schema.GroupVersionKind) (client.ObjectList, erro
 	return newOf[client.ObjectList](a, kind, list, &metav1.PartialObjectMetadataList{}, &unstructured.UnstructuredList{})
 }
 
-// newOf returns an empty object or list of the Go type with which its kind is cached.
+// newOf returns an empty object or list of the Go type in which the cache holds its kind.
 func newOf[T runtime.Object](a *Applier, kind, gvk schema.GroupVersionKind, metadata, plain T) (T, error) {
 	switch {
 	case a.metadataOnly.Has(kind):

@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/apply"
 )
 
-// TestLookupOfNewChildren checks that a new child causes one write and at most one read, and no read if the cache
+// TestLookupOfNewChildren checks that the lookup of a new child causes at most one read, and no read if the cache
 // contains the objects of all owners.
 func TestLookupOfNewChildren(t *testing.T) {
 	b := newBench(t)
@@ -46,7 +46,7 @@ func TestLookupOfExistingChildren(t *testing.T) {
 	reads := b.countReads()
 	_, err := b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, serviceText)})
 	if _, conflict := errors.AsType[*apply.OwnershipConflict](err); !conflict {
-		t.Errorf("CheckOwnership: error %v, want one about another owner", err)
+		t.Errorf("CheckOwnership: error %v, want an *OwnershipConflict", err)
 	}
 	want := map[string]int{"services/my-service?resourceVersion=0": 1, "services/my-service?": 1}
 	if diff := cmp.Diff(want, reads()); diff != "" {
@@ -147,7 +147,7 @@ func TestSetWithoutLookup(t *testing.T) {
 	b.counter.take()
 	_, err = b.applier.CheckOwnership(t.Context(), b.owner, []*unstructured.Unstructured{b.child(t, configText)})
 	if _, taken := errors.AsType[*apply.NameTaken](err); !taken || b.counter.take() != 0 {
-		t.Errorf("CheckOwnership after the conflict: %v, want an error about the name, independent of the cache", err)
+		t.Errorf("CheckOwnership after the conflict: %v, want *NameTaken although the cache does not contain the object", err)
 	}
 }
 
@@ -158,7 +158,7 @@ func (behind) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ..
 	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 }
 
-// TestLookupWithAnOutdatedCache checks that a cache without the Applier's own write does not cause another write.
+// TestLookupWithAnOutdatedCache checks that a cache without the Applier's last write does not cause another write.
 func TestLookupWithAnOutdatedCache(t *testing.T) {
 	b := newBench(t)
 	b.applier = b.newApplier(t, b.client.Scheme(), behind{b.client})
@@ -185,8 +185,8 @@ func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Obje
 	return s.Client.Get(ctx, key, object, given...)
 }
 
-// TestLookupWithAnOutdatedAPIServerCache checks that a cache of the API server without the Applier's own write does not
-// cause another write.
+// TestLookupWithAnOutdatedAPIServerCache checks that a cache of the API server without the Applier's last write does
+// not cause another write.
 func TestLookupWithAnOutdatedAPIServerCache(t *testing.T) {
 	b := newBench(t)
 	b.applier = apply.New(apply.Options{
@@ -223,8 +223,8 @@ func (defective) Get(context.Context, client.ObjectKey, client.Object, ...client
 	panic("a defect")
 }
 
-// TestAnswerWithoutContent checks that the response contains no content of kinds whose content is not cached, such as
-// the values of a Secret.
+// TestAnswerWithoutContent checks that the response contains only the metadata of an object if only the metadata of its
+// kind is cached, so that it contains no values of a Secret.
 func TestAnswerWithoutContent(t *testing.T) {
 	b := newBench(t)
 	found, err := b.applier.CheckOwnership(t.Context(), b.owner,
@@ -251,7 +251,7 @@ func TestAnswerWithoutContent(t *testing.T) {
 			_, whole = content.Object["data"]
 		}
 		if whole != (kind == services) {
-			t.Errorf("%s: content in the answer %v", kind.Kind, got)
+			t.Errorf("%s: whether the answer has content is wrong: %v", kind.Kind, got)
 		}
 	}
 }
@@ -270,6 +270,6 @@ func TestSetOfAnUnknownField(t *testing.T) {
 	}
 	if _, err := b.applier.Set(t.Context(), b.owner, found); err == nil ||
 		!strings.Contains(err.Error(), ".spec.selectr") {
-		t.Errorf("Set: error %v, want one about the field", err)
+		t.Errorf("Set: error %v, want an error about the field", err)
 	}
 }

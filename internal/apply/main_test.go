@@ -48,9 +48,9 @@ var (
 	deployments = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
 )
 
-// bench is one test's namespace, owner and counted client.
+// bench holds the namespace, the owner, the Applier and the counter of requests of one test.
 type bench struct {
-	client  client.Client // with an administrator's permissions, not counted
+	client  client.Client // has the permissions of an administrator; its requests are not counted
 	owner   apply.Owner
 	applier *apply.Applier
 	counter *counter

@@ -15,8 +15,8 @@ import (
 // backup is the manager of a backup tool.
 const backup = client.FieldOwner("velero-server")
 
-// restore creates a child like a backup tool: with a create request, without an owner, and with an annotation of
-// another client.
+// restore creates a child as a backup tool does: with a create request, without an owner, and with an annotation that
+// another client set.
 func (b *bench) restore(t *testing.T, text string) {
 	t.Helper()
 	child := b.child(t, text)
@@ -65,7 +65,8 @@ func TestMigrateRestoredObject(t *testing.T) {
 	}
 }
 
-// changes applies another rendering and checks that only fields of other managers are left of the previous one.
+// changes applies another rendering, and checks that the object then has no fields of the previous rendering, except
+// fields of other managers.
 func (b *bench) changes(t *testing.T, text string) {
 	t.Helper()
 	wanted := b.child(t, text)
@@ -85,12 +86,12 @@ func (b *bench) changes(t *testing.T, text string) {
 	}
 	b.restart(t)
 	if b.counter.take(); b.apply(t, b.child(t, text))[0] != apply.Unchanged || b.counter.take() != 0 {
-		t.Error("the second apply was a write")
+		t.Error("the second apply wrote the object")
 	}
 }
 
-// settled removes the fields that a cluster sets, and the two fields that stay: the class of a claim, and an annotation
-// of another manager in the template.
+// settled removes the fields that a cluster sets, and two fields that an apply does not remove: the storage class of a
+// claim, and the annotations of the pod template.
 func settled(value any) any {
 	spec, ok := value.(map[string]any)
 	if !ok {
@@ -108,8 +109,8 @@ func settled(value any) any {
 	return spec
 }
 
-// TestMigrateLongAfterTheAdoption checks that the takeover also happens in an object that an earlier version adopted
-// without it.
+// TestMigrateLongAfterTheAdoption checks that the Applier also takes over fields of an object that an earlier version
+// adopted without a takeover.
 func TestMigrateLongAfterTheAdoption(t *testing.T) {
 	b := newBench(t)
 	b.restore(t, serviceText)

@@ -69,7 +69,7 @@ func TakenOver(kind string, live metav1.Object, owner Owner, manager string) ([]
 	if i := indexApplied(entries, manager); i >= 0 {
 		switch {
 		case entries[i].Time.Before(&owner.PredecessorsUntil):
-			entries[i].Time = owner.PredecessorsUntil.DeepCopy() // so that the takeover happens only once
+			entries[i].Time = owner.PredecessorsUntil.DeepCopy() // the takeover must happen only once
 		case !owner.appliedAgain(entries) && !owner.replaced(kind, live):
 			return nil, nil
 		}
@@ -98,8 +98,8 @@ func TakenOver(kind string, live metav1.Object, owner Owner, manager string) ([]
 	return entries, keepMetadata(entries, manager)
 }
 
-// appliedAgain reports whether a predecessor applied fields that this program has not taken over. Only a predecessor
-// applies with its manager name, which is the owner's name.
+// appliedAgain reports whether a predecessor applied fields that this program has not taken over. Only predecessors
+// apply with the names in Predecessors.
 func (o Owner) appliedAgain(entries []metav1.ManagedFieldsEntry) bool {
 	return slices.ContainsFunc(entries, func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Subresource == "" && entry.Operation == metav1.ManagedFieldsOperationApply &&

@@ -40,8 +40,8 @@ func (a *Applier) Set(ctx context.Context, owner Owner, objects []Desired) ([]Ap
 	return result, nil
 }
 
-// neverStored is a resource version that no object has, because the store counts its own creation as the first change.
-// An apply with this version creates an object, and fails with a conflict if the object exists.
+// neverStored is a resource version that no object has, because revision 1 of the store is the revision of the empty
+// store. An apply with this version creates an object, and fails with a conflict if the object exists.
 const neverStored = "1"
 
 func (a *Applier) set(ctx context.Context, owner Owner, desired Desired) (Applied, error) {
@@ -59,7 +59,7 @@ func (a *Applier) set(ctx context.Context, owner Owner, desired Desired) (Applie
 		a.answers.markUncertain(owner.Key(), desired.Wanted)
 		return Applied{}, fmt.Errorf("apply %s %q: %w", kind.Kind, desired.Wanted.GetName(), err)
 	}
-	// The cache contains no older version of an object that the operator created.
+	// An object that the operator has just created has no older version in the cache, so the answer is not needed.
 	keep := desired.Live != nil && !a.metadataOnly.Has(kind)
 	a.answers.remember(owner.Key(), desired.Wanted, answer, keep)
 	return Applied{Kind: kind, Object: answer, Outcome: outcome(desired, answer)}, nil

@@ -26,7 +26,8 @@ type SharedFields struct{ known *lru.Cache }
 func NewSharedFields() SharedFields { return SharedFields{lru.New(sharedFields)} }
 
 // Transform is a transform function for the caches of kinds that are cached as Go types. It has no effect on other
-// kinds, because they return their managed fields as copies. The child keeps its managed fields, for comparisons.
+// kinds, because unstructured objects return copies of their managed fields. The child keeps its managed fields, for
+// comparisons.
 func (s SharedFields) Transform(object any) (any, error) {
 	child, ok := object.(metav1.Object)
 	if !ok {

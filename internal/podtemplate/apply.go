@@ -15,7 +15,8 @@ import (
 )
 
 // Apply merges the patch into a copy of the template, which has only the server's container. That container comes first
-// in the result. The errors are for the user. Each error contains a remedy, and the path of a field below path.
+// in the result. The errors are for the user. Each error names a field of the patch, with path as the beginning of its
+// path, and contains a remedy.
 func Apply(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, path *field.Path,
 ) (*corev1ac.PodTemplateSpecApplyConfiguration, field.ErrorList) {
 	result, errs := merge(template, patch, path)

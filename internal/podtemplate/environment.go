@@ -28,8 +28,9 @@ func setAside(template, patch map[string]any, server string) environment {
 	return environment{server: server, before: before, named: named}
 }
 
-// namedIn returns the names of the variables in a patch of the containers. It returns false if there are none, or if
-// the patch does more than set and remove variables, because only the merge can then determine the other variables.
+// namedIn returns the names of the variables in a patch of the containers. It returns false if the patch names no
+// variable, or if the patch does more than set and remove variables, because only the merge can then determine the
+// other variables.
 func namedIn(containers []any, server string) (naming, bool) {
 	patch := onlyPatch(containers, server)
 	list, _ := patch["env"].([]any)
@@ -49,8 +50,8 @@ func namedIn(containers []any, server string) (naming, bool) {
 	return named, true
 }
 
-// onlyPatch returns the patch of the server's container. It returns nil if there are several or none, or if a directive
-// applies to a whole container.
+// onlyPatch returns the patch of the server's container. It returns nil if the list does not contain exactly one such
+// patch, or if a directive applies to a whole container.
 func onlyPatch(containers []any, server string) map[string]any {
 	var patch map[string]any
 	for _, item := range containers {

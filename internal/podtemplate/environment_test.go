@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
-// patchOf returns a template of a server with some variables, or a patch of them.
+// patchOf returns a pod template, or a patch of one, whose container "server" has these variables.
 func patchOf(env []any) map[string]any {
 	container := map[string]any{"name": "server", "env": env}
 	return map[string]any{"spec": map[string]any{"containers": []any{container}}}
@@ -25,8 +25,8 @@ func merged(t *testing.T, before, changes map[string]any) map[string]any {
 	return after
 }
 
-// For any patch of the other variables, the variables that are set aside and put back have the same positions as after
-// a merge of all variables.
+// TestSetAside checks that, for any patch, the variables that are set aside and put back have the same positions as
+// after a merge of all variables.
 func TestSetAside(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -65,23 +65,24 @@ func TestSetAside(t *testing.T) {
 	}
 }
 
-// No variable is set aside if the patch does more than set and remove variables.
+// TestNothingSetAside checks that no variable is set aside if the patch names no variable, or does more than set and
+// remove variables.
 func TestNothingSetAside(t *testing.T) {
 	variable := map[string]any{"name": "A", "value": "1"}
 	for name, changes := range map[string]map[string]any{
-		"an empty patch":    {},
-		"no variables":      patchOf(nil),
-		"the list replaced": patchOf([]any{map[string]any{"$patch": "replace"}, variable}),
-		"no name":           patchOf([]any{map[string]any{"value": "1"}}),
-		"an order of the variables": {"spec": map[string]any{"containers": []any{map[string]any{
+		"an empty patch":            {},
+		"no variables":              patchOf(nil),
+		"the list is replaced":      patchOf([]any{map[string]any{"$patch": "replace"}, variable}),
+		"a variable without a name": patchOf([]any{map[string]any{"value": "1"}}),
+		"the order of the variables is set": {"spec": map[string]any{"containers": []any{map[string]any{
 			"name": "server",
 			"env":  []any{variable}, "$setElementOrder/env": []any{variable},
 		}}}},
-		"the server twice": {"spec": map[string]any{"containers": []any{map[string]any{
+		"two patches of the server's container": {"spec": map[string]any{"containers": []any{map[string]any{
 			"name": "server",
 			"env":  []any{variable},
 		}, map[string]any{"name": "server"}}}},
-		"the containers removed": {"spec": map[string]any{"containers": []any{map[string]any{"$patch": "replace"}}}},
+		"the containers are replaced": {"spec": map[string]any{"containers": []any{map[string]any{"$patch": "replace"}}}},
 	} {
 		template := patchOf([]any{map[string]any{"name": "A"}, map[string]any{"name": "B"}})
 		if aside := setAside(template, changes, "server"); aside.before != nil {

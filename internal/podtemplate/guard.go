@@ -53,7 +53,8 @@ func guardContainer(before, after map[string]any, server string, path *field.Pat
 	now := find(items(after, "spec", "containers"), "name", server)
 	path = path.Key(server)
 	if now == nil {
-		return field.ErrorList{field.Forbidden(path, "is the server's container and can neither be removed nor renamed")}
+		return field.ErrorList{field.Forbidden(path,
+			"is the server's container and can be neither removed nor renamed: remove the $patch directive")}
 	}
 	var errs field.ErrorList
 	if differ(was, now, "image") {

@@ -92,17 +92,17 @@ var applyCases = map[string]struct {
 			specOf(pod)["initContainers"] = []any{map[string]any{"name": "fetch", "image": "fetch:1"}}
 		},
 	},
-	"a variable in place of another": {
+	"a variable is set and another one is removed": {
 		`{spec: {containers: [{name: llama-stack, env: [{name: B, value: "3"}, {name: A, $patch: delete}]}]}}`,
 		func(pod map[string]any) {
 			containerOf(pod)["env"] = []any{map[string]any{"name": "B", "value": "3"}}
 		},
 	},
-	"an object removed": {
+	"an object is removed": {
 		`{spec: {containers: [{name: llama-stack, livenessProbe: {$patch: delete}}]}}`,
 		func(pod map[string]any) { delete(containerOf(pod), "livenessProbe") },
 	},
-	"an object replaced": {
+	"an object is replaced": {
 		`{spec: {containers: [{name: llama-stack, resources: {$patch: replace, limits: {cpu: 2}}}]}}`,
 		func(pod map[string]any) {
 			containerOf(pod)["resources"] = map[string]any{"limits": map[string]any{"cpu": "2"}}
@@ -125,7 +125,7 @@ var applyCases = map[string]struct {
 	},
 }
 
-// Each case describes the effect on the template as a JSON patch.
+// TestApply checks the effect of patches on a template. The function edit makes the expected change to the template.
 func TestApply(t *testing.T) {
 	for name, tc := range applyCases {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +159,8 @@ func fields(t testing.TB, template any) map[string]any {
 	return result
 }
 
-// A patch is limited in bytes and in the length of each list and map, which limits the cost of the merge.
+// TestBounds checks that the size of a patch and the length of each of its lists and maps are limited, which limits the
+// cost of the merge.
 func TestBounds(t *testing.T) {
 	entries := func(count int, entry string) string {
 		var b strings.Builder
@@ -174,8 +175,8 @@ func TestBounds(t *testing.T) {
 	for name, tc := range map[string]struct{ patch, want string }{
 		"the maximum number of variables": {env(podtemplate.MaxEntries), ""},
 		"one variable too many":           {env(podtemplate.MaxEntries + 1), `podTemplate.spec.containers[0].env: 501 entries exceed the limit of 500: remove some`},
-		"labels":                          {`{metadata: {labels: {` + entries(501, "l%d: v") + `}}}`, `podTemplate.metadata.labels: 501 entries exceed the limit of 500: remove some`},
-		"bytes": {
+		"too many labels":                 {`{metadata: {labels: {` + entries(501, "l%d: v") + `}}}`, `podTemplate.metadata.labels: 501 entries exceed the limit of 500: remove some`},
+		"the maximum number of bytes is exceeded": {
 			`{metadata: {annotations: {a: ` + strings.Repeat("x", podtemplate.MaxBytes) + `}}}`,
 			`podTemplate: 262181 bytes exceed the limit of 262144 for a patch: move long parts to a ConfigMap and mount the ConfigMap`,
 		},
@@ -199,9 +200,9 @@ var refusalCases = map[string]struct{ patch, want string }{
 		`{spec: {containers: [{name: llama-stack, resources: {limit: {cpu: 1}}}]}}`,
 		`podTemplate.spec.containers[0].resources.limit: unknown field, did you mean "limits"?`,
 	},
-	"a field with no similar name": {`{zzzzzzzz: 1}`, `podTemplate.zzzzzzzz: unknown field; known fields: metadata, spec`},
-	"a value of a map":             {`{spec: {nodeSelector: {a: 1}}}`, `podTemplate.spec.nodeSelector[a]: must be text, got a number; quote it`},
-	"the wrong type":               {`{spec: {hostNetwork: "yes"}}`, `podTemplate.spec.hostNetwork: must be true or false, got "yes"`},
+	"a field with no similar name":       {`{zzzzzzzz: 1}`, `podTemplate.zzzzzzzz: unknown field; known fields: metadata, spec`},
+	"the wrong type of a value in a map": {`{spec: {nodeSelector: {a: 1}}}`, `podTemplate.spec.nodeSelector[a]: must be text, got a number; quote it`},
+	"the wrong type":                     {`{spec: {hostNetwork: "yes"}}`, `podTemplate.spec.hostNetwork: must be true or false, got "yes"`},
 	"several mistakes": {
 		`{spec: {hostNetwork: "yes", terminationGracePeriodSeconds: long}}`,
 		"podTemplate.spec.hostNetwork: must be true or false, got \"yes\"\n" +
@@ -229,18 +230,18 @@ var refusalCases = map[string]struct{ patch, want string }{
 		`podTemplate.spec.$path: "$path" is not a directive of a strategic merge patch: write $patch: delete or $patch: replace`,
 	},
 	"an unknown directive": {`{spec: {$patch: destroy}}`, `podTemplate.spec.$patch: must be delete, replace or merge`},
-	"an item without name": {
+	"an item without a name": {
 		`{spec: {containers: [{image: a}]}}`,
 		`podTemplate.spec.containers[0].name: required: name identifies the items of containers`,
 	},
-	"a mount without path": {
+	"a mount without a path": {
 		`{spec: {containers: [{name: llama-stack, volumeMounts: [{name: a}]}]}}`,
 		`podTemplate.spec.containers[0].volumeMounts[0].mountPath: required: mountPath identifies the items of volumeMounts`,
 	},
 	"a label of the selector": {
 		`{metadata: {labels: {app: mine}}}`, `podTemplate.metadata.labels[app]: selects the pods of the Deployment and cannot be changed: remove it`,
 	},
-	"every label": {
+	"every label of the selector": {
 		`{metadata: {labels: {$patch: replace, a: b}}}`,
 		"podTemplate.metadata.labels[app]: selects the pods of the Deployment and cannot be changed: remove it\n" +
 			"podTemplate.metadata.labels[app.kubernetes.io/instance]: selects the pods of the Deployment and cannot be changed: remove it",
@@ -255,13 +256,13 @@ var refusalCases = map[string]struct{ patch, want string }{
 	},
 	"the server's container": {
 		`{spec: {containers: [{name: llama-stack, $patch: delete}]}}`,
-		"podTemplate.spec.containers[llama-stack]: is the server's container and can neither be removed nor renamed",
+		"podTemplate.spec.containers[llama-stack]: is the server's container and can be neither removed nor renamed: remove the $patch directive",
 	},
 	"a volume of the operator": {
 		`{spec: {volumes: [{name: lls-storage, $patch: delete}]}}`,
 		"podTemplate.spec.volumes[lls-storage]: belongs to the operator and cannot be removed",
 	},
-	"the configuration": {
+	"the volume of the configuration": {
 		`{spec: {volumes: [{name: user-config, configMap: {name: mine}}]}}`,
 		"podTemplate.spec.volumes[user-config]: belongs to the operator and cannot be changed: give your volume another name",
 	},
@@ -290,8 +291,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A patch that is forbidden for one stack is forbidden for all stacks, because admission checks the patch before there
-// is a template.
+// TestCheck checks which patches are forbidden for all stacks. Admission checks a patch before there is a template.
 func TestCheck(t *testing.T) {
 	for patch, refused := range map[string]bool{
 		`{spec: {priorityClassName: high}}`:                              false,
@@ -306,7 +306,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// With any patch, the pods match the selector of the Deployment and run the selected server.
+// FuzzApply checks that, after any patch that is accepted, the pods match the selector of the Deployment and run the
+// selected server.
 func FuzzApply(f *testing.F) {
 	for _, seed := range []string{
 		`{"spec":{"containers":[{"name":"llama-stack","image":"x"}]}}`, `{"metadata":{"labels":{"$patch":"replace"}}}`,

@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// Limits of a patch. A long list is expensive, because the merge searches the whole list for each of its items. The
-// largest known pods have far fewer variables and volumes.
+// These limits apply to every patch. A long list is expensive, because the merge searches the whole list for each of
+// its items. The largest known pods have far fewer variables and volumes.
 const (
 	// MaxBytes is the largest size of a patch in bytes.
 	MaxBytes = 256 << 10
@@ -24,13 +24,13 @@ const (
 	MaxEntries = 500
 )
 
-// Directives of a strategic merge patch: the allowed keys that start with "$".
+// These are the directive of a strategic merge patch that this package interprets, and its value for a removal.
 const (
 	directive = "$patch"
 	remove    = "delete"
 )
 
-// directives are the prefixes of keys in a patch that are not fields.
+// directives lists the allowed keys that start with "$". An entry that ends with a slash is a prefix of keys.
 var directives = []string{directive, "$retainKeys", "$deleteFromPrimitiveList/", "$setElementOrder/"}
 
 // read decodes a patch and reports fields that a pod template does not have. An object that the patch removes is null

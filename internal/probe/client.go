@@ -72,7 +72,7 @@ func verifyCertificate(certificate string) func(tls.ConnectionState) error {
 	}
 }
 
-// finalError is the error for an answer that another request would not change.
+// finalError is the error for an answer that would be the same for another request.
 type finalError struct{ reason string }
 
 // Error returns the reason.
@@ -125,8 +125,8 @@ func checkStatus(path string, code int) error {
 	}
 }
 
-// dataOf returns the list under "data" in a response. The error contains what, the name of the content, and no part of
-// the response.
+// dataOf returns the list under "data" in a response. The error contains the description what, and no part of the
+// response.
 func dataOf[T any](body []byte, what string) ([]T, error) {
 	var answer struct {
 		Data []T `json:"data"`

@@ -29,8 +29,8 @@ func listingMCP(version, path string, mcp http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// TestMCPServers checks that the MCP servers of every release are listed by id, sorted and bounded, and that no other
-// part of the answer is kept.
+// TestMCPServers checks that the MCP servers of every release are listed by id, sorted and bounded, and that the result
+// contains no other part of the answer.
 func TestMCPServers(t *testing.T) {
 	var many []string
 	for i := range 30 {
@@ -57,8 +57,8 @@ func TestMCPServers(t *testing.T) {
 			"1.5.0", "/v1alpha/admin/connectors",
 			listing(`{"connector_id": "mcp::docs"}`, `{"connector_id": "tickets"}`, `{"connector_id": "tickets"}`), tickets,
 		},
-		"odd ids":      {"1.5.0", "/v1alpha/admin/connectors", listing(`{"connector_id": "a b"}`, `{}`), none},
-		"many":         {"0.7.3", "/v1beta/connectors", listing(many...), first},
+		"invalid ids":  {"1.5.0", "/v1alpha/admin/connectors", listing(`{"connector_id": "a b"}`, `{}`), none},
+		"too many":     {"0.7.3", "/v1beta/connectors", listing(many...), first},
 		"not JSON":     {"0.7.3", "/v1beta/connectors", canary, none},
 		"no such path": {"0.7.3", groups, listing(`{"identifier": "tickets"}`), none},
 	} {
@@ -76,8 +76,8 @@ func TestMCPServers(t *testing.T) {
 	}
 }
 
-// TestMCPServersOnce checks that MCP servers are requested again after an error, only once after that, and never for a
-// stack without MCP servers.
+// TestMCPServersOnce checks that MCP servers are requested again after an error, are not requested again after an
+// answer, and are never requested for a stack without MCP servers.
 func TestMCPServersOnce(t *testing.T) {
 	var requests, failing atomic.Int32
 	failing.Store(2)
@@ -92,7 +92,7 @@ func TestMCPServersOnce(t *testing.T) {
 	b := startWith(t, probe.Options{Interval: retry}, listingMCP("0.7.3", "/v1beta/connectors", mcp), false)
 	target := probe.Target{Stack: stack("my"), Rollout: "1", Port: 8321}
 	if got := b.answered(t, target); got.MCPServers != nil || requests.Load() != 0 {
-		t.Errorf("%d requests for %+v", requests.Load(), got.MCPServers)
+		t.Errorf("%d requests, MCP servers %+v; want none", requests.Load(), got.MCPServers)
 	}
 	target.Rollout, target.MCP = "2", true
 	eventually(t, func() error {

@@ -28,8 +28,8 @@ func sending(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }
 }
 
-// TestModels checks that the models of every release are listed with their public ids, sorted and bounded, and that no
-// other part of the answer is kept.
+// TestModels checks that the models of every release are listed with their public ids, sorted and bounded, and that the
+// result contains no other part of the answer.
 func TestModels(t *testing.T) {
 	llama := v1alpha2.ModelStatus{ID: "vllm/meta-llama/Llama-3.2-3B", Type: "llm"}
 	var many []string
@@ -44,7 +44,7 @@ func TestModels(t *testing.T) {
 		answer string
 		want   probe.Models
 	}{
-		"none": {`{"data": []}`, probe.Models{Listed: []v1alpha2.ModelStatus{}}},
+		"no models": {`{"data": []}`, probe.Models{Listed: []v1alpha2.ModelStatus{}}},
 		"0.2": {listing(`{"identifier": "vllm/meta-llama/Llama-3.2-3B", "provider_resource_id": "` + canary + `", "provider_id": "vllm", "type": "model",
 			"metadata": {"key": "` + canary + `"}, "model_type": "llm"}`), probe.Models{Listed: []v1alpha2.ModelStatus{llama}}},
 		"0.4 and newer, sorted": {
@@ -68,11 +68,11 @@ func TestModels(t *testing.T) {
 			listing(`{"id": "a b"}`, `{"id": ""}`, `{"id": "<script>"}`, `{"id": "`+strings.Repeat("x", 300)+`"}`, `{}`),
 			probe.Models{Listed: []v1alpha2.ModelStatus{}},
 		},
-		"many":          {listing(many...), probe.Models{Listed: first, LeftOut: 100}},
-		"not JSON":      {canary, probe.Models{}},
-		"another shape": {`{"data": "` + canary + `"}`, probe.Models{}},
-		"no data":       {`{"detail": "` + canary + `"}`, probe.Models{}},
-		"too large":     {`{"data": [], "x": "` + strings.Repeat("x", 600<<10) + `"}`, probe.Models{}},
+		"too many":   {listing(many...), probe.Models{Listed: first, LeftOut: 100}},
+		"not JSON":   {canary, probe.Models{}},
+		"not a list": {`{"data": "` + canary + `"}`, probe.Models{}},
+		"no data":    {`{"detail": "` + canary + `"}`, probe.Models{}},
+		"too large":  {`{"data": [], "x": "` + strings.Repeat("x", 600<<10) + `"}`, probe.Models{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,8 +91,8 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// TestModelsLater checks that the prober retries after an error of the list of models, that the known models stay while
-// the server does not answer, and that the attempts end for a server that never lists models.
+// TestModelsLater checks that the prober ends its attempts if the list of models always fails, and that it requests the
+// models again in the next rollout.
 func TestModelsLater(t *testing.T) {
 	var good atomic.Bool
 	b := startWith(t, probe.Options{Interval: retry}, listingModels(func(w http.ResponseWriter, r *http.Request) {
@@ -106,7 +106,7 @@ func TestModelsLater(t *testing.T) {
 	if got := b.answered(t, target); len(got.Models.Listed) != 0 {
 		t.Errorf("models %+v", got.Models)
 	}
-	// One for the version, and two for each of the five attempts.
+	// The prober sends one request for the version, and two requests in each of the five attempts.
 	if got := b.quiet(t); got != 11 {
 		t.Errorf("%d requests, want 11", got)
 	}

@@ -33,7 +33,7 @@ func stack(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: "ns", Name: name}
 }
 
-// bench is a prober whose connections all go to one server.
+// bench is a prober that connects to one test server for all stacks.
 type bench struct {
 	*probe.Prober
 	requests atomic.Int32
@@ -132,8 +132,8 @@ func eventually(t *testing.T, check func() error) {
 	}
 }
 
-// quiet waits until there was no request for much longer than the pause between two attempts, and returns the number of
-// requests.
+// quiet waits until no request has arrived for much longer than the pause between two attempts, and returns the number
+// of requests.
 func (b *bench) quiet(t *testing.T) int32 {
 	t.Helper()
 	last, since := b.requests.Load(), time.Now()
@@ -149,7 +149,7 @@ func (b *bench) quiet(t *testing.T) int32 {
 	return last
 }
 
-// answer serves a version, and neither providers nor models.
+// answer serves a version and an empty list of providers. It does not serve a list of models.
 func answer(version string) http.HandlerFunc { return answering(version, `{"data": []}`) }
 
 func answering(version, providers string) http.HandlerFunc {
@@ -189,14 +189,14 @@ func TestVersion(t *testing.T) {
 			second := first
 			second.Rollout = "2"
 			if got := b.Ask(second).Version; got != "" {
-				t.Errorf("the next rollout has the version %q of the last rollout", got)
+				t.Errorf("the next rollout has version %q before the server has answered", got)
 			}
 			ask(second)
 			if got := b.quiet(t); got != 6 {
 				t.Errorf("%d requests for two rollouts", got)
 			}
 			if diff := cmp.Diff([]string{"my", "my"}, b.toldOf()); diff != "" {
-				t.Errorf("told (-want +got):\n%s", diff)
+				t.Errorf("notified stacks (-want +got):\n%s", diff)
 			}
 			const address = "my-service.ns.svc:8321"
 			if diff := cmp.Diff(slices.Repeat([]string{address}, 6), b.addresses); diff != "" {
@@ -204,7 +204,7 @@ func TestVersion(t *testing.T) {
 			}
 			if diff := cmp.Diff([]string{address + "/v1/version", address + "/v1/providers", address + "/v1/models"},
 				b.hosts[:3]); diff != "" {
-				t.Errorf("asked (-want +got):\n%s", diff)
+				t.Errorf("requests (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -271,7 +271,7 @@ func TestNoVersion(t *testing.T) {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff([]string{"my"}, b.toldOf()); diff != "" {
-				t.Errorf("told (-want +got):\n%s", diff)
+				t.Errorf("notified stacks (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -343,7 +343,8 @@ func TestRate(t *testing.T) {
 		}
 		return nil
 	})
-	// Three requests each: the first ten are not delayed, and the others follow at ten a second.
+	// Each server receives three requests. The first ten requests are not delayed, and the others follow at ten per
+	// second.
 	if took := time.Since(began); took < 2800*time.Millisecond {
 		t.Errorf("%d servers were queried in %v", stacks, took)
 	}

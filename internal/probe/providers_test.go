@@ -33,8 +33,8 @@ func entry(id, status, message string) string {
 
 func listing(entries ...string) string { return `{"data": [` + strings.Join(entries, ",") + `]}` }
 
-// TestProviders checks that the names and the health of a server's providers are kept, sorted, and that no value that
-// could be a secret is kept.
+// TestProviders checks that the result contains the names and the health of a server's providers, sorted, and no value
+// that could be a secret.
 func TestProviders(t *testing.T) {
 	const vllmType = "remote::vllm"
 	const details = "; the server's log has the details"
@@ -47,7 +47,7 @@ func TestProviders(t *testing.T) {
 		answer string
 		want   []v1alpha2.ProviderInfo
 	}{
-		"none": {`{"data": []}`, []v1alpha2.ProviderInfo{}},
+		"no providers": {`{"data": []}`, []v1alpha2.ProviderInfo{}},
 		"sorted": {
 			listing(`{"api": "safety", "provider_id": "a", "provider_type": "inline::llama-guard", "health": {"status": "Not Implemented"}}`,
 				entry("z", "Not Implemented", "not "+canary), entry("b", "Not Implemented", "")),
@@ -62,20 +62,20 @@ func TestProviders(t *testing.T) {
 		"without health": {listing(`{"api": "inference", "provider_id": "vllm", "provider_type": "remote::vllm"}`), vllm("Unknown", "")},
 		"health is null": {listing(`{"api": "inference", "provider_id": "vllm", "provider_type": "remote::vllm", "health": null}`), vllm("Unknown", "")},
 		"credentials":    {failing("Health check failed: Error code: 401 - {'error': 'Incorrect API key " + canary + "'}"), vllm("Error", "The provider's service rejects the credentials"+details)},
-		"nothing there (0.2.24)": {
+		"not found (0.2.24)": {
 			failing("Health check failed: Client error '404 Not Found' for url 'http://" + canary + "/health'\nFor more information check: https://developer.mozilla.org"),
 			vllm("Error", "The provider's service does not serve the configured address"+details),
 		},
-		"refused":           {failing("Client error '422 " + canary), vllm("Error", "The provider's service rejects the request"+details)},
+		"rejected request":  {failing("Client error '422 " + canary), vllm("Error", "The provider's service rejects the request"+details)},
 		"server error":      {failing("Server error '502 Bad Gateway' for url '" + canary), vllm("Error", "The provider's service has a problem"+details)},
 		"too many requests": {failing("Error code: 429 " + canary), vllm("Error", "The provider's service receives too many requests"+details)},
 		"a problem of the provider itself": {
 			failing("status: 503 " + canary),
 			vllm("Error", "The provider's service has a problem"+details),
 		},
-		"timeout":        {failing("Health check timed out at http://u:" + canary + "@h"), vllm("Error", "The provider's service does not answer in time"+details)},
-		"unreachable":    {failing("Connection error. " + canary), vllm("Error", "The provider's service cannot be reached"+details)},
-		"something else": {failing(canary), vllm("Error", "The provider reports an error"+details)},
+		"timeout":         {failing("Health check timed out at http://u:" + canary + "@h"), vllm("Error", "The provider's service does not answer in time"+details)},
+		"unreachable":     {failing("Connection error. " + canary), vllm("Error", "The provider's service cannot be reached"+details)},
+		"unknown message": {failing(canary), vllm("Error", "The provider reports an error"+details)},
 		"invalid names are left out": {listing(entry("a b", "OK", ""), entry("<script>", "OK", ""), entry("", "OK", ""),
 			entry(strings.Repeat("x", 200), "OK", ""), entry("vllm", "OK", "")), vllm("OK", "")},
 	} {
@@ -107,8 +107,8 @@ func (b *bench) answered(t *testing.T, target probe.Target) probe.Answer {
 	return answer
 }
 
-// TestNoProviders checks that the version stays if a server lists no providers, that the requests end, and that the log
-// contains no part of the responses.
+// TestNoProviders checks that the answer contains the version if the request for the providers fails, that the requests
+// end, and that the log contains no part of the responses.
 func TestNoProviders(t *testing.T) {
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -124,11 +124,11 @@ func TestNoProviders(t *testing.T) {
 		handler  http.HandlerFunc
 		requests int32 // without the request for the version
 	}{
-		"authentication": {status(401), 1},
-		"forbidden":      {status(403), 1},
-		"no such path":   {status(404), 1},
-		"server error":   {status(500), 5},
-		"busy":           {status(429), 5},
+		"authentication":    {status(401), 1},
+		"forbidden":         {status(403), 1},
+		"no such path":      {status(404), 1},
+		"server error":      {status(500), 5},
+		"too many requests": {status(429), 5},
 		"redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://elsewhere/"+canary, http.StatusFound)
 		}, 1},
@@ -136,7 +136,7 @@ func TestNoProviders(t *testing.T) {
 		"cut off":          {text(`{"data": [{"api": "` + canary), 1},
 		"no data":          {text(`{"detail": "` + canary + `"}`), 1},
 		"data is null":     {text(`{"data": null}`), 1},
-		"another shape":    {text(`{"data": {"inference": "` + canary + `"}}`), 1},
+		"not a list":       {text(`{"data": {"inference": "` + canary + `"}}`), 1},
 		"an invalid entry": {text(`{"data": ["` + canary + `"]}`), 1},
 		"deeply nested":    {text(`{"data": [{"config": ` + strings.Repeat("[", 100_000) + `}]}`), 1},
 		"too many":         {text(listing(many...)), 1},
@@ -148,8 +148,8 @@ func TestNoProviders(t *testing.T) {
 				}
 			}
 		}, 1},
-		"hanging": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 5},
-		"dripping": {func(w http.ResponseWriter, r *http.Request) {
+		"no response": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 5},
+		"slow response": {func(w http.ResponseWriter, r *http.Request) {
 			tick := time.NewTicker(10 * time.Millisecond)
 			defer tick.Stop()
 			for {
@@ -194,9 +194,9 @@ func TestCertificate(t *testing.T) {
 		want        string
 		requests    int32
 	}{
-		"its own":   {func(shown string) string { return shown }, "0.7.1", 3},
-		"another":   {func(string) string { return strings.Repeat("0", 64) }, "", 0},
-		"not known": {func(string) string { return "" }, "0.7.1", 3},
+		"certificate of the Secret": {func(shown string) string { return shown }, "0.7.1", 3},
+		"another certificate":       {func(string) string { return strings.Repeat("0", 64) }, "", 0},
+		"unknown certificate":       {func(string) string { return "" }, "0.7.1", 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -264,7 +264,7 @@ func TestHealth(t *testing.T) {
 	b.Ask(target)
 	eventually(t, func() error {
 		if got := b.requests.Load(); got == rests {
-			return fmt.Errorf("%d requests after the server serves again", got)
+			return fmt.Errorf("no request after Ask: %d requests", got)
 		}
 		return nil
 	})
@@ -293,7 +293,7 @@ func TestHealthBacksOff(t *testing.T) {
 		}
 		return nil
 	})
-	// 1 (which may be over), 2, 4, 8, 12 and 12 intervals.
+	// The pauses are 1, 2, 4, 8, 12 and 12 intervals long. The first pause may already have ended.
 	if took := time.Since(since); took < 38*retry {
 		t.Errorf("six requests in %v", took)
 	}

@@ -117,7 +117,7 @@ func (o observed) sameInputs(was Record) bool {
 }
 
 // sameReferences reports whether a record has the same references as the rendering. A digest with an unknown key does
-// not count as a change, because the key may have been lost and created again.
+// not count as a change, because the key may have been deleted and created again.
 func (o observed) sameReferences(was Record) bool {
 	_, digest := splitDigest(was.Inputs)
 	_, wanted := splitDigest(o.rendered.Record.Inputs)
@@ -185,7 +185,7 @@ func (r *Record) setTemplateInputs(inputs string) {
 	}
 }
 
-// keepData copies the recorded facts about the data of pods that stay.
+// keepData copies the recorded facts about the data of pods that are not replaced.
 func (r *Record) keepData(of Record) { r.Places, r.Left = of.Places, of.Left }
 
 // apply returns the decision to apply the rendering with its record.

@@ -21,7 +21,8 @@ type step struct {
 	want    rollout.Outcome
 	// rollouts is the number of times that the pods have been replaced.
 	rollouts int
-	// image and habit are those of the pods. They are checked if they are set.
+	// image is the expected image of the pods, and habit is the expected value of HABIT. Empty means that it is not
+	// checked.
 	image, habit string
 	// adopts means that a newer operator renders the same inputs, and that the pods are replaced although their inputs are
 	// the same.
@@ -101,7 +102,7 @@ var decideCases = map[string][]step{
 			stack: one, want: rollout.Unchanged, rollouts: 3,
 		},
 	},
-	"a lost record is written again": {
+	"a removed record is written again": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{
 			happens: func(w *world) {
@@ -188,14 +189,14 @@ var decideCases = map[string][]step{
 		{happens: (*world).undo, stack: two, want: rollout.RolledBack, rollouts: 3},
 		{happens: func(w *world) { w.restart("monday") }, stack: two, want: rollout.RolledBack, rollouts: 4, image: "server:1"},
 	},
-	"a rollback of the template alone": {
+	"a rollback of the template without the annotations": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{stack: two, want: rollout.Changed, rollouts: 2},
 		{happens: (*world).undoTemplate, stack: two, want: rollout.RolledBack, rollouts: 3, image: "server:1"},
 		{stack: two, want: rollout.RolledBack, rollouts: 3},
 		{stack: three, want: rollout.Changed, rollouts: 4, image: "server:3"},
 	},
-	"a rollback of the template alone that the Deployment controller has not processed": {
+	"a rollback of the template without the annotations, which the Deployment controller has not processed": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{stack: two, want: rollout.Changed, rollouts: 2},
 		{
@@ -223,7 +224,7 @@ var decideCases = map[string][]step{
 		},
 		{happens: func(w *world) { w.unsynced = false; w.sync() }, stack: two, want: rollout.RolledBack, rollouts: 3},
 	},
-	"an object that was read too early": {
+	"a stack that was read too early": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{stack: two, want: rollout.Changed, rollouts: 2},
 		{stack: one, want: rollout.StaleCache, rollouts: 2, image: "server:2", message: "generation 2 was already rendered"},
@@ -284,7 +285,7 @@ func TestDecideOnReferences(t *testing.T) {
 			{stack: moved("y", "b"), want: rollout.Changed, rollouts: 2},
 			{stack: moved("y", "b"), want: rollout.Unchanged, rollouts: 2},
 		},
-		"the namespace's key replaces the shared key, and the record is lost": {
+		"the namespace's key replaces the shared key, and the record is removed": {
 			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
 			{happens: (*world).loseRecord, stack: moved("x", "a"), want: rollout.Unchanged, rollouts: 1},
 			{stack: moved("y", "b"), want: rollout.Changed, rollouts: 2},
@@ -297,7 +298,7 @@ func TestDecideOnReferences(t *testing.T) {
 				want: rollout.RolledBack, rollouts: 3,
 			},
 		},
-		"another key and an operator upgrade at once": {
+		"another key and an operator upgrade at the same time": {
 			{stack: with("a", firstKey), want: rollout.Changed, rollouts: 1},
 			{
 				stack: func() stack { s := with("x", nextKey); s.habit = "new"; return s }(), want: rollout.KeepTemplate,
@@ -344,7 +345,7 @@ func TestDecideKeepsFactsAboutData(t *testing.T) {
 	one.operator, one.data = operatorV2, "0.6"
 	w.reconcile(one)
 	if diff := cmp.Diff(before, w.live(), ignoreTime); diff != "" {
-		t.Errorf("an upgrade writes (-before +after):\n%s", diff)
+		t.Errorf("an upgrade changed the Deployment (-before +after):\n%s", diff)
 	}
 	two := one.change(func(s *stack) { s.image, s.data, s.left = "server:2", "0.7", "files" })
 	w.reconcile(two)
@@ -368,8 +369,8 @@ func TestDecideKeepsFactsAboutData(t *testing.T) {
 	}
 }
 
-// TestDecideOnADeploymentReadTooEarly checks a cache with the Deployment from before the operator's last apply, and its
-// ReplicaSets from after the apply.
+// TestDecideOnADeploymentReadTooEarly checks that the decision waits for the cache if the Deployment is from before the
+// operator's last apply, and its ReplicaSets are from after it.
 func TestDecideOnADeploymentReadTooEarly(t *testing.T) {
 	w := newWorld(t)
 	one := newStack()
@@ -383,8 +384,8 @@ func TestDecideOnADeploymentReadTooEarly(t *testing.T) {
 	}
 }
 
-// TestDecideWithAnUnknownGeneration checks that a record of a generation that the stack never had is ignored, on a
-// ReplicaSet too.
+// TestDecideWithAnUnknownGeneration checks that a record of a generation that the stack never had is ignored, also on a
+// ReplicaSet.
 func TestDecideWithAnUnknownGeneration(t *testing.T) {
 	w := newWorld(t)
 	one := newStack()
@@ -401,7 +402,7 @@ func TestDecideWithAnUnknownGeneration(t *testing.T) {
 		t.Errorf("while a newer generation may exist: %+v", decision)
 	}
 	rendered.Newest = true
-	for range 2 { // with the damaged record on the Deployment, then only on a ReplicaSet
+	for range 2 { // the damaged record is on the Deployment, then only on a ReplicaSet
 		if decision = w.decide(rendered); decision.Outcome == rollout.StaleCache || decision.Record.Generation != 2 ||
 			w.image() != "server:2" {
 			t.Errorf("outcome %s, record of generation %d, pods run %q", decision.Outcome, decision.Record.Generation, w.image())
@@ -427,8 +428,8 @@ func TestDecideIgnoresForeignReplicaSets(t *testing.T) {
 	}
 }
 
-// TestDecideWithoutManagedFields checks that a Deployment without managed fields is an error: the operator's
-// fields are unknown, and an apply of fewer fields would remove some.
+// TestDecideWithoutManagedFields checks that a Deployment without managed fields is an error: the operator's fields are
+// unknown, and an apply that leaves out some of them would remove them.
 func TestDecideWithoutManagedFields(t *testing.T) {
 	w := newWorld(t)
 	one := newStack()
@@ -442,7 +443,7 @@ func TestDecideWithoutManagedFields(t *testing.T) {
 	}
 }
 
-// play runs the steps. A second reconcile directly after the first must change nothing.
+// play runs the steps. After each step, it checks that another reconcile changes nothing.
 func play(t *testing.T, steps []step) {
 	t.Helper()
 	w := newWorld(t)
@@ -460,7 +461,7 @@ func play(t *testing.T, steps []step) {
 			t.Fatalf("step %d: outcome %s (%s), want %s", i, decision.Outcome, decision.Message, step.want)
 		}
 		if (decision.Deployment == nil) != (step.want == rollout.StaleCache) {
-			t.Errorf("step %d: outcome %s comes with Deployment %v", i, decision.Outcome, decision.Deployment)
+			t.Errorf("step %d: outcome %s with Deployment %v", i, decision.Outcome, decision.Deployment)
 		}
 		if !strings.Contains(decision.Message, step.message) {
 			t.Errorf("step %d: message %q, want %q in it", i, decision.Message, step.message)
@@ -469,10 +470,10 @@ func play(t *testing.T, steps []step) {
 			t.Errorf("step %d: %d rollouts, want %d", i, w.rollouts, step.rollouts)
 		}
 		if step.image != "" && w.image() != step.image {
-			t.Errorf("step %d: pods run %q, want %q", i, w.image(), step.image)
+			t.Errorf("step %d: the pods run %q, want %q", i, w.image(), step.image)
 		}
 		if step.habit != "" && w.habit() != step.habit {
-			t.Errorf("step %d: pods have habit %q, want %q", i, w.habit(), step.habit)
+			t.Errorf("step %d: the pods have HABIT=%q, want %q", i, w.habit(), step.habit)
 		}
 		if got := *w.live().Spec.Replicas; step.want != rollout.StaleCache && got != step.stack.replicas {
 			t.Errorf("step %d: %d replicas, want %d", i, got, step.stack.replicas)
@@ -492,13 +493,13 @@ func settled(t *testing.T, w *world, s stack) {
 	before := w.live()
 	w.reconcile(s)
 	if diff := cmp.Diff(before, w.live(), ignoreTime); diff != "" {
-		t.Errorf("a second reconcile changes (-before +after):\n%s", diff)
+		t.Errorf("another reconcile changed the Deployment (-before +after):\n%s", diff)
 	}
 }
 
 var ignoreTime = cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Time" }, cmp.Ignore())
 
-// older creates a Deployment as the older operator wrote it: no digest, no record, another template.
+// older creates a Deployment as the older operator did: without a digest, without a record, and with another template.
 func (w *world) older(s stack) {
 	w.t.Helper()
 	replicas := s.replicas

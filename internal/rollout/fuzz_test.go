@@ -8,7 +8,7 @@ import (
 )
 
 // FuzzDecide checks any sequence of actions of users and operators: a second reconcile finds nothing to do, pods are
-// replaced only for a reason, and in the end a change of the spec always brings the newest generation into force.
+// replaced only for a reason, and a change of the spec at the end always rolls out the newest generation.
 func FuzzDecide(f *testing.F) {
 	f.Add([]byte("iruk"))
 	f.Add([]byte("iisoouurrkk"))
@@ -25,7 +25,7 @@ func FuzzDecide(f *testing.F) {
 			pending := decision.Outcome == rollout.KeepTemplate || decision.Outcome == rollout.RolledBack
 			reason := happen(w, &s, event, strconv.Itoa(i), pending)
 			if event == 'p' {
-				before = w.rollouts // the operator for v1alpha1 replaced pods, and this operator has no reason to
+				before = w.rollouts // the operator for v1alpha1 replaced pods, but this operator must not replace them
 			}
 			decision = w.reconcile(s)
 			if decision.Outcome == rollout.StaleCache {
@@ -53,7 +53,7 @@ func happen(w *world, s *stack, event byte, mark string, pending bool) bool {
 	case 'i': // a new image
 		*s = s.change(func(s *stack) { s.image = "server:" + mark })
 		return true
-	case 'b': // a previous image
+	case 'b': // the first image
 		*s = s.change(func(s *stack) { s.image = "server:1" })
 		return true
 	case 's': // another number of replicas
@@ -63,14 +63,14 @@ func happen(w *world, s *stack, event byte, mark string, pending bool) bool {
 		return pending
 	case 'o': // another operator version
 		s.operator, s.habit = "operator-"+mark, "habit-"+mark
-	case 'k': // the key of the references is lost and created again
+	case 'k': // the key of the references is deleted and created again
 		s.secrets = rollout.References{Digest: "k" + mark, Key: "key-" + mark}
 	case 'u': // a rollback
 		if len(w.sets) > 1 {
 			w.undo()
 		}
 		return true
-	case 'p': // the operator for v1alpha1, then this one again
+	case 'p': // the operator for v1alpha1 runs, then this operator again
 		older := *s
 		older.image += "-older"
 		w.olderApplies(older)

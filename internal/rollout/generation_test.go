@@ -7,8 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// TestGenerationOfTheTemplate checks that the template names the generation that it was rendered for: a change that
-// replaces the pods sets its own generation, and any other change keeps the generation.
+// TestGenerationOfTheTemplate checks that the template's annotation contains the generation for which the template was
+// rendered: a change that replaces the pods sets its own generation, and any other change keeps the generation.
 func TestGenerationOfTheTemplate(t *testing.T) {
 	w := newWorld(t)
 	s := newStack()
@@ -19,12 +19,12 @@ func TestGenerationOfTheTemplate(t *testing.T) {
 		want  string
 		rolls int
 	}{
-		{name: "the first", edit: func(*stack) {}, want: "first/2", rolls: 1},
+		{name: "the first rendering", edit: func(*stack) {}, want: "first/2", rolls: 1},
 		{name: "another number of replicas", edit: func(s *stack) { s.replicas = 3 }, want: "first/2", rolls: 1},
-		{name: "a default that is written out", edit: func(s *stack) { s.memory = "1Gi" }, want: "first/2", rolls: 1},
+		{name: "a default that is set explicitly", edit: func(s *stack) { s.memory = "1Gi" }, want: "first/2", rolls: 1},
 		{name: "a newer operator", edit: func(s *stack) { s.operator = operatorV2 }, want: "first/2", rolls: 1},
 		{name: "another image", edit: func(s *stack) { s.image = "server:2" }, want: "first/6", rolls: 2},
-		{name: "another content of a Secret", edit: func(s *stack) { s.secrets = rollout.References{Digest: "a", Key: firstKey} }, want: "first/7", rolls: 3},
+		{name: "a changed Secret", edit: func(s *stack) { s.secrets = rollout.References{Digest: "a", Key: firstKey} }, want: "first/7", rolls: 3},
 		{name: "another key of the digests", edit: func(s *stack) { s.secrets = rollout.References{Digest: "b", Key: nextKey} }, want: "first/7", rolls: 3},
 	} {
 		s = s.change(tc.edit)

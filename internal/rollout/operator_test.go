@@ -51,15 +51,15 @@ func TestAnotherConfigurationOfANewerOperator(t *testing.T) {
 	}{
 		{name: "a newer operator", edit: upgrade, want: rollout.KeepTemplate},
 		{name: "a newer operator, and the name of the ConfigMap is taken", edit: upgrade, long: true, want: rollout.KeepTemplate},
-		{name: "the same operator", edit: func(*stack) {}, want: rollout.Changed},
+		{name: "the same operator version", edit: func(*stack) {}, want: rollout.Changed},
 		{
 			name: "a newer operator and a changed spec", edit: func(s *stack) { s.operator = operatorV2; s.generation++ },
 			want: rollout.Changed,
 		},
 		{name: "a newer operator and another image", edit: func(s *stack) { s.operator, s.image = operatorV2, "server:2" }, want: rollout.Changed},
-		{name: "a newer operator and another stack of the name", edit: func(s *stack) { s.operator, s.uid = operatorV2, secondUID }, want: rollout.Changed},
+		{name: "a newer operator and another stack with the same name", edit: func(s *stack) { s.operator, s.uid = operatorV2, secondUID }, want: rollout.Changed},
 		{
-			name: "a newer operator and another content of a Secret", want: rollout.Changed,
+			name: "a newer operator and a changed Secret", want: rollout.Changed,
 			edit: func(s *stack) {
 				s.operator, s.secrets = operatorV2, rollout.References{Digest: "b", Key: firstKey}
 			},
@@ -76,11 +76,11 @@ func TestAnotherConfigurationOfANewerOperator(t *testing.T) {
 			}
 			rollouts := w.rollouts
 			if got := w.decide(configured(t, s, next, tc.long)); got.Replaces || w.rollouts != rollouts {
-				t.Errorf("another reconcile replaces pods: %+v", got)
+				t.Errorf("another reconcile replaced pods: %+v", got)
 			}
 			s.generation, s.image = s.generation+1, "server:3"
 			if got := w.decide(configured(t, s, next, tc.long)); got.Outcome != rollout.Changed || w.image() != "server:3" {
-				t.Errorf("a change of the spec has outcome %s and image %q", got.Outcome, w.image())
+				t.Errorf("outcome %s and image %q after a change of the spec", got.Outcome, w.image())
 			}
 		})
 	}
@@ -99,18 +99,18 @@ func chosen(t *testing.T, s stack) rollout.Rendered {
 	return rendered
 }
 
-// TestReleaseDetectedLater checks that the detection of the release after the takeover of another program's pods
-// replaces no pod. It is rolled out with the next change.
+// TestReleaseDetectedLater checks that no pod is replaced if the release of another program's pods is detected after
+// their takeover. The image of this release is rolled out with the next change.
 func TestReleaseDetectedLater(t *testing.T) {
 	for name, tc := range map[string]struct {
 		edit func(*stack)
 		ours bool
 		want rollout.Outcome
 	}{
-		"a release that is detected later":                            {edit: func(s *stack) { s.image = "starter:0.3.5" }, want: rollout.KeepTemplate},
-		"a release that is detected later, for pods of this operator": {edit: func(s *stack) { s.image = "starter:0.3.5" }, ours: true, want: rollout.Changed},
-		"a release that is detected with a change":                    {edit: func(s *stack) { s.image, s.generation = "starter:0.3.5", 2 }, want: rollout.Changed},
-		"a Secret changed": {edit: func(s *stack) {
+		"the release is detected later":                         {edit: func(s *stack) { s.image = "starter:0.3.5" }, want: rollout.KeepTemplate},
+		"the release of this operator's pods is detected later": {edit: func(s *stack) { s.image = "starter:0.3.5" }, ours: true, want: rollout.Changed},
+		"the release is detected with a change of the spec":     {edit: func(s *stack) { s.image, s.generation = "starter:0.3.5", 2 }, want: rollout.Changed},
+		"the release is detected with a change of a Secret": {edit: func(s *stack) {
 			s.image, s.secrets = "starter:0.3.5", rollout.References{Digest: "b", Key: firstKey}
 		}, want: rollout.Changed},
 	} {
@@ -124,14 +124,14 @@ func TestReleaseDetectedLater(t *testing.T) {
 		tc.edit(&s)
 		if got := w.decide(chosen(t, s)); got.Outcome != tc.want ||
 			(w.rollouts == before) != (tc.want == rollout.KeepTemplate) {
-			t.Errorf("%s: outcome %s, %d rollouts more, want %s", name, got.Outcome, w.rollouts-before, tc.want)
+			t.Errorf("%s: outcome %s after %d more rollouts, want %s", name, got.Outcome, w.rollouts-before, tc.want)
 		}
 		if got := w.decide(chosen(t, s)); got.Replaces {
-			t.Errorf("%s: another reconcile replaces pods", name)
+			t.Errorf("%s: another reconcile replaced pods", name)
 		}
 		s.generation, s.memory = s.generation+1, "2Gi"
 		if got := w.decide(chosen(t, s)); got.Outcome != rollout.Changed || w.image() != "starter:0.3.5" {
-			t.Errorf("%s: a change has outcome %s and image %q", name, got.Outcome, w.image())
+			t.Errorf("%s: outcome %s and image %q after a change of the spec", name, got.Outcome, w.image())
 		}
 	}
 }

@@ -73,8 +73,9 @@ func (w *world) olderReplaces(s stack) {
 	})
 }
 
-// TestDecideAfterThePredecessor checks that, when a user goes back to the operator for v1alpha1 and then returns, the
-// pods that it created stay until the stack changes. Templates that this operator wrote are treated as usual.
+// TestDecideAfterThePredecessor checks that, when a user goes back to the operator for v1alpha1 and then installs this
+// operator again, the pods of the earlier operator stay until the stack changes. Templates that this operator wrote are
+// treated as usual.
 func TestDecideAfterThePredecessor(t *testing.T) {
 	written := map[string]func(*world, stack){"applied": (*world).olderApplies, "replaced": (*world).olderReplaces}
 	for how, older := range written {
@@ -85,14 +86,15 @@ func TestDecideAfterThePredecessor(t *testing.T) {
 	}
 }
 
-// A write of the predecessor that changes no template is not a rollout.
+// TestSmallWritesOfThePredecessor checks that this operator still reverts edits after a write by the predecessor's
+// field manager that does not replace the template.
 func TestSmallWritesOfThePredecessor(t *testing.T) {
 	same := map[string]func(*appsv1.Deployment){
 		"another number of replicas": func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(5)) },
 		"an annotation":              func(d *appsv1.Deployment) { d.Spec.Template.Annotations["injected"] = "yes" },
 	}
 	for what, write := range same {
-		t.Run(what+" by a program of its name", func(t *testing.T) {
+		t.Run(what+" by the predecessor's field manager", func(t *testing.T) {
 			w := newWorld(t)
 			w.reconcile(one)
 			w.edit(olderOperator, write)
@@ -116,7 +118,7 @@ func olderSteps(writes func(stack) func(*world)) map[string][]step {
 		})
 	}
 	return map[string][]step{
-		"its pods stay until a change": {
+		"the predecessor's pods stay until a change": {
 			{stack: one, want: rollout.Changed, rollouts: 1},
 			{
 				happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2, habit: "older",
@@ -127,17 +129,17 @@ func olderSteps(writes func(stack) func(*world)) map[string][]step {
 			{stack: two, want: rollout.Changed, rollouts: 3, habit: "old", image: "server:2"},
 			{stack: two, want: rollout.Unchanged, rollouts: 3},
 		},
-		"its pods of an edited spec stay": {
+		"the predecessor's pods stay if it applied a change of the spec": {
 			{stack: one, want: rollout.Changed, rollouts: 1},
 			{happens: writes(two), stack: two, want: rollout.KeepTemplate, rollouts: 2, habit: "older", image: "server:2"},
 			{stack: three, want: rollout.Changed, rollouts: 3, habit: "old", image: "server:3"},
 		},
-		"an edit back to what this operator ran is a change": {
+		"a return to an image that this operator ran is a change": {
 			{stack: one, want: rollout.Changed, rollouts: 1},
 			{happens: writes(two), stack: two, want: rollout.KeepTemplate, rollouts: 2},
 			{stack: back, want: rollout.Changed, rollouts: 3, habit: "old", image: "server:1"},
 		},
-		"pods that it returned to stay": {
+		"the predecessor's pods stay if it rolled out an image twice": {
 			{stack: one, want: rollout.Changed, rollouts: 1},
 			{
 				happens: func(w *world) { writes(two)(w); writes(three)(w); writes(two)(w) }, stack: again,
@@ -145,30 +147,30 @@ func olderSteps(writes func(stack) func(*world)) map[string][]step {
 			},
 			{stack: again, want: rollout.KeepTemplate, rollouts: 4},
 		},
-		"a restart adopts": {
+		"a restart applies the rendered template": {
 			{stack: one, want: rollout.Changed, rollouts: 1},
 			{happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2},
 			{happens: func(w *world) { w.restart("monday") }, stack: one, want: rollout.Changed, adopts: true, rollouts: 4, habit: "old"},
 		},
-		"twice": {
+		"the user goes back twice": {
 			{stack: one, want: rollout.Changed, rollouts: 1},
 			{happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2},
 			{stack: two, want: rollout.Changed, rollouts: 3},
 			{happens: writes(two), stack: two, want: rollout.KeepTemplate, rollouts: 4, habit: "older"},
 			{stack: three, want: rollout.Changed, rollouts: 5, habit: "old"},
 		},
-		"pods that were never this operator's": {
+		"this operator never created pods": {
 			{happens: func(w *world) { w.older(one) }, stack: one, want: rollout.KeepTemplate, rollouts: 1},
 			{happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 1, habit: "older"},
 			{stack: two, want: rollout.Changed, rollouts: 2, habit: "old"},
 		},
-		"an edit after a change is put back": {
+		"an edit after a change is reverted": {
 			{stack: one, want: rollout.Changed, rollouts: 1},
 			{happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2},
 			{stack: two, want: rollout.Changed, rollouts: 3},
 			{happens: edits, stack: two, want: rollout.Unchanged, rollouts: 5, image: "server:2"},
 		},
-		"a rollback to its pods is respected": {
+		"a rollback to the predecessor's template is respected": {
 			{stack: one, want: rollout.Changed, rollouts: 1},
 			{happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2},
 			{stack: two, want: rollout.Changed, rollouts: 3},

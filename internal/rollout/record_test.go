@@ -29,7 +29,7 @@ func TestRecordSurvivesItsAnnotation(t *testing.T) {
 	}
 	got, ok := rollout.Parse(map[string]string{names.AnnotationRendered: value})
 	if !ok {
-		t.Fatalf("%s is not parsed", value)
+		t.Fatalf("Parse rejects %s", value)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -49,12 +49,12 @@ func TestParseWithDamagedPlaces(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for name, annotations := range map[string]map[string]string{
-		"nothing":           nil,
-		"not JSON":          {names.AnnotationRendered: "{"},
-		"another's JSON":    {names.AnnotationRendered: `{"a":1}`},
-		"another's type":    {names.AnnotationRendered: `{"inputs":1}`},
-		"an empty value":    {names.AnnotationRendered: ""},
-		"another's address": {"llamastack.io/other": `{"inputs":"a"}`},
+		"no annotations":        nil,
+		"not JSON":              {names.AnnotationRendered: "{"},
+		"other fields":          {names.AnnotationRendered: `{"a":1}`},
+		"wrong type of a field": {names.AnnotationRendered: `{"inputs":1}`},
+		"an empty value":        {names.AnnotationRendered: ""},
+		"another annotation":    {"llamastack.io/other": `{"inputs":"a"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, ok := rollout.Parse(annotations); ok {
@@ -74,9 +74,9 @@ func TestDigestIsStable(t *testing.T) {
 		references rollout.References
 		want       string
 	}{
-		"small":           {want: "ab8ac5cf83c59fccd51612c8c6d7f782"},
+		"few inputs":      {want: "ab8ac5cf83c59fccd51612c8c6d7f782"},
 		"with references": {references: rollout.References{Digest: "ref", Key: "k"}, want: "ab8ac5cf83c59fccd51612c8c6d7f782.ref"},
-		"large": {
+		"many inputs": {
 			change: func(in *rollout.Inputs) {
 				in.Claim, in.Compat = true, "v1alpha1"
 				in.ConfigMap, in.ConfigKey, in.ConfigHash = "demo-config-1", "config.yaml", "1"
@@ -116,14 +116,14 @@ func TestTemplateDigest(t *testing.T) {
 	if got := template(map[string]string{
 		names.AnnotationInputs: "b", names.AnnotationConfigHash: "h", names.AnnotationGeneration: "uid/7",
 	}, "server:1"); got != want {
-		t.Error("the digest of the inputs is in the digest of the template")
+		t.Error("the digest of the template depends on the digest of the inputs or on the generation")
 	}
 	for name, got := range map[string]string{
 		"image":       template(map[string]string{names.AnnotationConfigHash: "h"}, "server:2"),
 		"config hash": template(map[string]string{names.AnnotationConfigHash: "i"}, "server:1"),
 	} {
 		if got == want {
-			t.Errorf("the %s is not in the digest", name)
+			t.Errorf("the digest does not depend on the %s", name)
 		}
 	}
 	if empty, err := rollout.TemplateDigest(corev1ac.PodTemplateSpec()); err != nil || empty == want {

@@ -56,8 +56,8 @@ type stack struct {
 	operator string
 	// habit is a part of the template that comes from the operator.
 	habit string
-	// data is the release of the places in the record. left is the data that the change left behind. Empty means that
-	// there are none.
+	// data is the release of the places in the record. left is the data that the change left behind. Empty means that the
+	// record has no places, or that no data was left behind.
 	data, left string
 	// trusts holds the certificates in the spec, and platform holds the certificates of the platform. before means that an
 	// earlier operator did not record the platform's certificates.
@@ -133,12 +133,13 @@ func (s stack) render(t *testing.T) rollout.Rendered {
 	return rendered
 }
 
-// world is a Deployment in an API server that tracks field ownership, with the revisions of the Deployment controller.
+// world simulates an API server that tracks field ownership, with one Deployment, and the Deployment controller with
+// its revisions.
 type world struct {
 	t           *testing.T
 	deployments clienttesting.ObjectTracker
 	sets        []appsv1.ReplicaSet
-	// rollouts counts how often the pods were replaced.
+	// rollouts is the number of times that the pods were replaced.
 	rollouts int
 	// unsynced prevents the Deployment controller from acting.
 	unsynced bool
@@ -156,7 +157,7 @@ func newWorld(t *testing.T) *world {
 		scheme, serializer.NewCodecFactory(scheme).UniversalDecoder(), applyconfigurations.NewTypeConverter(scheme))}
 }
 
-// live returns the Deployment, or nil if there is none.
+// live returns the Deployment, or nil if it does not exist.
 func (w *world) live() *appsv1.Deployment {
 	w.t.Helper()
 	object, err := w.deployments.Get(deploymentsResource, namespace, name)
@@ -184,13 +185,13 @@ func (w *world) apply(deployment *appsv1ac.DeploymentApplyConfiguration) {
 	}
 }
 
-// reconcile decides, applies, and lets the Deployment controller act.
+// reconcile renders the stack and calls decide.
 func (w *world) reconcile(s stack) rollout.Decision {
 	w.t.Helper()
 	return w.decide(s.render(w.t))
 }
 
-// decide decides for a rendering, applies the decision, and lets the Deployment controller act.
+// decide calls Decide for a rendering, applies the decision, and lets the Deployment controller act.
 func (w *world) decide(rendered rollout.Rendered) rollout.Decision {
 	w.t.Helper()
 	w.takeOverFields()
@@ -234,7 +235,7 @@ func (w *world) undo() {
 	})
 }
 
-// undoTemplate acts as a tool that rolls back without the annotations.
+// undoTemplate acts as a tool that rolls back the template without the annotations of the Deployment.
 func (w *world) undoTemplate() {
 	w.t.Helper()
 	target := w.previous()
