@@ -59,7 +59,7 @@ type optionalAPIs struct {
 
 	mu     sync.RWMutex
 	served map[schema.GroupVersionKind]bool
-	// adding serializes calls of watch, because a definition that is created and updated causes two events.
+	// adding serializes calls of watch, because the creation and a later update of a definition cause two events.
 	adding sync.Mutex
 }
 
@@ -202,7 +202,7 @@ func (a *optionalAPIs) comes(
 	requeue(ctx)
 }
 
-// awaitKind returns when the API server serves a kind whose definition was added.
+// awaitKind waits until the API server serves a kind whose definition was added.
 func awaitKind(ctx context.Context, mapper meta.RESTMapper, kind schema.GroupVersionKind) error {
 	return wait.PollUntilContextTimeout(ctx, definitionPoll, definitionPatience, true,
 		func(context.Context) (bool, error) {
@@ -221,7 +221,7 @@ func (a *optionalAPIs) watch(ctx context.Context, kind schema.GroupVersionKind, 
 	if err := a.index(ctx, kind); err != nil {
 		return err
 	}
-	_, err := a.cache.GetInformer(ctx, optionalObject(kind)) // returns when the cache is filled
+	_, err := a.cache.GetInformer(ctx, optionalObject(kind)) // GetInformer returns after the cache is filled
 	if err == nil {
 		err = c.Watch(a.source(kind))
 	}

@@ -50,8 +50,8 @@ func (s *state) lacksBase(failure *status.Failure) bool {
 	return !found
 }
 
-// reportAutoscaler adds a condition if the autoscaler does not scale pods that have served for a while. New pods have
-// no metrics.
+// reportAutoscaler adds a condition if the autoscaler does not scale the pods although they have served requests for a
+// while. New pods have no metrics.
 func (r *Reconciler) reportAutoscaler(s *state) error {
 	available := meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionAvailable)
 	if available.Status != "True" || meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionDegraded) != nil {

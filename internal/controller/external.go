@@ -50,7 +50,7 @@ func (r *Reconciler) observeExternal(
 	ctx context.Context, s *state, external []status.ExternalProvider, pods []corev1.Pod, answer probe.Answer,
 	failure *status.Failure,
 ) error {
-	if s.intent == nil { // the spec could not be read
+	if s.intent == nil { // the spec is invalid
 		return nil
 	}
 	now, before := &s.stack.Status, s.stack.Status.ExternalProviders
@@ -81,7 +81,8 @@ func (r *Reconciler) observeExternal(
 	return nil
 }
 
-// isTry reports whether a failure means that a preflight pod tries a change, or that the change failed in this pod.
+// isTry reports whether a failure means that a preflight pod is trying a change, or that the change failed in such a
+// pod.
 func isTry(failure *status.Failure) bool {
 	return failure != nil && (failure.Reason == v1alpha2.ReasonPreflightInProgress ||
 		failure.Reason == v1alpha2.ReasonPreflightFailed)

@@ -164,7 +164,7 @@ func (m *mirrorSets) watch(ctx context.Context, kind schema.GroupVersionKind) er
 	if m.served[kind] {
 		return nil
 	}
-	informer, err := m.cache.GetInformer(ctx, optionalObject(kind)) // returns when the cache is filled
+	informer, err := m.cache.GetInformer(ctx, optionalObject(kind)) // GetInformer returns after the cache is filled
 	if err == nil {
 		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { m.change() }, UpdateFunc: func(any, any) { m.change() }, DeleteFunc: func(any) { m.change() },

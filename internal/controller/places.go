@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
-// findPlaces determines where the data of the running stack is stored if a change replaces its pods and its record does
+// findPlaces determines where the data of a stack is stored if a change replaces the stack's pods and the record does
 // not contain the places. It then builds the plan again, because the plan may depend on these places.
 func (r *Reconciler) findPlaces(
 	ctx context.Context, stack *stack, workload *workload, made planned, own owned,

@@ -1,6 +1,6 @@
 package controller
 
-// The operator's permissions follow the principle of least privilege and contain only actions that the operator takes.
+// The operator's permissions follow the principle of least privilege and allow only actions that the operator takes.
 // The operator reads Secrets of users by name and watches their metadata, but RBAC cannot distinguish the two. The
 // operator never deletes a claim. However, if the admission plugin OwnerReferencesPermissionEnforcement is enabled, as
 // in OpenShift, a client that changes the owners of an object (retainOnDelete, a claim that is adopted again) needs

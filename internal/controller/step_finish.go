@@ -149,7 +149,7 @@ func (s *state) serves(failure *status.Failure) bool {
 		s.owned.decision.Outcome != rollout.Changed
 }
 
-// runsEarlier reports whether the Deployment belongs to an earlier spec, because of a failure or a rollback.
+// runsEarlier reports whether the Deployment was rendered for an earlier spec, because of a failure or a rollback.
 func (s *state) runsEarlier(failure *status.Failure) bool {
 	rolledBack := s.owned.decision.Outcome == rollout.RolledBack
 	if failure == nil || s.applied.deployed() {

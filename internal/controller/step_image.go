@@ -118,9 +118,9 @@ func recordedImage(stack *stack, running *rollout.Record) (string, bool) {
 }
 
 // answeredImage returns the catalogue's image of the release that the pods of a previous operator run, according to the
-// version in the status. The server reported this version to the previous operator or to this one. Such a stack uses
-// the image that `latest` referred to, and its data has the format of that release. If the catalogue does not contain
-// the release, answeredImage returns the catalogue's image of the same release line.
+// version in the status. The server reported this version to the previous operator or to this one. The pods of a
+// previous operator run the image that `latest` referred to, and their data has the format of its release. If the
+// catalogue does not contain the release, answeredImage returns the catalogue's image of the same release line.
 func answeredImage(stack *stack, running *rollout.Record) (string, bool) {
 	asked, version := stack.Spec.Distribution, stack.Status.Version
 	if asked.Name == "" || asked.Version != "" || version == nil || !ofAnotherProgram(stack, running) {

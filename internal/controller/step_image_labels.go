@@ -232,7 +232,7 @@ func imageTarget(stack *stack, image string, running *rollout.Record) (registry.
 	}
 	found := running.Distribution
 	if found.Digest != "" && found.Image == image && !strings.Contains(image, "@") {
-		image += "@" + found.Digest // the stored base is lost, so the same image is read again
+		image += "@" + found.Digest // the stored base no longer exists, so the same image is read again
 	}
 	return registry.Target{Stack: keyOf(stack), Image: image, Credentials: credentials}, nil
 }

@@ -133,7 +133,7 @@ func (r *Reconciler) decide(
 	return decision, nil
 }
 
-// isNewest reports whether the cache has the newest generation of the stack. If so, a record with a newer one is
+// isNewest reports whether the cache has the newest generation of the stack. If so, a record with a newer generation is
 // damaged.
 func (r *Reconciler) isNewest(ctx context.Context, stack *stack) (bool, error) {
 	now := &v1alpha2.LlamaStackDistribution{}

@@ -226,7 +226,8 @@ func (r *Reconciler) judgePreflight(
 	return preflightGoesOn(pod.Name, verdict.Message)
 }
 
-// replacePreflight deletes a lost pod after preflightRetry, so that another pod can replace it.
+// replacePreflight deletes a pod that ended for an unrelated reason after preflightRetry, so that another pod can
+// replace it.
 func (r *Reconciler) replacePreflight(
 	pod *corev1.Pod, why string, dropOthers func(name string) error, report *report,
 ) error {

@@ -34,14 +34,14 @@ func derive(stack *stack, entries []secretvalue.Derived, secrets resolve.Values)
 
 // chooseStorageSecret returns the name and digest of the Secret with connection parts. Changed parts get another name,
 // because pods of the running and of older revisions must read the parts that they started with, even after a restart.
-// Parts in a record keep their name. Nil means that there are no parts.
+// Parts whose digest is in a record stay in the recorded Secret. Nil means that there are no parts.
 func chooseStorageSecret(f planFacts, derived map[string][]byte) *rollout.StorageSecret {
 	if len(derived) == 0 {
 		return nil
 	}
 	digest, key := f.secrets.digestKey.Digest(derived), f.secrets.references.Key
 	if was := f.workload.running.StorageSecret; was != nil && f.workload.running.ReferenceKey != key {
-		return &rollout.StorageSecret{Name: was.Name, Digest: digest} // the key was lost, so a change cannot be detected
+		return &rollout.StorageSecret{Name: was.Name, Digest: digest} // the key was deleted, so a change cannot be detected
 	}
 	recorded := recordedStorageSecrets(f.workload, key)
 	for _, was := range recorded {

@@ -56,7 +56,7 @@ func (a *auditLog) finishedCalls(t *testing.T) []call {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data = data[:bytes.LastIndexByte(data, '\n')+1] // without the line that is being written
+	data = data[:bytes.LastIndexByte(data, '\n')+1] // leaves out the line that is being written
 	for line := range bytes.Lines(data) {
 		var c call
 		if err := json.Unmarshal(line, &c); err != nil {
@@ -90,8 +90,8 @@ func ListWrites(calls []string) []string {
 }
 
 // WaitUntilIdle waits until the operator has made no call for a while, and returns all its calls. If the test uses a
-// Reconciler, WaitUntilIdle reconciles until that causes no more writes. If the Reconciler has workers, it then
-// reconciles for a while without writes.
+// Reconciler, WaitUntilIdle reconciles until a reconcile causes no writes. If the Reconciler has workers, it continues
+// until no reconcile has caused a write for a while.
 func (env *Environment) WaitUntilIdle(t *testing.T, version string) []string {
 	t.Helper()
 	return env.WaitUntilIdleWithin(t, version, Timeout)
@@ -100,12 +100,12 @@ func (env *Environment) WaitUntilIdle(t *testing.T, version string) []string {
 // WaitUntilIdleWithin is WaitUntilIdle with another time limit, for tests with more than one stack.
 func (env *Environment) WaitUntilIdleWithin(t *testing.T, version string, limit time.Duration) []string {
 	t.Helper()
-	// An operator makes no calls while it waits for its watches, and a Reconciler while its workers wait for servers and
-	// registries, which are on this machine.
+	// An operator may be waiting for its watches, and the workers of a Reconciler for servers and registries on this
+	// machine, so a moment without calls is not sufficient.
 	quiet, interval, relevant := Slowdown*700*time.Millisecond, 5*PollInterval, slices.Clone[[]string]
 	calls := env.ListCalls(t, version)
 	if Reconcile(t) {
-		quiet, interval, relevant = 0, PollInterval, ListWrites // each reconcile reads
+		quiet, interval, relevant = 0, PollInterval, ListWrites // every reconcile causes reads
 		if env.Workers {
 			quiet = Slowdown * 200 * time.Millisecond
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // DenyWrites creates a policy that denies writes to a resource in the namespace of the test, and waits until it denies
-// the creation of the probe. It returns a function that removes the policy.
+// the creation of the object probe. It returns a function that removes the policy.
 func (env *Environment) DenyWrites(t *testing.T, group, resource, why string, probe client.Object) (allow func()) {
 	t.Helper()
 	name := env.Namespace + "-" + resource
@@ -61,7 +61,7 @@ func (env *Environment) DenyWrites(t *testing.T, group, resource, why string, pr
 	}
 	WaitUntil(t, func() error {
 		if !inForce() {
-			return fmt.Errorf("the policy is not in force")
+			return fmt.Errorf("the policy does not deny writes yet")
 		}
 		return nil
 	})

@@ -1,22 +1,22 @@
 // Package controllertest provides the environment for the tests of package controller: a namespace on a real API
-// server, operators that run in it, and verbs that change and check stacks. It also acts as the parts of a cluster that
-// are not present, such as kubelets, the Deployment controller, image registries, and the servers of stacks. Only tests
-// import it.
+// server, operators that run in it, and functions that change and check stacks. It also simulates the parts of a
+// cluster that do not run in tests, such as kubelets, the Deployment controller, image registries, and the servers of
+// stacks. Only tests import it.
 //
-// The package controller has three kinds of tests. Use the smallest one that shows your change.
+// The package controller has three kinds of tests. Use the smallest kind that covers your change.
 //
 // # A single step
 //
-// The test runs the steps of a reconcile up to one, without an API server. Because the steps are not exported, the
-// fixture for such tests is in internal/controller/fixture_test.go:
+// The test runs the steps of a reconcile up to the step to test, without an API server. Because the steps are not
+// exported, the fixture for such tests is in internal/controller/fixture_test.go:
 //
 //	f := newFixture(t, objects...)
 //	s, err := f.runSteps(t, newStack(t, `{distribution: {name: starter}}`), "plan")
 //
 // # A reconcile
 //
-// The test itself reconciles whenever it waits for something, so nothing runs at the same time. The reconciler has the
-// shipped permissions:
+// The test itself reconciles whenever it waits for something, so nothing else runs at the same time. The reconciler has
+// the shipped permissions:
 //
 //	env := controllertest.NewEnvironment(t)
 //	env.StartReconciler(t, "example")
@@ -30,8 +30,8 @@
 //
 // # An operator
 //
-// A whole operator runs during the test, with its watches, caches and workers. Use it only for a journey that needs
-// these, for the number of calls, and for stacks that are requeued:
+// A whole operator runs during the test, with its watches, caches and workers. Use it only for tests that need these,
+// that count calls, or that check that stacks are requeued:
 //
 //	env := controllertest.NewEnvironment(t)
 //	env.OwnOperatorConfig = true
@@ -44,5 +44,5 @@
 // # Names
 //
 // Methods that begin with WaitFor poll until a state is reached, and fail the test after Timeout. Check compares once.
-// Create, Update, Set and Mark write. List returns what exists.
+// Create, Update, Set and Mark write. List returns the existing objects.
 package controllertest

@@ -68,7 +68,7 @@ var startControlPlane = sync.OnceValue(func() error {
 	audit.path = filepath.Join(folder, "audit.log")
 	started, err := testutil.Start(testutil.Options{
 		AuditLog:       audit.path,
-		APIServerFlags: map[string]string{"service-cluster-ip-range": "10.0.0.0/16"}, // large enough for hundreds of stacks
+		APIServerFlags: map[string]string{"service-cluster-ip-range": "10.0.0.0/16"}, // the range is large enough for hundreds of stacks
 	})
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ type Environment struct {
 	ProbeInterval time.Duration
 	// TagInterval is the pause between two comparisons of a tag. Zero means the default.
 	TagInterval time.Duration
-	// AutoscalerPatience is how long autoscalers may have no metrics. Zero means the default.
+	// AutoscalerPatience is how long an autoscaler may have no metrics before this is reported. Zero means the default.
 	AutoscalerPatience time.Duration
 }
 
@@ -127,7 +127,7 @@ func NewEnvironment(t *testing.T) *Environment {
 		t.Fatal(err)
 	}
 	env := &Environment{Client: admin, Namespace: namespace.Name}
-	t.Cleanup(func() { env.DeleteStacks(t) }) // operators of other tests work in all namespaces
+	t.Cleanup(func() { env.DeleteStacks(t) }) // operators of other tests may work in all namespaces
 	return env
 }
 

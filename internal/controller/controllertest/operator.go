@@ -62,7 +62,7 @@ func (o *Operator) Stop(t *testing.T) {
 	o.cancel()
 	o.cancel = nil
 	if err := <-o.done; err != nil {
-		t.Errorf("operator ended with: %v", err)
+		t.Errorf("the operator ended with an error: %v", err)
 	}
 }
 

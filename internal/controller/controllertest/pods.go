@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// InitContainerStatuses returns the statuses of the init containers of a pod. The states are by container name. Other
-// containers are waiting.
+// InitContainerStatuses returns the statuses of the init containers of a pod. The map states contains the states by
+// container name. Containers that are not in the map are waiting.
 func InitContainerStatuses(set *appsv1.ReplicaSet, states map[string]corev1.ContainerState) []corev1.ContainerStatus {
 	var statuses []corev1.ContainerStatus
 	for _, container := range set.Spec.Template.Spec.InitContainers {
@@ -72,8 +72,8 @@ func (env *Environment) TerminateDeletedPods(t *testing.T) {
 	}()
 }
 
-// ContainersReadyStatus returns the status of a pod with ready containers, which does not become ready because of a
-// readiness gate. A preflight pod that succeeds has it.
+// ContainersReadyStatus returns the status of a pod whose containers are ready, but which does not become ready because
+// of a readiness gate. A successful preflight pod has this status.
 func ContainersReadyStatus() corev1.PodStatus {
 	return corev1.PodStatus{
 		Phase: corev1.PodRunning,

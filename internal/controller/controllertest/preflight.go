@@ -54,7 +54,7 @@ func (env *Environment) WaitForNoPreflight(t *testing.T) {
 				return err
 			}
 			if text := fmt.Sprint(list); strings.Contains(text, names.PreflightPrefix("my")) {
-				return fmt.Errorf("%T: there are still objects", list)
+				return fmt.Errorf("objects of the type %T still exist", list)
 			}
 		}
 		return nil

@@ -22,7 +22,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// NewReconcilerFunc creates a reconciler without a manager. Package controller exports its own for its tests only.
+// NewReconcilerFunc creates a reconciler without a manager. Package controller exports its implementation only to its
+// tests.
 type NewReconcilerFunc = func(context.Context, events.EventRecorder, controller.Options) (*controller.Reconciler, error)
 
 // StartWorkersFunc makes a reconciler query servers and read images until the context ends.
@@ -36,8 +37,8 @@ type Reconciler struct {
 	stopWorkers context.CancelFunc
 
 	mu     sync.Mutex
-	stacks []types.NamespacedName // the stacks that were reconciled and not deleted
-	err    error                  // the failures of the last time
+	stacks []types.NamespacedName // the stacks that existed at the last reconcile
+	err    error                  // the failures of the last reconcile
 }
 
 // reconcilers has the reconcilers of the running tests, by test name.
@@ -94,15 +95,15 @@ func (env *Environment) StartReconciler(
 	return r
 }
 
-// Stop ends the reconciling and the workers. Later waits of the test only poll.
+// Stop ends the reconciles and the workers. After Stop, the test only polls when it waits.
 func (r *Reconciler) Stop(t *testing.T) {
 	t.Helper()
 	r.stopWorkers()
 	reconcilers.CompareAndDelete(t.Name(), r)
 }
 
-// reconcileStacks reconciles every stack of the namespace once, also those that were deleted since the last time. The
-// waiting test retries failures.
+// reconcileStacks reconciles every stack of the namespace once, including stacks that were deleted since the last call.
+// The test retries failures while it waits.
 func (r *Reconciler) reconcileStacks(t *testing.T) {
 	t.Helper()
 	r.mu.Lock()
