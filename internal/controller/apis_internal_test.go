@@ -9,7 +9,8 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// TestDefinitionHandler checks that adding a version to an existing definition counts as the addition of a kind.
+// TestDefinitionHandler checks which events of a definition count as the addition or the removal of a kind. A kind may
+// be added by a new version in an existing definition.
 func TestDefinitionHandler(t *testing.T) {
 	first := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
 	status := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Generation: 1, ResourceVersion: "2"}}
@@ -20,11 +21,11 @@ func TestDefinitionHandler(t *testing.T) {
 		event func(toolscache.ResourceEventHandler)
 		want  []string
 	}{
-		"made":             {func(h toolscache.ResourceEventHandler) { h.OnAdd(first, true) }, []string{"comes"}},
-		"another version":  {func(h toolscache.ResourceEventHandler) { h.OnUpdate(first, second) }, []string{"comes"}},
-		"status alone":     {func(h toolscache.ResourceEventHandler) { h.OnUpdate(first, status) }, nil},
-		"is being deleted": {func(h toolscache.ResourceEventHandler) { h.OnUpdate(second, going) }, []string{"goes"}},
-		"is gone":          {func(h toolscache.ResourceEventHandler) { h.OnDelete(going) }, []string{"goes"}},
+		"created":             {func(h toolscache.ResourceEventHandler) { h.OnAdd(first, true) }, []string{"comes"}},
+		"spec changed":        {func(h toolscache.ResourceEventHandler) { h.OnUpdate(first, second) }, []string{"comes"}},
+		"only status changed": {func(h toolscache.ResourceEventHandler) { h.OnUpdate(first, status) }, nil},
+		"deletion requested":  {func(h toolscache.ResourceEventHandler) { h.OnUpdate(second, going) }, []string{"goes"}},
+		"deleted":             {func(h toolscache.ResourceEventHandler) { h.OnDelete(going) }, []string{"goes"}},
 	} {
 		var got []string
 		tc.event(definitionHandler(func() { got = append(got, "comes") }, func() { got = append(got, "goes") }))

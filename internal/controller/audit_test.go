@@ -54,7 +54,7 @@ func TestCalls(t *testing.T) {
 		}
 		seen = now
 	})
-	t.Run("another reconcile reads Secrets only", func(t *testing.T) {
+	t.Run("another reconcile reads only Secrets", func(t *testing.T) {
 		env.Get(t, "my", stack)
 		touched := stack.DeepCopy()
 		touched.Annotations = map[string]string{"somebody": "touched it"}
@@ -73,7 +73,7 @@ func TestCalls(t *testing.T) {
 		}
 		seen = now
 	})
-	t.Run("an idle object costs nothing", func(t *testing.T) {
+	t.Run("an idle object causes no calls", func(t *testing.T) {
 		const idle = 5 * time.Second
 		err := wait.PollUntilContextTimeout(t.Context(), 10*controllertest.PollInterval, idle, true,
 			func(context.Context) (bool, error) {
@@ -122,7 +122,7 @@ func TestRestart(t *testing.T) {
 	if got := controllertest.ListWrites(now); len(got) != 0 {
 		t.Errorf("writes after a restart: %v", got)
 	}
-	// reads lists each read of a Secret or ConfigMap beyond its metadata, once.
+	// reads lists the reads of complete Secrets and ConfigMaps, with names without their hashes.
 	var reads []string
 	for _, call := range now {
 		if fields := strings.Fields(call); fields[0] == "get" && strings.HasPrefix(fields[2], "my-") {
@@ -134,6 +134,6 @@ func TestRestart(t *testing.T) {
 	slices.Sort(reads)
 	want := []string{"get configmaps my", "get configmaps my-base", "get configmaps my-config", "get secrets vllm-creds"}
 	if diff := cmp.Diff(want, reads); diff != "" {
-		t.Errorf("reads of a restart (-want +got):\n%s", diff)
+		t.Errorf("reads after a restart (-want +got):\n%s", diff)
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // TestAutoscalerPatience checks that an autoscaler has three minutes from its first warning and from the time when the
-// pods serve, and that the stack is reconciled again after them.
+// pods serve, and that the stack is reconciled again after three minutes.
 func TestAutoscalerPatience(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	ago := func(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }
@@ -26,11 +26,11 @@ func TestAutoscalerPatience(t *testing.T) {
 		told              bool
 		after             time.Duration
 	}{
-		"both long ago":           {ago(time.Hour), ago(time.Hour), metav1.ConditionTrue, true, 0},
-		"a new autoscaler":        {ago(time.Minute), ago(time.Hour), metav1.ConditionTrue, false, 2 * time.Minute},
-		"pods serve for a minute": {ago(time.Hour), ago(time.Minute), metav1.ConditionTrue, false, 2 * time.Minute},
-		"pods serve since now":    {ago(time.Hour), ago(time.Hour), metav1.ConditionFalse, false, 3 * time.Minute},
-		"just over":               {ago(3 * time.Minute), ago(3 * time.Minute), metav1.ConditionTrue, true, 0},
+		"both times long ago":                  {ago(time.Hour), ago(time.Hour), metav1.ConditionTrue, true, 0},
+		"new warning":                          {ago(time.Minute), ago(time.Hour), metav1.ConditionTrue, false, 2 * time.Minute},
+		"pods started to serve a minute ago":   {ago(time.Hour), ago(time.Minute), metav1.ConditionTrue, false, 2 * time.Minute},
+		"pods started to serve now":            {ago(time.Hour), ago(time.Hour), metav1.ConditionFalse, false, 3 * time.Minute},
+		"both times exactly three minutes ago": {ago(3 * time.Minute), ago(3 * time.Minute), metav1.ConditionTrue, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			autoscaler := &autoscalingv2.HorizontalPodAutoscaler{Status: autoscalingv2.HorizontalPodAutoscalerStatus{
@@ -70,7 +70,8 @@ func TestAutoscalerPatience(t *testing.T) {
 	}
 }
 
-// TestFailureOfARunningObject checks which failures of a running stack are about an object that was in use.
+// TestFailureOfARunningObject checks which failures of a running stack are about the base configuration, so that the
+// running pods use a configuration that no longer exists.
 func TestFailureOfARunningObject(t *testing.T) {
 	given := &v1alpha2.BaseConfigSource{ConfigMapName: "base"}
 	validation := func(reason string) status.Failure {
@@ -82,16 +83,16 @@ func TestFailureOfARunningObject(t *testing.T) {
 		contents map[string]map[string][]byte
 		want     bool
 	}{
-		"the image's": {status.Failure{
+		"the configuration of the image": {status.Failure{
 			Condition: v1alpha2.ConditionConfigGenerated,
 			Reason:    v1alpha2.ReasonBaseConfigUnavailable,
 		}, nil, nil, true},
-		"a ConfigMap": {
+		"the ConfigMap": {
 			validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{}, true,
 		},
-		"the ConfigMap's key":   {validation(v1alpha2.ReasonConfigMapKeyMissing), given, map[string]map[string][]byte{"base": {"x": nil}}, true},
-		"another ConfigMap":     {validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{"base": {"config.yaml": nil}}, false},
-		"no ConfigMap was read": {validation(v1alpha2.ReasonInvalidSpec), given, nil, false},
+		"the key of the ConfigMap":     {validation(v1alpha2.ReasonConfigMapKeyMissing), given, map[string]map[string][]byte{"base": {"x": nil}}, true},
+		"another ConfigMap":            {validation(v1alpha2.ReasonConfigMapNotFound), given, map[string]map[string][]byte{"base": {"config.yaml": nil}}, false},
+		"the ConfigMaps were not read": {validation(v1alpha2.ReasonInvalidSpec), given, nil, false},
 		"the spec refers to no ConfigMap": {
 			validation(v1alpha2.ReasonConfigMapNotFound), nil, map[string]map[string][]byte{}, false,
 		},

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// indexRecorder holds the index functions of kinds.
+// indexRecorder contains the index functions that were added, by kind and field.
 type indexRecorder map[string]client.IndexerFunc
 
 // IndexField records the index function of a field.
@@ -42,13 +42,13 @@ func TestIndexes(t *testing.T) {
 	}{
 		"a child":                        {"*v1.Service by instance", &corev1.Service{ObjectMeta: meta}, []string{"my"}},
 		"a child's metadata":             {"*v1.PartialObjectMetadataSecret by instance", &metav1.PartialObjectMetadata{ObjectMeta: meta}, []string{"my"}},
-		"another owner's object":         {"*v1.PartialObjectMetadataConfigMap by instance", &metav1.PartialObjectMetadata{}, nil},
+		"a ConfigMap without labels":     {"*v1.PartialObjectMetadataConfigMap by instance", &metav1.PartialObjectMetadata{}, nil},
 		"an event of a claim":            {"*v1.Event by claim", ofClaim, []string{"my-pvc"}},
 		"an object that is not an event": {"*v1.Event by claim", &corev1.Pod{}, nil},
-		"a stack of a host":              {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`{"hostname": "llama.example.com"}`), []string{"llama.example.com"}},
+		"a stack with a host name":       {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`{"hostname": "llama.example.com"}`), []string{"llama.example.com"}},
 		"a stack without a host name":    {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`true`), []string{names.HostLabel("my", "ns") + ".*", "my-ns.*"}},
-		"not exposed":                    {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`false`), nil},
-		"not a stack":                    {"*v1alpha2.LlamaStackDistribution by host", &corev1.Pod{}, nil},
+		"a stack that is not exposed":    {"*v1alpha2.LlamaStackDistribution by host", newExposedStack(`false`), nil},
+		"an object that is not a stack":  {"*v1alpha2.LlamaStackDistribution by host", &corev1.Pod{}, nil},
 	} {
 		value := made[tc.index]
 		if value == nil {
@@ -76,11 +76,11 @@ func TestHostsIn(t *testing.T) {
 		host, domain string
 		want         []string
 	}{
-		"no domain":          {"llama.example.com", "", []string{"llama.example.com"}},
-		"another domain":     {"llama.example.com", "apps.example.com", []string{"llama.example.com"}},
-		"the domain":         {"my-ns.apps.example.com", "apps.example.com", []string{"my-ns.apps.example.com", "my-ns.*"}},
-		"the domain itself":  {"apps.example.com", "apps.example.com", []string{"apps.example.com"}},
-		"only looks like it": {"my-ns.myapps.example.com", "apps.example.com", []string{"my-ns.myapps.example.com"}},
+		"no domain in the cluster":       {"llama.example.com", "", []string{"llama.example.com"}},
+		"host name outside the domain":   {"llama.example.com", "apps.example.com", []string{"llama.example.com"}},
+		"host name in the domain":        {"my-ns.apps.example.com", "apps.example.com", []string{"my-ns.apps.example.com", "my-ns.*"}},
+		"host name equal to the domain":  {"apps.example.com", "apps.example.com", []string{"apps.example.com"}},
+		"host name with a longer domain": {"my-ns.myapps.example.com", "apps.example.com", []string{"my-ns.myapps.example.com"}},
 	} {
 		if diff := cmp.Diff(tc.want, hostsIn(tc.host, tc.domain)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -107,11 +107,11 @@ func TestIndexedCache(t *testing.T) {
 		options []client.ListOption
 		want    string
 	}{
-		"everything":    {nil, ""},
-		"a namespace":   {[]client.ListOption{client.InNamespace("ns")}, ""},
-		"another label": {[]client.ListOption{client.MatchingLabels{names.LabelManagedBy: names.ManagedBy}}, ""},
-		"children":      {[]client.ListOption{client.InNamespace("ns"), client.MatchingLabels(names.ChildSelector("my"))}, "instance=my"},
-		"pods":          {[]client.ListOption{client.MatchingLabels(names.Selector("my"))}, "instance=my"},
+		"no options":                   {nil, ""},
+		"only a namespace":             {[]client.ListOption{client.InNamespace("ns")}, ""},
+		"labels without a stack":       {[]client.ListOption{client.MatchingLabels{names.LabelManagedBy: names.ManagedBy}}, ""},
+		"labels of a stack's children": {[]client.ListOption{client.InNamespace("ns"), client.MatchingLabels(names.ChildSelector("my"))}, "instance=my"},
+		"labels of a stack's pods":     {[]client.ListOption{client.MatchingLabels(names.Selector("my"))}, "instance=my"},
 	} {
 		under := &listRecorder{}
 		if err := (indexedCache{under}).List(t.Context(), &corev1.PodList{}, tc.options...); err != nil {
@@ -122,7 +122,7 @@ func TestIndexedCache(t *testing.T) {
 			got = under.options.FieldSelector.String()
 		}
 		if got != tc.want {
-			t.Errorf("%s: by %q, want %q", name, got, tc.want)
+			t.Errorf("%s: field selector %q, want %q", name, got, tc.want)
 		}
 	}
 }

@@ -109,11 +109,11 @@ func TestTagOfARunningImage(t *testing.T) {
 		older func(*appsv1ac.DeploymentApplyConfiguration, *rollout.Record)
 		want  []string
 	}{
-		"by an operator before": {func(deployment *appsv1ac.DeploymentApplyConfiguration, record *rollout.Record) {
+		"rendered by an earlier operator": {func(deployment *appsv1ac.DeploymentApplyConfiguration, record *rollout.Record) {
 			deployment.Spec.Template.Spec.Containers[0].WithArgs("--insecure")
 			record.LeftAsImage = false
 		}, []string{"--insecure"}},
-		"by this one": {func(*appsv1ac.DeploymentApplyConfiguration, *rollout.Record) {}, nil},
+		"rendered by this operator": {func(*appsv1ac.DeploymentApplyConfiguration, *rollout.Record) {}, nil},
 	} {
 		f := newFixture(t, newOperatorConfigMap(operatorconfig.KeyRegistries, "readLabels: false"))
 		was := f.applyOlderRendering(t, newV1alpha1Stack(t, spec+"}"), tc.older)
@@ -134,7 +134,7 @@ func TestTagOfARunningImage(t *testing.T) {
 	}
 }
 
-// TestRenderedByTag checks that pods that another program rendered do not count as rendered by a tag.
+// TestRenderedByTag checks which pods count as rendered by this operator for the release in the tag of their image.
 func TestRenderedByTag(t *testing.T) {
 	image := &distribution.Resolved{Image: "quay.io/team/llama:1.2", Release: &release.Release{Line: "1.2"}}
 	ours := rollout.Record{Template: "digest", Distribution: rollout.Distribution{Image: image.Image, Release: "1.2"}}
@@ -142,12 +142,12 @@ func TestRenderedByTag(t *testing.T) {
 		change func(*rollout.Record)
 		want   bool
 	}{
-		"ours":                           {func(*rollout.Record) {}, true},
-		"another program's":              {func(r *rollout.Record) { r.Template = "" }, false},
-		"the image's settings were kept": {func(r *rollout.Record) { r.LeftAsImage = true }, false},
-		"another image":                  {func(r *rollout.Record) { r.Distribution.Image = "quay.io/team/llama:1.1" }, false},
-		"the tag contains no release":    {func(r *rollout.Record) { r.Distribution.Release = "0.7" }, false},
-		"no record":                      {func(r *rollout.Record) { *r = rollout.Record{} }, false},
+		"this operator":   {func(*rollout.Record) {}, true},
+		"another program": {func(r *rollout.Record) { r.Template = "" }, false},
+		"the container keeps the settings of its image": {func(r *rollout.Record) { r.LeftAsImage = true }, false},
+		"another image":   {func(r *rollout.Record) { r.Distribution.Image = "quay.io/team/llama:1.1" }, false},
+		"another release": {func(r *rollout.Record) { r.Distribution.Release = "0.7" }, false},
+		"no record":       {func(r *rollout.Record) { *r = rollout.Record{} }, false},
 	} {
 		record := ours
 		if tc.change(&record); renderedByTag(&record, image) != tc.want {

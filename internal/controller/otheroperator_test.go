@@ -33,32 +33,32 @@ func TestOtherOperator(t *testing.T) {
 	newer := write(time.Minute)
 	newer.APIVersion = v1alpha2.GroupVersion.String()
 	for name, tc := range map[string]otherOperatorCase{
-		"nobody":                {},
-		"before this one began": {entries: []metav1.ManagedFieldsEntry{write(-time.Second)}, after: time.Second},
-		"beside this one": {
+		"no entry":                      {},
+		"a write from before the start": {entries: []metav1.ManagedFieldsEntry{write(-time.Second)}, after: time.Second},
+		"a recent write": {
 			entries: []metav1.ManagedFieldsEntry{write(time.Minute)}, after: 2 * time.Minute,
 			pause: 14*time.Minute + time.Second,
 		},
-		"the last of two": {
+		"the later of two writes": {
 			entries: []metav1.ManagedFieldsEntry{write(time.Minute), write(-time.Minute)},
 			after:   time.Minute, pause: 15*time.Minute + time.Second,
 		},
-		"gone": {entries: []metav1.ManagedFieldsEntry{write(time.Minute)}, after: 16 * time.Minute},
-		"the same fields again": {
+		"an old write": {entries: []metav1.ManagedFieldsEntry{write(time.Minute)}, after: 16 * time.Minute},
+		"a recent write of the same fields": {
 			entries: []metav1.ManagedFieldsEntry{updating}, updated: 16 * time.Minute,
 			after: 17 * time.Minute, pause: 14*time.Minute + time.Second,
 		},
-		"the same fields, gone": {
+		"an old write of the same fields": {
 			entries: []metav1.ManagedFieldsEntry{updating}, updated: 16 * time.Minute,
 			after: 32 * time.Minute,
 		},
-		"updated by this one": {
+		"a version update by this operator": {
 			entries: []metav1.ManagedFieldsEntry{write(time.Minute)},
 			updated: 16 * time.Minute, after: 17 * time.Minute,
 		},
-		"an edit of the spec":            {entries: []metav1.ManagedFieldsEntry{edited}, after: 2 * time.Minute},
-		"this one":                       {entries: []metav1.ManagedFieldsEntry{ours}, after: 2 * time.Minute},
-		"an edit of the status, by hand": {entries: []metav1.ManagedFieldsEntry{newer}, after: 2 * time.Minute},
+		"an edit of the spec":               {entries: []metav1.ManagedFieldsEntry{edited}, after: 2 * time.Minute},
+		"a write by this operator":          {entries: []metav1.ManagedFieldsEntry{ours}, after: 2 * time.Minute},
+		"an edit of the status in v1alpha2": {entries: []metav1.ManagedFieldsEntry{newer}, after: 2 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) { checkOtherOperator(t, tc, began) })
 	}
@@ -72,13 +72,14 @@ type otherOperatorCase struct {
 	pause   time.Duration
 }
 
-// checkOtherOperator reconciles a stack that another operator may have written.
+// checkOtherOperator reconciles a stack with the managed fields of a row, and checks whether this operator writes to
+// it.
 func checkOtherOperator(t *testing.T, tc otherOperatorCase, began time.Time) {
 	own := newStack(t, `{distribution: {name: starter}}`)
 	f := newFixture(t)
 	f.now = func() time.Time { return began }
 	if pause := f.holdBack(t.Context(), own); pause != 0 {
-		t.Fatalf("held back for %v at the start", pause)
+		t.Fatalf("the stack is held back for %v at the start", pause)
 	}
 	if err := f.Create(t.Context(), own); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 )
 
-// TestRecordServer checks which providers the status of a stack lists, and that it counts the others.
+// TestRecordServer checks which providers the status of a stack lists, and that the status contains the number of other
+// providers.
 func TestRecordServer(t *testing.T) {
 	var listed []v1alpha2.ProviderInfo
 	for i := range 30 {
@@ -36,10 +37,10 @@ func TestRecordServer(t *testing.T) {
 		want        []string
 		left        int32
 	}{
-		"those of the spec":          {nil, own, answer, []string{"p07", "p09"}, 28},
-		"and those that are checked": {nil, own, checked, []string{"p03", "p07", "p09"}, 27},
-		"the first without any":      {nil, &intent.Intent{}, answer, []string{"p00", "p01", "p02", "p03", "p04"}, 25},
-		"all for v1alpha1": {
+		"providers in the spec":                       {nil, own, answer, []string{"p07", "p09"}, 28},
+		"providers in the spec and checked providers": {nil, own, checked, []string{"p03", "p07", "p09"}, 27},
+		"no providers in the spec":                    {nil, &intent.Intent{}, answer, []string{"p00", "p01", "p02", "p03", "p04"}, 25},
+		"all providers for v1alpha1": {
 			map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}, own, answer, ids(listed), 0,
 		},
 	} {
@@ -56,7 +57,7 @@ func TestRecordServer(t *testing.T) {
 			}
 			recordServer(s, tc.in, &probe.Answer{Concluded: true})
 			if got.Providers != nil || got.ProvidersLeftOut != 0 || s.Status.MCPServers != nil {
-				t.Errorf("the status for a server that lists no providers: %+v", s.Status)
+				t.Errorf("the status of a server that lists no providers is %+v", s.Status)
 			}
 		})
 	}

@@ -25,7 +25,7 @@ import (
 
 func TestClassify(t *testing.T) {
 	services := schema.GroupResource{Resource: "services"}
-	terminating := apierrors.NewForbidden(services, "x", errors.New("namespace goes"))
+	terminating := apierrors.NewForbidden(services, "x", errors.New("namespace is being terminated"))
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: namespaceTerminating}}
 	fields := apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", field.ErrorList{field.Required(field.NewPath("spec"), "")})
 	own := &status.Failure{Condition: "C", Reason: "R", Retry: status.Later}
@@ -35,7 +35,7 @@ func TestClassify(t *testing.T) {
 		want      status.Retry
 		reason    string
 	}{
-		"a step's own": {fmt.Errorf("wrapped: %w", own), "X", status.Later, "R"},
+		"failure of a step": {fmt.Errorf("wrapped: %w", own), "X", status.Later, "R"},
 		"conflict": {
 			apierrors.NewConflict(services, "x", errors.New("changed")), "X", status.Quiet,
 			v1alpha2.ReasonProgressing,
@@ -44,48 +44,48 @@ func TestClassify(t *testing.T) {
 			fmt.Errorf("apply: %w", apierrors.NewConflict(services, "x", nil)), "X", status.Quiet,
 			v1alpha2.ReasonProgressing,
 		},
-		"lost answer":    {apierrors.NewAlreadyExists(services, "x"), "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"busy":           {apierrors.NewTooManyRequests("later", 1), "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"server timeout": {apierrors.NewTimeoutError("slow", 1), "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"not reached": {
+		"object already exists": {apierrors.NewAlreadyExists(services, "x"), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"too many requests":     {apierrors.NewTooManyRequests("later", 1), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"server timeout":        {apierrors.NewTimeoutError("slow", 1), "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"API server is unreachable": {
 			&url.Error{Op: "Patch", URL: "https://h", Err: errors.New("refused")}, "X", status.Quiet,
 			v1alpha2.ReasonProgressing,
 		},
-		"out of time":    {context.DeadlineExceeded, "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"namespace goes": {terminating, "X", status.Quiet, v1alpha2.ReasonProgressing},
-		"quota":          {apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
-		"fields invalid": {
+		"deadline exceeded":          {context.DeadlineExceeded, "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"namespace is being deleted": {terminating, "X", status.Quiet, v1alpha2.ReasonProgressing},
+		"exceeded quota":             {apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"invalid field": {
 			fmt.Errorf("apply: %w", fields), v1alpha2.ConditionDeploymentUpdated, status.Invalid,
 			v1alpha2.ReasonDeploymentUpdateFailed,
 		},
-		"two fields invalid": {
+		"two invalid fields": {
 			errors.Join(fields, fields), v1alpha2.ConditionDeploymentUpdated, status.Invalid,
 			v1alpha2.ReasonDeploymentUpdateFailed,
 		},
-		"invalid, and a quota": {errors.Join(fields, apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q"))), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
-		"denied by a policy":   {apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", nil), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"invalid field and exceeded quota": {errors.Join(fields, apierrors.NewForbidden(services, "x", errors.New("exceeded quota: q"))), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"denied by a policy":               {apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", nil), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
 		"denied by a webhook": {
 			denial(http.StatusForbidden), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
 			v1alpha2.ReasonDeploymentUpdateFailed,
 		},
-		"denied as a conflict": {
+		"denied by a webhook with the code of a conflict": {
 			denial(http.StatusConflict), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
 			v1alpha2.ReasonDeploymentUpdateFailed,
 		},
-		"denied as too many": {
+		"denied by a webhook with the code of too many requests": {
 			denial(http.StatusTooManyRequests), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
 			v1alpha2.ReasonDeploymentUpdateFailed,
 		},
-		"a webhook that fails": {apierrors.NewInternalError(errors.New("failed calling webhook")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
-		"a defect of a step": {
+		"failed webhook": {apierrors.NewInternalError(errors.New("failed calling webhook")), v1alpha2.ConditionDeploymentUpdated, status.Backoff, v1alpha2.ReasonDeploymentUpdateFailed},
+		"unknown error of a step": {
 			errors.New("surprise"), v1alpha2.ConditionConfigGenerated, status.Backoff,
 			v1alpha2.ReasonInternalError,
 		},
-		"forbidden to read": {
+		"forbidden read": {
 			apierrors.NewForbidden(services, "x", nil), v1alpha2.ConditionSecretsResolved,
 			status.Backoff, v1alpha2.ReasonInternalError,
 		},
-		"an apply's own code": {
+		"unknown error of the apply": {
 			errors.New("surprise"), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
 			v1alpha2.ReasonDeploymentUpdateFailed,
 		},
@@ -106,7 +106,8 @@ func denial(code int32) error {
 	}})
 }
 
-// TestRemedy checks that the message has a remedy if a webhook cannot be reached and so has not returned a remedy.
+// TestRemedy checks that the message about a webhook that cannot be reached has a remedy, and that the message of a
+// webhook that rejects an object does not change.
 func TestRemedy(t *testing.T) {
 	failed := apierrors.NewInternalError(errors.New(`failed calling webhook "a.example.com": EOF`))
 	want := `Internal error occurred: failed calling webhook "a.example.com": EOF; the webhook does not belong to the operator: ` +
@@ -127,14 +128,14 @@ func TestResult(t *testing.T) {
 		after   time.Duration
 		fails   bool
 	}{
-		"nothing":               {nil, 0, 0, false},
-		"the object's turn":     {&status.Failure{Retry: status.OnObjectChange}, 0, 0, false},
-		"a reference's turn":    {&status.Failure{Retry: status.OnReferenceChange}, 0, 0, false},
-		"found invalid":         {&status.Failure{Retry: status.Invalid}, 0, status.InvalidRetry, false},
-		"somebody else's turn":  {&status.Failure{Retry: status.Later}, time.Hour, status.OwnershipRetry, false},
-		"growing delay":         {&status.Failure{Retry: status.Backoff}, time.Hour, 0, true},
-		"a certificate's end":   {nil, time.Hour, time.Hour, false},
-		"with a failure beside": {&status.Failure{Retry: status.OnReferenceChange}, time.Hour, time.Hour, false},
+		"no failure":                        {nil, 0, 0, false},
+		"until the stack changes":           {&status.Failure{Retry: status.OnObjectChange}, 0, 0, false},
+		"until a referenced object changes": {&status.Failure{Retry: status.OnReferenceChange}, 0, 0, false},
+		"invalid object":                    {&status.Failure{Retry: status.Invalid}, 0, status.InvalidRetry, false},
+		"object of another owner":           {&status.Failure{Retry: status.Later}, time.Hour, status.OwnershipRetry, false},
+		"retry with growing delays":         {&status.Failure{Retry: status.Backoff}, time.Hour, 0, true},
+		"requested time without a failure":  {nil, time.Hour, time.Hour, false},
+		"requested time with a failure":     {&status.Failure{Retry: status.OnReferenceChange}, time.Hour, time.Hour, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := result(tc.failure, tc.asked)
@@ -145,8 +146,8 @@ func TestResult(t *testing.T) {
 	}
 }
 
-// TestPause checks that a stack is retried within some seconds if the API server did not answer, even after many
-// attempts, and that a stack with conflicts waits longer each time.
+// TestPause checks that a stack is retried within a few seconds if the API server does not answer, even after many
+// attempts, and that the pause after conflicts grows with each attempt.
 func TestPause(t *testing.T) {
 	refused := &url.Error{Op: "Patch", URL: "https://h", Err: errors.New("refused")}
 	quiet := func(err error) *status.Failure { return &status.Failure{Retry: status.Quiet, Err: err} }
@@ -155,16 +156,16 @@ func TestPause(t *testing.T) {
 		err     error
 		longest time.Duration
 	}{
-		"nothing":                       {nil, nil, 0},
-		"a step without answer":         {quiet(refused), nil, 7500 * time.Millisecond},
-		"a status without answer":       {nil, fmt.Errorf("write status: %w", refused), 7500 * time.Millisecond},
-		"busy":                          {quiet(apierrors.NewTooManyRequests("later", 1)), nil, 7500 * time.Millisecond},
-		"a conflict":                    {quiet(apierrors.NewConflict(schema.GroupResource{}, "x", nil)), nil, lastRetry},
-		"caches that are behind":        {quiet(nil), nil, lastRetry},
-		"a conflict and an error":       {quiet(nil), errors.New("a defect"), 0},
-		"a registry that is not there":  {&status.Failure{Retry: status.OnReferenceChange, Err: refused}, nil, 0},
-		"a refusal":                     {&status.Failure{Retry: status.Backoff, Err: apierrors.NewForbidden(schema.GroupResource{}, "x", nil)}, nil, 0},
-		"a refusal, and status as well": {&status.Failure{Retry: status.Backoff}, refused, 7500 * time.Millisecond},
+		"no failure":                                 {nil, nil, 0},
+		"no response to a step":                      {quiet(refused), nil, 7500 * time.Millisecond},
+		"no response to the status":                  {nil, fmt.Errorf("write status: %w", refused), 7500 * time.Millisecond},
+		"too many requests":                          {quiet(apierrors.NewTooManyRequests("later", 1)), nil, 7500 * time.Millisecond},
+		"a conflict":                                 {quiet(apierrors.NewConflict(schema.GroupResource{}, "x", nil)), nil, lastRetry},
+		"a cache that lags behind":                   {quiet(nil), nil, lastRetry},
+		"a quiet failure and another error":          {quiet(nil), errors.New("a defect"), 0},
+		"an unreachable registry":                    {&status.Failure{Retry: status.OnReferenceChange, Err: refused}, nil, 0},
+		"a rejection":                                {&status.Failure{Retry: status.Backoff, Err: apierrors.NewForbidden(schema.GroupResource{}, "x", nil)}, nil, 0},
+		"a rejection, and no response to the status": {&status.Failure{Retry: status.Backoff}, refused, 7500 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			retries, longest := newRetries(), time.Duration(0)
@@ -182,7 +183,7 @@ func TestPause(t *testing.T) {
 	}
 	retries.pause(reconcile.Request{}, nil, nil)
 	if first := retries.pause(reconcile.Request{}, quiet(refused), nil); first > 300*time.Millisecond {
-		t.Errorf("after a response the first pause is %v", first)
+		t.Errorf("the first pause after a response is %v", first)
 	}
 }
 
@@ -237,7 +238,7 @@ func TestReferenceIndex(t *testing.T) {
 	index.forget(name("a"))
 	index.forget(name("b"))
 	if len(index.users)+len(index.stacks) != 0 {
-		t.Errorf("left behind: %v, %v", index.users, index.stacks)
+		t.Errorf("entries of forgotten stacks: %v, %v", index.users, index.stacks)
 	}
 }
 
@@ -251,11 +252,11 @@ func TestStatusMemory(t *testing.T) {
 		cached *v1alpha2.LlamaStackDistribution
 		want   string
 	}{
-		"older":           {object("9", "Pending"), "Ready"},
-		"the same":        {object("10", "Ready"), "Ready"},
-		"newer":           {object("11", "Failed"), "Failed"},
-		"another of name": {func() *v1alpha2.LlamaStackDistribution { o := object("9", "Pending"); o.UID = "v"; return o }(), "Pending"},
-		"no number":       {object("x", "Pending"), "Pending"},
+		"older version":                     {object("9", "Pending"), "Ready"},
+		"same version":                      {object("10", "Ready"), "Ready"},
+		"newer version":                     {object("11", "Failed"), "Failed"},
+		"another object with the same name": {func() *v1alpha2.LlamaStackDistribution { o := object("9", "Pending"); o.UID = "v"; return o }(), "Pending"},
+		"version that is not a number":      {object("x", "Pending"), "Pending"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			memory := newStatusMemory()

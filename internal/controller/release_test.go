@@ -25,15 +25,15 @@ func TestReleaseNote(t *testing.T) {
 		outcome             rollout.Outcome
 		want                string
 	}{
-		"not told":              {version: "", configured: "0.7"},
-		"the same":              {version: "0.7.3", configured: "0.7"},
-		"a development version": {version: "0.7.4.dev20250901", configured: "0.7"},
-		"no version":            {version: "latest", configured: "0.7"},
-		"not in force":          {version: "0.7.1", configured: "0.6", outcome: rollout.RolledBack},
-		"of a name":             {version: newest + ".1", configured: "0.1", want: "the server runs release " + newest + ".1, but its configuration is for release 0.1: set spec.distribution.version to \"" + newest + "\""},
-		"of an image": {version: newest + ".0rc1", configured: "0.1", image: true, want: "the server runs release " + newest + ".0rc1, but its configuration is for release 0.1: set spec.distribution.image to an image with a tag that begins with " + newest +
+		"the server reports no version":  {version: "", configured: "0.7"},
+		"the same release":               {version: "0.7.3", configured: "0.7"},
+		"a development version":          {version: "0.7.4.dev20250901", configured: "0.7"},
+		"a version that is not a number": {version: "latest", configured: "0.7"},
+		"a rollback":                     {version: "0.7.1", configured: "0.6", outcome: rollout.RolledBack},
+		"a distribution with a name":     {version: newest + ".1", configured: "0.1", want: "the server runs release " + newest + ".1, but its configuration is for release 0.1: set spec.distribution.version to \"" + newest + "\""},
+		"an image": {version: newest + ".0rc1", configured: "0.1", image: true, want: "the server runs release " + newest + ".0rc1, but its configuration is for release 0.1: set spec.distribution.image to an image with a tag that begins with " + newest +
 			", or with the label io.llamastack.server.version=" + newest + ".0rc1"},
-		"of a label": {
+		"an image with a label": {
 			version: newest + ".0", configured: "0.1", image: true, label: true,
 			want: "the server runs release " + newest +
 				".0, but its configuration is for release 0.1: the label of the image is wrong; set spec.distribution.image to an image with the label io.llamastack.server.version=" + newest + ".0",
@@ -60,11 +60,12 @@ func TestReleaseNote(t *testing.T) {
 		})
 	}
 	if got := releaseNote(&stack{}, &distribution.Resolved{}, &rollout.Decision{}); got != "" {
-		t.Errorf("note %q of a new stack", got)
+		t.Errorf("note %q for a new stack", got)
 	}
 }
 
-// TestRollout checks that another template or another image of the pods is another rollout, and that scaling is not.
+// TestRollout checks that another template, another Deployment or another image of the pods is another rollout, and
+// that scaling is not.
 func TestRollout(t *testing.T) {
 	deployment := &appsv1.Deployment{}
 	deployment.UID = "u"
@@ -121,11 +122,11 @@ func TestServesTLS(t *testing.T) {
 		containers []corev1.Container
 		want       bool
 	}{
-		"none":           {nil, false},
-		"plain":          {[]corev1.Container{{Name: names.Container, ReadinessProbe: probe("HTTP")}}, false},
-		"HTTPS":          {[]corev1.Container{{Name: "sidecar"}, {Name: names.Container, ReadinessProbe: probe("HTTPS")}}, true},
-		"of another one": {[]corev1.Container{{Name: "sidecar", ReadinessProbe: probe("HTTPS")}}, false},
-		"own probe":      {[]corev1.Container{{Name: names.Container, ReadinessProbe: &corev1.Probe{}}}, false},
+		"no container":             {nil, false},
+		"HTTP":                     {[]corev1.Container{{Name: names.Container, ReadinessProbe: probe("HTTP")}}, false},
+		"HTTPS":                    {[]corev1.Container{{Name: "sidecar"}, {Name: names.Container, ReadinessProbe: probe("HTTPS")}}, true},
+		"HTTPS probe of a sidecar": {[]corev1.Container{{Name: "sidecar", ReadinessProbe: probe("HTTPS")}}, false},
+		"probe without HTTP":       {[]corev1.Container{{Name: names.Container, ReadinessProbe: &corev1.Probe{}}}, false},
 	} {
 		if got := servesTLS(&corev1.PodSpec{Containers: tc.containers}, names.Container); got != tc.want {
 			t.Errorf("%s: %v", name, got)

@@ -24,7 +24,8 @@ func testQueue(t *testing.T) *fair {
 	return queue
 }
 
-// taken returns the names of the next requests, each of which is done before the next one is taken.
+// taken takes requests from the queue and returns their names. It marks each request as done before it takes the next
+// one.
 func taken(queue *fair, count int) []string {
 	var order []string
 	for range count {
@@ -37,13 +38,13 @@ func taken(queue *fair, count int) []string {
 
 const crowd = 200
 
-// TestNamespacesTakeTurns checks that a new stack does not wait for the many stacks of another namespace, however they
-// were added, and that the second and the third one do not either.
+// TestNamespacesTakeTurns checks that a new stack does not wait for the many stacks of another namespace, however the
+// stacks were added, and that a second and a third new stack do not wait for them either.
 func TestNamespacesTakeTurns(t *testing.T) {
 	for name, add := range map[string]func(*fair, reconcile.Request){
-		"added":        func(queue *fair, request reconcile.Request) { queue.Add(request) },
-		"rate limited": func(queue *fair, request reconcile.Request) { queue.AddRateLimited(request) },
-		"with their priority": func(queue *fair, request reconcile.Request) {
+		"without a priority": func(queue *fair, request reconcile.Request) { queue.Add(request) },
+		"rate limited":       func(queue *fair, request reconcile.Request) { queue.AddRateLimited(request) },
+		"with a priority": func(queue *fair, request reconcile.Request) {
 			queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(0)}, request)
 		},
 	} {
@@ -62,7 +63,7 @@ func TestNamespacesTakeTurns(t *testing.T) {
 				}
 			}
 			if len(queue.waiting) != 0 {
-				t.Errorf("%v still count as waiting", queue.waiting)
+				t.Errorf("requests count as waiting although all were taken: %v", queue.waiting)
 			}
 		})
 	}
@@ -78,18 +79,18 @@ func TestTurnsDoNotAccumulate(t *testing.T) {
 	for range 3 * crowd {
 		request, priority, _ := queue.GetWithPriority()
 		if priority != 0 {
-			t.Fatalf("%s has priority %d", request, priority)
+			t.Fatalf("%s has priority %d, want 0", request, priority)
 		}
 		queue.Done(request)
 		queue.AddWithOpts(priorityqueue.AddOpts{RateLimited: true, Priority: new(priority)}, request)
 	}
 	if waiting := len(queue.waiting["crowd"]); waiting != crowd {
-		t.Errorf("%d wait, want %d", waiting, crowd)
+		t.Errorf("%d requests wait, want %d", waiting, crowd)
 	}
 }
 
 // TestClassesStayApart checks that, however many requests wait in a namespace, changes come before the objects that
-// exist at the start, and those before new children.
+// exist at the start, and these objects come before new children.
 func TestClassesStayApart(t *testing.T) {
 	queue := testQueue(t)
 	queue.AddWithOpts(priorityqueue.AddOpts{Priority: new(afterOthers)}, requestFor("few", "made"))
@@ -110,7 +111,7 @@ func TestClassesStayApart(t *testing.T) {
 	}
 }
 
-// TestLaterDoesNotCount checks that requests that are due later delay no others.
+// TestLaterDoesNotCount checks that requests that are due later do not delay other requests.
 func TestLaterDoesNotCount(t *testing.T) {
 	queue := testQueue(t)
 	for i := range crowd {
