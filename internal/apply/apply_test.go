@@ -178,7 +178,7 @@ var checkOwnershipCases = []struct {
 	{
 		name:    "no controller, no labels",
 		foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetOwnerReferences(nil); u.SetLabels(nil) },
-		message: `Service "my-service" in namespace "NS" exists and has no controller and does not have this object's labels; ` +
+		message: `Service "my-service" in namespace "NS" exists and has neither a controller nor this object's labels; ` +
 			`delete it, or give this object another name`,
 	},
 	{
@@ -187,7 +187,7 @@ var checkOwnershipCases = []struct {
 			u.SetOwnerReferences(nil)
 			u.SetLabels(map[string]string{"by": "tester"})
 		},
-		message: `Service "my-service" in namespace "NS" exists and has no controller and does not have this object's labels; ` +
+		message: `Service "my-service" in namespace "NS" exists and has neither a controller nor this object's labels; ` +
 			`delete it, or give this object another name`,
 	},
 	{

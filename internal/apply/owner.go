@@ -81,7 +81,7 @@ type OwnershipConflict struct {
 
 // Error names the object and its owner.
 func (e *OwnershipConflict) Error() string {
-	whose := "has no controller and does not have this object's labels"
+	whose := "has neither a controller nor this object's labels"
 	if e.Controller != "" {
 		whose = "is controlled by " + e.Controller
 	}

@@ -34,8 +34,8 @@ func requeued(handle func(workqueue.TypedRateLimitingInterface[reconcile.Request
 	return found
 }
 
-// newStackNamed returns a stack of a namespace. A reason sets the condition ConfigGenerated, or the condition
-// ValidationSucceeded if its failures have this reason.
+// newStackNamed returns a stack with the namespace and name in key. A reason that is not empty sets the condition to
+// which the reason belongs, ConfigGenerated or ValidationSucceeded, to False.
 func newStackNamed(t *testing.T, key, spec, reason string) *stack {
 	t.Helper()
 	own := newStack(t, spec)
@@ -75,19 +75,19 @@ func TestRequeueByOperatorConfig(t *testing.T) {
 		key, before, after string
 		want               []string
 	}{
-		"nothing":             {operatorconfig.KeyIngress, "{domain: a.example.com}", "{domain: a.example.com} # a comment", nil},
-		"image":               {operatorconfig.KeyImageOverrides, "", "postgres-demo: example.com/demo:1", []string{"team/demo", "team/unknown"}},
-		"image of a version":  {operatorconfig.KeyImageOverrides, "", `postgres-demo@0.7: example.com/demo:1`, []string{"team/demo", "team/unknown"}},
-		"image removed":       {operatorconfig.KeyImageOverrides, "postgres-demo: example.com/demo:1", "", []string{"team/demo", "team/unknown"}},
-		"images never valid":  {operatorconfig.KeyImageOverrides, "starter: Not An Image", "", all},
-		"registries":          {operatorconfig.KeyRegistries, "", "readLabels: false", []string{"team/needs-base", "team/unknown", "team/unread"}},
-		"features":            {operatorconfig.KeyFeatureFlags, "", "enableNetworkPolicy: {enabled: true}", all},
-		"ingress":             {operatorconfig.KeyIngress, "", "{domain: a.example.com}", []string{"team/exposed", "team/unknown"}},
-		"ingress never valid": {operatorconfig.KeyIngress, "domain: [a]", "", []string{"team/exposed", "team/unknown"}},
-		"gateway":             {operatorconfig.KeyGateway, "", "{name: public, namespace: gateways}", []string{"team/exposed", "team/unknown"}},
-		"gateway never valid": {operatorconfig.KeyGateway, "name: [a]", "", []string{"team/exposed", "team/unknown"}},
-		"bounds":              {operatorconfig.KeyBounds, "", "[{namespaces: [theirs], stacks: 1}]", []string{"team/unknown", "theirs/plain"}},
-		"bounds never valid":  {operatorconfig.KeyBounds, "[{stacks: many}]", "", all},
+		"only a comment changed":   {operatorconfig.KeyIngress, "{domain: a.example.com}", "{domain: a.example.com} # a comment", nil},
+		"image added":              {operatorconfig.KeyImageOverrides, "", "postgres-demo: example.com/demo:1", []string{"team/demo", "team/unknown"}},
+		"image of a version added": {operatorconfig.KeyImageOverrides, "", `postgres-demo@0.7: example.com/demo:1`, []string{"team/demo", "team/unknown"}},
+		"image removed":            {operatorconfig.KeyImageOverrides, "postgres-demo: example.com/demo:1", "", []string{"team/demo", "team/unknown"}},
+		"images become valid":      {operatorconfig.KeyImageOverrides, "starter: Not An Image", "", all},
+		"registries changed":       {operatorconfig.KeyRegistries, "", "readLabels: false", []string{"team/needs-base", "team/unknown", "team/unread"}},
+		"features changed":         {operatorconfig.KeyFeatureFlags, "", "enableNetworkPolicy: {enabled: true}", all},
+		"ingress changed":          {operatorconfig.KeyIngress, "", "{domain: a.example.com}", []string{"team/exposed", "team/unknown"}},
+		"ingress becomes valid":    {operatorconfig.KeyIngress, "domain: [a]", "", []string{"team/exposed", "team/unknown"}},
+		"gateway changed":          {operatorconfig.KeyGateway, "", "{name: public, namespace: gateways}", []string{"team/exposed", "team/unknown"}},
+		"gateway becomes valid":    {operatorconfig.KeyGateway, "name: [a]", "", []string{"team/exposed", "team/unknown"}},
+		"bounds changed":           {operatorconfig.KeyBounds, "", "[{namespaces: [theirs], stacks: 1}]", []string{"team/unknown", "theirs/plain"}},
+		"bounds become valid":      {operatorconfig.KeyBounds, "[{stacks: many}]", "", all},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f.config = newOperatorConfig(f.cache, names.OperatorNamespace)
@@ -133,7 +133,7 @@ func TestRequeueByHostname(t *testing.T) {
 		handle func(queue)
 		want   []string
 	}{
-		"the stack with the domain is deleted": {
+		"the stack with the generated host name is deleted": {
 			func(q queue) { handler.Delete(t.Context(), ctrlevent.DeleteEvent{Object: generated}, q) },
 			[]string{"team/says-a", "theirs/same"},
 		},
@@ -157,7 +157,7 @@ func TestRequeueByHostname(t *testing.T) {
 			},
 			nil,
 		},
-		"a stack without a host name": {
+		"a stack without a host name is deleted": {
 			func(q queue) { handler.Delete(t.Context(), ctrlevent.DeleteEvent{Object: moved}, q) }, nil,
 		},
 	} {
@@ -190,8 +190,8 @@ func TestRequeueByReference(t *testing.T) {
 	}
 }
 
-// TestCreateOperatorConfig checks that a new ConfigMap contains only its documentation, and that an operator keeps an
-// existing one.
+// TestCreateOperatorConfig checks that a new ConfigMap contains only its documentation, and that an existing ConfigMap
+// does not change.
 func TestCreateOperatorConfig(t *testing.T) {
 	f := newFixture(t)
 	for _, override := range []string{"", "rh-dev: quay.io/x/rh-dev:1"} {

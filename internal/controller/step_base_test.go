@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// TestBaseConfig checks the precedence of the sources: the user's base configuration, the image's, the running one, the
-// catalogue's.
+// TestBaseConfig checks the precedence of the sources of the base configuration: the user's ConfigMap, the labels of
+// the image, the running configuration, the catalogue.
 func TestBaseConfig(t *testing.T) {
 	const (
 		plain   = `{distribution: {name: starter}}`
@@ -47,27 +47,27 @@ func TestBaseConfig(t *testing.T) {
 		want    *plan.Base
 		err     error
 	}{
-		"none is needed": {spec: plain, labels: imageLabels{distribution: known}},
-		"the image is unread": {
+		"no base is needed": {spec: plain, labels: imageLabels{distribution: known}},
+		"the image is not read yet": {
 			spec: models, labels: imageLabels{distribution: known, unread: unread}, err: unread,
 		},
-		"the user's":             {spec: withKey, labels: imageLabels{distribution: known}, want: &plan.Base{Data: []byte("mine"), Source: v1alpha2.ConfigSourceConfigMap}},
-		"the user's comes first": {spec: withKey, labels: imageLabels{distribution: known, config: []byte("label")}, want: &plan.Base{Data: []byte("mine"), Source: v1alpha2.ConfigSourceConfigMap}},
-		"the label's":            {spec: models, labels: imageLabels{distribution: known, config: []byte("label")}, want: &plan.Base{Data: []byte("label"), Source: v1alpha2.ConfigSourceOCILabel}},
-		"no base":                {spec: models, labels: imageLabels{distribution: none}},
-		"the catalogue's base":   {spec: models, labels: imageLabels{distribution: known}, want: embedded},
-		"the running base":       {spec: models, labels: imageLabels{distribution: known}, running: kept, want: &plan.Base{Data: []byte("kept"), Source: v1alpha2.ConfigSourceEmbedded}},
-		"the running base is the catalogue's": {
+		"the user's base":                       {spec: withKey, labels: imageLabels{distribution: known}, want: &plan.Base{Data: []byte("mine"), Source: v1alpha2.ConfigSourceConfigMap}},
+		"the user's base and a base in a label": {spec: withKey, labels: imageLabels{distribution: known, config: []byte("label")}, want: &plan.Base{Data: []byte("mine"), Source: v1alpha2.ConfigSourceConfigMap}},
+		"a base in a label":                     {spec: models, labels: imageLabels{distribution: known, config: []byte("label")}, want: &plan.Base{Data: []byte("label"), Source: v1alpha2.ConfigSourceOCILabel}},
+		"no base":                               {spec: models, labels: imageLabels{distribution: none}},
+		"the catalogue's base":                  {spec: models, labels: imageLabels{distribution: known}, want: embedded},
+		"the running base":                      {spec: models, labels: imageLabels{distribution: known}, running: kept, want: &plan.Base{Data: []byte("kept"), Source: v1alpha2.ConfigSourceEmbedded}},
+		"the running base equals the catalogue's base": {
 			spec: models, labels: imageLabels{distribution: known}, running: same, want: embedded,
 		},
-		"the running base is of another image": {
+		"the running base is from another image": {
 			spec: models, labels: imageLabels{distribution: known}, running: anotherImage,
 			want: embedded,
 		},
 		"the running base is from a label": {
 			spec: models, labels: imageLabels{distribution: known}, running: ofLabel, want: embedded,
 		},
-		"the copy of the running base is lost": {
+		"the copy of the running base is missing": {
 			spec: models, labels: imageLabels{distribution: known}, running: lost, want: embedded,
 		},
 	} {

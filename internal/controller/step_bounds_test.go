@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// TestBoundsOfAStack checks that the administrator's bounds for a namespace are enforced, and that the oldest stacks of
-// a namespace count first.
+// TestBoundsOfAStack checks that the administrator's bounds for a namespace are enforced, and that only older stacks
+// count towards the maximum number of stacks.
 func TestBoundsOfAStack(t *testing.T) {
 	const plain = `{distribution: {name: starter}}`
 	const (
@@ -31,21 +31,21 @@ func TestBoundsOfAStack(t *testing.T) {
 		others      []client.Object
 		message     string
 	}{
-		"no rules":              {"", plain, nil, ""},
-		"rules of others":       {"[{namespaces: [theirs], stacks: 0}]", plain, nil, ""},
-		"invalid rules":         {"[{stacks: many}]", plain, nil, `The key "bounds" of the operator's ConfigMap cannot be read, so the bounds for this stack are unknown; an administrator must correct the key`},
-		"forbidden field":       {"[{podTemplate: false}]", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {hostNetwork: true}}}}}`, nil, "spec.workload.overrides.podTemplate: is not allowed in this namespace: remove it, or " + ask + " if you need it"},
-		"forbidden image":       {"[{images: [quay.io/team]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, `spec.distribution.image: the image "example.com/mine:1" is not from quay.io/team, the only sources allowed in this namespace: ` + ask + " if you need it"},
-		"allowed image":         {"[{images: [example.com]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, ""},
-		"one stack, limit one":  {"[{stacks: 1}]", plain, nil, ""},
-		"one stack, limit zero": {"[{stacks: 0}]", plain, nil, `Namespace "team" may have 0 stacks, and older stacks have reached this limit; delete one of these stacks, or ` + ask},
+		"no rules":                   {"", plain, nil, ""},
+		"rules of another namespace": {"[{namespaces: [theirs], stacks: 0}]", plain, nil, ""},
+		"invalid rules":              {"[{stacks: many}]", plain, nil, `The key "bounds" of the operator's ConfigMap cannot be read, so the bounds for this stack are unknown; an administrator must correct the key`},
+		"forbidden field":            {"[{podTemplate: false}]", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {hostNetwork: true}}}}}`, nil, "spec.workload.overrides.podTemplate: is not allowed in this namespace: remove it, or " + ask + " if you need it"},
+		"forbidden image":            {"[{images: [quay.io/team]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, `spec.distribution.image: the image "example.com/mine:1" is not from quay.io/team, the only sources allowed in this namespace: ` + ask + " if you need it"},
+		"allowed image":              {"[{images: [example.com]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, ""},
+		"one stack, limit one":       {"[{stacks: 1}]", plain, nil, ""},
+		"one stack, limit zero":      {"[{stacks: 0}]", plain, nil, `Namespace "team" may have 0 stacks, and older stacks have reached this limit; delete one of these stacks, or ` + ask},
 		"an older stack": {
 			"[{stacks: 1}]", plain, []client.Object{another("team", "z", time.Hour)}, places,
 		},
 		"a newer stack": {
 			"[{stacks: 1}]", plain, []client.Object{another("team", "a", -time.Hour)}, "",
 		},
-		"a stack of the same second": {"[{stacks: 1}]", plain, []client.Object{another("team", "a", 0)}, places},
+		"a stack that was created in the same second": {"[{stacks: 1}]", plain, []client.Object{another("team", "a", 0)}, places},
 		"an older stack in another namespace": {
 			"[{stacks: 1}]", plain, []client.Object{another("theirs", "a", time.Hour)}, "",
 		},

@@ -31,13 +31,13 @@ func TestReadConfigMaps(t *testing.T) {
 		t.Fatalf("%d certificates, %v", len(trusted), problems)
 	}
 	for name, tc := range map[string]configMapsCase{
-		"nothing is referred to": {spec: `{distribution: {name: starter}}`},
-		"override":               {spec: withOverride, configMap: "mine", data: map[string]string{"config.yaml": "version: 2\n"}},
-		"no override": {
+		"no reference": {spec: `{distribution: {name: starter}}`},
+		"override":     {spec: withOverride, configMap: "mine", data: map[string]string{"config.yaml": "version: 2\n"}},
+		"missing override": {
 			spec: withOverride, reason: v1alpha2.ReasonConfigMapNotFound,
 			message: `ConfigMap "mine" not found in namespace "team". Referenced by: spec.overrideConfig.configMapName`,
 		},
-		"no key of a base": {
+		"missing key of a base": {
 			spec: withBase, configMap: "mine", data: map[string]string{"config.yaml": "x"},
 			reason:  v1alpha2.ReasonConfigMapKeyMissing,
 			message: `Key "base.yaml" not found in ConfigMap "mine" in namespace "team". Referenced by: spec.baseConfig.configMapName`,
@@ -46,24 +46,24 @@ func TestReadConfigMaps(t *testing.T) {
 			spec: withBundle, configMap: "ca", data: map[string]string{"ca-bundle.crt": string(certificate)},
 			certificates: trusted,
 		},
-		"no key of a bundle": {
+		"missing key of a bundle": {
 			spec: withBundle, configMap: "ca", data: map[string]string{"other": string(certificate)},
 			reason:  v1alpha2.ReasonConfigMapKeyMissing,
 			message: `Key "ca-bundle.crt" not found in ConfigMap "ca" in namespace "team". Referenced by: spec.networking.tls.caBundle.configMapName`,
 		},
-		"garbage in a bundle": {
+		"bundle without a certificate": {
 			spec: withBundle, configMap: "ca", data: map[string]string{"ca-bundle.crt": "garbage"},
 			reason:  v1alpha2.ReasonConfigMapValueUnusable,
 			message: `Key "ca-bundle.crt" of ConfigMap "ca" in namespace "team" cannot be used: contains no certificate in PEM form. Referenced by: spec.networking.tls.caBundle.configMapName`,
 		},
-		"private key in a bundle": {
+		"bundle with a private key": {
 			spec: withBundle, configMap: "ca", data: map[string]string{"ca-bundle.crt": string(certificate) + string(key)},
 			certificates: trusted, reason: v1alpha2.ReasonConfigMapValueUnusable,
 			message: fmt.Sprintf(`Key "ca-bundle.crt" of ConfigMap "ca" in namespace "team" cannot be used: line %d: is a private key, `+
 				"which everyone who can read the ConfigMap can use: remove it, and issue a new key. "+
 				"Referenced by: spec.networking.tls.caBundle.configMapName", bytes.Count(certificate, []byte("\n"))+1),
 		},
-		"the platform's": {
+		"bundle of the platform": {
 			spec: `{distribution: {name: starter}}`, configMap: names.TrustedCABundle, certificates: trusted,
 			data: map[string]string{"ca-bundle.crt": "garbage", "odh-ca-bundle.crt": string(certificate)},
 		},
@@ -115,8 +115,8 @@ func checkConfigMaps(t *testing.T, tc configMapsCase) {
 }
 
 // TestConfigMapOfTheSameNameInAnotherNamespace checks that a ConfigMap of the stack's own namespace does not replace a
-// ConfigMap of another namespace that is in use. If it is not in use, a ConfigMap with the same name in the stack's own
-// namespace replaces a ConfigMap that must not be read.
+// ConfigMap of another namespace that the running pods use. If the pods do not use it and the operator must not read
+// it, the ConfigMap of the stack's own namespace replaces it.
 func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 	const asked = "shared/mine"
 	own := newStack(t, `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`)
@@ -146,9 +146,9 @@ func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if made := s.planned.plan; made.ConfigMapName != "mine" || len(made.Warnings) != 1 {
-		t.Errorf("ConfigMap %q is mounted, warnings %v", made.ConfigMapName, made.Warnings)
+		t.Errorf("ConfigMap %q is mounted, with the warnings %v; want mine and one warning", made.ConfigMapName, made.Warnings)
 	}
 	if _, err := f.readConfigMaps(t.Context(), own, s.intent, &rollout.Record{Elsewhere: []string{asked}}); err == nil {
-		t.Error("the configuration of another namespace is replaced by the stack's own")
+		t.Error("a ConfigMap of the stack's namespace replaces the running configuration from another namespace")
 	}
 }

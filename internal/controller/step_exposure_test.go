@@ -70,28 +70,28 @@ func TestCheckExposure(t *testing.T) {
 		exposed string
 	}{
 		"not exposed": {},
-		"taken in the namespace": {
+		"host name taken in the namespace": {
 			owner:   &hostOwner{"llama.example.com", "team", "other"},
 			failure: taken(`stack "other"`),
 		},
-		"taken in another namespace": {
+		"host name taken in another namespace": {
 			owner:   &hostOwner{"llama.example.com", "theirs", "other"},
 			failure: taken("a stack in another namespace"),
 		},
-		"the kind is not served":             {plan: plan.Plan{Exposure: render.HTTPRouteKind}, failure: failure(v1alpha2.ReasonExposureUnavailable, "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet; install the CustomResourceDefinition of this kind")},
-		"an Ingress":                         {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: appliedExposure(ingressKind, "my-ingress", map[string]any{}), exposed: applied("Ingress", "my-ingress")},
-		"it was rejected by the API server":  {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}},
-		"nobody answered":                    {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: appliedExposure(render.HTTPRouteKind, "my-httproute", map[string]any{}), exposed: applied("HTTPRoute", "my-httproute")},
-		"accepted":                           {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: appliedExposure(render.HTTPRouteKind, "my-httproute", routeStatus("True", "Accepted", "fine")), exposed: applied("HTTPRoute", "my-httproute")},
-		"not accepted":                       {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: appliedExposure(render.HTTPRouteKind, "my-httproute", routeStatus("False", "NoMatchingListenerHostname", "no listener has this host name")), failure: failure(v1alpha2.ReasonExposureNotAccepted, `HTTPRoute "my-httproute" does not expose the server (NoMatchingListenerHostname): no listener has this host name`)},
-		"not accepted, of an unrelated kind": {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: appliedExposure(render.HTTPRouteKind, "my-httproute", routeStatus("False", "No", "no"))},
-		"its policy is not accepted": {
+		"kind not served":                               {plan: plan.Plan{Exposure: render.HTTPRouteKind}, failure: failure(v1alpha2.ReasonExposureUnavailable, "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet; install the CustomResourceDefinition of this kind")},
+		"Ingress applied":                               {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: appliedExposure(ingressKind, "my-ingress", map[string]any{}), exposed: applied("Ingress", "my-ingress")},
+		"Ingress rejected by the API server":            {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}},
+		"HTTPRoute without a status":                    {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: appliedExposure(render.HTTPRouteKind, "my-httproute", map[string]any{}), exposed: applied("HTTPRoute", "my-httproute")},
+		"HTTPRoute accepted":                            {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: appliedExposure(render.HTTPRouteKind, "my-httproute", routeStatus("True", "Accepted", "fine")), exposed: applied("HTTPRoute", "my-httproute")},
+		"HTTPRoute not accepted":                        {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: appliedExposure(render.HTTPRouteKind, "my-httproute", routeStatus("False", "NoMatchingListenerHostname", "no listener has this host name")), failure: failure(v1alpha2.ReasonExposureNotAccepted, `HTTPRoute "my-httproute" does not expose the server (NoMatchingListenerHostname): no listener has this host name`)},
+		"HTTPRoute not accepted, exposed by an Ingress": {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: appliedExposure(render.HTTPRouteKind, "my-httproute", routeStatus("False", "No", "no"))},
+		"BackendTLSPolicy not accepted": {
 			plan: byGateway, gateway: public, objects: slices.Concat(route,
 				policy("False", "NoValidCACertificate", "no certificate")),
 			failure: failure(v1alpha2.ReasonExposureNotAccepted, `BackendTLSPolicy "my-backendtlspolicy" is not accepted, so the Gateway cannot reach the server (NoValidCACertificate): no certificate`),
 		},
-		"its policy is accepted": {plan: byGateway, gateway: public, objects: slices.Concat(route, policy("True", "Accepted", "fine")), exposed: applied("HTTPRoute", "my-httproute")},
-		"neither is accepted": {
+		"BackendTLSPolicy accepted": {plan: byGateway, gateway: public, objects: slices.Concat(route, policy("True", "Accepted", "fine")), exposed: applied("HTTPRoute", "my-httproute")},
+		"HTTPRoute and BackendTLSPolicy not accepted": {
 			plan: byGateway, gateway: public,
 			objects: slices.Concat(appliedExposure(render.HTTPRouteKind, "my-httproute", routeStatus("False", "No", "no")),
 				policy("False", "NoValidCACertificate", "no")),
@@ -130,11 +130,11 @@ func TestRouteURL(t *testing.T) {
 			map[string]any{"spec": map[string]any{"tls": []any{map[string]any{}}}},
 			"https://llama.example.com",
 		},
-		"Ingress without a host":          {ingressKind, "", map[string]any{}, ""},
-		"Ingress of a load balancer's IP": {ingressKind, "", address("ip"), "http://192.0.2.1"},
-		"Ingress of a load balancer":      {ingressKind, "", address("hostname"), "http://192.0.2.1"},
-		"Route":                           {render.RouteKind, "llama.example.com", map[string]any{}, "https://llama.example.com"},
-		"Route with the cluster's host": {
+		"Ingress without a host":                        {ingressKind, "", map[string]any{}, ""},
+		"Ingress with the IP of a load balancer":        {ingressKind, "", address("ip"), "http://192.0.2.1"},
+		"Ingress with the host name of a load balancer": {ingressKind, "", address("hostname"), "http://192.0.2.1"},
+		"Route": {render.RouteKind, "llama.example.com", map[string]any{}, "https://llama.example.com"},
+		"Route with a host from the cluster": {
 			render.RouteKind, "",
 			map[string]any{"spec": map[string]any{"host": "my.apps.example.com"}},
 			"https://my.apps.example.com",

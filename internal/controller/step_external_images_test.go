@@ -35,8 +35,8 @@ spec: {packageName: mine.provider, providerType: "remote::mine", api: inference}
 // encodeLabel returns the value of a label with this text.
 func encodeLabel(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// TestExternalImages checks that the step uses recorded metadata, and reads the other images. No registry responds, so
-// the read of an image does not end.
+// TestExternalImages checks that the step uses recorded metadata, and starts to read the other images. In this test, no
+// registry responds, so that no read ends.
 func TestExternalImages(t *testing.T) {
 	settings, err := rollout.ExternalSettings(map[string]any{"url": "http://a"}, nil)
 	if err != nil {
@@ -71,17 +71,17 @@ func TestExternalImages(t *testing.T) {
 		digests  map[string]string
 		unread   *status.Failure
 	}{
-		"none":             {spec: `{distribution: {name: starter}}`},
-		"new":              {spec: externalSpec, unread: reading("2 images")},
-		"not to be read":   {spec: externalSpec, switched: true},
-		"recorded":         {spec: externalSpec, running: known(func([]rollout.External) {}), packages: mine, digests: map[string]string{"mine": "sha256:1"}},
-		"one is new":       {spec: externalSpec, running: known(func(all []rollout.External) { all[0].Image = "another" }), unread: reading("1 image")},
-		"settings are new": {spec: externalSpec, running: known(func(all []rollout.External) { all[0].Settings = "another" }), packages: mine, digests: map[string]string{"mine": "sha256:1"}, unread: reading("1 image")},
-		"settings are new, not to be read": {
+		"no external providers":      {spec: `{distribution: {name: starter}}`},
+		"new images":                 {spec: externalSpec, unread: reading("2 images")},
+		"new images, reading is off": {spec: externalSpec, switched: true},
+		"recorded images":            {spec: externalSpec, running: known(func([]rollout.External) {}), packages: mine, digests: map[string]string{"mine": "sha256:1"}},
+		"one new image":              {spec: externalSpec, running: known(func(all []rollout.External) { all[0].Image = "another" }), unread: reading("1 image")},
+		"new settings":               {spec: externalSpec, running: known(func(all []rollout.External) { all[0].Settings = "another" }), packages: mine, digests: map[string]string{"mine": "sha256:1"}, unread: reading("1 image")},
+		"new settings, reading is off": {
 			spec: externalSpec, switched: true, running: known(func(all []rollout.External) { all[0].Settings = "another" }),
 			packages: mine, digests: map[string]string{"mine": "sha256:1"},
 		},
-		"one image twice": {spec: strings.ReplaceAll(externalSpec, "bare:1", "mine:1"), unread: reading("1 image")},
+		"two providers with the same image": {spec: strings.ReplaceAll(externalSpec, "bare:1", "mine:1"), unread: reading("1 image")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := newStack(t, tc.spec)
@@ -133,7 +133,7 @@ func TestReadExternalImages(t *testing.T) {
 		want     externalImages
 		note     string
 	}{
-		"labelled": {
+		"valid label": {
 			outcomes: map[string]registry.Outcome{"a": read(encodeLabel(metadata))},
 			want:     externalImages{map[string]*externalprovider.Package{"a": mine}, map[string]string{"a": "sha256:1"}},
 		},
@@ -141,18 +141,18 @@ func TestReadExternalImages(t *testing.T) {
 			outcomes: map[string]registry.Outcome{"a": read("")},
 			want:     externalImages{map[string]*externalprovider.Package{}, map[string]string{"a": "sha256:1"}},
 		},
-		"an invalid label": {
+		"invalid label": {
 			outcomes: map[string]registry.Outcome{"a": read(encodeLabel("kind: Pod"))},
 			want:     externalImages{map[string]*externalprovider.Package{}, map[string]string{"a": "sha256:1"}},
 			note: `The labels of external providers cannot be read: "a": label io.llamastack.provider: lls-provider-spec.yaml: ` +
 				`line 1: apiVersion is missing` + remedy,
 		},
-		"unread": {
+		"failed read": {
 			outcomes: map[string]registry.Outcome{"a": down},
 			want:     externalImages{map[string]*externalprovider.Package{}, map[string]string{}},
 			note:     `The labels of external providers cannot be read: "a": down` + remedy,
 		},
-		"many": {
+		"many failed reads": {
 			outcomes: map[string]registry.Outcome{
 				"a": {Err: errors.New(strings.Repeat("long ", 1000))}, "b": down, "c": down,
 				"d": down, "e": read("***"),

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// TestDeploymentOfAnEarlierSpec checks whether the Deployment belongs to an earlier spec.
+// TestDeploymentOfAnEarlierSpec checks when the Deployment counts as rendered for an earlier spec.
 func TestDeploymentOfAnEarlierSpec(t *testing.T) {
 	failure := &status.Failure{}
 	for name, tc := range map[string]struct {
@@ -23,8 +23,8 @@ func TestDeploymentOfAnEarlierSpec(t *testing.T) {
 		outcome  rollout.Outcome
 		want     bool
 	}{
-		"nothing failed": {nil, true, 1, rollout.Changed, false},
-		"rolled back":    {nil, true, 2, rollout.RolledBack, true},
+		"no failure": {nil, true, 1, rollout.Changed, false},
+		"rollback":   {nil, true, 2, rollout.RolledBack, true},
 		"failure before the Deployment was applied":         {failure, false, 1, "", true},
 		"failure after the Deployment was applied":          {failure, true, 1, rollout.Changed, false},
 		"an object of the running configuration is missing": {failure, false, 2, "", false},
@@ -43,7 +43,7 @@ func TestDeploymentOfAnEarlierSpec(t *testing.T) {
 	}
 }
 
-// TestServes checks whether the server can be queried with the settings in the spec.
+// TestServes checks when the settings in the spec apply to queries of the server.
 func TestServes(t *testing.T) {
 	paused := &status.Failure{Reason: v1alpha2.ReasonDeploymentPaused}
 	for name, tc := range map[string]struct {
@@ -52,15 +52,15 @@ func TestServes(t *testing.T) {
 		outcome  rollout.Outcome
 		want     bool
 	}{
-		"nothing failed": {nil, true, rollout.Changed, true},
-		"a step failed": {
+		"no failure": {nil, true, rollout.Changed, true},
+		"failure of a step": {
 			&status.Failure{Reason: v1alpha2.ReasonInvalidSpec}, true, rollout.Unchanged,
 			false,
 		},
-		"paused":                      {paused, true, rollout.Unchanged, true},
-		"paused, and a change waits":  {paused, true, rollout.Changed, false},
-		"paused without a Deployment": {paused, false, rollout.Unchanged, false},
-		"paused after a rollback":     {paused, true, rollout.RolledBack, true},
+		"paused":                       {paused, true, rollout.Unchanged, true},
+		"paused with a pending change": {paused, true, rollout.Changed, false},
+		"paused without a Deployment":  {paused, false, rollout.Unchanged, false},
+		"paused after a rollback":      {paused, true, rollout.RolledBack, true},
 	} {
 		s := &state{stack: &stack{}}
 		s.owned.decision.Outcome = tc.outcome
@@ -79,13 +79,13 @@ func TestResolvedDistribution(t *testing.T) {
 		spec string
 		want v1alpha2.ResolvedDistribution
 	}{
-		"of the catalogue": {`{distribution: {name: starter, version: "0.7"}}`, v1alpha2.ResolvedDistribution{
+		"image of the catalogue": {`{distribution: {name: starter, version: "0.7"}}`, v1alpha2.ResolvedDistribution{
 			Name: "starter", Version: "0.7", ImageFrom: v1alpha2.ImageFromCatalogue, ServerRelease: "0.7", ServerReleaseFrom: "catalogue",
 		}},
-		"by its tag": {`{distribution: {image: "example.com/mine:0.7.1"}}`, v1alpha2.ResolvedDistribution{
+		"release from the tag": {`{distribution: {image: "example.com/mine:0.7.1"}}`, v1alpha2.ResolvedDistribution{
 			Image: "example.com/mine:0.7.1", ImageFrom: v1alpha2.ImageFromSpec, ServerRelease: "0.7", ServerReleaseFrom: "image-tag",
 		}},
-		"of an unknown release": {`{distribution: {image: "example.com/mine:prod"}}`, v1alpha2.ResolvedDistribution{
+		"unknown release": {`{distribution: {image: "example.com/mine:prod"}}`, v1alpha2.ResolvedDistribution{
 			Image: "example.com/mine:prod", ImageFrom: v1alpha2.ImageFromSpec, ServerReleaseFrom: "unknown",
 		}},
 	} {
@@ -118,15 +118,15 @@ func TestReportDataLeftBehind(t *testing.T) {
 		deployed                 bool
 		want                     string
 	}{
-		"no data":                      {},
-		"by the running configuration": {running: []string{"a", "b"}, want: "True DataLeftBehind: a\nb"},
-		"by this change":               {running: []string{"a"}, leaves: []string{"c"}, want: "True DataLeftBehind: c"},
-		"by the applied change": {
+		"no data":                            {},
+		"left behind by the previous change": {running: []string{"a", "b"}, want: "True DataLeftBehind: a\nb"},
+		"left behind by a change that waits": {running: []string{"a"}, leaves: []string{"c"}, want: "True DataLeftBehind: c"},
+		"left behind by the applied change": {
 			running: []string{"a"}, applied: []string{"d"}, deployed: true,
 			want: "True DataLeftBehind: d",
 		},
-		"no data after a further change": {running: []string{"a"}, deployed: true},
-		"by a change that is not applied yet": {
+		"no data left behind by the applied change": {running: []string{"a"}, deployed: true},
+		"left behind by a change that was not applied": {
 			running: []string{"a"}, applied: []string{"d"}, want: "True DataLeftBehind: a",
 		},
 	} {
@@ -149,15 +149,15 @@ func TestReportPaused(t *testing.T) {
 		failure *status.Failure
 		want    bool
 	}{
-		"not paused":         {"false", &status.Failure{Condition: v1alpha2.ConditionValidationSucceeded}, false},
-		"an earlier failure": {"true", &status.Failure{Condition: v1alpha2.ConditionValidationSucceeded}, true},
-		"its own failure":    {"true", &status.Failure{Condition: v1alpha2.ConditionDeploymentUpdated}, false},
+		"not paused":                              {"false", &status.Failure{Condition: v1alpha2.ConditionValidationSucceeded}, false},
+		"failure of an earlier step":              {"true", &status.Failure{Condition: v1alpha2.ConditionValidationSucceeded}, true},
+		"failure with the condition of the pause": {"true", &status.Failure{Condition: v1alpha2.ConditionDeploymentUpdated}, false},
 	} {
 		s := &state{stack: &stack{}}
 		s.stack.Annotations = map[string]string{names.AnnotationPaused: tc.paused}
 		s.reportPaused(tc.failure)
 		if got := s.report.has(v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused); got != tc.want {
-			t.Errorf("%s: shown %t, want %t", name, got, tc.want)
+			t.Errorf("%s: condition of the pause: %t, want %t", name, got, tc.want)
 		}
 	}
 }

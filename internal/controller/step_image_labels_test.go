@@ -20,9 +20,9 @@ import (
 
 const (
 	bareImage = `{distribution: {image: "example.com/mine:1"}, resources: {models: [m]}}`
-	// replacedImage is a stack of a catalogue distribution whose image the operator's configuration replaces.
+	// replacedImage is a stack of a distribution of the catalogue. The operator's configuration replaces the image.
 	replacedImage = `{distribution: {name: starter}, resources: {models: [m]}}`
-	// workersOnly sets only workers. As a stack of v1alpha1, it continues without a base.
+	// workersOnly sets only the number of workers. A stack of v1alpha1 with this spec continues without a base.
 	workersOnly = `{distribution: {image: "example.com/mine:1"}, workload: {workers: 2}}`
 )
 
@@ -69,30 +69,30 @@ func labelsCases() map[string]labelsCase {
 	followed := embedded
 	embedded.Distribution.Digest = ""
 	return map[string]labelsCase{
-		"of the catalogue":                       {spec: `{distribution: {name: starter}}`},
-		"new":                                    {spec: bareImage, unread: reading},
-		"new, without a generated configuration": {spec: `{distribution: {image: "example.com/mine:1"}}`, unread: reading},
-		"recorded":                               {spec: bareImage, running: read, base: "version: 2\n", digest: "sha256:1", release: "0.7"},
-		"recorded, the copy is lost":             {spec: bareImage, running: read, lost: true, unread: reading},
-		"recorded of another image":              {spec: bareImage, running: another, unread: reading},
-		"recorded with the catalogue's":          {spec: replacedImage, config: [2]string{operatorconfig.KeyImageOverrides, "starter: example.com/mine:1"}, running: embedded, release: "0.7"},
-		"recorded, by its digest":                {spec: replacedImage, config: [2]string{operatorconfig.KeyImageOverrides, "starter: example.com/mine:1"}, running: followed, digest: "sha256:1", release: "0.7"},
-		"not read, without a base":               {spec: bareImage, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}, unread: required},
-		"not read, with a base":                  {spec: `{distribution: {image: "example.com/mine:1"}, baseConfig: {configMapName: mine}, resources: {models: [m]}}`, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}},
-		"not read, recorded":                     {spec: bareImage, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}, running: read, base: "version: 2\n", digest: "sha256:1", release: "0.7"},
-		"not read, the copy is lost":             {spec: bareImage, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}, running: read, lost: true, unread: required},
-		"workers only":                           {spec: workersOnly, unread: reading},
-		"workers only, recorded":                 {spec: workersOnly, running: alone, unread: reading},
-		"workers of v1alpha1, new":               {spec: workersOnly, older: true, unread: reading},
-		"workers of v1alpha1, recorded":          {spec: workersOnly, older: true, running: alone},
-		"workers of v1alpha1, changed":           {spec: workersOnly, older: true, running: earlier, unread: reading},
-		"workers of v1alpha1, lost":              {spec: workersOnly, older: true, running: generated, unread: reading},
-		"workers of v1alpha1, not read":          {spec: workersOnly, older: true, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}},
+		"image of the catalogue":                            {spec: `{distribution: {name: starter}}`},
+		"new image":                                         {spec: bareImage, unread: reading},
+		"new image, no generated configuration":             {spec: `{distribution: {image: "example.com/mine:1"}}`, unread: reading},
+		"recorded base":                                     {spec: bareImage, running: read, base: "version: 2\n", digest: "sha256:1", release: "0.7"},
+		"recorded base, the copy is missing":                {spec: bareImage, running: read, lost: true, unread: reading},
+		"recorded base of another image":                    {spec: bareImage, running: another, unread: reading},
+		"recorded base of the catalogue":                    {spec: replacedImage, config: [2]string{operatorconfig.KeyImageOverrides, "starter: example.com/mine:1"}, running: embedded, release: "0.7"},
+		"recorded base of the catalogue, image by digest":   {spec: replacedImage, config: [2]string{operatorconfig.KeyImageOverrides, "starter: example.com/mine:1"}, running: followed, digest: "sha256:1", release: "0.7"},
+		"reading is off, no base":                           {spec: bareImage, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}, unread: required},
+		"reading is off, base in the spec":                  {spec: `{distribution: {image: "example.com/mine:1"}, baseConfig: {configMapName: mine}, resources: {models: [m]}}`, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}},
+		"reading is off, recorded base":                     {spec: bareImage, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}, running: read, base: "version: 2\n", digest: "sha256:1", release: "0.7"},
+		"reading is off, the copy is missing":               {spec: bareImage, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}, running: read, lost: true, unread: required},
+		"only workers":                                      {spec: workersOnly, unread: reading},
+		"only workers, started without a base":              {spec: workersOnly, running: alone, unread: reading},
+		"only workers of v1alpha1":                          {spec: workersOnly, older: true, unread: reading},
+		"only workers of v1alpha1, started without a base":  {spec: workersOnly, older: true, running: alone},
+		"only workers of v1alpha1, changed spec":            {spec: workersOnly, older: true, running: earlier, unread: reading},
+		"only workers of v1alpha1, generated configuration": {spec: workersOnly, older: true, running: generated, unread: reading},
+		"only workers of v1alpha1, reading is off":          {spec: workersOnly, older: true, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}},
 	}
 }
 
-// TestImageLabels checks that the step reads the content of an image's labels. No registry responds, so the read of an
-// image does not end.
+// TestImageLabels checks that the step uses the recorded content of an image's labels, or starts to read the image. In
+// this test, no registry responds, so that no read ends.
 func TestImageLabels(t *testing.T) {
 	for name, tc := range labelsCases() {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestUnreadableImage(t *testing.T) {
 	}
 	none := resolved
 	none.Base = nil
-	cause := errors.New("nobody answers")
+	cause := errors.New("the registry does not respond")
 	wants := &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable,
 		Retry:   status.OnReferenceChange,
@@ -154,25 +154,25 @@ func TestUnreadableImage(t *testing.T) {
 		events  []string
 		failure *status.Failure
 	}{
-		"its own configuration": {spec: `{distribution: {image: "example.com/mine:1"}}`, image: none},
-		"the user's base":       {spec: `{distribution: {image: "example.com/mine:1"}, baseConfig: {configMapName: mine}, resources: {models: [m]}}`, image: none},
-		"no base":               {spec: bareImage, image: none, failure: wants},
-		"workers":               {spec: workersOnly, image: none, failure: wants},
-		"workers of v1alpha1": {spec: workersOnly, older: true, image: none, events: []string{
-			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: nobody answers; the server uses the image's own configuration, ` +
+		"the image's own configuration": {spec: `{distribution: {image: "example.com/mine:1"}}`, image: none},
+		"the user's base":               {spec: `{distribution: {image: "example.com/mine:1"}, baseConfig: {configMapName: mine}, resources: {models: [m]}}`, image: none},
+		"no base":                       {spec: bareImage, image: none, failure: wants},
+		"only workers":                  {spec: workersOnly, image: none, failure: wants},
+		"only workers of v1alpha1": {spec: workersOnly, older: true, image: none, events: []string{
+			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: the registry does not respond; the server uses the image's own configuration, ` +
 				"and spec.workload.workers has no effect. The operator reads the image again when the spec changes",
 		}},
-		"workers of v1alpha1, the image's was read": {
+		"only workers of v1alpha1, the running base is from a label": {
 			spec: workersOnly, older: true, image: none,
 			running: rollout.Record{BaseSource: string(v1alpha2.ConfigSourceOCILabel)}, failure: wants,
 		},
-		"the operator's own copy": {spec: replacedImage, image: resolved, events: []string{
-			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: nobody answers; the operator uses its own copy ` +
+		"the operator's own copy of the base": {spec: replacedImage, image: resolved, events: []string{
+			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: the registry does not respond; the operator uses its own copy ` +
 				`of the configuration of "starter" in release ` + resolved.Release.Line + " until the image, name or version in spec.distribution changes. To let the operator read the image after such a change, add a pull Secret to " +
 				"spec.workload.overrides.imagePullSecrets, or correct the key \"registries\" in the operator's configuration; " +
 				"to use another base, set spec.baseConfig",
 		}},
-		"the image's was read": {
+		"the running base is from a label": {
 			spec: replacedImage, image: resolved,
 			running: rollout.Record{BaseSource: string(v1alpha2.ConfigSourceOCILabel)}, failure: wants,
 		},
@@ -191,8 +191,8 @@ func TestUnreadableImage(t *testing.T) {
 	}
 }
 
-// TestUnreadableImageIsReadAgain checks that the message about an unreadable image contains the time of the next
-// attempt.
+// TestUnreadableImageIsReadAgain checks that the message about an unreadable image tells when the operator reads it
+// again.
 func TestUnreadableImageIsReadAgain(t *testing.T) {
 	const lasting = "The operator reads the image again when its name, the digest of its tag, or the key \"registries\" in the operator's configuration changes"
 	for name, tc := range map[string]struct {
@@ -200,10 +200,10 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 		unknown bool
 		when    string
 	}{
-		"a label":          {&registry.LabelError{Label: registry.LabelBase64, Err: errors.New("the value is not base64")}, false, lasting},
-		"the admin":        {&registry.RefusedError{Repository: "example.com/mine"}, false, lasting},
-		"the network":      {errors.New("the host did not respond in time"), true, "The operator tries again"},
-		"whatever it says": {errors.New(strings.Repeat("x", 10_000)), true, "The operator tries again"},
+		"invalid label":                {&registry.LabelError{Label: registry.LabelBase64, Err: errors.New("the value is not base64")}, false, lasting},
+		"registry that is not allowed": {&registry.RefusedError{Repository: "example.com/mine"}, false, lasting},
+		"no response":                  {errors.New("the host did not respond in time"), true, "The operator tries again"},
+		"long error":                   {errors.New(strings.Repeat("x", 10_000)), true, "The operator tries again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			none, err := distribution.Resolve("", "example.com/mine:1", "", nil)
@@ -220,7 +220,8 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 }
 
 // TestUnsupportedVersionOfAnImage checks that an image whose label names an unsupported schema version is rejected,
-// even if the operator has its own copy of a configuration, because the image contains another one.
+// even if the operator has its own copy of the distribution's configuration, because the image contains another
+// configuration.
 func TestUnsupportedVersionOfAnImage(t *testing.T) {
 	resolved, err := distribution.Resolve("starter", "", "", distribution.Overrides{"starter": "example.com/mine:1"})
 	if err != nil {

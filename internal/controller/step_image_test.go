@@ -27,24 +27,24 @@ func TestImageOverrides(t *testing.T) {
 		image      string
 		from       v1alpha2.ImageSource
 	}{
-		"nothing":              {},
-		"another name":         {configured: distribution.Overrides{"other": "a:1"}},
-		"configured":           {configured: distribution.Overrides{"starter": "a:1"}, related: distribution.Overrides{"starter": "r:1"}, image: "a:1", from: v1alpha2.ImageFromOperatorConfig},
-		"related":              {related: distribution.Overrides{"starter": "r:1"}, image: "r:1", from: v1alpha2.ImageFromRelatedImage},
-		"a version goes first": {asked: v1alpha2.DistributionSpec{Version: "0.7"}, configured: distribution.Overrides{"starter": "a:1", "starter@0.7": "a:2"}, image: "a:2", from: v1alpha2.ImageFromOperatorConfig},
-		"another version":      {configured: distribution.Overrides{"starter@0.7": "a:2"}, related: distribution.Overrides{"starter": "r:1"}, image: "r:1", from: v1alpha2.ImageFromRelatedImage},
-		"what runs is replaced": {
+		"no override":                          {},
+		"override of another name":             {configured: distribution.Overrides{"other": "a:1"}},
+		"override in the ConfigMap":            {configured: distribution.Overrides{"starter": "a:1"}, related: distribution.Overrides{"starter": "r:1"}, image: "a:1", from: v1alpha2.ImageFromOperatorConfig},
+		"override in a RELATED_IMAGE variable": {related: distribution.Overrides{"starter": "r:1"}, image: "r:1", from: v1alpha2.ImageFromRelatedImage},
+		"override of the version":              {asked: v1alpha2.DistributionSpec{Version: "0.7"}, configured: distribution.Overrides{"starter": "a:1", "starter@0.7": "a:2"}, image: "a:2", from: v1alpha2.ImageFromOperatorConfig},
+		"override of another version":          {configured: distribution.Overrides{"starter@0.7": "a:2"}, related: distribution.Overrides{"starter": "r:1"}, image: "r:1", from: v1alpha2.ImageFromRelatedImage},
+		"override of a running image": {
 			related: distribution.Overrides{"starter": "r:1"}, running: running, image: "r:1",
 			from: v1alpha2.ImageFromRelatedImage,
 		},
-		"unread, new stack":   {unknown: true, related: distribution.Overrides{"starter": "r:1"}, image: "r:1", from: v1alpha2.ImageFromRelatedImage},
-		"unread":              {unknown: true, related: distribution.Overrides{"starter": "r:1"}, running: running, status: status, image: "b:1", from: v1alpha2.ImageFromRelatedImage},
-		"unread, lost status": {unknown: true, running: running, image: "b:1", from: v1alpha2.ImageFromOperatorConfig},
-		"unread, the catalogue's": {
+		"invalid ConfigMap, new stack":                      {unknown: true, related: distribution.Overrides{"starter": "r:1"}, image: "r:1", from: v1alpha2.ImageFromRelatedImage},
+		"invalid ConfigMap, running stack":                  {unknown: true, related: distribution.Overrides{"starter": "r:1"}, running: running, status: status, image: "b:1", from: v1alpha2.ImageFromRelatedImage},
+		"invalid ConfigMap, running stack without a status": {unknown: true, running: running, image: "b:1", from: v1alpha2.ImageFromOperatorConfig},
+		"invalid ConfigMap, running image of the catalogue": {
 			unknown: true, running: rollout.Record{Image: "c:1", Distribution: running.Distribution},
 			image: "c:1", from: v1alpha2.ImageFromCatalogue,
 		},
-		"unread, another version": {unknown: true, asked: v1alpha2.DistributionSpec{Version: "0.7"}, running: running},
+		"invalid ConfigMap, changed version": {unknown: true, asked: v1alpha2.DistributionSpec{Version: "0.7"}, running: running},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := &stack{}
@@ -90,17 +90,17 @@ func imageCases(catalogue string) []imageCase {
 			image: catalogue, catalogue: catalogue,
 		},
 		{
-			name: "recorded in status", asked: v1alpha2.DistributionSpec{Name: "starter"},
+			name: "recorded in the status", asked: v1alpha2.DistributionSpec{Name: "starter"},
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
 			image:  recorded, catalogue: recorded, newer: catalogue,
 		},
 		{
-			name: "the image that runs is recorded", asked: v1alpha2.DistributionSpec{Name: "starter"},
+			name: "running image recorded in the status", asked: v1alpha2.DistributionSpec{Name: "starter"},
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", Image: recorded, ImageFrom: v1alpha2.ImageFromCatalogue},
 			image:  recorded, catalogue: recorded, newer: catalogue,
 		},
 		{
-			name: "the image of an earlier override is not recorded", asked: v1alpha2.DistributionSpec{Name: "starter"},
+			name: "image of an earlier override in the status", asked: v1alpha2.DistributionSpec{Name: "starter"},
 			status: &v1alpha2.ResolvedDistribution{
 				Name: "starter", Image: "mirror/starter:0.7.0", ImageFrom: v1alpha2.ImageFromOperatorConfig,
 			},
@@ -112,46 +112,46 @@ func imageCases(catalogue string) []imageCase {
 			image:   recorded, catalogue: recorded, newer: catalogue,
 		},
 		{
-			name: "another version is asked for", asked: v1alpha2.DistributionSpec{Name: "starter", Version: "0.7"},
+			name: "changed version", asked: v1alpha2.DistributionSpec{Name: "starter", Version: "0.7"},
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
 			image:  catalogue, catalogue: catalogue,
 		},
 		{
-			name: "an override goes first and keeps the record", asked: v1alpha2.DistributionSpec{Name: "starter"},
+			name: "override of a recorded image", asked: v1alpha2.DistributionSpec{Name: "starter"},
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
 			images: distribution.Overrides{"starter": "mirror/starter:0.7.1"},
 			image:  "mirror/starter:0.7.1", catalogue: recorded, newer: catalogue,
 		},
 		{
-			name: "taken over, the server told its release", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.5",
+			name: "taken over, known version", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.5",
 			image: repository + "0.3.5", catalogue: repository + "0.3.5", newer: catalogue,
 		},
 		{
-			name: "taken over, a release of the line", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.4.dev1+team",
+			name: "taken over, another release of a known line", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.4.dev1+team",
 			image: repository + "0.3.5", catalogue: repository + "0.3.5", newer: catalogue,
 		},
 		{
-			name: "taken over, a release that is not offered", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.1.9",
+			name: "taken over, unknown release line", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.1.9",
 			image: catalogue, catalogue: catalogue,
 		},
 		{
-			name: "taken over, the server told its release since", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.5", foreign: true,
+			name: "taken over, version reported after the takeover", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.5", foreign: true,
 			status:  &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: catalogue},
 			running: rollout.Distribution{Name: "starter", CatalogueImage: catalogue},
 			image:   repository + "0.3.5", catalogue: repository + "0.3.5", newer: catalogue,
 		},
 		{
-			name: "taken over, the server is not asked now", asked: v1alpha2.DistributionSpec{Name: "starter"}, foreign: true,
+			name: "taken over, unknown version", asked: v1alpha2.DistributionSpec{Name: "starter"}, foreign: true,
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
 			image:  recorded, catalogue: recorded, newer: catalogue,
 		},
 		{
-			name: "our own pods answer by another release", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.5",
+			name: "another version in the pods of this operator", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.5",
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
 			image:  recorded, catalogue: recorded, newer: catalogue,
 		},
 		{
-			name: "taken over, a version is asked for", asked: v1alpha2.DistributionSpec{Name: "starter", Version: "0.7"}, answer: "0.3.5",
+			name: "taken over, version in the spec", asked: v1alpha2.DistributionSpec{Name: "starter", Version: "0.7"}, answer: "0.3.5",
 			image: catalogue, catalogue: catalogue,
 		},
 		{
@@ -167,7 +167,7 @@ type imageCase struct {
 	asked     v1alpha2.DistributionSpec
 	status    *v1alpha2.ResolvedDistribution
 	running   rollout.Distribution
-	answer    string // the server's answer, to this operator or to the previous one
+	answer    string // the version that the server reported to this operator or to the previous one
 	foreign   bool   // the Deployment was taken over with its pods unchanged
 	images    distribution.Overrides
 	image     string

@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// TestStaleDeploymentIsReported checks that a Deployment that does not match its ReplicaSets is a quiet failure at
-// first, and that the status shows it if it persists.
+// TestStaleDeploymentIsReported checks that a Deployment that does not match its ReplicaSets causes a quiet failure at
+// first, and that the status reports the failure if it persists.
 func TestStaleDeploymentIsReported(t *testing.T) {
 	written := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	live := &appsv1.Deployment{}
@@ -26,9 +26,9 @@ func TestStaleDeploymentIsReported(t *testing.T) {
 	live.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl-rollout", Time: &metav1.Time{Time: written}}}
 	for after, want := range map[time.Duration]status.Retry{time.Second: status.Quiet, 2 * time.Minute: status.Backoff} {
 		r := &Reconciler{now: func() time.Time { return written.Add(after) }}
-		failure, ok := errors.AsType[*status.Failure](r.stale("they do not fit", live))
+		failure, ok := errors.AsType[*status.Failure](r.stale("the objects do not match", live))
 		if !ok || failure.Retry != want || failure.Unknown != (want == status.Backoff) ||
-			failure.Message != "they do not fit" {
+			failure.Message != "the objects do not match" {
 			t.Errorf("%s after the last write: %+v, want retry %v", after, failure, want)
 		}
 	}
@@ -59,9 +59,9 @@ func TestOwnershipOfChildren(t *testing.T) {
 		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name}}
 	}
 	const (
-		service = `Service "my-service" in namespace "team" exists and has no controller and does not have this object's labels; ` +
+		service = `Service "my-service" in namespace "team" exists and has neither a controller nor this object's labels; ` +
 			`delete it, or give this object another name`
-		account = `ServiceAccount "my-sa" in namespace "team" exists and has no controller and does not have this object's labels; ` +
+		account = `ServiceAccount "my-sa" in namespace "team" exists and has neither a controller nor this object's labels; ` +
 			`delete it, or give this object another name`
 	)
 	other := newStack(t, spec)
@@ -72,15 +72,15 @@ func TestOwnershipOfChildren(t *testing.T) {
 		objects []client.Object
 		message string
 	}{
-		"nothing is there":   {},
-		"somebody's Service": {[]client.Object{foreign("my-service")}, service},
-		"two objects": {
+		"no objects":                   {},
+		"Service without a controller": {[]client.Object{foreign("my-service")}, service},
+		"two objects without a controller": {
 			[]client.Object{foreign("my-service"), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my-sa"}}},
 			account + "\n" + service,
 		},
-		"another stack's":       {[]client.Object{&corev1.Service{ObjectMeta: childMeta(other, "my-service")}}, `Service "my-service" in namespace "team" exists and is controlled by LlamaStackDistribution "other"; delete it, or give this object another name`},
-		"retained with labels":  {[]client.Object{retained}, ""},
-		"of no concern to this": {[]client.Object{foreign("their-service")}, ""},
+		"Service of another stack":                 {[]client.Object{&corev1.Service{ObjectMeta: childMeta(other, "my-service")}}, `Service "my-service" in namespace "team" exists and is controlled by LlamaStackDistribution "other"; delete it, or give this object another name`},
+		"retained Service with the stack's labels": {[]client.Object{retained}, ""},
+		"Service with another name":                {[]client.Object{foreign("their-service")}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, tc.objects...)
@@ -103,19 +103,19 @@ func TestOwnershipOfChildren(t *testing.T) {
 	}
 }
 
-// TestDecisionWithAStaleCache checks that a record with a newer generation than the stack's shows that the cache lags
-// behind, unless the API server has no newer generation either.
+// TestDecisionWithAStaleCache checks that the operator waits for its cache if the record has a newer generation than
+// the cached stack, unless the API server has no newer generation either.
 func TestDecisionWithAStaleCache(t *testing.T) {
 	const spec = `{distribution: {name: starter}}`
 	for name, tc := range map[string]struct {
 		newest  int64 // generation at the API server
 		failure *status.Failure
 	}{
-		"behind": {3, &status.Failure{
+		"the cache lags behind": {3, &status.Failure{
 			Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonProgressing, Retry: status.Quiet,
 			Message: "generation 3 was already rendered; the operator waits for its cache",
 		}},
-		"newest": {2, nil},
+		"the cache is current": {2, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)

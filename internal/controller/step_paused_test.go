@@ -33,12 +33,12 @@ func TestPausedStack(t *testing.T) {
 		condition  string
 		failure    *status.Failure
 	}{
-		"not paused":           {spec: spec},
-		"not paused any more":  {annotation: "false", spec: spec},
-		"without a Deployment": {annotation: "true", spec: spec, failure: paused("; its Deployment is not created")},
-		"nothing waits":        {annotation: "true", runs: spec, spec: spec, failure: paused("")},
-		"a change waits":       {annotation: "true", runs: spec, spec: changed, failure: paused("; a change to the pods is pending")},
-		"its volume": {
+		"not paused":                      {spec: spec},
+		"no longer paused":                {annotation: "false", spec: spec},
+		"paused without a Deployment":     {annotation: "true", spec: spec, failure: paused("; its Deployment is not created")},
+		"paused without a pending change": {annotation: "true", runs: spec, spec: spec, failure: paused("")},
+		"paused with a pending change":    {annotation: "true", runs: spec, spec: changed, failure: paused("; a change to the pods is pending")},
+		"paused with a volume": {
 			annotation: "true", spec: `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`, storage: corev1.ClaimBound,
 			condition: "True StorageReady: Storage is ready", failure: paused("; its Deployment is not created"),
 		},
@@ -62,7 +62,7 @@ func TestPausedStack(t *testing.T) {
 			s, err := f.runSteps(t, own, "paused")
 			checkFailure(t, err, tc.failure)
 			if diff := cmp.Diff(tc.condition, s.report.conditionTexts()[v1alpha2.ConditionStorageReady]); diff != "" {
-				t.Errorf("condition of the volume (-want +got):\n%s", diff)
+				t.Errorf("condition StorageReady (-want +got):\n%s", diff)
 			}
 			if len(f.writes) > 0 {
 				t.Errorf("writes %v", f.writes)
