@@ -27,37 +27,37 @@ func TestPlanOfAStack(t *testing.T) {
 	)
 	given := planObjects(t)
 	for name, tc := range map[string]planCase{
-		"of the image": {spec: `{distribution: {name: starter}}`, condition: "True DistributionDefaultUsed: The server uses the image's own configuration unchanged"},
-		"generated":    {spec: based + "{models: [m]}}", condition: "True ConfigGenerationSucceeded: Generated config.yaml with 2 providers and 1 model"},
-		"generated, with a shield": {
+		"image's own configuration": {spec: `{distribution: {name: starter}}`, condition: "True DistributionDefaultUsed: The server uses the image's own configuration unchanged"},
+		"generated configuration":   {spec: based + "{models: [m]}}", condition: "True ConfigGenerationSucceeded: Generated config.yaml with 2 providers and 1 model"},
+		"generated configuration with a shield": {
 			spec:      based + "{models: [m], shields: [guard]}}",
 			condition: "True ConfigGenerationSucceeded: Generated config.yaml with 2 providers and 2 resources",
 		},
-		"override":          {spec: mine + "}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used unchanged`},
-		"copied override":   {spec: mine + ", workload: {workers: 2}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the number of workers set`},
-		"secured override":  {spec: mine + ", networking: {tls: {enabled: true, secretName: cert}}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the certificate set`},
-		"override with two": {spec: mine + ", workload: {workers: 2}, networking: {tls: {enabled: true, secretName: cert}}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the number of workers and the certificate set`},
-		"override with all": {
+		"override":                                {spec: mine + "}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used unchanged`},
+		"override with workers":                   {spec: mine + ", workload: {workers: 2}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the number of workers set`},
+		"override with a certificate":             {spec: mine + ", networking: {tls: {enabled: true, secretName: cert}}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the certificate set`},
+		"override with workers and a certificate": {spec: mine + ", workload: {workers: 2}, networking: {tls: {enabled: true, secretName: cert}}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the number of workers and the certificate set`},
+		"override with all settings": {
 			spec:      mine + `, workload: {workers: 2}, networking: {tls: {enabled: true, secretName: cert}}, externalProviders: {eval: [{providerId: a, image: b}]}}`,
 			condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the number of workers, the certificate and the external providers set`,
 		},
-		"an external provider in the place of another": {
+		"external provider that replaces a provider of the configuration": {
 			spec: based + "{}, externalProviders: {inference: [{providerId: vllm, image: b}]}}", fresh: true,
 			condition: "True ConfigGenerationSucceeded: Generated config.yaml with 2 providers and 0 models",
 			events: []string{"Warning " + v1alpha2.EventExternalProviderOverride + `: spec.externalProviders.inference[0].providerId: ` +
 				`the external provider "vllm" replaces the configuration's own provider of type remote::vllm; give it another id to keep both`},
 		},
-		"an external provider in the place of one in the spec": {
+		"external provider that replaces a provider in the spec": {
 			spec: based + `{}, providers: {inference: {id: mine, provider: vllm, endpoint: "http://vllm:8000"}}, externalProviders: {inference: [{providerId: mine, image: b}]}}`, fresh: true,
 			condition: "True ConfigGenerationSucceeded: Generated config.yaml with 3 providers and 0 models",
 			events: []string{"Warning " + v1alpha2.EventExternalProviderOverride + `: spec.externalProviders.inference[0].providerId: ` +
 				`the external provider "mine" replaces spec.providers.inference; give it another id to keep both`},
 		},
-		"warnings": {spec: warned, fresh: true, condition: "True ConfigGenerationSucceeded: Generated config.yaml with 1 provider and 0 resources", events: []string{
+		"warnings about a new generation": {spec: warned, fresh: true, condition: "True ConfigGenerationSucceeded: Generated config.yaml with 1 provider and 0 resources", events: []string{
 			"Warning " + v1alpha2.EventProviderIgnored + ": spec.resources.shields[0]: the API safety is disabled by spec.disabled[0], so this entry is ignored",
 			"Warning " + v1alpha2.EventConfigWarning + `: spec.providers.inference.settings.max_tokns: unknown key; the server ignores it; did you mean "max_tokens"?`,
 		}},
-		"told warnings": {spec: warned, condition: "True ConfigGenerationSucceeded: Generated config.yaml with 1 provider and 0 resources"},
+		"warnings about an observed generation": {spec: warned, condition: "True ConfigGenerationSucceeded: Generated config.yaml with 1 provider and 0 resources"},
 		"resource without its provider": {
 			spec: based + "{models: [{name: m, provider: nobody}]}}",
 			failure: &status.Failure{
@@ -75,7 +75,7 @@ func TestPlanOfAStack(t *testing.T) {
 					`remove the cause, or ask an administrator to change the key "bounds" of the operator's ConfigMap if you need it`,
 			},
 		},
-		"connection parts of nonsense": {
+		"invalid connection string": {
 			spec: `{distribution: {name: starter}, storage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: creds, key: url}}}}}`,
 			failure: &status.Failure{
 				Condition: v1alpha2.ConditionSecretsResolved, Reason: v1alpha2.ReasonSecretValueUnusable,
@@ -137,12 +137,12 @@ func checkPlan(t *testing.T, tc planCase, given []client.Object) {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	if err == nil && (s.planned.plan == nil || s.planned.input.OperatorVersion != "v1.2.3") {
-		t.Errorf("plan %v by operator %q", s.planned.plan, s.planned.input.OperatorVersion)
+		t.Errorf("plan %v with operator version %q", s.planned.plan, s.planned.input.OperatorVersion)
 	}
 }
 
-// TestChooseStorageSecret checks that a pod reads the connection parts that it started with: changed parts are in a
-// Secret with another name, and parts in a record keep their Secret.
+// TestChooseStorageSecret checks that a pod reads the connection parts that it started with: changed parts get a Secret
+// with another name, and parts whose digest is in a record stay in the recorded Secret.
 func TestChooseStorageSecret(t *testing.T) {
 	own := newStack(t, `{distribution: {name: starter}}`)
 	digestKey := resolve.DigestKey{ID: "key"}
@@ -160,16 +160,16 @@ func TestChooseStorageSecret(t *testing.T) {
 		values  map[string][]byte
 		want    *rollout.StorageSecret
 	}{
-		"no parts":          {want: nil},
-		"no parts any more": {running: recorded("key", of("my-storage", one))},
-		"the first":         {values: one, want: of("my-storage", one)},
-		"the same":          {running: recorded("key", of("my-storage", one)), values: one, want: of("my-storage", one)},
-		"changed":           {running: recorded("key", of("my-storage", one)), values: two, want: of(names.NextStorageSecret("my", digestKey.Digest(two)), two)},
-		"changed back": {
+		"no parts":            {want: nil},
+		"no longer any parts": {running: recorded("key", of("my-storage", one))},
+		"new parts":           {values: one, want: of("my-storage", one)},
+		"unchanged parts":     {running: recorded("key", of("my-storage", one)), values: one, want: of("my-storage", one)},
+		"changed parts":       {running: recorded("key", of("my-storage", one)), values: two, want: of(names.NextStorageSecret("my", digestKey.Digest(two)), two)},
+		"parts of an older revision": {
 			running: recorded("key", of("my-storage-2", two)), earlier: of("my-storage", one),
 			values: one, want: of("my-storage", one),
 		},
-		"the digest key is lost": {
+		"changed digest key": {
 			running: recorded("lost", of("my-storage-1", one)), values: two,
 			want: of("my-storage-1", two),
 		},
@@ -200,14 +200,14 @@ func TestChooseStorageSecret(t *testing.T) {
 	}
 }
 
-// TestPlanKeepsTheGroupOfATakenOverStack checks that the Deployment of a previous operator shows that its pods keep
-// their fsGroup on OpenShift.
+// TestPlanKeepsTheGroupOfATakenOverStack checks that, on OpenShift, the pods of a stack that was taken over keep their
+// fsGroup, and that pods of a new stack have none.
 func TestPlanKeepsTheGroupOfATakenOverStack(t *testing.T) {
 	own := newStack(t, `{distribution: {name: starter}, workload: {storage: {}}}`)
 	own.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
 	live := &appsv1.Deployment{ObjectMeta: childMeta(own, "my")}
 	live.Spec.Template.Spec.SecurityContext = &corev1.PodSecurityContext{FSGroup: new(int64(1001))}
-	for name, objects := range map[string][]client.Object{"made here": nil, "taken over": {live}} {
+	for name, objects := range map[string][]client.Object{"new": nil, "taken over": {live}} {
 		f := newFixture(t, objects...)
 		f.openShift = true
 		s, err := f.runSteps(t, own, "plan")

@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// replicaSetLister is an API server with one ReplicaSet.
+// replicaSetLister simulates an API server with one ReplicaSet.
 type replicaSetLister struct {
 	client.Client
 	set   appsv1.ReplicaSet
@@ -29,7 +29,8 @@ func (r *replicaSetLister) List(_ context.Context, list client.ObjectList, _ ...
 	return nil
 }
 
-// TestUsedByRevisions checks that the API server is queried for objects that an uncached revision uses.
+// TestUsedByRevisions checks that the objects that revisions use are read from the API server, because the cache may
+// lack a revision.
 func TestUsedByRevisions(t *testing.T) {
 	server := &replicaSetLister{}
 	server.set.Spec.Template.Spec = corev1.PodSpec{
@@ -52,15 +53,15 @@ func TestUsedByRevisions(t *testing.T) {
 		{Kind: kind(kindConfigMap), Name: "my-ca-bundle"}: true,
 	}
 	if diff := cmp.Diff(want, used); diff != "" || server.lists != 1 {
-		t.Errorf("used, after %d lists (-want +got):\n%s", server.lists, diff)
+		t.Errorf("used objects after %d lists (-want +got):\n%s", server.lists, diff)
 	}
 }
 
-// TestTemplatesWithoutADeployment checks that objects that a pod may need stay while the Deployment is unknown.
+// TestTemplatesWithoutADeployment checks that the objects that a ReplicaSet uses stay if there is no Deployment.
 func TestTemplatesWithoutADeployment(t *testing.T) {
 	w := &workload{replicaSets: []appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{Name: "my-1"}}}}
 	if got := w.revisions(); len(got) != 1 || got[0].Name != "my-1" {
-		t.Errorf("templates %+v, want those of the ReplicaSet", got)
+		t.Errorf("revisions %+v, want the ReplicaSet", got)
 	}
 }
 

@@ -21,15 +21,15 @@ func TestReportRejections(t *testing.T) {
 	}
 	var done applied
 	if err := reportRejections(done.rejections); err != nil || done.rejectedExposure() {
-		t.Errorf("nothing was rejected: %v", err)
+		t.Errorf("error %v without a rejection", err)
 	}
 	done.rejections = []rejection{{kind("Service"), conflict}}
 	if err := reportRejections(done.rejections); !transient(err) || done.rejectedExposure() {
-		t.Errorf("error %v, want a transient one", err)
+		t.Errorf("error %v, want a transient error", err)
 	}
 	done.rejections = append(done.rejections, rejection{kind(render.HTTPRouteKind.Kind), denied})
 	if err := reportRejections(done.rejections); err == nil || err.Error() != "denied" {
-		t.Errorf("error %v, want the lasting rejections", err)
+		t.Errorf("error %v, want the lasting rejection", err)
 	}
 	if !done.rejectedExposure() {
 		t.Error("the Ingress does not stay while the HTTPRoute is rejected")

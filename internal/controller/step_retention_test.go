@@ -41,22 +41,22 @@ func TestRetentionOfData(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]retentionCase{
-		"nothing runs":    {spec: onRedis},
-		"nothing is lost": {runs: onVolume, spec: strings.Replace(onVolume, "workload", "disabled: [eval], workload", 1)},
-		"nothing changes": {runs: onRedis, spec: onRedis},
-		"left behind":     {runs: onVolume, spec: onRedis, left: left, event: "Warning DataLeftBehind " + left},
-		"all disabled": {
+		"no running configuration": {spec: onRedis},
+		"no data left behind":      {runs: onVolume, spec: strings.Replace(onVolume, "workload", "disabled: [eval], workload", 1)},
+		"no change":                {runs: onRedis, spec: onRedis},
+		"data left behind":         {runs: onVolume, spec: onRedis, left: left, event: "Warning DataLeftBehind " + left},
+		"all vector stores disabled": {
 			runs: onVolume, spec: wildcard, left: "spec.disabled[0]" + unserved,
 			event: "Warning DataLeftBehind spec.disabled[0]" + unserved,
 		},
-		"not required": {
+		"provider that is not required": {
 			runs: onVolume, spec: required, left: notRequired,
 			event: "Warning DataLeftBehind " + notRequired,
 		},
-		"told before":      {runs: onVolume, spec: onRedis, told: true, left: left},
-		"lost for good":    {runs: older, spec: newer, failure: waits(lost)},
-		"another is named": {runs: older, spec: newer, accepts: "faiss", failure: waits(lost + `; the annotation llamastack.io/accept-data-loss contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`)},
-		"accepted for good": {
+		"already reported": {runs: onVolume, spec: onRedis, told: true, left: left},
+		"data loss":        {runs: older, spec: newer, failure: waits(lost)},
+		"data loss, the annotation names other data": {runs: older, spec: newer, accepts: "faiss", failure: waits(lost + `; the annotation llamastack.io/accept-data-loss contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`)},
+		"accepted data loss": {
 			runs: older, spec: newer, accepts: "registry, vector_io/faiss", left: lost[:60],
 			event: "Warning DataLeftBehind " + lost[:60],
 		},
@@ -69,7 +69,7 @@ func TestRetentionOfData(t *testing.T) {
 type retentionCase struct {
 	runs, spec string
 	accepts    string
-	told       bool // in the status
+	told       bool // the status reports the data
 	left       string
 	event      string
 	failure    *status.Failure
@@ -128,12 +128,12 @@ func TestDataLeftBehindNote(t *testing.T) {
 	}
 }
 
-// TestPlacesOfAnOlderRecord checks that the running configuration is read, once, when a change replaces it and its
-// record does not contain the places of the data. This is the case if an older operator wrote the record, or if the
-// record is damaged.
+// TestPlacesOfAnOlderRecord checks that the running configuration is read once if a change replaces it and the record
+// does not contain the places of the data. This is the case if an older operator wrote the record, or if the record is
+// damaged.
 func TestPlacesOfAnOlderRecord(t *testing.T) {
 	const generated = `{distribution: {name: starter, version: "0.3"}, disabled: [eval], workload: {storage: {size: 1Gi}, preflight: Never}}`
-	for name, places := range map[string]string{"older": "", "damaged": `,"places":{"v":1,"data":"none"}`} {
+	for name, places := range map[string]string{"without places": "", "with damaged places": `,"places":{"v":1,"data":"none"}`} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			f.applyStack(t, generated)
@@ -159,7 +159,7 @@ func TestPlacesOfAnOlderRecord(t *testing.T) {
 				t.Errorf("failure %v, want %s", err, v1alpha2.ReasonDataLossNotAccepted)
 			}
 			if changed != idle+1 {
-				t.Errorf("the configuration was read %d times, without a change %d times", changed, idle)
+				t.Errorf("the configuration was read %d times with a change, and %d times without one", changed, idle)
 			}
 		})
 	}

@@ -33,16 +33,16 @@ func TestExpiring(t *testing.T) {
 		message string
 		events  int
 	}{
-		"long before": {before: 15 * 24 * time.Hour, after: 24 * time.Hour},
-		"from two weeks on": {
+		"more than two weeks before the expiry": {before: 15 * 24 * time.Hour, after: 24 * time.Hour},
+		"two weeks before the expiry": {
 			before: 14 * 24 * time.Hour, after: 14*24*time.Hour + time.Second, message: warning,
 			events: 1,
 		},
-		"told before": {
+		"already reported": {
 			before: time.Hour, told: "Resolved 1 secret reference" + warning,
 			after: time.Hour + time.Second, message: warning,
 		},
-		"in its last moments": {before: 0, after: time.Second, message: warning, events: 1},
+		"in the last second": {before: 0, after: time.Second, message: warning, events: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := end.Add(-tc.before)
@@ -97,26 +97,26 @@ func TestReadSecrets(t *testing.T) {
 	broken := pair(now.AddDate(1, 0, 0))
 	broken.Data[corev1.TLSPrivateKeyKey] = pair(now.AddDate(1, 0, 0)).Data[corev1.TLSPrivateKeyKey]
 	for name, tc := range map[string]secretsCase{
-		"none": {spec: `{distribution: {name: starter}}`, condition: "True NoSecretsReferenced: The spec does not refer to any Secret"},
-		"one":  {spec: withSecret, secret: opaque("token", "sk-abc"), condition: "True AllSecretsFound: Resolved 1 secret reference"},
-		"missing": {
+		"no reference":  {spec: `{distribution: {name: starter}}`, condition: "True NoSecretsReferenced: The spec does not refer to any Secret"},
+		"one reference": {spec: withSecret, secret: opaque("token", "sk-abc"), condition: "True AllSecretsFound: Resolved 1 secret reference"},
+		"missing Secret": {
 			spec: withSecret, reason: v1alpha2.ReasonSecretNotFound,
 			message: `Secret "creds" not found in namespace "team". Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
 		},
-		"without the key": {
+		"missing key": {
 			spec: withSecret, secret: opaque("other", "x"), reason: v1alpha2.ReasonSecretKeyMissing,
 			message: `Key "token" not found in Secret "creds" in namespace "team". Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
 		},
-		"empty": {
+		"empty value": {
 			spec: withSecret, secret: opaque("token", ""), reason: v1alpha2.ReasonSecretValueUnusable,
 			message: `Key "token" of Secret "creds" in namespace "team" is empty. Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
 		},
-		"a number for a text": {
+		"number for a credential": {
 			spec: withSecret, secret: opaque("token", "981237461"), reason: v1alpha2.ReasonSecretValueUnusable,
 			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, and the server would convert it to one and reject it; ` +
 				`use another value. Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
 		},
-		"a number for a setting that takes text": {
+		"number for a setting that requires text": {
 			spec: withSetting, secret: opaque("token", "981237461"), reason: v1alpha2.ReasonSecretValueUnusable,
 			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, and the server would convert it to one and reject it; ` +
 				`use another value. Referenced by: spec.secretEnv[OIDC].secretKeyRef`,
@@ -125,16 +125,16 @@ func TestReadSecrets(t *testing.T) {
 			spec: withTLS, secret: pair(now.Add(30 * 24 * time.Hour)), after: 16 * 24 * time.Hour,
 			condition: "True AllSecretsFound: Resolved 1 secret reference",
 		},
-		"certificate that ends soon": {
+		"certificate that expires soon": {
 			spec: withTLS, secret: pair(now.Add(time.Hour)), after: time.Hour + time.Second,
 			condition: `True AllSecretsFound: Resolved 1 secret reference; the certificate in Secret "cert" expires on 2026-03-01. Renew the certificate; this replaces the pods once`,
 			events:    []string{`Warning CertificateExpires: the certificate in Secret "cert" expires on 2026-03-01. Renew the certificate; this replaces the pods once`},
 		},
-		"certificate that ended": {
+		"expired certificate": {
 			spec: withTLS, secret: pair(now.Add(-time.Hour)), reason: v1alpha2.ReasonSecretValueUnusable,
 			message: `Secret "cert" in namespace "team" has a certificate that expired on 2026-03-01. Referenced by: spec.networking.tls.secretName`,
 		},
-		"certificate of another key": {
+		"certificate and key that do not match": {
 			spec: withTLS, secret: broken, reason: v1alpha2.ReasonSecretValueUnusable,
 			message: `Secret "cert" in namespace "team" has a certificate and a key that do not match. Referenced by: spec.networking.tls.secretName`,
 		},
@@ -176,7 +176,7 @@ func checkSecrets(t *testing.T, tc secretsCase, now time.Time) {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	if got := s.report.requeueAfter(now); got != tc.after {
-		t.Errorf("reconciled again after %v, want %v", got, tc.after)
+		t.Errorf("requeued after %v, want %v", got, tc.after)
 	}
 	if found := tc.secret != nil && err == nil; found != (s.secrets.references.Digest != "") {
 		t.Errorf("digest %q", s.secrets.references.Digest)

@@ -28,7 +28,7 @@ func TestStorageCondition(t *testing.T) {
 }
 
 // TestVolumeOfAStack checks that a volume does not change if the spec requests an impossible change, and that the other
-// changes are made: the last step returns the failure.
+// changes continue, because only the last step returns the failure.
 func TestVolumeOfAStack(t *testing.T) {
 	const remedy = "; the storage class and the access modes of an existing volume cannot change, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
 	shrinks := &status.Failure{
@@ -43,27 +43,27 @@ func TestVolumeOfAStack(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]volumeCase{
-		"the same":                    {storage: "size: 20Gi", capacity: "20Gi", class: "slow", wanted: "20Gi"},
-		"larger":                      {storage: "size: 30Gi", capacity: "20Gi", class: "slow", wanted: "30Gi"},
-		"larger, before there is one": {storage: "size: 30Gi", class: "slow", wanted: "30Gi"},
-		"nobody asks to grow":         {storage: "", capacity: "20Gi", class: "slow", wanted: "20Gi"},
-		"the volume has it already":   {storage: "size: 40Gi", capacity: "50Gi", class: "slow", wanted: "20Gi"},
-		"more than the volume has":    {storage: "size: 60Gi", capacity: "50Gi", class: "slow", wanted: "60Gi"},
-		"smaller": {
+		"same size":                       {storage: "size: 20Gi", capacity: "20Gi", class: "slow", wanted: "20Gi"},
+		"larger size":                     {storage: "size: 30Gi", capacity: "20Gi", class: "slow", wanted: "30Gi"},
+		"larger size without a volume":    {storage: "size: 30Gi", class: "slow", wanted: "30Gi"},
+		"no size in the spec":             {storage: "", capacity: "20Gi", class: "slow", wanted: "20Gi"},
+		"larger size within the capacity": {storage: "size: 40Gi", capacity: "50Gi", class: "slow", wanted: "20Gi"},
+		"larger size than the capacity":   {storage: "size: 60Gi", capacity: "50Gi", class: "slow", wanted: "60Gi"},
+		"smaller size": {
 			storage: "size: 5Gi", capacity: "20Gi", class: "slow", wanted: "20Gi",
 			failure: shrinks,
 		},
-		"smaller, before there is one": {storage: "size: 5Gi", class: "slow", wanted: "20Gi", failure: shrinks},
-		"an expansion that failed":     {storage: "size: 10Gi", capacity: "5Gi", class: "slow", wanted: "10Gi"},
-		"the same class": {
+		"smaller size without a volume": {storage: "size: 5Gi", class: "slow", wanted: "20Gi", failure: shrinks},
+		"reverted expansion":            {storage: "size: 10Gi", capacity: "5Gi", class: "slow", wanted: "10Gi"},
+		"same storage class": {
 			storage: "size: 20Gi, storageClassName: slow", capacity: "20Gi", class: "slow",
 			wanted: "20Gi", has: "slow",
 		},
-		"another class":                  {storage: "size: 20Gi, storageClassName: fast", capacity: "20Gi", class: "slow", wanted: "20Gi", has: "slow", failure: changed(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" has storage class "slow", not "fast"`)},
-		"no class":                       {storage: `size: 20Gi, storageClassName: ""`, capacity: "20Gi", class: "slow", wanted: "20Gi", has: "slow", failure: changed(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" has storage class "slow", not ""`)},
-		"a class of a claim without one": {storage: "size: 20Gi, storageClassName: fast", wanted: "20Gi", has: "fast"},
-		"other access modes":             {storage: "size: 20Gi, accessModes: [ReadWriteMany]", capacity: "20Gi", class: "slow", wanted: "20Gi", failure: changed(`spec.workload.storage.accessModes: PersistentVolumeClaim "my-pvc" has the access modes ReadWriteOnce, not ReadWriteMany`)},
-		"the first trouble is told":      {storage: "size: 5Gi, accessModes: [ReadWriteMany]", capacity: "20Gi", class: "slow", wanted: "20Gi", failure: changed(`spec.workload.storage.accessModes: PersistentVolumeClaim "my-pvc" has the access modes ReadWriteOnce, not ReadWriteMany`)},
+		"other storage class":                               {storage: "size: 20Gi, storageClassName: fast", capacity: "20Gi", class: "slow", wanted: "20Gi", has: "slow", failure: changed(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" has storage class "slow", not "fast"`)},
+		"empty storage class":                               {storage: `size: 20Gi, storageClassName: ""`, capacity: "20Gi", class: "slow", wanted: "20Gi", has: "slow", failure: changed(`spec.workload.storage.storageClassName: PersistentVolumeClaim "my-pvc" has storage class "slow", not ""`)},
+		"storage class for a claim without a storage class": {storage: "size: 20Gi, storageClassName: fast", wanted: "20Gi", has: "fast"},
+		"other access modes":                                {storage: "size: 20Gi, accessModes: [ReadWriteMany]", capacity: "20Gi", class: "slow", wanted: "20Gi", failure: changed(`spec.workload.storage.accessModes: PersistentVolumeClaim "my-pvc" has the access modes ReadWriteOnce, not ReadWriteMany`)},
+		"two impossible changes":                            {storage: "size: 5Gi, accessModes: [ReadWriteMany]", capacity: "20Gi", class: "slow", wanted: "20Gi", failure: changed(`spec.workload.storage.accessModes: PersistentVolumeClaim "my-pvc" has the access modes ReadWriteOnce, not ReadWriteMany`)},
 	} {
 		t.Run(name, func(t *testing.T) { checkVolumeOf(t, tc) })
 	}
@@ -73,13 +73,13 @@ func TestVolumeOfAStack(t *testing.T) {
 type volumeCase struct {
 	storage  string
 	capacity string // capacity of a volume whose claim requests 20Gi; empty means that there is no volume yet
-	class    string // of the claim; empty means none
-	wanted   string // requested size afterwards
-	has      string // class that is applied afterwards
+	class    string // storage class of the claim; empty means that the claim has no storage class
+	wanted   string // requested size after the steps
+	has      string // storage class after the steps
 	failure  *status.Failure
 }
 
-// checkVolumeOf runs the steps on a stack with a PersistentVolumeClaim, and compares what is applied to it.
+// checkVolumeOf runs the steps for a stack with a PersistentVolumeClaim, and compares the claim that would be applied.
 func checkVolumeOf(t *testing.T, tc volumeCase) {
 	own := newStack(t, `{distribution: {name: starter}, workload: {storage: {`+tc.storage+`}}}`)
 	live := &corev1.PersistentVolumeClaim{

@@ -31,7 +31,7 @@ func createStorageClass(t *testing.T, env *controllertest.Environment, name stri
 	return class.Name
 }
 
-// bindVolume binds a volume like a provisioner.
+// bindVolume binds a volume to a claim, as a provisioner does.
 func bindVolume(t *testing.T, env *controllertest.Environment, name string) {
 	t.Helper()
 	claim := &corev1.PersistentVolumeClaim{}
@@ -39,7 +39,7 @@ func bindVolume(t *testing.T, env *controllertest.Environment, name string) {
 	bindVolumeOfSize(t, env, name, claim.Spec.Resources.Requests[corev1.ResourceStorage])
 }
 
-// bindVolumeOfSize binds a volume of a given size, as a provisioner that rounds up does.
+// bindVolumeOfSize binds a volume of a given size to a claim, as a provisioner that rounds sizes up does.
 func bindVolumeOfSize(t *testing.T, env *controllertest.Environment, name string, size resource.Quantity) {
 	t.Helper()
 	claim := &corev1.PersistentVolumeClaim{}

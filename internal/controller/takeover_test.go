@@ -86,7 +86,7 @@ func (f *fixture) checkAdoption(t *testing.T, stack *stack, want rollout.Outcome
 // from this operator after the takeover.
 func TestReleaseOfATakenOverStack(t *testing.T) {
 	const running, told = "docker.io/llamastack/distribution-starter:latest", "version: {llamaStackServerVersion: 0.3.5}"
-	for name, status := range map[string][2]string{"told before": {told, told}, "told since": {"", told}} {
+	for name, status := range map[string][2]string{"version from the previous operator": {told, told}, "version after the takeover": {"", told}} {
 		f := newFixture(t)
 		stack := newConvertedStack(t, "distribution: {name: starter}", status[0])
 		f.createV1alpha1Deployment(t, stack, corev1.Container{Image: running})
@@ -101,13 +101,14 @@ func TestReleaseOfATakenOverStack(t *testing.T) {
 		changed.Generation = 2
 		now := f.checkAdoption(t, changed, rollout.Changed)
 		if image, want := now.Spec.Containers[0].Image, "docker.io/ogxai/distribution-starter:0.3.5"; image != want {
-			t.Errorf("%s: a change gives image %q, want %q", name, image, want)
+			t.Errorf("%s: image %q after a change, want %q", name, image, want)
 		}
 	}
 }
 
-// TestReturnFromThePreviousOperator checks a return to the previous operator and back. The pods stay, and the record's
-// facts about the replaced pods no longer count: the next change uses the running release.
+// TestReturnFromThePreviousOperator checks that, when a user goes back to the previous operator and then installs this
+// operator again, the pods stay, and the next change uses the running release instead of the facts in the record about
+// the replaced pods.
 func TestReturnFromThePreviousOperator(t *testing.T) {
 	const running, told = "docker.io/llamastack/distribution-starter:latest", "version: {llamaStackServerVersion: 0.3.5}"
 	f := newFixture(t)
@@ -133,19 +134,19 @@ func TestReturnFromThePreviousOperator(t *testing.T) {
 			t.Errorf("the pods are replaced at reconcile %d:\n%s", i+1, diff)
 		}
 		if i == 0 && s.workload.running.Places != nil {
-			t.Errorf("the places of the replaced pods count: %+v", s.workload.running.Places)
+			t.Errorf("the places of the replaced pods are still used: %+v", s.workload.running.Places)
 		}
 	}
 	changed := newConvertedStack(t, "distribution: {name: starter}, storage: {size: 1Gi}, workers: 2", told)
 	changed.Generation = 2
 	now := f.checkAdoption(t, changed, rollout.Changed)
 	if image, want := now.Spec.Containers[0].Image, "docker.io/ogxai/distribution-starter:0.3.5"; image != want {
-		t.Errorf("a change gives image %q, want %q", image, want)
+		t.Errorf("image %q after a change, want %q", image, want)
 	}
 }
 
 // TestLimitsOfATakenOverStack checks that pods with workers keep the limits that the previous operator set, which a
-// quota may require, until the user sets others. No other pods get limits.
+// quota may require, until the user sets other limits. No other pods get limits.
 func TestLimitsOfATakenOverStack(t *testing.T) {
 	list := func(cpu, memory string) corev1.ResourceList {
 		return corev1.ResourceList{
@@ -156,9 +157,9 @@ func TestLimitsOfATakenOverStack(t *testing.T) {
 	usual := corev1.ResourceRequirements{Requests: list("4", "1Gi"), Limits: list("4", "1Gi")}
 	own := corev1.ResourceRequirements{Requests: list("4", "1Gi"), Limits: list("8", "4Gi")}
 	for name, tc := range map[string]struct {
-		runs *corev1.ResourceRequirements // nil means that nothing runs
+		runs *corev1.ResourceRequirements // nil means that the stack has no running pods
 		then []string                     // spec.server.workers and containerSpec of each change
-		want []string                     // the limits after it
+		want []string                     // the limits after each change
 	}{
 		"taken over": {
 			&usual,
@@ -169,9 +170,9 @@ func TestLimitsOfATakenOverStack(t *testing.T) {
 			},
 			[]string{"cpu 4, memory 1Gi", "cpu 2, memory 1Gi", "cpu 2, memory 2Gi", "cpu 2, memory 8Gi", "", ""},
 		},
-		"taken over with limits of the user's, which go": {&own, []string{"workers: 4, containerSpec: {port: 9000}"}, []string{""}},
-		"taken over, the workers go":                     {&usual, []string{"containerSpec: {port: 9000}"}, []string{""}},
-		"new":                                            {nil, []string{"workers: 4"}, []string{""}},
+		"taken over, limits of the user": {&own, []string{"workers: 4, containerSpec: {port: 9000}"}, []string{""}},
+		"taken over, workers removed":    {&usual, []string{"containerSpec: {port: 9000}"}, []string{""}},
+		"new stack":                      {nil, []string{"workers: 4"}, []string{""}},
 	} {
 		f := newFixture(t)
 		if tc.runs != nil {
