@@ -67,9 +67,9 @@ func recordReplicas(t *testing.T, env *controllertest.Environment) func() []int3
 	}
 }
 
-// TestAutoscaling checks that five replicas stay five when an autoscaler is added and removed, and are never reset to
-// one in between. The operator does not overwrite the autoscaler's number. The number in the spec takes effect when the
-// user changes it.
+// TestAutoscaling checks that a Deployment keeps its five replicas when an autoscaler is added and removed, and that
+// the number is never reset to one in between. The operator does not overwrite the autoscaler's number. The number in
+// the spec takes effect when the user changes it.
 func TestAutoscaling(t *testing.T) {
 	const version = "autoscaling"
 	spec := func(replicas, autoscaling string) string {
@@ -130,7 +130,7 @@ func TestAutoscaling(t *testing.T) {
 	want(5, 7, 6, 7, 2, 3, 0, 3)
 }
 
-// TestAutoscalerWithoutMetrics checks that an autoscaler without metrics is reported when the pods serve, and that the
+// TestAutoscalerWithoutMetrics checks that an autoscaler without metrics is reported while the pods serve, and that the
 // stack stays ready.
 func TestAutoscalerWithoutMetrics(t *testing.T) {
 	env := controllertest.NewEnvironment(t)

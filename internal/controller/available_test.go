@@ -20,10 +20,10 @@ func TestAvailable(t *testing.T) {
 	want["starter"], want["ours"] = "a:1", "b:1"
 	for range 2 {
 		if diff := cmp.Diff(want, known.with(distribution.Overrides{"starter": "a:1", "ours": "b:1"})); diff != "" {
-			t.Errorf("with images of the operator's config (-want +got):\n%s", diff)
+			t.Errorf("with overrides (-want +got):\n%s", diff)
 		}
 	}
 	if diff := cmp.Diff(catalogue, known.with(distribution.Overrides{})); diff != "" {
-		t.Errorf("after the images were removed (-want +got):\n%s", diff)
+		t.Errorf("after the removal of the overrides (-want +got):\n%s", diff)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
-// replaceSecret replaces a Secret with another of the same name, because the type of a Secret is immutable.
+// replaceSecret replaces a Secret with another Secret of the same name, because the type of a Secret is immutable.
 func replaceSecret(t *testing.T, env *controllertest.Environment, secret *corev1.Secret) {
 	t.Helper()
 	if err := env.Client.Delete(t.Context(),
@@ -35,8 +35,8 @@ func TestBadCertificateOfARunningStack(t *testing.T) {
 		name, message string
 		bad           *corev1.Secret
 	}{
-		{"another type", `has the type "Opaque"; a Secret with a certificate must have the type kubernetes.io/tls`, opaque},
-		{"another's key", "has a certificate and a key that do not match", controllertest.NewMismatchedTLSSecret(t, "cert")},
+		{"wrong type", `has the type "Opaque"; a Secret with a certificate must have the type kubernetes.io/tls`, opaque},
+		{"key of another certificate", "has a certificate and a key that do not match", controllertest.NewMismatchedTLSSecret(t, "cert")},
 		{"expired", "has a certificate that expired on " + ended.UTC().Format(time.DateOnly), controllertest.NewTLSSecretUntil(t, "cert", ended)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -45,7 +45,7 @@ func TestBounds(t *testing.T) {
 	after := &appsv1.Deployment{}
 	env.Get(t, "my", after)
 	if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
-		t.Errorf("the Deployment changed by the bounds (-before +after):\n%s", diff)
+		t.Errorf("the bounds changed the Deployment (-before +after):\n%s", diff)
 	}
 }
 

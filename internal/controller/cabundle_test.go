@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// updateConfigMap replaces the content of a ConfigMap.
+// updateConfigMap replaces the data of a ConfigMap.
 func updateConfigMap(t *testing.T, env *controllertest.Environment, name, key, value string) {
 	t.Helper()
 	configMap := &corev1.ConfigMap{}
@@ -30,8 +30,8 @@ func updateConfigMap(t *testing.T, env *controllertest.Environment, name, key, v
 	}
 }
 
-// waitForBundle waits until the bundle contains the certificates in addition to the roots, and returns the annotation
-// whose changes replace the pods.
+// waitForBundle waits until the bundle contains exactly the certificates, and returns the value of the annotation with
+// its digest.
 func waitForBundle(t *testing.T, env *controllertest.Environment, certificates ...string) string {
 	t.Helper()
 	wanted, _ := cabundle.Read([]byte(strings.Join(certificates, "")))
@@ -48,7 +48,7 @@ func waitForBundle(t *testing.T, env *controllertest.Environment, certificates .
 			return err
 		}
 		if got := deployment.Spec.Template.Annotations[names.AnnotationCABundleHash]; got != cabundle.Digest(wanted) {
-			return fmt.Errorf("the pods have another bundle, %q", got)
+			return fmt.Errorf("the annotation of the pods has another digest, %q", got)
 		}
 		return nil
 	})
@@ -66,7 +66,7 @@ func TestCABundle(t *testing.T) {
 	waitForBundle(t, env, string(one), string(two))
 	seen := env.WaitUntilIdle(t, version)
 
-	updateConfigMap(t, env, "company-ca", "ca-bundle.crt", "# the other way round\n"+string(two)+string(one)+string(two))
+	updateConfigMap(t, env, "company-ca", "ca-bundle.crt", "# in reverse order\n"+string(two)+string(one)+string(two))
 	controllertest.WaitUntil(t, func() error {
 		if len(env.ListCalls(t, version)) == len(seen) {
 			return fmt.Errorf("no reconcile yet")
@@ -94,8 +94,8 @@ func TestCABundle(t *testing.T) {
 	env.WaitForNoChild(t, "my-ca-bundle", &corev1.ConfigMap{})
 }
 
-// TestTrustedCABundle checks that a bundle that the platform puts into a namespace is trusted without a setting in the
-// spec, except its invalid parts.
+// TestTrustedCABundle checks that the certificates in a bundle that the platform creates in a namespace are trusted
+// without a setting in the spec, and that invalid parts of the bundle are ignored.
 func TestTrustedCABundle(t *testing.T) {
 	one, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
 	two, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))

@@ -44,17 +44,17 @@ func TestDisruptionBudget(t *testing.T) {
 		})
 	}
 	one, half, three := new(intstr.FromInt32(1)), new(intstr.FromString("50%")), intstr.FromInt32(3)
-	want("of two replicas", nil, one)
+	want("budget of two replicas", nil, one)
 
 	edited := budget.DeepCopy()
 	edited.Spec.MaxUnavailable = &three
 	if err := env.Client.Patch(t.Context(), edited, client.MergeFrom(budget)); err != nil {
 		t.Fatal(err)
 	}
-	want("after somebody's edit", nil, one)
+	want("budget after an edit", nil, one)
 
 	env.UpdateSpec(t, "my", `{distribution: {name: starter}, workload: {replicas: 1, podDisruptionBudget: {minAvailable: 50%}}}`)
-	want("configured the other way", half, nil)
+	want("budget with minAvailable", half, nil)
 	env.UpdateSpec(t, "my", `{distribution: {name: starter}, workload: {replicas: 1}}`)
 	env.WaitForNoChild(t, "my-pdb", budget)
 }
@@ -76,7 +76,7 @@ func TestNetworkPolicy(t *testing.T) {
 		return namespaces
 	}
 	if diff := cmp.Diff([]string{env.Namespace, "web"}, sources()); diff != "" {
-		t.Errorf("from (-want +got):\n%s", diff)
+		t.Errorf("allowed namespaces (-want +got):\n%s", diff)
 	}
 	env.WaitForCondition(t, "other", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	env.WaitForNoChild(t, "other-network-policy", policy)
@@ -87,7 +87,7 @@ func TestNetworkPolicy(t *testing.T) {
 	controllertest.WaitUntil(t, func() error {
 		env.Get(t, "my-network-policy", policy)
 		if got := sources(); len(got) != 1 {
-			return fmt.Errorf("from namespaces %v", got)
+			return fmt.Errorf("allowed namespaces %v, want one", got)
 		}
 		return nil
 	})
@@ -96,7 +96,7 @@ func TestNetworkPolicy(t *testing.T) {
 	env.WaitForNoChild(t, "other-network-policy", policy)
 }
 
-// everyOptionSpec requests every kind of child.
+// everyOptionSpec is a spec that requests every kind of child.
 const everyOptionSpec = `
 distribution: {name: starter}
 providers:

@@ -46,10 +46,10 @@ func kubectl(t *testing.T, env *controllertest.Environment, args ...string) (str
 // checkKubectlWait checks for which conditions kubectl wait succeeds.
 func checkKubectlWait(t *testing.T, env *controllertest.Environment, name string, want map[string]bool) {
 	t.Helper()
-	for condition, goesOn := range want {
+	for condition, succeeds := range want {
 		out, err := kubectl(t, env, "wait", "--for=condition="+condition, "--timeout=1s", "llsd/"+name)
-		if (err == nil) != goesOn {
-			t.Errorf("kubectl wait for %s: %s (error %v), want it to keep waiting: %t", condition, out, err, goesOn)
+		if (err == nil) != succeeds {
+			t.Errorf("kubectl wait for %s: %s (error %v), want success: %t", condition, out, err, succeeds)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestConditionsOfALifecycle(t *testing.T) {
 	controllertest.WaitUntil(t, func() error {
 		if seen := env.GetStackState(t, "my"); seen.Phase != v1alpha2.PhaseTerminating ||
 			seen.Tools != status.TerminatingStatus {
-			return fmt.Errorf("phase %s, for tools %s", seen.Phase, seen.Tools)
+			return fmt.Errorf("phase %s, state for tools %s", seen.Phase, seen.Tools)
 		}
 		return nil
 	})
@@ -107,13 +107,13 @@ func TestConditionsOfALifecycle(t *testing.T) {
 		v1alpha2.EventConfigGenerationFailed,
 	} {
 		if got := env.ListEventReasons(t); !strings.Contains(got, reason) {
-			t.Errorf("events %q, want %s among them", got, reason)
+			t.Errorf("events %q, want them to include %s", got, reason)
 		}
 	}
 }
 
-// TestConditionsOfARollback checks that a rollback is not reverted, and that tools do not report the Deployment as in
-// progress.
+// TestConditionsOfARollback checks that a rollback is not reverted, and that tools report the stack as failed and not
+// as in progress.
 func TestConditionsOfARollback(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "rollback")
@@ -124,7 +124,7 @@ func TestConditionsOfARollback(t *testing.T) {
 	set := env.CreateReplicaSet(t, "my", appsv1.ReplicaSetStatus{})
 	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Workload.Workers = new(int32(2)) })
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	// The Deployment controller numbers the revisions of an undo like this.
+	// The Deployment controller writes these revisions after an undo.
 	set.Annotations["deployment.kubernetes.io/revision"], set.Annotations["deployment.kubernetes.io/revision-history"] = "3", "1"
 	if err := env.Client.Update(t.Context(), set); err != nil {
 		t.Fatal(err)
@@ -157,7 +157,8 @@ func TestConditionsOfARollback(t *testing.T) {
 	})
 }
 
-// TestConditionsOfStorage checks the conditions for a volume that is lost, and for one that is pending.
+// TestConditionsOfStorage checks the conditions for a claim without a volume, and for a claim whose volume no longer
+// exists.
 func TestConditionsOfStorage(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "storage")
@@ -168,7 +169,7 @@ func TestConditionsOfStorage(t *testing.T) {
 	told := metav1.NewTime(time.Now().Truncate(time.Second))
 	for i, event := range []corev1.Event{
 		{
-			Type: corev1.EventTypeWarning, Reason: "ProvisioningFailed", Message: "an older trouble",
+			Type: corev1.EventTypeWarning, Reason: "ProvisioningFailed", Message: "an older problem",
 			LastTimestamp: metav1.NewTime(told.Add(-time.Minute)),
 		},
 		{
@@ -236,7 +237,7 @@ func TestConditionsOfADefect(t *testing.T) {
 		t.Errorf("message %s", condition.Message)
 	}
 	if seen := env.GetStackState(t, "my"); seen.Phase != v1alpha2.PhasePending || seen.Tools != status.InProgressStatus {
-		t.Errorf("phase %s, for tools %s", seen.Phase, seen.Tools)
+		t.Errorf("phase %s, state for tools %s", seen.Phase, seen.Tools)
 	}
 }
 

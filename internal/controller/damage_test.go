@@ -48,7 +48,7 @@ func TestOwnerReferenceIsRemovedDuringAPreflight(t *testing.T) {
 	})
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 	for line := range strings.Lines(controllertest.OperatorLog().String()) {
-		if strings.Contains(line, "Step panicked") && strings.Contains(line, env.Namespace) {
+		if strings.Contains(line, "step panicked") && strings.Contains(line, env.Namespace) {
 			t.Errorf("a step panicked: %s", line)
 		}
 	}
@@ -73,7 +73,8 @@ func TestRecordOfAnUnknownGeneration(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 }
 
-// stackReplacer replaces the stack with another of the same name right before the first status is written.
+// stackReplacer replaces the stack with another stack of the same name immediately before the first write of its
+// status.
 type stackReplacer struct {
 	next  http.RoundTripper
 	do    func()
@@ -81,7 +82,7 @@ type stackReplacer struct {
 	codes []int
 }
 
-// RoundTrip replaces the stack before the first write of its status, and keeps the code of the response.
+// RoundTrip replaces the stack before the first write of its status, and records the code of the response.
 func (s *stackReplacer) RoundTrip(request *http.Request) (*http.Response, error) {
 	status := strings.HasSuffix(request.URL.Path, "/llamastackdistributions/my/status")
 	first := false
@@ -117,10 +118,10 @@ func TestStatusOfAnotherStackOfTheName(t *testing.T) {
 	})
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`))
 	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: env.Key("my")}); err != nil {
-		t.Errorf("the status of a deleted stack causes an error in the log: %v", err)
+		t.Errorf("the reconcile of a replaced stack failed: %v", err)
 	}
 	if diff := cmp.Diff([]int{http.StatusUnprocessableEntity}, s.codes); diff != "" {
-		t.Errorf("responses to the status of the first stack (-want +got):\n%s", diff)
+		t.Errorf("responses to the first write of the status (-want +got):\n%s", diff)
 	}
 	// The children of the first stack still exist, because no garbage collector runs here.
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonOwnershipConflict)

@@ -47,14 +47,14 @@ func TestDenials(t *testing.T) {
 				`'NS-services' denied request: ask the platform team for Services`,
 		},
 		{
-			"a quota of Services", starter,
+			"an exceeded quota of Services", starter,
 			func(t *testing.T, env *controllertest.Environment) func() {
 				return env.ExhaustQuota(t, corev1.ResourceServices)
 			},
 			`apply Service "my-service": services "my-service" is forbidden: exceeded quota: full, requested: services=1, used: services=1, limited: services=1`,
 		},
 		{
-			"a quota of claims", `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`,
+			"an exceeded quota of claims", `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`,
 			func(t *testing.T, env *controllertest.Environment) func() {
 				return env.ExhaustQuota(t, corev1.ResourcePersistentVolumeClaims)
 			},
@@ -117,7 +117,7 @@ func TestDenialOfAChange(t *testing.T) {
 				`supported values: "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"`,
 		},
 		{
-			"a full quota", `{distribution: {name: starter}, workload: {preflight: Never, workers: 2, storage: {size: 1Gi}}}`,
+			"an exceeded quota", `{distribution: {name: starter}, workload: {preflight: Never, workers: 2, storage: {size: 1Gi}}}`,
 			func(t *testing.T, env *controllertest.Environment) func() {
 				return env.ExhaustQuota(t, corev1.ResourcePersistentVolumeClaims)
 			},
@@ -162,14 +162,14 @@ func TestDenialOfAChange(t *testing.T) {
 			}
 			env.Get(t, "my", after)
 			if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
-				t.Errorf("the pods changed:\n%s", diff)
+				t.Errorf("the Deployment changed:\n%s", diff)
 			}
 		})
 	}
 }
 
-// TestRefusalsAreIndependent checks that the objects that refer to the pods do not wait for each other: if two children
-// of a change are rejected, the other changes take effect.
+// TestRefusalsAreIndependent checks that the objects that refer to the pods do not depend on each other: if the API
+// server rejects two of them, the changes of the other objects take effect.
 func TestRefusalsAreIndependent(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "independent")
@@ -262,7 +262,7 @@ func TestConfigMapOfARunningStack(t *testing.T) {
 			v1alpha2.ReasonBaseConfigStale,
 		},
 		{
-			"certificates to trust", `{distribution: {name: starter}, networking: {tls: {caBundle: {configMapName: mine}}}}`,
+			"CA bundle", `{distribution: {name: starter}, networking: {tls: {caBundle: {configMapName: mine}}}}`,
 			`ConfigMap "mine" not found in namespace "NS". Referenced by: spec.networking.tls.caBundle.configMapName`,
 			controllertest.NewConfigMap("mine", "ca-bundle.crt", string(certificate)), "",
 		},

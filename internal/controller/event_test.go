@@ -10,7 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// newStatus returns a status with the conditions of every status, some of them replaced.
+// newStatus returns a status with the conditions that every status has. The conditions in others replace conditions of
+// the same type.
 func newStatus(configMap string, others ...metav1.Condition) *v1alpha2.LlamaStackDistributionStatus {
 	conditions := []metav1.Condition{
 		{Type: v1alpha2.ConditionValidationSucceeded, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonSpecValid},
@@ -52,16 +53,16 @@ func TestEmit(t *testing.T) {
 		found       []event // events from the steps
 		want        []string
 	}{
-		"nothing changed":       {before: newStatus("a"), now: newStatus("a")},
-		"new configuration":     {before: empty, now: newStatus("a"), want: []string{"Normal ConfigGenerated Generated config.yaml in ConfigMap a"}},
-		"missing Secret":        {before: newStatus(""), now: newStatus("", missing), want: []string{"Warning SecretResolutionFailed no Secret"}},
-		"missing Secret, again": {before: newStatus("", missing), now: newStatus("", missing)},
-		"a change that waits": {
+		"nothing changed":      {before: newStatus("a"), now: newStatus("a")},
+		"new configuration":    {before: empty, now: newStatus("a"), want: []string{"Normal ConfigGenerated Generated config.yaml in ConfigMap a"}},
+		"missing Secret":       {before: newStatus(""), now: newStatus("", missing), want: []string{"Warning SecretResolutionFailed no Secret"}},
+		"still missing Secret": {before: newStatus("", missing), now: newStatus("", missing)},
+		"new pending change": {
 			before: newStatus(""), now: newStatus("", waits),
 			want: []string{"Warning DataLossNotAccepted lost"},
 		},
-		"a change that still waits": {before: newStatus("", waits), now: newStatus("", waits)},
-		"warnings go first": {
+		"still pending change": {before: newStatus("", waits), now: newStatus("", waits)},
+		"warnings come first": {
 			before: empty, now: newStatus("a"),
 			found: []event{
 				{"Normal", "DeploymentUpdated", "x"},

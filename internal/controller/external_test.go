@@ -17,7 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// providerLabels returns the labels of an image with an external provider whose url must be a string.
+// providerLabels returns the labels of an image with an external provider. The schema in the label requires that the
+// setting url is a string.
 func providerLabels(api string) map[string]string {
 	return map[string]string{externalprovider.Label: base64.StdEncoding.EncodeToString([]byte(`
 apiVersion: llamastack.io/v1alpha1
@@ -42,7 +43,7 @@ func waitForEventNote(t *testing.T, env *controllertest.Environment, reason, not
 			}
 		}
 		if !slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, note) }) {
-			return fmt.Errorf("events %s: %q, want one with %q", reason, notes, note)
+			return fmt.Errorf("events with reason %s: %q, want one that contains %q", reason, notes, note)
 		}
 		return nil
 	})
@@ -71,7 +72,7 @@ externalProviders:
 	reads := controllertest.CountCalls(env.WaitUntilIdle(t, "external"))
 	// One of the two reads of the ServiceAccount is the read before its apply, as for any child.
 	if reads["get serviceaccounts"] != 2 || reads["get secrets"] != 0 || reads["patch deployments"] != 1 {
-		t.Errorf("calls for two images: %v, want the credentials to be read once, and one Deployment", reads)
+		t.Errorf("calls for two images: %v, want one read of the credentials and one write of the Deployment", reads)
 	}
 
 	set := env.CreateReplicaSet(t, "my", appsv1.ReplicaSetStatus{})

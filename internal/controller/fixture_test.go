@@ -22,8 +22,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// fixture replaces an operator in the test of a step: a reconciler whose client keeps its objects in memory. It needs
-// no API server.
+// fixture replaces an operator in the tests of steps. It is a reconciler whose client keeps its objects in memory, and
+// needs no API server.
 type fixture struct {
 	*Reconciler
 	client.Client
@@ -31,7 +31,7 @@ type fixture struct {
 	writes   []string
 
 	mu    sync.Mutex
-	reads []string // the names of the ConfigMaps that are read with their content
+	reads []string // the names of the ConfigMaps that were read, including their data
 }
 
 // newFixture returns a fixture with objects in its cluster.
@@ -89,7 +89,7 @@ func newOperatorConfigMap(key, value string) *corev1.ConfigMap {
 	}
 }
 
-// newStack decodes a stack strictly.
+// newStack returns a stack with this spec, which it decodes strictly.
 func newStack(t *testing.T, spec string) *stack {
 	t.Helper()
 	object := &stack{}
@@ -121,7 +121,7 @@ func (f *fixture) runSteps(t *testing.T, stack *stack, last string) (*state, err
 	end := slices.IndexFunc(steps, func(s step) bool { return s.name == last })
 	for _, step := range steps[:end] {
 		if err := step.run(t.Context(), f.Reconciler, s); err != nil {
-			t.Fatalf("step %s, before %s: %v", step.name, last, err)
+			t.Fatalf("step %s failed before step %s: %v", step.name, last, err)
 		}
 	}
 	return s, steps[end].run(t.Context(), f.Reconciler, s)

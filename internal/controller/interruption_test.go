@@ -41,9 +41,9 @@ type disconnector struct {
 }
 
 // errDisconnected is the error of all requests after the disconnection.
-var errDisconnected = errors.New("cut off")
+var errDisconnected = errors.New("disconnected")
 
-// RoundTrip fails after the n-th write.
+// RoundTrip sends the request, or fails if the operator is disconnected.
 func (k *disconnector) RoundTrip(request *http.Request) (*http.Response, error) {
 	lost, refused := k.countWrite(request)
 	if refused {
@@ -57,7 +57,8 @@ func (k *disconnector) RoundTrip(request *http.Request) (*http.Response, error) 
 	return response, err
 }
 
-// countWrite reports whether the response of the request is lost, and whether the request is refused.
+// countWrite counts a write. It reports whether the response to the request must be dropped, and whether the request
+// must be refused.
 func (k *disconnector) countWrite(request *http.Request) (lost, refused bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -186,7 +187,7 @@ func normalize(object client.Object) client.Object {
 }
 
 // TestDisconnectAfterEveryWrite checks that an operator may be disconnected after any of its writes, with or without
-// the response: the next operator reaches the same state of the stack, and then writes no more.
+// the response: the next operator reaches the same state of the stack.
 func TestDisconnectAfterEveryWrite(t *testing.T) {
 	const updated = `
 distribution: {name: starter}
@@ -239,7 +240,7 @@ workload: {replicas: 2, storage: {size: 1Gi}, overrides: {serviceAccountName: de
 			}
 			controllertest.WaitUntil(t, func() error {
 				if diff := cmp.Diff(want, listResults(t, env)); diff != "" {
-					return fmt.Errorf("another outcome (-want +got):\n%s", diff)
+					return fmt.Errorf("different result (-want +got):\n%s", diff)
 				}
 				return nil
 			})
@@ -247,14 +248,14 @@ workload: {replicas: 2, storage: {size: 1Gi}, overrides: {serviceAccountName: de
 		}
 		want, _ := run(t, nil, func(*controllertest.Environment) bool { return false })
 		for _, loseAnswer := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, answer lost %v", change, loseAnswer), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s, response dropped: %t", change, loseAnswer), func(t *testing.T) {
 				for n := 0; ; n++ {
 					_, wasCut := run(t, want, func(env *controllertest.Environment) bool {
 						return reconcileUntilDisconnected(t, env, n, loseAnswer && n > 0,
 							func() error { return checkObserved(t, env, "my") })
 					})
 					if !wasCut {
-						t.Logf("converges when cut off after any of %d writes", n)
+						t.Logf("the stack reaches the same state after a disconnection after any of %d writes", n)
 						if n < 5 {
 							t.Errorf("the test counts only %d writes", n)
 						}
@@ -266,7 +267,7 @@ workload: {replicas: 2, storage: {size: 1Gi}, overrides: {serviceAccountName: de
 	}
 }
 
-// checkObserved returns an error unless the status is of the object's current generation.
+// checkObserved returns an error unless the status describes the current generation of the stack.
 func checkObserved(t *testing.T, env *controllertest.Environment, name string) error {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}

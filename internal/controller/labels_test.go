@@ -81,8 +81,8 @@ func TestLabels(t *testing.T) {
 	})
 }
 
-// TestLabelsOfAnOverride checks that the configuration that was read for a known distribution stays when the registry,
-// the status and the stored base are lost.
+// TestLabelsOfAnOverride checks that the configuration that was read for a known distribution stays when the registry
+// is down and the status and the stored base are deleted.
 func TestLabelsOfAnOverride(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	r, operator := env.StartReconcilerWithRegistry(t)
@@ -109,7 +109,7 @@ func TestLabelsOfAnOverride(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, "labels-2")) {
 		if call != "patch llamastackdistributions status my" {
-			t.Errorf("after a start without registry and status, more than the status was written: %s", call)
+			t.Errorf("a start without the registry and the status caused another write than that of the status: %s", call)
 		}
 	}
 	env.Get(t, "my", stack)
@@ -120,7 +120,7 @@ func TestLabelsOfAnOverride(t *testing.T) {
 	}
 	operator.Stop(t)
 
-	// Without the base and the registry, the pods keep their configuration.
+	// The pods keep their configuration although the base is deleted and the registry is down.
 	base := controllertest.NewConfigMap(baseConfigMapOf(t, before), "", "")
 	base.Namespace = env.Namespace
 	if err := env.Client.Delete(t.Context(), base); err != nil {
@@ -196,7 +196,7 @@ func TestUnreadableImages(t *testing.T) {
 	// A change of the operator's configuration causes another attempt immediately instead of after half a minute.
 	env.SetOperatorConfig(t, operatorconfig.KeyRegistries, fmt.Sprintf("{insecure: [%q], allow: [%q]}", r.Host, r.Host))
 	env.WaitForCondition(t, "waits", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
-	env.DeleteStacks(t) // each check reconciles every stack
+	env.DeleteStacks(t) // every check reconciles all stacks
 
 	for _, tc := range []struct{ name, image, reason, message string }{
 		{"bare", bare, v1alpha2.ReasonMissingConfigLabels, "Distribution image " + bare + " missing config labels. Add labels using `crane mutate` or use `overrideConfig` " +
@@ -242,14 +242,15 @@ func TestUnreadableImageOfAnOlderStack(t *testing.T) {
 	env.WaitUntilIdle(t, "labels-back")
 	env.CheckDeploymentUnchanged(t, before)
 	if now := r.Requests.Load(); now != asked {
-		t.Errorf("%d requests to the registry", now-asked)
+		t.Errorf("%d requests to the registry, want none", now-asked)
 	}
 	env.UpdateStack(t, "my",
 		func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Workload.Workers = ptr.To[int32](3) })
 	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
 }
 
-// waitForUnreadableEvent checks that there is one event about an image that could not be read, with the given parts.
+// waitForUnreadableEvent waits for exactly one event about an image of the stack that could not be read. The event must
+// contain the given parts.
 func waitForUnreadableEvent(t *testing.T, env *controllertest.Environment, name string, parts ...string) {
 	t.Helper()
 	controllertest.WaitUntil(t, func() error {
@@ -264,7 +265,7 @@ func waitForUnreadableEvent(t *testing.T, env *controllertest.Environment, name 
 		}
 		for _, part := range parts {
 			if !strings.Contains(notes[0], part) {
-				return fmt.Errorf("event %q, want %q in it", notes[0], part)
+				return fmt.Errorf("event %q, want it to contain %q", notes[0], part)
 			}
 		}
 		return nil

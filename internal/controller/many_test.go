@@ -126,13 +126,13 @@ func markAllReady(t *testing.T, env *controllertest.Environment) {
 }
 
 // TestCallsOfManyStacks checks the documented number of calls for one change that affects many stacks. The change is to
-// a Secret that a hundred of two hundred stacks use. It causes a hundred writes of Deployments, those of the derived
-// Secrets, the deletion of the previous derived Secrets, and two writes of each status. A restart of the operator with
-// two hundred stacks causes no calls.
+// a Secret that a hundred of two hundred stacks use. It causes one write of each Deployment and of each derived Secret,
+// the deletion of the previous derived Secrets, and at most two writes of each status. A restart of the operator with
+// two hundred stacks causes no writes.
 func TestCallsOfManyStacks(t *testing.T) {
 	const (
 		version = "many"
-		// With the race detector, the test takes six times as long, and fewer stacks find as many races.
+		// With the race detector, the test takes six times as long. A smaller number of stacks finds as many races.
 		sharing = 100 / controllertest.Slowdown
 		others  = 100 / controllertest.Slowdown
 	)
@@ -147,7 +147,7 @@ func TestCallsOfManyStacks(t *testing.T) {
 	waitForAllReady(t, env, v1alpha2.ReasonMinimumReplicasAvailable)
 	seen := len(env.WaitUntilIdleWithin(t, version, manyTimeout))
 
-	t.Run("one Secret", func(t *testing.T) {
+	t.Run("change of a Secret", func(t *testing.T) {
 		if err := env.Client.Update(t.Context(), newSharedSecret(env, "second-one")); err != nil {
 			t.Fatal(err)
 		}
@@ -161,13 +161,13 @@ func TestCallsOfManyStacks(t *testing.T) {
 		wrote := controllertest.CountCalls(controllertest.ListWrites(now[seen:]))
 		const statuses = "patch llamastackdistributions status"
 		if wrote[statuses] < sharing {
-			t.Errorf("%d writes of statuses, want one for each of %d stacks at least", wrote[statuses], sharing)
+			t.Errorf("%d writes of statuses, want at least one for each of %d stacks", wrote[statuses], sharing)
 		}
 		delete(wrote, statuses)
-		// Changed derived values get a separate Secret, and the Secret that no pod reads any more is deleted.
+		// Changed derived values get a separate Secret, and the previous Secret, which no pod reads any longer, is deleted.
 		if diff := cmp.Diff(map[string]int{"patch secrets": sharing, "patch deployments": sharing, "delete secrets": sharing},
 			wrote); diff != "" {
-			t.Errorf("writes but those of statuses (-want +got):\n%s", diff)
+			t.Errorf("writes other than those of statuses (-want +got):\n%s", diff)
 		}
 		each := map[string]int{}
 		for _, call := range controllertest.ListWrites(now[seen:]) {
@@ -175,7 +175,7 @@ func TestCallsOfManyStacks(t *testing.T) {
 		}
 		for _, call := range slices.Sorted(maps.Keys(each)) {
 			if most := map[bool]int{true: 2, false: 1}[strings.Contains(call, " status ")]; each[call] > most {
-				t.Errorf("%d times %s, want at most %d", each[call], call, most)
+				t.Errorf("call %[2]s was made %[1]d times, want at most %[3]d", each[call], call, most)
 			}
 		}
 		seen = len(now)
@@ -194,7 +194,8 @@ func TestCallsOfManyStacks(t *testing.T) {
 	})
 }
 
-// waitForCalls waits until the operator has made count calls of a sort after the calls that were seen.
+// waitForCalls waits until the operator has made count calls with this verb and resource after the first calls, whose
+// number is seen.
 func waitForCalls(t *testing.T, env *controllertest.Environment, version string, seen int, sort string, count int) {
 	t.Helper()
 	got := 0
@@ -204,6 +205,6 @@ func waitForCalls(t *testing.T, env *controllertest.Environment, version string,
 			return got >= count, nil
 		})
 	if err != nil {
-		t.Fatalf("%d times %s within %v, want %d", got, sort, manyTimeout, count)
+		t.Fatalf("%d calls %s within %v, want %d", got, sort, manyTimeout, count)
 	}
 }

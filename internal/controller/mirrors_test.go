@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// mirrorSet is a kind of mirror sets, and the list in its spec.
+// mirrorSet is a kind of mirror sets, its plural name, and the name of the list in its spec.
 type mirrorSet struct {
 	schema.GroupVersionKind
 
@@ -41,7 +41,8 @@ var (
 	}, "imagecontentsourcepolicies", "repositoryDigestMirrors"}
 )
 
-// definition returns OpenShift's own definition of the kind, without its texts.
+// definition returns a CustomResourceDefinition of the kind with the fields of OpenShift's definition that the operator
+// reads.
 func (m mirrorSet) definition() client.Object {
 	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
 	mirrors := apiextensionsv1.JSONSchemaProps{
@@ -97,8 +98,8 @@ func (m mirrorSet) create(
 }
 
 // TestMirrorSets checks that the operator immediately uses mirror sets that are created after its start, by tag and by
-// digest, with the operator's own permissions. A source that must not receive requests gets none, not even from an
-// operator that has just started.
+// digest, with the operator's own permissions. A source that must not receive requests does not receive any, not even
+// from an operator that has just started.
 func TestMirrorSets(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.AllNamespaces, env.OwnOperatorConfig = true, true
@@ -119,7 +120,7 @@ func TestMirrorSets(t *testing.T) {
 	}
 	stack("by-tag", source+"/team/own:prod")
 	env.WaitForCondition(t, "by-tag", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonBaseConfigUnavailable)
-	controllertest.WaitUntil(t, func() error { // the condition has this reason while the image is being read, too
+	controllertest.WaitUntil(t, func() error { // the condition also has this reason while the image is being read
 		if asked.Load() == 0 {
 			return errors.New("the source received no request")
 		}

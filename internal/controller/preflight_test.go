@@ -54,7 +54,7 @@ func TestPreflight(t *testing.T) {
 	env.CheckDeploymentUnchanged(t, before)
 	stack := &v1alpha2.LlamaStackDistribution{}
 	if env.Get(t, "my", stack); !metav1.IsControlledBy(pod, stack) {
-		t.Error("the pod is not deleted with its stack")
+		t.Error("the stack does not control the pod, so the pod would not be deleted with it")
 	}
 
 	env.SetPodStatus(t, pod, controllertest.ContainersReadyStatus())
@@ -136,7 +136,7 @@ func TestPreflightFails(t *testing.T) {
 			}
 			again := env.WaitForPreflightPod(t, pod)
 			if again.Name != pod.Name {
-				t.Errorf("pod %s tries the same change again", again.Name)
+				t.Errorf("pod %s tries the change again, want the same name as before", again.Name)
 			}
 			env.AssignToNode(t, again)
 			env.SetPodStatus(t, again, controllertest.ContainersReadyStatus())
@@ -146,8 +146,8 @@ func TestPreflightFails(t *testing.T) {
 	}
 }
 
-// TestPreflightWaits checks that the preflight waits after a temporary failure: for an image that the kubelet pulls
-// again, and for another pod after an eviction.
+// TestPreflightWaits checks that the preflight waits after a temporary failure: until the kubelet has pulled an image,
+// or until another pod can replace an evicted one.
 func TestPreflightWaits(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
@@ -263,7 +263,7 @@ providers: {inference: {provider: vllm, endpoint: "http://vllm:8000",
 	env.UpdateSpec(t, "my", model("c"))
 	second := env.WaitForPreflightPod(t, first)
 	if second.Name == first.Name {
-		t.Errorf("two changes have the name %s", second.Name)
+		t.Errorf("the pods of two changes have the same name %s", second.Name)
 	}
 	env.AssignToNode(t, second)
 	env.SetPodStatus(t, second, failedPodStatus(1, ""))
@@ -274,7 +274,7 @@ providers: {inference: {provider: vllm, endpoint: "http://vllm:8000",
 		t.Error("a label of the stack causes another preflight")
 	}
 
-	// The content of a Secret that the spec refers to is part of the change.
+	// The value in a Secret that the spec refers to is part of the change.
 	token := controllertest.NewSecret("vllm-creds", "token", "sk-2")
 	token.Namespace = env.Namespace
 	if err := env.Client.Update(t.Context(), token); err != nil {
@@ -293,23 +293,23 @@ providers: {inference: {provider: vllm, endpoint: "http://vllm:8000",
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 	after := &appsv1.Deployment{}
 	if env.Get(t, "my", after); !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
-		t.Errorf("the running pods are replaced by the same pods (-before +after):\n%s", cmp.Diff(before.Spec, after.Spec))
+		t.Errorf("the reverted change replaced the running pods (-before +after):\n%s", cmp.Diff(before.Spec, after.Spec))
 	}
-	controllertest.WaitUntil(t, func() error { // the current configuration and the previous one
+	controllertest.WaitUntil(t, func() error { // only the current and the previous configuration stay
 		var configs corev1.ConfigMapList
 		if err := env.Client.List(t.Context(), &configs, client.InNamespace(env.Namespace),
 			client.MatchingLabels(names.ConfigLabels("my", names.ConfigKindGenerated))); err != nil {
 			return err
 		}
 		if len(configs.Items) > 2 {
-			return fmt.Errorf("%d configurations are kept", len(configs.Items))
+			return fmt.Errorf("%d configurations, want two", len(configs.Items))
 		}
 		return nil
 	})
 }
 
-// TestPreflightHasItsOwnCopies checks that the running pods read their own copies of the objects that a change would
-// write to, until the change has started.
+// TestPreflightHasItsOwnCopies checks that a preflight pod has its own copies of the objects that a change modifies, so
+// that the running pods keep theirs until the change is applied.
 func TestPreflightHasItsOwnCopies(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
@@ -346,7 +346,7 @@ storage: {kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {na
 	after := &appsv1.Deployment{}
 	env.Get(t, "my", after)
 	if read := controllertest.StorageSecretOf(t, after); read == "my-storage" || password(read) != "two" {
-		t.Errorf("the pods read %q of Secret %q", password(read), read)
+		t.Errorf("the pods read %q from Secret %q", password(read), read)
 	}
 }
 
@@ -356,16 +356,16 @@ func TestNoPreflight(t *testing.T) {
 	const rolling = `{distribution: {name: starter}, resources: {models: [llama]}}`
 	for name, tc := range map[string]struct {
 		first, then string
-		// idle means that the pods do not serve. same means that the template does not change.
+		// idle means that the pods do not serve yet. same means that the template does not change.
 		idle, same bool
 	}{
-		"first rollout is under way": {first: controllertest.VolumeSpec, then: controllertest.ChangedVolumeSpec, idle: true},
-		"pods are added first":       {first: `{distribution: {name: starter}}`, then: rolling},
-		"preflight is disabled":      {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.ChangedVolumeSpec, "workload: {", "workload: {preflight: Never, ", 1)},
-		"scaled to zero":             {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.ChangedVolumeSpec, "workload: {", "workload: {replicas: 0, ", 1)},
-		"more replicas":              {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.VolumeSpec, "workload: {", "workload: {replicas: 2, ", 1), same: true},
-		"allowed clients change":     {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.VolumeSpec, "workload:", "networking: {allowedFrom: {namespaces: [a]}}, workload:", 1), same: true},
-		"a database": {
+		"first rollout in progress":                    {first: controllertest.VolumeSpec, then: controllertest.ChangedVolumeSpec, idle: true},
+		"new pods start before the previous ones stop": {first: `{distribution: {name: starter}}`, then: rolling},
+		"preflight disabled":                           {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.ChangedVolumeSpec, "workload: {", "workload: {preflight: Never, ", 1)},
+		"scaled to zero":                               {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.ChangedVolumeSpec, "workload: {", "workload: {replicas: 0, ", 1)},
+		"more replicas":                                {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.VolumeSpec, "workload: {", "workload: {replicas: 2, ", 1), same: true},
+		"changed clients":                              {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.VolumeSpec, "workload:", "networking: {allowedFrom: {namespaces: [a]}}, workload:", 1), same: true},
+		"data in a database": {
 			first: strings.Replace(controllertest.VolumeSpec, "workload:", `storage: {kv: {type: redis, endpoint: "r:1"}}, workload:`, 1),
 			then:  strings.Replace(controllertest.ChangedVolumeSpec, "workload:", `storage: {kv: {type: redis, endpoint: "r:1"}}, workload:`, 1),
 		},
@@ -394,7 +394,7 @@ func TestNoPreflight(t *testing.T) {
 			}
 		})
 	}
-	t.Run("always, where pods are added first", func(t *testing.T) {
+	t.Run("preflight always, new pods start before the previous ones stop", func(t *testing.T) {
 		t.Parallel()
 		env := controllertest.NewEnvironment(t)
 		env.StartWithReadyStack(t, `{distribution: {name: starter}}`)
@@ -403,8 +403,8 @@ func TestNoPreflight(t *testing.T) {
 	})
 }
 
-// TestPreflightWhilePodsAreUnavailable checks that a pod that is unavailable for a moment does not cause a change that
-// does not start to be applied.
+// TestPreflightWhilePodsAreUnavailable checks that a change that failed in a preflight pod is not applied, even if the
+// running pods become unavailable for a moment.
 func TestPreflightWhilePodsAreUnavailable(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)

@@ -138,11 +138,11 @@ providers:
 func TestInvalidProvidersOfAServer(t *testing.T) {
 	const canary = "cAnArY-9b0c"
 	for name, answer := range map[string]string{
-		"401":             "",
-		"not json":        canary,
-		"another shape":   `{"data": "` + canary + `"}`,
-		"a huge answer":   `{"data": [], "more": "` + strings.Repeat(canary, 60_000) + `"}`,
-		"no usable entry": `{"data": [{"api": "` + canary + ` "}]}`,
+		"401":            "",
+		"not JSON":       canary,
+		"not a list":     `{"data": "` + canary + `"}`,
+		"large answer":   `{"data": [], "more": "` + strings.Repeat(canary, 60_000) + `"}`,
+		"no valid entry": `{"data": [{"api": "` + canary + ` "}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,7 +165,7 @@ func TestInvalidProvidersOfAServer(t *testing.T) {
 				}}}}
 			})
 			env.MarkDeploymentReadyAfterUpdate(t, "my")
-			waitForRequests(t, asked, requests+2) // the version and the invalid answer
+			waitForRequests(t, asked, requests+2) // one request for the version, and one for the providers
 			waitForProviders(t, env, "my", "")
 			stack := env.WaitForServerVersion(t, "my", "0.7.1")
 			env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
@@ -202,8 +202,8 @@ func TestServerHangs(t *testing.T) {
 	waitForProviders(t, env, "my", "")
 }
 
-// TestServerCertificate checks that, with TLS, a server's answer counts only if the server presents the certificate of
-// the Secret, also after its renewal.
+// TestServerCertificate checks that, with TLS, an answer is used only if the server presents the certificate of the
+// Secret.
 func TestServerCertificate(t *testing.T) {
 	const spec = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: llama-tls}}}`
 	env := controllertest.NewEnvironment(t)
@@ -235,6 +235,6 @@ func TestServerCertificate(t *testing.T) {
 	other.WaitUntilIdle(t, "certificate-another")
 	other.WaitForServerVersion(t, "my", "")
 	if got := asked.Requests.Load(); got != 0 {
-		t.Errorf("%d requests reached a server that is not the stack's", got)
+		t.Errorf("%d requests to a server with another certificate, want none", got)
 	}
 }

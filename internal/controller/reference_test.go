@@ -137,7 +137,7 @@ func TestSecretOfARunningStack(t *testing.T) {
 	stack := &v1alpha2.LlamaStackDistribution{}
 	env.Get(t, "my", stack)
 	if meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded) != nil {
-		t.Error("still degraded")
+		t.Error("the condition Degraded still exists")
 	}
 
 	changed := controllertest.NewSecret("vllm-creds", "token", "sk-def")
@@ -146,14 +146,14 @@ func TestSecretOfARunningStack(t *testing.T) {
 		t.Fatal(err)
 	}
 	env.TerminateDeletedPods(t)
-	pod := env.WaitForPreflightPod(t, nil) // another value may be invalid too
+	pod := env.WaitForPreflightPod(t, nil) // the new value may be invalid
 	env.AssignToNode(t, pod)
 	env.SetPodStatus(t, pod, controllertest.ContainersReadyStatus())
 	controllertest.WaitUntil(t, func() error {
 		env.Get(t, "my", after)
 		now, then := after.Spec.Template.Annotations, before.Spec.Template.Annotations
 		if now[names.AnnotationInputs] == then[names.AnnotationInputs] {
-			return fmt.Errorf("another value does not replace the pods")
+			return fmt.Errorf("the new value does not replace the pods")
 		}
 		return nil
 	})
@@ -195,23 +195,23 @@ func TestCertificate(t *testing.T) {
 		}
 		return nil
 	})
-	renewed.Annotations = map[string]string{"note": "nothing that a pod sees"}
+	renewed.Annotations = map[string]string{"note": "pods do not read annotations"}
 	if err := env.Client.Update(t.Context(), renewed); err != nil {
 		t.Fatal(err)
 	}
 	env.WaitUntilIdle(t, "certificate")
 	env.Get(t, "my", after)
 	if after.Generation != before.Generation+1 {
-		t.Errorf("the Deployment changed %d times", after.Generation-before.Generation)
+		t.Errorf("the Deployment changed %d times, want once", after.Generation-before.Generation)
 	}
 	for _, key := range []string{corev1.TLSPrivateKeyKey, corev1.TLSCertKey} {
 		if text := fmt.Sprint(after, stack); strings.Contains(text, string(renewed.Data[key])) {
-			t.Errorf("%s is reported", key)
+			t.Errorf("the status or the Deployment contains %s", key)
 		}
 	}
 }
 
-// TestOverride checks that a change in the content of an override replaces the pods.
+// TestOverride checks that a change of the configuration in an override replaces the pods.
 func TestOverride(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewConfigMap("mine", "config.yaml", "version: 2\n"))
@@ -231,7 +231,7 @@ func TestOverride(t *testing.T) {
 		env.Get(t, "my", after)
 		now, then := after.Spec.Template.Annotations, before.Spec.Template.Annotations
 		if now[names.AnnotationConfigHash] == then[names.AnnotationConfigHash] {
-			return fmt.Errorf("other content does not replace the pods")
+			return fmt.Errorf("the change of the override does not replace the pods")
 		}
 		return nil
 	})

@@ -18,7 +18,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestRefusals checks that a failure that no change of the cluster can fix ends as Stalled, with the whole message.
+// TestRefusals checks that a failure that only a change of the stack can fix is reported as Stalled, with the complete
+// message.
 func TestRefusals(t *testing.T) {
 	for _, tc := range []struct {
 		name, spec        string
@@ -140,7 +141,7 @@ func TestPrune(t *testing.T) {
 		err := env.Client.Get(t.Context(), env.Key("my-sa"), &corev1.ServiceAccount{})
 		if client.IgnoreNotFound(err) != nil ||
 			err == nil {
-			return fmt.Errorf("the ServiceAccount stays: %w", err)
+			return fmt.Errorf("the ServiceAccount still exists: %w", err)
 		}
 		var configs corev1.ConfigMapList
 		if err := env.Client.List(t.Context(), &configs, client.InNamespace(env.Namespace),
@@ -148,7 +149,7 @@ func TestPrune(t *testing.T) {
 			return err
 		}
 		if len(configs.Items) != 2 {
-			return fmt.Errorf("%d configurations, want the current and the previous one", len(configs.Items))
+			return fmt.Errorf("%d configurations, want the current one and the previous one", len(configs.Items))
 		}
 		return nil
 	})
@@ -215,8 +216,8 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 	})
 }
 
-// TestConfigMapNameThatIsTaken checks that the longer name is used if the name of a configuration, which is a hash of
-// its content, is taken by another object.
+// TestConfigMapNameThatIsTaken checks that the ConfigMap with the configuration gets a longer name if another object
+// has its name, which contains a hash of the configuration.
 func TestConfigMapNameThatIsTaken(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	first := env.StartReconciler(t, "taken")

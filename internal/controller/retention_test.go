@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// onVolume is a stack with its data on a volume. onRedis is the same stack with some of its data in Redis.
+	// volumeSpec is a stack with its data on a volume. redisSpec is the same stack with some of its data in Redis.
 	volumeSpec = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}, preflight: Never}}`
 	redisSpec  = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}, preflight: Never}, storage: {kv: {type: redis, endpoint: "redis://redis:6379"}}}`
 )
 
-// specOfRelease returns a stack with a volume, of a release.
+// specOfRelease returns the spec of a stack with a volume and this release.
 func specOfRelease(release string) string {
 	return fmt.Sprintf(`{distribution: {name: starter, version: %q}, workload: {storage: {size: 1Gi}, preflight: Never}}`, release)
 }
@@ -43,7 +43,7 @@ func listEventNotes(t *testing.T, env *controllertest.Environment, reason string
 		if event.Reason == reason {
 			notes = append(notes, event.Note)
 			if event.Series != nil {
-				notes = append(notes, fmt.Sprintf("again, %d times", event.Series.Count))
+				notes = append(notes, fmt.Sprintf("repeated %d times", event.Series.Count))
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func TestDataLeftBehindIsReported(t *testing.T) {
 	}
 	if notes := listEventNotes(t, env, v1alpha2.EventDataLeftBehind); len(notes) != 1 ||
 		!strings.HasPrefix(notes[0], stays) {
-		t.Errorf("told %q", notes)
+		t.Errorf("events %q, want one that names the data", notes)
 	}
 
 	env.UpdateSpec(t, "my", volumeSpec)
@@ -131,7 +131,7 @@ func TestDataLossIsAccepted(t *testing.T) {
 	env.CheckDeploymentUnchanged(t, before)
 	if notes := listEventNotes(t, env, v1alpha2.EventDataLossNotAccepted); len(notes) != 1 ||
 		!strings.Contains(notes[0], "vector_io/faiss") {
-		t.Errorf("told %q", notes)
+		t.Errorf("events %q, want one that names the data", notes)
 	}
 
 	acceptDataLoss(t, env, "faiss")
@@ -150,7 +150,7 @@ func TestDataLossIsAccepted(t *testing.T) {
 	calls := env.WaitUntilIdle(t, env.Namespace)
 	touchStack(t, env)
 	if now := env.WaitUntilIdle(t, env.Namespace); len(now) != len(calls) {
-		t.Errorf("a stale annotation causes calls: %v", now[len(calls):])
+		t.Errorf("the annotation of an earlier change causes calls: %v", now[len(calls):])
 	}
 }
 
@@ -204,8 +204,8 @@ func removePlaces(t *testing.T, env *controllertest.Environment) {
 	}
 }
 
-// TestDataTableIsKept checks that a stack keeps the table of its data, even if an older operator used the release's
-// default name, or if the Deployment with the record no longer exists.
+// TestDataTableIsKept checks that a stack keeps the database table with its data, even if the record does not contain
+// it because an older operator used the release's default name, or if the Deployment with the record no longer exists.
 func TestDataTableIsKept(t *testing.T) {
 	const spec = `{distribution: {name: starter, version: "0.8"}, storage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}}`
 	older := controllertest.NewConfigMap("older", names.ConfigFile, `
@@ -216,7 +216,7 @@ providers: {}
 `)
 	older.Labels = names.ConfigLabels("my", names.ConfigKindGenerated)
 	for name, forget := range map[string]func(*testing.T, *controllertest.Environment, *appsv1.Deployment){
-		"an older operator": func(t *testing.T, env *controllertest.Environment, deployment *appsv1.Deployment) {
+		"data table without a record": func(t *testing.T, env *controllertest.Environment, deployment *appsv1.Deployment) {
 			removePlaces(t, env)
 			env.Get(t, "my", deployment)
 			for i := range deployment.Spec.Template.Spec.Volumes {
@@ -224,7 +224,7 @@ providers: {}
 					volume.ConfigMap.Name = "older"
 				}
 			}
-			// The older operator rendered another name.
+			// The older operator rendered other inputs and another template.
 			deployment.Annotations[names.AnnotationRendered] = strings.NewReplacer(`"inputs":"`, `"inputs":"0`, `"template":"`,
 				`"template":"0`).
 				Replace(deployment.Annotations[names.AnnotationRendered])
@@ -232,7 +232,7 @@ providers: {}
 				t.Fatal(err)
 			}
 		},
-		"no Deployment": func(t *testing.T, env *controllertest.Environment, deployment *appsv1.Deployment) {
+		"deleted Deployment": func(t *testing.T, env *controllertest.Environment, deployment *appsv1.Deployment) {
 			if err := env.Client.Delete(t.Context(), deployment); err != nil {
 				t.Fatal(err)
 			}
@@ -271,7 +271,7 @@ providers: {}
 	}
 }
 
-// TestStorageSwitchedOff checks that the claim and its data stay when storage is switched off.
+// TestStorageSwitchedOff checks that the claim and its data stay when storage is removed from the spec.
 func TestStorageSwitchedOff(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartWithReadyStack(t, volumeSpec)

@@ -17,7 +17,7 @@ import (
 )
 
 // TestServerVersion checks that the operator queries the running server once for each complete rollout. The answer
-// causes one status write. A restart of the operator causes none.
+// causes one status write. A restart of the operator causes no calls.
 func TestServerVersion(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
@@ -27,7 +27,7 @@ func TestServerVersion(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	env.WaitUntilIdle(t, "version")
 	if got := asked.Requests.Load(); got != 0 {
-		t.Errorf("%d requests to a server without a pod", got)
+		t.Errorf("%d requests to a stack without ready pods, want none", got)
 	}
 	before := len(env.WaitUntilIdle(t, "version"))
 	env.MarkDeploymentReady(t, "my")
@@ -35,7 +35,7 @@ func TestServerVersion(t *testing.T) {
 	seen := env.WaitUntilIdle(t, "version")
 	transition := "patch llamastackdistributions status my"
 	if diff := cmp.Diff([]string{transition, transition}, seen[before:]); diff != "" {
-		t.Errorf("calls of a rollout and a version (-want +got):\n%s", diff)
+		t.Errorf("calls after a rollout and a reported version (-want +got):\n%s", diff)
 	}
 	if got := env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonDistributionDefaultUsed); strings.Contains(got.Message, "release") {
 		t.Errorf("message %q for a server with the expected release", got.Message)
@@ -52,15 +52,15 @@ func TestServerVersion(t *testing.T) {
 		return nil
 	})
 	if now := env.WaitUntilIdle(t, "version"); len(now) != len(seen) {
-		t.Errorf("calls of a restart: %v", now[len(seen):])
+		t.Errorf("calls after a restart: %v", now[len(seen):])
 	}
 	if got := asked.Requests.Load(); got != 6 {
 		t.Errorf("%d requests, want three for the rollout and three for the restart", got)
 	}
 }
 
-// TestServerReleaseDiffers checks that a server of another release than its configuration is reported in the status and
-// in an event, with the remedy, and that the report disappears when the remedy is followed.
+// TestServerReleaseDiffers checks that the status and an event report, with the remedy, that the release of a server
+// differs from the release of its configuration, and that the message disappears after the remedy.
 func TestServerReleaseDiffers(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true

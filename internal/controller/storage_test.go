@@ -153,9 +153,9 @@ func TestVolumeWithoutARequestedSize(t *testing.T) {
 	waitForRequest(t, env, "my-pvc", "1Gi")
 }
 
-// TestImmutableVolumeFields checks that another class and other access modes are rejected before the API server rejects
-// them with a message that contains the whole claim. The claim and the update strategy of its pods do not change. The
-// other changes take effect.
+// TestImmutableVolumeFields checks that the operator rejects another storage class and other access modes. The API
+// server would reject them with a message that contains the whole claim. The claim and the update strategy of its pods
+// do not change. The other changes take effect.
 func TestImmutableVolumeFields(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	class := createStorageClass(t, env, "slow", true)
@@ -191,7 +191,7 @@ func TestImmutableVolumeFields(t *testing.T) {
 }
 
 // TestVolumeCannotGrow checks that a volume that cannot grow does not block other changes, and that the failure ends
-// when the volume can grow.
+// when the spec has the earlier size again.
 func TestVolumeCannotGrow(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	class := createStorageClass(t, env, "fixed", false)
@@ -223,7 +223,7 @@ func TestVolumeCannotGrow(t *testing.T) {
 }
 
 // TestServerOfAVolume checks that a stack without a Deployment runs the release of the server that wrote its volume. If
-// this is the default release, the status does not report another image.
+// this is the default release, the status is written only once.
 func TestServerOfAVolume(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "server-of-a-volume")
