@@ -20,7 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// waitForValidation waits until the policy of a stack has the wanted validation of the server's certificate.
+// waitForValidation waits until the BackendTLSPolicy has this validation of the server's certificate.
 func waitForValidation(t *testing.T, env *controllertest.Environment, name string, want map[string]any) {
 	t.Helper()
 	controllertest.WaitUntil(t, func() error {
@@ -36,8 +36,8 @@ func waitForValidation(t *testing.T, env *controllertest.Environment, name strin
 	})
 }
 
-// policyDefinitions returns the definition of policies of the Gateway API before 1.4, without the version v1, and the
-// current definition.
+// policyDefinitions returns the definition of BackendTLSPolicy as in the Gateway API before 1.4, which does not serve
+// the version v1, and the current definition.
 func policyDefinitions(t *testing.T) (old, now *unstructured.Unstructured) {
 	t.Helper()
 	now = controllertest.GatewayDefinition(t, "backendtlspolicies")
@@ -53,8 +53,8 @@ func policyDefinitions(t *testing.T) (old, now *unstructured.Unstructured) {
 	return old, now
 }
 
-// TestBackendTLSPolicy checks that a policy makes a Gateway connect to the server over HTTPS, and that the policy
-// follows the Secret, the spec, the operator's ConfigMap and the kinds that the cluster serves.
+// TestBackendTLSPolicy checks that a BackendTLSPolicy for HTTPS connections from a Gateway to the server exists, and
+// that it follows the Secret, the spec, the operator's ConfigMap and the kinds that the cluster serves.
 func TestBackendTLSPolicy(t *testing.T) {
 	const (
 		version = "backendtls"
@@ -86,9 +86,9 @@ func TestBackendTLSPolicy(t *testing.T) {
 	updateDefinition(t, env, definition)
 	env.WaitForBackendTLSPolicyKind(t)
 	env.WaitUntilIdle(t, version)
-	env.WaitForNoChild(t, "my-backendtlspolicy", policy) // the authority of the certificate is unknown
+	env.WaitForNoChild(t, "my-backendtlspolicy", policy) // the Secret does not contain the certificate authority yet
 
-	// The authority is added to the Secret, and changes.
+	// The certificate authority is added to the Secret and then changes.
 	known := map[string]any{
 		"hostname":          host,
 		"caCertificateRefs": []any{map[string]any{"group": "", "kind": "ConfigMap", "name": "my-server-ca"}},
@@ -104,13 +104,13 @@ func TestBackendTLSPolicy(t *testing.T) {
 	env.WaitForChild(t, "my-network-policy", &networkingv1.NetworkPolicy{})
 	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, version)[len(before):]) {
 		if strings.Contains(call, "backendtlspolicies") || strings.Contains(call, "my-server-ca") {
-			t.Errorf("%s, although the object has not changed", call)
+			t.Errorf("call %s although the object has not changed", call)
 		}
 	}
 
 	checkPolicyStatus(t, env)
 
-	// The policy is deleted when any of its preconditions ends.
+	// The policy is deleted when one of its preconditions is no longer met.
 	gone := func() {
 		t.Helper()
 		env.WaitForNoChild(t, "my-backendtlspolicy", policy)
@@ -152,16 +152,16 @@ func waitForAuthority(t *testing.T, env *controllertest.Environment, authority [
 // checkPolicyStatus rejects the policy and accepts it again, as a Gateway does, and compares the condition.
 func checkPolicyStatus(t *testing.T, env *controllertest.Environment) {
 	t.Helper()
-	setPolicyStatus(t, env, "False", "NoValidCACertificate", "no certificate in it")
+	setPolicyStatus(t, env, "False", "NoValidCACertificate", "the ConfigMap contains no certificate")
 	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
-	if want := `BackendTLSPolicy "my-backendtlspolicy" is not accepted, so the Gateway cannot reach the server (NoValidCACertificate): no certificate in it`; condition.Message != want {
+	if want := `BackendTLSPolicy "my-backendtlspolicy" is not accepted, so the Gateway cannot reach the server (NoValidCACertificate): the ConfigMap contains no certificate`; condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	setPolicyStatus(t, env, "True", "Accepted", "fine")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 }
 
-// updateObject updates an object.
+// updateObject reads an object, changes it and updates it.
 func updateObject(t *testing.T, env *controllertest.Environment, object client.Object, change func()) {
 	t.Helper()
 	if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
@@ -173,7 +173,7 @@ func updateObject(t *testing.T, env *controllertest.Environment, object client.O
 	}
 }
 
-// updateDefinition replaces a definition with another version of it.
+// updateDefinition replaces the spec of a definition.
 func updateDefinition(t *testing.T, env *controllertest.Environment, definition *unstructured.Unstructured) {
 	t.Helper()
 	live := &unstructured.Unstructured{}
@@ -182,7 +182,7 @@ func updateDefinition(t *testing.T, env *controllertest.Environment, definition 
 	updateObject(t, env, live, func() { live.Object["spec"] = definition.Object["spec"] })
 }
 
-// setPolicyStatus writes the status of a policy like the controller of a Gateway.
+// setPolicyStatus writes the status of the BackendTLSPolicy, as the controller of a Gateway does.
 func setPolicyStatus(t *testing.T, env *controllertest.Environment, is, reason, message string) {
 	t.Helper()
 	policy := controllertest.NewUnstructured(render.BackendTLSPolicyKind)

@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
-// described is a stack as `kubectl llamastack init` writes it, with a Secret and a volume.
+// described is the spec of a stack with a Secret and a volume, as `kubectl llamastack init` writes it.
 const described = `
 distribution: {name: starter}
 providers:
@@ -23,15 +23,15 @@ workload: {storage: {size: 1Gi}}
 
 // describedLines is the number of lines of kubectl describe for a healthy stack, by field of the status. A condition
 // takes six lines, a provider three, and a model two. The requirements name the conditions and most other fields, and
-// kubectl describe prints a line for each field. The status of a stack therefore does not fit into a screen.
+// kubectl describe prints a line for each field. The status of a stack therefore does not fit on one screen.
 var describedLines = map[string]int{
 	"Available Replicas": 1, "Conditions": 43, "Config Generation": 6, "Distribution Config": 6, "Models": 5,
 	"Observed Generation": 1, "Phase": 1, "Replicas": 1, "Resolved Distribution": 8, "Selector": 1, "Service URL": 1,
 	"Version": 4,
 }
 
-// TestDescribe checks the length of kubectl describe of a healthy stack of a distribution with thirty providers, one of
-// which the spec names.
+// TestDescribe checks the number of lines that kubectl describe prints about the status of a healthy stack. The server
+// lists thirty providers, and the spec contains one of them.
 func TestDescribe(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	server := env.StartServer(t, "0.7.1")

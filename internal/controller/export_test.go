@@ -55,7 +55,7 @@ func (d directReader) Get(
 	return d.Reader.Get(ctx, key, object, options...)
 }
 
-// List lists without the cache, and filters by the emulated indexes.
+// List reads a list without the cache, and filters it by the emulated indexes.
 func (d directReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	asked := (&client.ListOptions{}).ApplyOptions(options)
 	index := asked.FieldSelector

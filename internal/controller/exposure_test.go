@@ -69,8 +69,8 @@ func generatedHost(env *controllertest.Environment, stack, domain string) string
 	return names.HostLabel(stack, env.Namespace) + "." + domain
 }
 
-// TestEarlierHostNames checks that a stack that an earlier operator exposed keeps its host name, or stays without one,
-// and that a stack of v1alpha1 does the same.
+// TestEarlierHostNames checks that a stack that an earlier operator exposed keeps its host name, or stays without one.
+// A stack of v1alpha1 has no host name if the cluster has no domain.
 func TestEarlierHostNames(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
@@ -83,7 +83,7 @@ func TestEarlierHostNames(t *testing.T) {
 	env.WaitForChild(t, "my-ingress", ingress)
 	env.WaitForChild(t, "old-ingress", ingress)
 	if host := ingress.Spec.Rules[0].Host; host != "" {
-		t.Errorf("a stack of v1alpha1 has host %q", host)
+		t.Errorf("host %q of a stack of v1alpha1, want no host", host)
 	}
 	env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureApplied)
 	first.Stop(t)
@@ -106,7 +106,7 @@ func TestEarlierHostNames(t *testing.T) {
 		env.WaitUntilIdle(t, version)
 		o.Stop(t)
 		if env.Get(t, "my-ingress", ingress); ingress.Spec.Rules[0].Host != tc.host {
-			t.Errorf("host %q, want %q as before", ingress.Spec.Rules[0].Host, tc.host)
+			t.Errorf("host %q, want the earlier host %q", ingress.Spec.Rules[0].Host, tc.host)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func routeDefinition() client.Object {
 	return definition
 }
 
-// setRouteStatus writes the status of an exposing object like a router or a Gateway.
+// setRouteStatus writes the status of a Route or an HTTPRoute, as a router or a Gateway does.
 func setRouteStatus(
 	t *testing.T, env *controllertest.Environment, route *unstructured.Unstructured,
 	by, condition, is, reason, message string,
@@ -180,8 +180,8 @@ func setRouteStatus(
 	}
 }
 
-// TestHTTPRouteIsInstalledLater checks that a kind that is installed after the operator is used within a minute,
-// without a restart, and that the status reports the missing kind when it is removed.
+// TestHTTPRouteIsInstalledLater checks that the operator, without a restart, uses a kind within a minute after its
+// installation, and that the status reports a kind that was removed.
 func TestHTTPRouteIsInstalledLater(t *testing.T) {
 	const version = "httproute"
 	env := controllertest.NewEnvironment(t)
@@ -202,7 +202,7 @@ func TestHTTPRouteIsInstalledLater(t *testing.T) {
 	began := time.Now()
 	env.WaitForRouteURL(t, "my", "https://"+generatedHost(env, "my", "apps.example.com"))
 	if took := time.Since(began); took > time.Minute {
-		t.Errorf("it took %v", took)
+		t.Errorf("the stack was exposed after %v, want at most a minute", took)
 	}
 	route := controllertest.NewUnstructured(render.HTTPRouteKind)
 	env.Get(t, "my-httproute", route)
@@ -221,7 +221,7 @@ func TestHTTPRouteIsInstalledLater(t *testing.T) {
 	env.WaitForChild(t, "my-network-policy", &networkingv1.NetworkPolicy{})
 	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, version)[len(seen):]) {
 		if strings.Contains(call, "httproutes") {
-			t.Errorf("%s, although the object has not changed", call)
+			t.Errorf("call %s although the object has not changed", call)
 		}
 	}
 	env.UpdateSpec(t, "my", `{distribution: {name: starter}}`)
@@ -269,7 +269,7 @@ func TestRoute(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, "route-again")) {
 		if strings.Contains(call, "routes") {
-			t.Errorf("%s after a restart", call)
+			t.Errorf("call %s after a restart", call)
 		}
 	}
 	env.UpdateSpec(t, "my", `{distribution: {name: starter}}`)

@@ -147,7 +147,7 @@ func checkRenderedProviders(
 		"provider_type: " + externalprovider.UnknownType,
 	} {
 		if !strings.Contains(config.Data[names.ConfigFile], want) {
-			t.Errorf("no %q in the configuration:\n%s", want, config.Data[names.ConfigFile])
+			t.Errorf("the configuration does not contain %q:\n%s", want, config.Data[names.ConfigFile])
 		}
 	}
 	deployment := &appsv1.Deployment{}
@@ -157,7 +157,7 @@ func checkRenderedProviders(
 		images = append(images, container.Image)
 	}
 	if !slices.Equal(images[:2], read) {
-		t.Errorf("images %q, want those that were read: %q", images, read)
+		t.Errorf("images %q, want the images that were read: %q", images, read)
 	}
 }
 
@@ -172,16 +172,17 @@ func checkRestartWithoutRegistry(
 	operator.Stop(t)
 	env.StartOperator(t, "external")
 	if calls := env.WaitUntilIdle(t, "external")[before:]; controllertest.HasWrites(calls) {
-		t.Errorf("a restart without the registry: %q", calls)
+		t.Errorf("a restart without the registry caused writes: %q", calls)
 	}
 	if got := r.Requests.Load(); got != requests {
-		t.Errorf("%d requests for images that were read", got-requests)
+		t.Errorf("%d requests for images that were read, want none", got-requests)
 	}
 }
 
-// TestExternalImagesAreRead checks that a registry that does not respond blocks no stack, and that an image is not read
-// again when its registry responds. Without readLabels, no image is read. A setting that violates the schema of a label
-// is an error. After a change of the settings, the operator reads the label again.
+// TestExternalImagesAreRead checks that a registry that does not respond does not block a stack, and that the operator
+// does not read the image of the running stack again when the registry responds. Without readLabels, the operator reads
+// no image. A setting that violates the schema of a label is an error. After a change of the settings, the operator
+// reads the label again.
 func TestExternalImagesAreRead(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
@@ -212,7 +213,7 @@ func TestExternalImagesAreRead(t *testing.T) {
 	})
 	env.WaitUntilIdle(t, "unread")
 	if got := r.Requests.Load(); got != requests || copied("down") != image {
-		t.Errorf("%d requests for an image after a failed attempt, image %q", got-requests, copied("down"))
+		t.Errorf("%d requests after a failed attempt, want none; image %q", got-requests, copied("down"))
 	}
 
 	env.Create(t, env.NewStack(t, "checked", spec("{url: 1}")))
@@ -225,7 +226,7 @@ func TestExternalImagesAreRead(t *testing.T) {
 	if got := copied("checked"); got != image+"@"+digest {
 		t.Errorf("image %q, want %q", got, image+"@"+digest)
 	}
-	r.PushImage(t, "team/mine:1", providerLabels("safety")) // the tag moves, and the stack does not follow
+	r.PushImage(t, "team/mine:1", providerLabels("safety")) // the tag moves, but the stack does not follow it
 	env.UpdateSpec(t, "checked", spec("{uri: a}"))
 	refused = env.WaitForCondition(t, "checked", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationFailed)
 	if !strings.Contains(refused.Message, "spec.externalProviders.inference[0].config.uri") {
@@ -238,7 +239,7 @@ func TestExternalImagesAreRead(t *testing.T) {
 	env.WaitForCondition(t, "never", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	env.WaitUntilIdle(t, "unread")
 	if got := r.Requests.Load(); got != requests {
-		t.Errorf("%d requests without readLabels", got-requests)
+		t.Errorf("%d requests without readLabels, want none", got-requests)
 	}
 	env.WaitForExternalProviders(t, "never", "mine Pending")
 	env.UpdateSpec(t, "never", "{distribution: {name: starter}}")

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// emptyCache holds nothing.
+// emptyCache is a cache without objects.
 type emptyCache struct{ client.Reader }
 
 // Get finds no object.

@@ -10,8 +10,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// TestHostnamePrecedence checks that the stack that uses a host name takes precedence, and then the older stack. For
-// stacks of the same second, the order is stable.
+// TestHostnamePrecedence checks that the stack that already uses a host name takes precedence over a stack that does
+// not, and otherwise the older stack over the newer one. For stacks that were created in the same second, the order is
+// stable.
 func TestHostnamePrecedence(t *testing.T) {
 	const host = "llama.example.com"
 	stack := func(uid string, second int64, routeURL string) *v1alpha2.LlamaStackDistribution {

@@ -18,8 +18,8 @@ import (
 // tagInterval is the pause between two comparisons of a tag.
 const tagInterval = 100 * time.Millisecond
 
-// waitForPinnedImage waits until the pods of the stack "my" have to run an image, and the status reports the digest
-// that the tag moved to.
+// waitForPinnedImage waits until the Deployment of the stack "my" has an image, and the status reports the digest that
+// the tag moved to. An empty digest means that the tag has not moved.
 func waitForPinnedImage(t *testing.T, env *controllertest.Environment, image, moved string) {
 	t.Helper()
 	controllertest.WaitUntil(t, func() error {
@@ -38,7 +38,8 @@ func waitForPinnedImage(t *testing.T, env *controllertest.Environment, image, mo
 	})
 }
 
-// waitForDegraded waits until the stack "my" is Degraded with a message, or is no longer Degraded.
+// waitForDegraded waits until the stack "my" is Degraded with a message. An empty message means that it is not
+// Degraded.
 func waitForDegraded(t *testing.T, env *controllertest.Environment, message string) {
 	t.Helper()
 	controllertest.WaitUntil(t, func() error {
@@ -48,7 +49,7 @@ func waitForDegraded(t *testing.T, env *controllertest.Environment, message stri
 		}
 		switch got := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionDegraded); {
 		case message == "" && got != nil:
-			return fmt.Errorf("condition %+v, want none", got)
+			return fmt.Errorf("condition %+v, want no condition", got)
 		case message != "" && (got == nil || got.Reason != v1alpha2.ReasonBaseConfigStale ||
 			!strings.Contains(got.Message, message)):
 			return fmt.Errorf("condition %+v, want %q", got, message)
@@ -75,8 +76,8 @@ func waitForTagEvents(t *testing.T, env *controllertest.Environment, count int, 
 	})
 }
 
-// TestMovedTag checks that a moved tag is reported once, and that the pods do not change until the stack is set to
-// follow its tag.
+// TestMovedTag checks that a moved tag is reported once, and that the pods do not change until the spec requests that
+// they follow the tag.
 func TestMovedTag(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
@@ -120,14 +121,14 @@ func TestMovedTag(t *testing.T) {
 	waitForDegraded(t, env, "")
 }
 
-// waitForRollout waits until the template differs from the previous one.
+// waitForRollout waits until the Deployment of the stack "my" has another generation.
 func waitForRollout(t *testing.T, env *controllertest.Environment, before *appsv1.Deployment) {
 	t.Helper()
 	controllertest.WaitUntil(t, func() error {
 		now := &appsv1.Deployment{}
 		env.Get(t, "my", now)
 		if now.Generation == before.Generation {
-			return fmt.Errorf("the template has not changed")
+			return fmt.Errorf("the Deployment has not changed")
 		}
 		return nil
 	})
@@ -161,7 +162,7 @@ func TestTagThatCannotBeCompared(t *testing.T) {
 	operator = env.StartReconciler(t, "labels-2")
 	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, "labels-2")) {
 		if call != "patch llamastackdistributions status my" {
-			t.Errorf("after a start without the registry, more than the status was written: %s", call)
+			t.Errorf("a start without the registry caused another write than that of the status: %s", call)
 		}
 	}
 	waitForDegraded(t, env, "503")
@@ -173,8 +174,8 @@ func TestTagThatCannotBeCompared(t *testing.T) {
 	waitForDegraded(t, env, "")
 }
 
-// TestFollowedTagOfTheCatalogue checks that the pods of a distribution run its tag by digest while they follow it, and
-// keep the digest afterwards.
+// TestFollowedTagOfTheCatalogue checks that the pods of a distribution of the catalogue run the digest of its tag while
+// they follow the tag, and keep the digest when they no longer follow it.
 func TestFollowedTagOfTheCatalogue(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.TagInterval = tagInterval

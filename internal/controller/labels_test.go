@@ -54,7 +54,7 @@ func TestLabels(t *testing.T) {
 	operator.Stop(t)
 	env.StartOperator(t, "labels")
 	if calls := env.WaitUntilIdle(t, "labels")[before:]; controllertest.HasWrites(calls) {
-		t.Errorf("a restart without the registry: %q", calls)
+		t.Errorf("a restart without the registry caused writes: %q", calls)
 	}
 	if r.Requests.Load() != asked {
 		t.Error("an image is read again")

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// TestSpecBecomesTooLarge checks that a running stack whose spec becomes too large for the cache does not change,
-// including its exposure. Its status reports the reason, and a smaller spec is rolled out.
+// TestSpecBecomesTooLarge checks that the Deployment of a running stack does not change when its spec becomes too
+// large. The status reports the reason, and the stack continues with a smaller spec.
 func TestSpecBecomesTooLarge(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "large")
@@ -44,7 +44,7 @@ func TestSpecBecomesTooLarge(t *testing.T) {
 	stored := &v1alpha2.LlamaStackDistribution{}
 	env.Get(t, "my", stored)
 	if stored.Spec.Settings == nil || stored.Spec.Workload == nil || len(stored.Annotations) != 0 {
-		t.Errorf("the stored object lost a part of its spec, or has annotations %v", stored.Annotations)
+		t.Errorf("the stored object lacks a part of its spec, or has annotations %v", stored.Annotations)
 	}
 
 	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) { stack.Spec.Settings = nil })

@@ -18,18 +18,18 @@ func TestLargePlansTakeTurns(t *testing.T) {
 	plans <- struct{}{} // another plan is being built
 	large := &plan.Input{Object: &v1alpha2.LlamaStackDistribution{}, Base: &plan.Base{Data: make([]byte, largeInput)}}
 	if _, err := plans.take(ended, large); !errors.Is(err, context.Canceled) {
-		t.Errorf("a large plan while another one is built: %v, want that it waits", err)
+		t.Errorf("a large plan did not wait for another large plan: error %v", err)
 	}
 	small := &plan.Input{Object: &v1alpha2.LlamaStackDistribution{}, Base: &plan.Base{Data: []byte("x")}}
 	if _, err := plans.take(ended, small); err != nil {
-		t.Errorf("a small plan waits: %v", err)
+		t.Errorf("a small plan waited for a large plan: %v", err)
 	}
 	<-plans
 	done, err := plans.take(t.Context(), large)
 	if err != nil || len(plans) != 1 {
-		t.Fatalf("a large plan without another one: %v, and %d are being built", err, len(plans))
+		t.Fatalf("error %v, %d large plans are being built, want one", err, len(plans))
 	}
 	if done(); len(plans) != 0 {
-		t.Error("the turn does not end")
+		t.Error("the completed plan still counts as being built")
 	}
 }

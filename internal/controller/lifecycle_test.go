@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
-// TestFirstStack follows a stack from its creation to ready pods, with an operator that watches all namespaces, as by
-// default.
+// TestFirstStack follows a stack from its creation to ready pods, with an operator that watches all namespaces, which
+// is the default.
 func TestFirstStack(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.AllNamespaces = true
@@ -44,7 +44,7 @@ func TestFirstStack(t *testing.T) {
 	written.SetGroupVersionKind(v1alpha2.GroupVersionKind)
 	env.Get(t, "my", written)
 	if count, found, _ := unstructured.NestedInt64(written.Object, "status", "availableReplicas"); !found || count != 0 {
-		t.Errorf("availableReplicas %d, written %v; want a written 0", count, found)
+		t.Errorf("availableReplicas %d, in the status: %t; want 0 in the status", count, found)
 	}
 	env.MarkDeploymentReady(t, "my")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)

@@ -21,14 +21,14 @@ import (
 )
 
 const (
-	// manySoon bounds what the operator should do for hundreds of stacks.
+	// manyTimeout is the time limit for changes of hundreds of stacks.
 	manyTimeout = 3 * time.Minute
-	// admins is the number of concurrent requests of the test.
+	// concurrency is the number of concurrent requests of the test.
 	concurrency = 8
 )
 
-// The Secret contains a credential and a connection string, from which the operator derives the stack's other Secret. A
-// small base keeps the configurations small.
+// sharingSpec is the spec of the stacks that share a Secret. The Secret contains a credential, and a connection string
+// from which the operator derives another Secret. The base is small, so that the configurations are small too.
 const sharingSpec = `
 distribution: {name: starter}
 baseConfig: {configMapName: base}
@@ -54,7 +54,7 @@ storage:
     prompts: {namespace: prompts, backend: kv_default}
 `
 
-// newSharedSecret returns a Secret that stacks refer to, with the given password.
+// newSharedSecret returns the Secret of sharingSpec. Both of its values contain the password.
 func newSharedSecret(env *controllertest.Environment, password string) client.Object {
 	shared := controllertest.NewSecret("shared", "token", "sk-"+password)
 	shared.StringData["postgres"] = "postgresql://llama:" + password + "@db:5432/llama"

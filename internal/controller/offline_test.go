@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
-// TestOffline checks that a spec that cannot start without the internet does not change the running pods, and that a
-// spec whose server fails only later causes an event.
+// TestOffline checks that a spec whose server cannot start without the internet does not change the running pods, and
+// that a spec whose server needs the internet only after its start causes an event.
 func TestOffline(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "offline")
@@ -29,7 +29,7 @@ func TestOffline(t *testing.T) {
 		t.Errorf("message %q", condition.Message)
 	}
 	if env.Get(t, "my", deployment); deployment.Generation != before {
-		t.Errorf("the Deployment has generation %d, want %d as before", deployment.Generation, before)
+		t.Errorf("the Deployment has generation %d, want the earlier generation %d", deployment.Generation, before)
 	}
 
 	env.UpdateSpec(t, "my", `{distribution: {name: starter}, offline: true, modelFiles: {persistentVolumeClaim: {claimName: models}, huggingFaceCache: hub}, providers: {inference: {provider: groq}}}`)

@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestUserConfigOfAnotherNamespace checks that a stack of v1alpha1 may have its userConfig in another namespace that
-// allows it, and that the stack continues when the namespace allows it.
+// TestUserConfigOfAnotherNamespace checks that a stack of v1alpha1 may have its userConfig in another namespace, but
+// waits until an annotation of the ConfigMap allows the namespace of the stack.
 func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.AllNamespaces = true
@@ -76,7 +76,7 @@ func TestInvalidServiceName(t *testing.T) {
 		} else {
 			refused := env.WaitForCondition(t, name, v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateFailed)
 			if want := `Service "3scale.stack-service"`; !strings.Contains(refused.Message, want) {
-				t.Errorf("%q is missing in %q", want, refused.Message)
+				t.Errorf("message %q, want it to contain %q", refused.Message, want)
 			}
 		}
 		env.Get(t, name, &appsv1.Deployment{})

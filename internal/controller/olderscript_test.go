@@ -18,7 +18,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// applyOlderRendering applies a stack as an earlier operator rendered it.
+// applyOlderRendering applies a stack as an earlier operator rendered it. The function older changes the rendering to
+// that of the earlier operator.
 func (f *fixture) applyOlderRendering(
 	t *testing.T, stack *stack, older func(*appsv1ac.DeploymentApplyConfiguration, *rollout.Record),
 ) *corev1.PodTemplateSpec {
@@ -62,8 +63,8 @@ func newV1alpha1Stack(t *testing.T, spec string) *stack {
 	return object
 }
 
-// TestUpgradeRestartsNoOlderStack checks that pods keep the script that starts a userConfig, and the variables of
-// Services or their absence, from an earlier operator until the user changes the spec.
+// TestUpgradeRestartsNoOlderStack checks that pods keep an earlier operator's start script for a userConfig, and its
+// value of enableServiceLinks, until the user changes the spec.
 func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 	const spec = `{distribution: {name: starter}, overrideConfig: {configMapName: mine}`
 	config := &corev1.ConfigMap{
@@ -96,7 +97,7 @@ func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 	now := f.podTemplate(t, edited)
 	if script := now.Spec.Containers[0].Command[2]; !strings.Contains(script, since) ||
 		now.Spec.EnableServiceLinks != nil {
-		t.Errorf("after a change: links %v, script %s", now.Spec.EnableServiceLinks, script)
+		t.Errorf("after a change: enableServiceLinks %v, script %s", now.Spec.EnableServiceLinks, script)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// setPaused sets the annotation of a stack; an empty value removes it.
+// setPaused sets the annotation that pauses a stack. An empty value removes the annotation.
 func setPaused(t *testing.T, env *controllertest.Environment, name, value string) {
 	t.Helper()
 	env.UpdateStack(t, name, func(stack *v1alpha2.LlamaStackDistribution) {
@@ -29,7 +29,7 @@ func setPaused(t *testing.T, env *controllertest.Environment, name, value string
 }
 
 // TestPaused checks that the operator writes only the status of a paused stack, which reports the actual state of the
-// pods, and that it makes all pending changes when the stack continues.
+// pods, and that it applies all pending changes after the pause.
 func TestPaused(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "paused")
@@ -69,7 +69,7 @@ func TestPaused(t *testing.T) {
 		t.Errorf("the Deployment of a paused stack changed (-before +after):\n%s", diff)
 	}
 	if err := env.Client.Get(t.Context(), env.Key(names.Service("my")), service); !apierrors.IsNotFound(err) {
-		t.Errorf("the Service of a paused stack is created: %v", err)
+		t.Errorf("the Service of a paused stack exists: %v", err)
 	}
 
 	setPaused(t, env, "my", "")
@@ -81,7 +81,8 @@ func TestPaused(t *testing.T) {
 	}
 }
 
-// removeReadyPods removes the pods of a Deployment, and waits until the stack's status shows it.
+// removeReadyPods sets the number of ready pods of a Deployment to zero, and waits until the status of the stack
+// reports this number.
 func removeReadyPods(t *testing.T, env *controllertest.Environment, name string) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
@@ -119,7 +120,7 @@ func TestPausedFromTheStart(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused)
 	for name, child := range map[string]client.Object{"my": &appsv1.Deployment{}, names.Service("my"): &corev1.Service{}, names.ServiceAccount("my"): &corev1.ServiceAccount{}} {
 		if err := env.Client.Get(t.Context(), env.Key(name), child); !apierrors.IsNotFound(err) {
-			t.Errorf("%T of a paused stack: %v", child, err)
+			t.Errorf("the %T of a paused stack exists: %v", child, err)
 		}
 	}
 	if err := env.Client.Delete(t.Context(), stack); err != nil {

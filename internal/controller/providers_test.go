@@ -26,7 +26,8 @@ func vllmProviders(status, canary string) string {
 		"health": {"status": %[1]q, "message": "Error code: 401 - wrong key %[2]s"}}]}`, status, canary)
 }
 
-// waitForProviders waits until the status has the providers, as JSON. Empty means none.
+// waitForProviders waits until the status has the providers, which are given as JSON. Empty means that the status lists
+// no providers.
 func waitForProviders(
 	t *testing.T, env *controllertest.Environment, stack, want string,
 ) *v1alpha2.LlamaStackDistribution {
@@ -51,8 +52,8 @@ func waitForProviders(
 }
 
 // TestProviders checks that the running server's providers are in the status, with their names and with their health as
-// the server reports it. A change causes one status write, no change causes none, and the stack stays ready in either
-// case.
+// the server reports it. A change causes one write of the status. If nothing changes, the operator writes nothing. The
+// stack stays ready in both cases.
 func TestProviders(t *testing.T) {
 	t.Parallel()
 	const canary = "cAnArY-3e5a"
@@ -76,7 +77,7 @@ providers:
 	transition := "patch llamastackdistributions status my"
 	seen := env.WaitUntilIdle(t, "providers")
 	if diff := cmp.Diff([]string{transition, transition}, controllertest.ListWrites(seen)[before:]); diff != "" {
-		t.Errorf("writes of a rollout and the server's answer (-want +got):\n%s", diff)
+		t.Errorf("writes after a rollout and the server's answer (-want +got):\n%s", diff)
 	}
 
 	polled := asked.Requests.Load()
@@ -87,14 +88,14 @@ providers:
 		return nil
 	})
 	if now := env.WaitUntilIdle(t, "providers"); len(now) != len(seen) {
-		t.Errorf("calls while nothing changes: %v", now[len(seen):])
+		t.Errorf("calls although the providers have not changed: %v", now[len(seen):])
 	}
 
 	asked.Providers.Store(new(vllmProviders("Error", canary)))
 	stack := waitForProviders(t, env, "my", vllm+`"Error","message":"The provider's service rejects the credentials; the server's log has the details"}}]`)
 	if diff := cmp.Diff([]string{transition},
 		controllertest.ListWrites(env.WaitUntilIdle(t, "providers")[len(seen):])); diff != "" {
-		t.Errorf("writes of a change of health (-want +got):\n%s", diff)
+		t.Errorf("writes after a change of the health (-want +got):\n%s", diff)
 	}
 	if ready := env.WaitForCondition(t, "my", v1alpha2.ConditionReady,
 		v1alpha2.ReasonMinimumReplicasAvailable); ready.Status != metav1.ConditionTrue {

@@ -21,8 +21,8 @@ import (
 const recoveryTime = 3 * time.Second
 
 // TestMissingReferences checks that the objects that a spec refers to may be created later, in any order and without a
-// label. Until then, nothing is applied, the status names the missing object and the field that refers to it, and no
-// change of the stack is needed to continue.
+// label. Until then, the operator creates no children, and the status names the missing object and the field that
+// refers to it. The stack then continues without a change of its spec.
 func TestMissingReferences(t *testing.T) {
 	const (
 		withSecret   = `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}}`

@@ -125,7 +125,7 @@ func TestDataLossIsAccepted(t *testing.T) {
 	if refused.Message != message {
 		t.Errorf("message\n%s\nwant\n%s", refused.Message, message)
 	}
-	t.Logf("refused crossing:\n%s", describeStatus(t, env))
+	t.Logf("status of the change that waits:\n%s", describeStatus(t, env))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionStalled, v1alpha2.ReasonDataLossNotAccepted)
 	env.WaitUntilIdle(t, env.Namespace)
 	env.CheckDeploymentUnchanged(t, before)
@@ -146,7 +146,7 @@ func TestDataLossIsAccepted(t *testing.T) {
 	env.MarkDeploymentReady(t, "my")
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDataLeftBehind, v1alpha2.ReasonDataLeftBehind)
-	t.Logf("accepted loss:\n%s", describeStatus(t, env))
+	t.Logf("status after the accepted loss:\n%s", describeStatus(t, env))
 	calls := env.WaitUntilIdle(t, env.Namespace)
 	touchStack(t, env)
 	if now := env.WaitUntilIdle(t, env.Namespace); len(now) != len(calls) {

@@ -71,13 +71,13 @@ func TestStackMetrics(t *testing.T) {
 	})
 	count, _ := metricValue(t, "stacks", map[string]string{"phase": "Initializing", "release": "0.7"})
 	if count < 1 {
-		t.Errorf("%v stacks are Initializing", count)
+		t.Errorf("%v stacks in the phase Initializing, want at least one", count)
 	}
 	env.MarkDeploymentReady(t, "my")
 	shows(map[string]string{v1alpha2.ConditionReady: "1 true", v1alpha2.ConditionReconciling: "0 false"})
 	count, _ = metricValue(t, "stacks", map[string]string{"phase": "Ready", "release": "0.7"})
 	if count < 1 {
-		t.Errorf("%v stacks are Ready", count)
+		t.Errorf("%v stacks in the phase Ready, want at least one", count)
 	}
 	env.UpdateStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
 		stack.Spec = env.NewStack(t, "my", `{distribution: {name: starter}, resources: {models: [{name: m, provider: nobody}]}}`).Spec
@@ -86,11 +86,11 @@ func TestStackMetrics(t *testing.T) {
 	controllertest.WaitUntil(t, func() error {
 		for name, labels := range map[string]map[string]string{"generated": generated, "failed": failed} {
 			if now, _ := metricValue(t, "config_generations_total", labels); now < before[name]+1 {
-				return fmt.Errorf("%v were %s, %v before", now, name, before[name])
+				return fmt.Errorf("%v configurations were %s, %v before", now, name, before[name])
 			}
 		}
 		if now, _ := metricValue(t, "stack_ready_seconds", map[string]string{}); now < before["ready"]+1 {
-			return fmt.Errorf("%v became ready, %v before", now, before["ready"])
+			return fmt.Errorf("%v stacks became ready, %v before", now, before["ready"])
 		}
 		return nil
 	})

@@ -16,7 +16,7 @@ import (
 // statusWrite is the call that writes the status of the stack "my".
 const statusWrite = "patch llamastackdistributions status my"
 
-// updateStatus replaces the status, as a client with the permission may do.
+// updateStatus replaces the status of a stack, as any client with this permission may do.
 func updateStatus(
 	t *testing.T, env *controllertest.Environment, name string, change func(*v1alpha2.LlamaStackDistributionStatus),
 ) *v1alpha2.LlamaStackDistribution {
@@ -30,9 +30,9 @@ func updateStatus(
 	return stack
 }
 
-// TestStoredStatusFieldsOfV1alpha1 checks that status fields that an earlier operator stored for users of v1alpha1
-// alone cause no write. They are removed by the next status write. An upgrade causes one write, of the status with the
-// new version.
+// TestStoredStatusFieldsOfV1alpha1 checks that conditions that an earlier operator stored only for users of v1alpha1
+// cause no write, and that the next write of the status removes them. An upgrade causes one write, which sets the new
+// version in the status.
 func TestStoredStatusFieldsOfV1alpha1(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	first := env.StartReconciler(t, "one")
@@ -52,13 +52,13 @@ func TestStoredStatusFieldsOfV1alpha1(t *testing.T) {
 	})
 	same := env.StartReconciler(t, "one")
 	if got := controllertest.ListWrites(env.WaitUntilIdle(t, "one"))[before:]; len(got) > 0 {
-		t.Errorf("writes of the same version: %v", got)
+		t.Errorf("writes after a restart of the same version: %v", got)
 	}
 	same.Stop(t)
 
 	env.StartReconciler(t, "two")
 	if diff := cmp.Diff([]string{statusWrite}, controllertest.ListWrites(env.WaitUntilIdle(t, "two"))); diff != "" {
-		t.Errorf("writes of an upgrade (-want +got):\n%s", diff)
+		t.Errorf("writes after an upgrade (-want +got):\n%s", diff)
 	}
 	now := &v1alpha2.LlamaStackDistribution{}
 	env.Get(t, "my", now)
@@ -69,8 +69,8 @@ func TestStoredStatusFieldsOfV1alpha1(t *testing.T) {
 	}
 }
 
-// TestStatusOfAnotherClient checks that one write restores the status after a client with the original v1alpha1 types
-// has written it without the fields that it lacks.
+// TestStatusOfAnotherClient checks that one write restores the status after a client with the original types of
+// v1alpha1 has written it without the fields that these types lack.
 func TestStatusOfAnotherClient(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
