@@ -325,7 +325,7 @@ func TestMigrateFieldOwnership(t *testing.T) {
 		entries[i].Time = new(metav1.NewTime(time.Now().Add(-time.Hour)))
 	}
 	live.SetManagedFields(entries)
-	live.SetAnnotations(map[string]string{"theirs": "x", "later": "y"}) // the API server ignores a change of timestamps alone
+	live.SetAnnotations(map[string]string{"theirs": "x", "later": "y"}) // a change of timestamps alone is ignored
 	if err := b.client.Update(t.Context(), live, client.FieldOwner("old")); err != nil {
 		t.Fatal(err)
 	}

@@ -51,8 +51,8 @@ func OptionalDefinitions() []string {
 	return names
 }
 
-// optionalAPIs tracks which of the optional kinds the cluster serves. It looks them up at the start and watches
-// definitions.
+// optionalAPIs tracks which of the optional kinds the cluster serves. It looks up the kinds at the start, and then
+// watches their definitions.
 type optionalAPIs struct {
 	cache  cache.Cache
 	mapper meta.RESTMapper
@@ -94,7 +94,7 @@ func (a *optionalAPIs) set(kind schema.GroupVersionKind, served bool) {
 	a.served[kind] = served
 }
 
-// has reports whether the kind is in the API group of an optional kind, as the list kind is.
+// has reports whether a kind is in the API group of an optional kind. This is also true for the kinds of lists.
 func (a *optionalAPIs) has(kind schema.GroupVersionKind) bool {
 	for _, optional := range optionalKinds() {
 		if kind.Group == optional.Group {

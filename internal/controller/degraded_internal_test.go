@@ -26,11 +26,11 @@ func TestAutoscalerPatience(t *testing.T) {
 		told              bool
 		after             time.Duration
 	}{
-		"both times long ago":                  {ago(time.Hour), ago(time.Hour), metav1.ConditionTrue, true, 0},
-		"new warning":                          {ago(time.Minute), ago(time.Hour), metav1.ConditionTrue, false, 2 * time.Minute},
-		"pods started to serve a minute ago":   {ago(time.Hour), ago(time.Minute), metav1.ConditionTrue, false, 2 * time.Minute},
-		"pods started to serve now":            {ago(time.Hour), ago(time.Hour), metav1.ConditionFalse, false, 3 * time.Minute},
-		"both times exactly three minutes ago": {ago(3 * time.Minute), ago(3 * time.Minute), metav1.ConditionTrue, true, 0},
+		"both an hour ago":       {ago(time.Hour), ago(time.Hour), metav1.ConditionTrue, true, 0},
+		"new warning":            {ago(time.Minute), ago(time.Hour), metav1.ConditionTrue, false, 2 * time.Minute},
+		"serving for a minute":   {ago(time.Hour), ago(time.Minute), metav1.ConditionTrue, false, 2 * time.Minute},
+		"serving from now on":    {ago(time.Hour), ago(time.Hour), metav1.ConditionFalse, false, 3 * time.Minute},
+		"both three minutes ago": {ago(3 * time.Minute), ago(3 * time.Minute), metav1.ConditionTrue, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			autoscaler := &autoscalingv2.HorizontalPodAutoscaler{Status: autoscalingv2.HorizontalPodAutoscalerStatus{

@@ -24,11 +24,11 @@ func TestHostnamePrecedence(t *testing.T) {
 	for name, tc := range map[string]struct {
 		a, b *v1alpha2.LlamaStackDistribution
 	}{
-		"older stack":                                              {stack("b", 1, ""), stack("a", 2, "")},
-		"created in the same second":                               {stack("a", 1, ""), stack("b", 1, "")},
-		"already uses the host name, newer stack":                  {stack("b", 9, "https://"+host), stack("a", 1, "")},
-		"already uses the host name, other stack uses another one": {stack("b", 9, "http://"+host), stack("a", 1, "http://other."+host)},
-		"both use the host name, older stack":                      {stack("b", 1, "http://"+host), stack("a", 2, "http://"+host)},
+		"older stack":                       {stack("b", 1, ""), stack("a", 2, "")},
+		"same second":                       {stack("a", 1, ""), stack("b", 1, "")},
+		"newer stack uses the host name":    {stack("b", 9, "https://"+host), stack("a", 1, "")},
+		"only one stack uses the host name": {stack("b", 9, "http://"+host), stack("a", 1, "http://other."+host)},
+		"both stacks use the host name":     {stack("b", 1, "http://"+host), stack("a", 2, "http://"+host)},
 	} {
 		if !precedes(tc.a, tc.b, host) || precedes(tc.b, tc.a, host) {
 			t.Errorf("%s: the first stack does not precede the second one, or the second one precedes the first one", name)

@@ -29,7 +29,7 @@ const (
 	// domain at the end of a host name.
 	fieldHost = "host"
 	// anyDomain represents the cluster's domain in an index, because the domain may change with the operator's ConfigMap,
-	// but an index cannot change. No valid host name ends with it. A lookup has to compare the full host name, too.
+	// but an index cannot change. No valid host name ends with anyDomain. A lookup has to compare the full host name, too.
 	anyDomain = "*"
 
 	// indexRetry is the interval between attempts to add an index while its kind is not served.

@@ -76,11 +76,11 @@ func TestHostsIn(t *testing.T) {
 		host, domain string
 		want         []string
 	}{
-		"no domain in the cluster":       {"llama.example.com", "", []string{"llama.example.com"}},
-		"host name outside the domain":   {"llama.example.com", "apps.example.com", []string{"llama.example.com"}},
-		"host name in the domain":        {"my-ns.apps.example.com", "apps.example.com", []string{"my-ns.apps.example.com", "my-ns.*"}},
-		"host name equal to the domain":  {"apps.example.com", "apps.example.com", []string{"apps.example.com"}},
-		"host name with a longer domain": {"my-ns.myapps.example.com", "apps.example.com", []string{"my-ns.myapps.example.com"}},
+		"no domain":           {"llama.example.com", "", []string{"llama.example.com"}},
+		"outside the domain":  {"llama.example.com", "apps.example.com", []string{"llama.example.com"}},
+		"in the domain":       {"my-ns.apps.example.com", "apps.example.com", []string{"my-ns.apps.example.com", "my-ns.*"}},
+		"equal to the domain": {"apps.example.com", "apps.example.com", []string{"apps.example.com"}},
+		"in a longer domain":  {"my-ns.myapps.example.com", "apps.example.com", []string{"my-ns.myapps.example.com"}},
 	} {
 		if diff := cmp.Diff(tc.want, hostsIn(tc.host, tc.domain)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -359,12 +359,12 @@ func TestNoPreflight(t *testing.T) {
 		// idle means that the pods do not serve yet. same means that the template does not change.
 		idle, same bool
 	}{
-		"first rollout in progress":                    {first: controllertest.VolumeSpec, then: controllertest.ChangedVolumeSpec, idle: true},
-		"new pods start before the previous ones stop": {first: `{distribution: {name: starter}}`, then: rolling},
-		"preflight disabled":                           {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.ChangedVolumeSpec, "workload: {", "workload: {preflight: Never, ", 1)},
-		"scaled to zero":                               {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.ChangedVolumeSpec, "workload: {", "workload: {replicas: 0, ", 1)},
-		"more replicas":                                {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.VolumeSpec, "workload: {", "workload: {replicas: 2, ", 1), same: true},
-		"changed clients":                              {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.VolumeSpec, "workload:", "networking: {allowedFrom: {namespaces: [a]}}, workload:", 1), same: true},
+		"first rollout in progress": {first: controllertest.VolumeSpec, then: controllertest.ChangedVolumeSpec, idle: true},
+		"rolling update":            {first: `{distribution: {name: starter}}`, then: rolling},
+		"preflight disabled":        {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.ChangedVolumeSpec, "workload: {", "workload: {preflight: Never, ", 1)},
+		"scaled to zero":            {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.ChangedVolumeSpec, "workload: {", "workload: {replicas: 0, ", 1)},
+		"more replicas":             {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.VolumeSpec, "workload: {", "workload: {replicas: 2, ", 1), same: true},
+		"changed clients":           {first: controllertest.VolumeSpec, then: strings.Replace(controllertest.VolumeSpec, "workload:", "networking: {allowedFrom: {namespaces: [a]}}, workload:", 1), same: true},
 		"data in a database": {
 			first: strings.Replace(controllertest.VolumeSpec, "workload:", `storage: {kv: {type: redis, endpoint: "r:1"}}, workload:`, 1),
 			then:  strings.Replace(controllertest.ChangedVolumeSpec, "workload:", `storage: {kv: {type: redis, endpoint: "r:1"}}, workload:`, 1),
@@ -394,7 +394,7 @@ func TestNoPreflight(t *testing.T) {
 			}
 		})
 	}
-	t.Run("preflight always, new pods start before the previous ones stop", func(t *testing.T) {
+	t.Run("preflight always, rolling update", func(t *testing.T) {
 		t.Parallel()
 		env := controllertest.NewEnvironment(t)
 		env.StartWithReadyStack(t, `{distribution: {name: starter}}`)

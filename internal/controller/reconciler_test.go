@@ -156,16 +156,16 @@ func TestPause(t *testing.T) {
 		err     error
 		longest time.Duration
 	}{
-		"no failure":                                 {nil, nil, 0},
-		"no response to a step":                      {quiet(refused), nil, 7500 * time.Millisecond},
-		"no response to the status":                  {nil, fmt.Errorf("write status: %w", refused), 7500 * time.Millisecond},
-		"too many requests":                          {quiet(apierrors.NewTooManyRequests("later", 1)), nil, 7500 * time.Millisecond},
-		"a conflict":                                 {quiet(apierrors.NewConflict(schema.GroupResource{}, "x", nil)), nil, lastRetry},
-		"a cache that lags behind":                   {quiet(nil), nil, lastRetry},
-		"a quiet failure and another error":          {quiet(nil), errors.New("a defect"), 0},
-		"an unreachable registry":                    {&status.Failure{Retry: status.OnReferenceChange, Err: refused}, nil, 0},
-		"a rejection":                                {&status.Failure{Retry: status.Backoff, Err: apierrors.NewForbidden(schema.GroupResource{}, "x", nil)}, nil, 0},
-		"a rejection, and no response to the status": {&status.Failure{Retry: status.Backoff}, refused, 7500 * time.Millisecond},
+		"no failure":                {nil, nil, 0},
+		"no response to a step":     {quiet(refused), nil, 7500 * time.Millisecond},
+		"no response to the status": {nil, fmt.Errorf("write status: %w", refused), 7500 * time.Millisecond},
+		"too many requests":         {quiet(apierrors.NewTooManyRequests("later", 1)), nil, 7500 * time.Millisecond},
+		"a conflict":                {quiet(apierrors.NewConflict(schema.GroupResource{}, "x", nil)), nil, lastRetry},
+		"a cache that lags behind":  {quiet(nil), nil, lastRetry},
+		"quiet failure and error":   {quiet(nil), errors.New("a defect"), 0},
+		"an unreachable registry":   {&status.Failure{Retry: status.OnReferenceChange, Err: refused}, nil, 0},
+		"a rejection":               {&status.Failure{Retry: status.Backoff, Err: apierrors.NewForbidden(schema.GroupResource{}, "x", nil)}, nil, 0},
+		"rejection and no response": {&status.Failure{Retry: status.Backoff}, refused, 7500 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			retries, longest := newRetries(), time.Duration(0)

@@ -75,19 +75,19 @@ func TestRequeueByOperatorConfig(t *testing.T) {
 		key, before, after string
 		want               []string
 	}{
-		"only a comment changed":   {operatorconfig.KeyIngress, "{domain: a.example.com}", "{domain: a.example.com} # a comment", nil},
-		"image added":              {operatorconfig.KeyImageOverrides, "", "postgres-demo: example.com/demo:1", []string{"team/demo", "team/unknown"}},
-		"image of a version added": {operatorconfig.KeyImageOverrides, "", `postgres-demo@0.7: example.com/demo:1`, []string{"team/demo", "team/unknown"}},
-		"image removed":            {operatorconfig.KeyImageOverrides, "postgres-demo: example.com/demo:1", "", []string{"team/demo", "team/unknown"}},
-		"images become valid":      {operatorconfig.KeyImageOverrides, "starter: Not An Image", "", all},
-		"registries changed":       {operatorconfig.KeyRegistries, "", "readLabels: false", []string{"team/needs-base", "team/unknown", "team/unread"}},
-		"features changed":         {operatorconfig.KeyFeatureFlags, "", "enableNetworkPolicy: {enabled: true}", all},
-		"ingress changed":          {operatorconfig.KeyIngress, "", "{domain: a.example.com}", []string{"team/exposed", "team/unknown"}},
-		"ingress becomes valid":    {operatorconfig.KeyIngress, "domain: [a]", "", []string{"team/exposed", "team/unknown"}},
-		"gateway changed":          {operatorconfig.KeyGateway, "", "{name: public, namespace: gateways}", []string{"team/exposed", "team/unknown"}},
-		"gateway becomes valid":    {operatorconfig.KeyGateway, "name: [a]", "", []string{"team/exposed", "team/unknown"}},
-		"bounds changed":           {operatorconfig.KeyBounds, "", "[{namespaces: [theirs], stacks: 1}]", []string{"team/unknown", "theirs/plain"}},
-		"bounds become valid":      {operatorconfig.KeyBounds, "[{stacks: many}]", "", all},
+		"comment":            {operatorconfig.KeyIngress, "{domain: a.example.com}", "{domain: a.example.com} # a comment", nil},
+		"image added":        {operatorconfig.KeyImageOverrides, "", "postgres-demo: example.com/demo:1", []string{"team/demo", "team/unknown"}},
+		"image of a version": {operatorconfig.KeyImageOverrides, "", `postgres-demo@0.7: example.com/demo:1`, []string{"team/demo", "team/unknown"}},
+		"image removed":      {operatorconfig.KeyImageOverrides, "postgres-demo: example.com/demo:1", "", []string{"team/demo", "team/unknown"}},
+		"images now valid":   {operatorconfig.KeyImageOverrides, "starter: Not An Image", "", all},
+		"registries":         {operatorconfig.KeyRegistries, "", "readLabels: false", []string{"team/needs-base", "team/unknown", "team/unread"}},
+		"features":           {operatorconfig.KeyFeatureFlags, "", "enableNetworkPolicy: {enabled: true}", all},
+		"ingress":            {operatorconfig.KeyIngress, "", "{domain: a.example.com}", []string{"team/exposed", "team/unknown"}},
+		"ingress now valid":  {operatorconfig.KeyIngress, "domain: [a]", "", []string{"team/exposed", "team/unknown"}},
+		"gateway":            {operatorconfig.KeyGateway, "", "{name: public, namespace: gateways}", []string{"team/exposed", "team/unknown"}},
+		"gateway now valid":  {operatorconfig.KeyGateway, "name: [a]", "", []string{"team/exposed", "team/unknown"}},
+		"bounds":             {operatorconfig.KeyBounds, "", "[{namespaces: [theirs], stacks: 1}]", []string{"team/unknown", "theirs/plain"}},
+		"bounds now valid":   {operatorconfig.KeyBounds, "[{stacks: many}]", "", all},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f.config = newOperatorConfig(f.cache, names.OperatorNamespace)

@@ -58,7 +58,7 @@ func (r *Reconciler) externalImages(
 // externalImage is an image of an external provider that the operator has to read.
 type externalImage struct{ provider, image string }
 
-// imageToRead returns the image of a provider. If the image was read before, it has the recorded digest.
+// imageToRead returns the image of a provider. If the image was read before, the result contains the recorded digest.
 func imageToRead(provider *intent.ExternalProvider, known *plan.ExternalImage) externalImage {
 	wanted := externalImage{provider.ID, provider.Image}
 	if known != nil && known.Digest != "" && !strings.Contains(wanted.image, "@") {

@@ -149,9 +149,9 @@ func TestReportPaused(t *testing.T) {
 		failure *status.Failure
 		want    bool
 	}{
-		"not paused":                              {"false", &status.Failure{Condition: v1alpha2.ConditionValidationSucceeded}, false},
-		"failure of an earlier step":              {"true", &status.Failure{Condition: v1alpha2.ConditionValidationSucceeded}, true},
-		"failure with the condition of the pause": {"true", &status.Failure{Condition: v1alpha2.ConditionDeploymentUpdated}, false},
+		"not paused":      {"false", &status.Failure{Condition: v1alpha2.ConditionValidationSucceeded}, false},
+		"earlier failure": {"true", &status.Failure{Condition: v1alpha2.ConditionValidationSucceeded}, true},
+		"same condition":  {"true", &status.Failure{Condition: v1alpha2.ConditionDeploymentUpdated}, false},
 	} {
 		s := &state{stack: &stack{}}
 		s.stack.Annotations = map[string]string{names.AnnotationPaused: tc.paused}

@@ -33,11 +33,11 @@ func TestPausedStack(t *testing.T) {
 		condition  string
 		failure    *status.Failure
 	}{
-		"not paused":                      {spec: spec},
-		"no longer paused":                {annotation: "false", spec: spec},
-		"paused without a Deployment":     {annotation: "true", spec: spec, failure: paused("; its Deployment is not created")},
-		"paused without a pending change": {annotation: "true", runs: spec, spec: spec, failure: paused("")},
-		"paused with a pending change":    {annotation: "true", runs: spec, spec: changed, failure: paused("; a change to the pods is pending")},
+		"not paused":        {spec: spec},
+		"no longer paused":  {annotation: "false", spec: spec},
+		"no Deployment":     {annotation: "true", spec: spec, failure: paused("; its Deployment is not created")},
+		"no pending change": {annotation: "true", runs: spec, spec: spec, failure: paused("")},
+		"pending change":    {annotation: "true", runs: spec, spec: changed, failure: paused("; a change to the pods is pending")},
 		"paused with a volume": {
 			annotation: "true", spec: `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`, storage: corev1.ClaimBound,
 			condition: "True StorageReady: Storage is ready", failure: paused("; its Deployment is not created"),

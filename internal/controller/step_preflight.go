@@ -140,9 +140,9 @@ func (r *Reconciler) applyMissing(ctx context.Context, stack *stack, own *owned)
 	return nil
 }
 
-// constraint returns the OpenShift security context constraint that admitted the newest serving pod. OpenShift could
-// also admit the preflight pod because of the operator's permissions, because the operator creates it. For the pods of
-// a ReplicaSet, only the permissions of their ServiceAccount count. Empty means that the constraint is unknown.
+// constraint returns the OpenShift security context constraint that admitted the newest serving pod. The operator
+// creates the preflight pod, so OpenShift could also admit the pod because of the operator's permissions. For the pods
+// of a ReplicaSet, only the permissions of their ServiceAccount count. Empty means that the constraint is unknown.
 func (r *Reconciler) constraint(ctx context.Context, stack *stack, workload *workload) (string, error) {
 	if !r.openShift {
 		return "", nil
@@ -167,7 +167,8 @@ func (r *Reconciler) constraint(ctx context.Context, stack *stack, workload *wor
 	return newest.Annotations[names.AnnotationConstraint], nil
 }
 
-// controls reports whether the pod belongs to the Deployment. Any client can create a pod with its labels.
+// controls reports whether the Deployment controls the pod through a ReplicaSet. The labels are not sufficient, because
+// any client can create a pod with them.
 func (w *workload) controls(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(w.replicaSets, func(set appsv1.ReplicaSet) bool {
 		return w.deployment != nil && metav1.IsControlledBy(&set, w.deployment) && metav1.IsControlledBy(pod, &set)

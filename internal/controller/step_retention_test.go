@@ -133,7 +133,7 @@ func TestDataLeftBehindNote(t *testing.T) {
 // damaged.
 func TestPlacesOfAnOlderRecord(t *testing.T) {
 	const generated = `{distribution: {name: starter, version: "0.3"}, disabled: [eval], workload: {storage: {size: 1Gi}, preflight: Never}}`
-	for name, places := range map[string]string{"without places": "", "with damaged places": `,"places":{"v":1,"data":"none"}`} {
+	for name, places := range map[string]string{"no places": "", "damaged places": `,"places":{"v":1,"data":"none"}`} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			f.applyStack(t, generated)

@@ -86,7 +86,7 @@ func (f *fixture) checkAdoption(t *testing.T, stack *stack, want rollout.Outcome
 // from this operator after the takeover.
 func TestReleaseOfATakenOverStack(t *testing.T) {
 	const running, told = "docker.io/llamastack/distribution-starter:latest", "version: {llamaStackServerVersion: 0.3.5}"
-	for name, status := range map[string][2]string{"version from the previous operator": {told, told}, "version after the takeover": {"", told}} {
+	for name, status := range map[string][2]string{"known before": {told, told}, "known later": {"", told}} {
 		f := newFixture(t)
 		stack := newConvertedStack(t, "distribution: {name: starter}", status[0])
 		f.createV1alpha1Deployment(t, stack, corev1.Container{Image: running})

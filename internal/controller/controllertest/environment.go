@@ -59,7 +59,7 @@ func Main(m *testing.M, newReconciler NewReconcilerFunc, start StartWorkersFunc)
 	return code
 }
 
-// startControlPlane starts the control plane with the first test that needs it. Tests of single steps do not.
+// startControlPlane starts the control plane when the first test needs it. Tests of single steps do not need it.
 var startControlPlane = sync.OnceValue(func() error {
 	folder, err := os.MkdirTemp("", "controller-test-")
 	if err != nil {
@@ -67,8 +67,9 @@ var startControlPlane = sync.OnceValue(func() error {
 	}
 	audit.path = filepath.Join(folder, "audit.log")
 	started, err := testutil.Start(testutil.Options{
-		AuditLog:       audit.path,
-		APIServerFlags: map[string]string{"service-cluster-ip-range": "10.0.0.0/16"}, // the range is large enough for hundreds of stacks
+		AuditLog: audit.path,
+		// The range is large enough for the Services of hundreds of stacks.
+		APIServerFlags: map[string]string{"service-cluster-ip-range": "10.0.0.0/16"},
 	})
 	if err != nil {
 		return err

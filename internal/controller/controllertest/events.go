@@ -13,7 +13,7 @@ import (
 )
 
 // ListEvents returns the events of the operator in the namespace of the test. It leaves out the events of the API
-// server, which repairs its list of addresses and reports Services that are created at the same time.
+// server, which reports Services that are created while it repairs its list of cluster IPs.
 func (env *Environment) ListEvents(t *testing.T) []eventsv1.Event {
 	t.Helper()
 	var list eventsv1.EventList
