@@ -27,12 +27,25 @@ func TestImageOverrides(t *testing.T) {
 		image      string
 		from       v1alpha2.ImageSource
 	}{
-		"no override":               {},
-		"override of another name":  {configured: distribution.Overrides{"other": "a:1"}},
-		"override in the ConfigMap": {configured: distribution.Overrides{"starter": "a:1"}, related: distribution.Overrides{"starter": "r:1"}, image: "a:1", from: v1alpha2.ImageFromOperatorConfig},
-		"RELATED_IMAGE variable":    {related: distribution.Overrides{"starter": "r:1"}, image: "r:1", from: v1alpha2.ImageFromRelatedImage},
-		"override of the version":   {asked: v1alpha2.DistributionSpec{Version: "0.7"}, configured: distribution.Overrides{"starter": "a:1", "starter@0.7": "a:2"}, image: "a:2", from: v1alpha2.ImageFromOperatorConfig},
-		"override of 0.7":           {configured: distribution.Overrides{"starter@0.7": "a:2"}, related: distribution.Overrides{"starter": "r:1"}, image: "r:1", from: v1alpha2.ImageFromRelatedImage},
+		"no override":              {},
+		"override of another name": {configured: distribution.Overrides{"other": "a:1"}},
+		"override in the ConfigMap": {
+			configured: distribution.Overrides{"starter": "a:1"}, related: distribution.Overrides{"starter": "r:1"},
+			image: "a:1", from: v1alpha2.ImageFromOperatorConfig,
+		},
+		"RELATED_IMAGE variable": {
+			related: distribution.Overrides{"starter": "r:1"},
+			image:   "r:1", from: v1alpha2.ImageFromRelatedImage,
+		},
+		"override of the version": {
+			asked:      v1alpha2.DistributionSpec{Version: "0.7"},
+			configured: distribution.Overrides{"starter": "a:1", "starter@0.7": "a:2"},
+			image:      "a:2", from: v1alpha2.ImageFromOperatorConfig,
+		},
+		"override of another version": {
+			configured: distribution.Overrides{"starter@0.7": "a:2"}, related: distribution.Overrides{"starter": "r:1"},
+			image: "r:1", from: v1alpha2.ImageFromRelatedImage,
+		},
 		"override of a running image": {
 			related: distribution.Overrides{"starter": "r:1"}, running: running, image: "r:1",
 			from: v1alpha2.ImageFromRelatedImage,
