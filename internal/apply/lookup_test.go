@@ -251,7 +251,7 @@ func TestAnswerWithoutContent(t *testing.T) {
 			_, whole = content.Object["data"]
 		}
 		if whole != (kind == services) {
-			t.Errorf("%s: whether the answer has content is wrong: %v", kind.Kind, got)
+			t.Errorf("%s: answer with content: %t, want %t: %v", kind.Kind, whole, kind == services, got)
 		}
 	}
 }

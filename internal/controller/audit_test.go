@@ -122,7 +122,7 @@ func TestRestart(t *testing.T) {
 	if got := controllertest.ListWrites(now); len(got) != 0 {
 		t.Errorf("writes after a restart: %v", got)
 	}
-	// reads lists the reads of complete Secrets and ConfigMaps, with names without their hashes.
+	// reads lists the reads of complete Secrets and ConfigMaps, without the hashes in their names.
 	var reads []string
 	for _, call := range now {
 		if fields := strings.Fields(call); fields[0] == "get" && strings.HasPrefix(fields[2], "my-") {

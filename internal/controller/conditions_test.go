@@ -211,10 +211,10 @@ func TestEventOfAnAdoption(t *testing.T) {
 	})
 }
 
-// denySecretReads responds to requests for Secrets like an API server that denies them.
+// denySecretReads responds to reads of the Secret as an API server that denies them does.
 type denySecretReads struct{ next http.RoundTripper }
 
-// RoundTrip answers reads of the Secret with 403.
+// RoundTrip responds to reads of the Secret with the status code 403.
 func (d denySecretReads) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method != http.MethodGet || !strings.HasSuffix(request.URL.Path, "/secrets/vllm-creds") {
 		return d.next.RoundTrip(request)

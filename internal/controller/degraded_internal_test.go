@@ -16,7 +16,7 @@ import (
 )
 
 // TestAutoscalerPatience checks that an autoscaler has three minutes from its first warning and from the time when the
-// pods serve, and that the stack is reconciled again after three minutes.
+// pods serve, and that the stack is requeued for the end of this time.
 func TestAutoscalerPatience(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	ago := func(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }
@@ -70,8 +70,8 @@ func TestAutoscalerPatience(t *testing.T) {
 	}
 }
 
-// TestFailureOfARunningObject checks which failures of a running stack are about the base configuration, so that the
-// running pods use a configuration that no longer exists.
+// TestFailureOfARunningObject checks which failures of a running stack mean that the base configuration can no longer
+// be read.
 func TestFailureOfARunningObject(t *testing.T) {
 	given := &v1alpha2.BaseConfigSource{ConfigMapName: "base"}
 	validation := func(reason string) status.Failure {

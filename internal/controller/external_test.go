@@ -32,7 +32,7 @@ spec:
 `))}
 }
 
-// waitForEventNote waits for an event with the note.
+// waitForEventNote waits for an event with this reason whose note contains this text.
 func waitForEventNote(t *testing.T, env *controllertest.Environment, reason, note string) {
 	t.Helper()
 	controllertest.WaitUntil(t, func() error {

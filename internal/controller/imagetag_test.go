@@ -162,7 +162,7 @@ func TestTagThatCannotBeCompared(t *testing.T) {
 	operator = env.StartReconciler(t, "labels-2")
 	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, "labels-2")) {
 		if call != "patch llamastackdistributions status my" {
-			t.Errorf("a start without the registry caused another write than that of the status: %s", call)
+			t.Errorf("a start without the registry caused a write other than that of the status: %s", call)
 		}
 	}
 	waitForDegraded(t, env, "503")

@@ -109,7 +109,7 @@ func TestLabelsOfAnOverride(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
 	for _, call := range controllertest.ListWrites(env.WaitUntilIdle(t, "labels-2")) {
 		if call != "patch llamastackdistributions status my" {
-			t.Errorf("a start without the registry and the status caused another write than that of the status: %s", call)
+			t.Errorf("a start without the registry and the status caused a write other than that of the status: %s", call)
 		}
 	}
 	env.Get(t, "my", stack)

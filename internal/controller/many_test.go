@@ -194,8 +194,8 @@ func TestCallsOfManyStacks(t *testing.T) {
 	})
 }
 
-// waitForCalls waits until the operator has made count calls with this verb and resource after the first calls, whose
-// number is seen.
+// waitForCalls waits until the operator has made count calls with this verb and resource. The first calls are not
+// counted; seen is their number.
 func waitForCalls(t *testing.T, env *controllertest.Environment, version string, seen int, sort string, count int) {
 	t.Helper()
 	got := 0
