@@ -97,7 +97,7 @@ func newConflict(gvk schema.GroupVersionKind, live *unstructured.Unstructured) *
 	return conflict
 }
 
-// NameTaken is the error for an immutable object if an object of the same name has other content or belongs to another
+// NameTaken is the error for an immutable object if an object of the same name has different data or belongs to another
 // owner. The caller can use another name.
 type NameTaken struct {
 	Kind string
@@ -106,5 +106,5 @@ type NameTaken struct {
 
 // Error names the object.
 func (e *NameTaken) Error() string {
-	return fmt.Sprintf("%s %q exists with different content or another owner", e.Kind, e.Name)
+	return fmt.Sprintf("%s %q exists with different data or another owner", e.Kind, e.Name)
 }

@@ -16,7 +16,7 @@ import (
 type Applied struct {
 	// Kind is the kind of the object.
 	Kind schema.GroupVersionKind
-	// Object is the object from the API server, or only its metadata if the content of its kind is not cached. Do not
+	// Object is the object from the API server, or only its metadata if only the metadata of its kind is cached. Do not
 	// change it.
 	Object client.Object
 	// Outcome is the effect of the apply.
@@ -73,8 +73,8 @@ func (a *Applier) inForce(desired Desired) (bool, error) {
 	return err == nil && InForce(desired.Wanted, live, a.manager), err
 }
 
-// send applies an object and returns the answer of the API server. If the content of the kind is not cached, the answer
-// contains only metadata, because the content is not used.
+// send applies an object and returns the answer of the API server. If only the metadata of the kind is cached, the
+// answer contains only metadata too, because nothing else is used.
 func (a *Applier) send(ctx context.Context, desired Desired) (client.Object, error) {
 	wanted := *desired.Wanted
 	wanted.Object = maps.Clone(wanted.Object)

@@ -98,7 +98,8 @@ func fieldsInvalid(err error) bool {
 // value, and several conditions repeat the error.
 const maxRefusal = 4 << 10
 
-// withRemedy returns the API server's message, with a remedy if the message has none.
+// withRemedy returns the API server's message. If a webhook could not be called, it adds a remedy, because the message
+// does not contain one.
 func withRemedy(err error) string {
 	message := status.Shorten(err.Error(), maxRefusal)
 	if strings.Contains(message, "failed calling webhook") {

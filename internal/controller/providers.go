@@ -43,7 +43,7 @@ func recordServer(s *stack, in *intent.Intent, answer *probe.Answer) {
 const (
 	// maxProviders bounds the list of providers in a status.
 	maxProviders = 20
-	// fewProviders is the maximum number of providers in the status of a stack whose spec contains none.
+	// fewProviders is the maximum number of providers in the status of a stack whose spec contains no providers.
 	fewProviders = 5
 )
 

@@ -35,7 +35,7 @@ func (r *Reconciler) baseConfig(
 	base := &plan.Base{Data: labels.distribution.Base, Source: v1alpha2.ConfigSourceEmbedded}
 	if !keepsBase(stack, &labels.distribution, running) ||
 		running.BaseConfigMap == plan.BaseConfigMapName(stack.Name, base.Data) {
-		return base, nil // the name identifies the content
+		return base, nil // the name contains a hash of the data
 	}
 	kept, err := r.configMaps.KeptBase(ctx, keyOf(stack), stack.UID, running.BaseConfigMap)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// configMaps holds the content of the ConfigMaps that the spec refers to.
+// configMaps holds the data of the ConfigMaps that the spec refers to.
 type configMaps struct {
 	contents resolve.Contents
 	trust    plan.Trust

@@ -30,9 +30,9 @@ type imageLabels struct {
 }
 
 // imageLabels collects the content of the image's labels: its configuration and the server's release. The operator does
-// not read images of the catalogue, because their content is known. It reads any other image once, and uses the result
-// until the image, name or version in spec.distribution changes. If the image cannot be read, a stack waits only if it
-// has no other base, and a running stack does not change.
+// not read images of the catalogue, because their configurations and releases are known. It reads any other image once,
+// and uses the result until the image, name or version in spec.distribution changes. If the image cannot be read, a
+// stack waits only if it has no other base, and a running stack does not change.
 func (r *Reconciler) imageLabels(
 	ctx context.Context, stack *stack, image *resolvedImage, running *rollout.Record, report *report,
 ) (imageLabels, error) {

@@ -33,7 +33,7 @@ type Inputs struct {
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 	// Overrides holds the overrides of the spec.
 	Overrides *v1alpha2.WorkloadOverrides `json:"overrides,omitempty"`
-	// ConfigMap and ConfigKey identify the mounted configuration. ConfigHash is the hash of its content.
+	// ConfigMap and ConfigKey identify the mounted configuration. ConfigHash is the hash of the configuration.
 	ConfigMap  string `json:"configMap,omitempty"`
 	ConfigKey  string `json:"configKey,omitempty"`
 	ConfigHash string `json:"configHash,omitempty"`
@@ -61,13 +61,13 @@ type Inputs struct {
 
 // References is the state of the Secrets and ConfigMaps that the pods read.
 type References struct {
-	// Digest is a keyed digest of their content. Empty means that the pods read none, or that their content is unknown, as
-	// on the command line.
+	// Digest is a keyed digest of their data. Empty means that the pods do not read any Secrets or ConfigMaps, or that
+	// their data is unknown, as on the command line.
 	Digest string
 	// Key names the key of Digest. Digests with different keys cannot be compared.
 	Key string
-	// EarlierDigest and EarlierKey are the values that an earlier operator recorded for the same content, when all
-	// namespaces shared one key. Decide compares them with records of that operator. New records do not contain them.
+	// EarlierDigest and EarlierKey are the values that an earlier operator recorded for the same data, when all namespaces
+	// shared one key. Decide compares them with records of that operator. New records do not contain them.
 	EarlierDigest, EarlierKey string
 }
 

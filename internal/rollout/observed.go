@@ -154,7 +154,7 @@ func (o observed) revision() int64 {
 	return number
 }
 
-// restarted reports whether a user restarted the pods since their template was first kept.
+// restarted reports whether a user has restarted the pods since Kept was recorded.
 func (o observed) restarted() bool {
 	return o.record.Kept != nil && o.record.Kept.RestartedAt != restartedAt(o.live)
 }

@@ -5,7 +5,7 @@ import (
 )
 
 // onlyOperator reports whether another version of the operator generates a different configuration for the same stack,
-// and nothing else changed: the spec, its image and base, and the content of its references are the same. Such a
+// and nothing else changed: the spec, its image and base, and the data of its references are the same. Such a
 // configuration restarts no pod. It is rolled out with the next change by a user.
 func (o observed) onlyOperator() bool {
 	was, wanted := o.record, o.rendered.Record

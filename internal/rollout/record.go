@@ -53,8 +53,8 @@ type Record struct {
 	// Places describes where the pods of the template store their data. Nil means that an earlier operator did not record
 	// the places, or that the value is damaged.
 	Places *retention.Places `json:"places,omitempty"`
-	// StorageSecret is the Secret with derived values that the pods of the template read. Nil means that the pods read
-	// none, or that an earlier operator, which used one fixed name, rendered the template.
+	// StorageSecret is the Secret with derived values that the pods of the template read. Nil means that the pods do not
+	// read such a Secret, or that an earlier operator, which used one fixed name, rendered the template.
 	StorageSecret *StorageSecret `json:"storageSecret,omitempty"`
 	// LeftAsImage reports whether the container keeps the settings of its image because the release was known only from
 	// the tag of the image.
@@ -139,14 +139,14 @@ const shortLength = 16
 type StorageSecret struct {
 	// Name is the name of the Secret.
 	Name string `json:"name"`
-	// Digest is the digest of its content, with the key that ReferenceKey names.
+	// Digest is the digest of its data, with the key that ReferenceKey names.
 	Digest string `json:"digest"`
 }
 
 // Kept describes a live template that stays although the rendered template differs from it.
 type Kept struct {
-	// RestartedAt is the restart annotation of the template when it was first kept. A later restart applies the rendered
-	// template.
+	// RestartedAt is the restart annotation of the template at the time when Kept was first set. A later restart applies
+	// the rendered template.
 	RestartedAt string `json:"restartedAt,omitempty"`
 }
 
