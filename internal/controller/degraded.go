@@ -15,8 +15,8 @@ import (
 // defaultAutoscalerPatience is how long an autoscaler may have no metrics. New pods have metrics after a minute or two.
 const defaultAutoscalerPatience = 3 * time.Minute
 
-// reportLostReferences adds a condition if the running pods use an object that no longer exists. It ignores a spec that
-// was never in force.
+// reportLostReferences adds a condition if the pods keep values or a configuration that can no longer be read, or if
+// their image cannot be compared with its tag. It ignores the references of a spec that the pods do not run yet.
 func (s *state) reportLostReferences(failure *status.Failure) {
 	if s.live().deployment == nil {
 		return

@@ -69,8 +69,8 @@ func (r *Reconciler) setCatalogue(
 	return found.catalogue != current.Image
 }
 
-// createdWith returns the catalogue's image with which the stack was created, and reports whether the image is
-// recorded. If the image is not recorded, createdWith returns the image of the release that wrote the data on the
+// createdWith returns the catalogue's image with which the stack was created, and reports whether the status or the
+// record shows this image. If neither shows it, createdWith returns the image of the release that wrote the data on the
 // stack's volume, or an empty string if this release is unknown.
 func (r *Reconciler) createdWith(
 	ctx context.Context, stack *stack, running *rollout.Record,
