@@ -12,9 +12,9 @@ import (
 )
 
 // answers holds the API server's last answer for each object. It only saves calls: without it, the operator would read
-// objects more often. It saves calls in three cases: the cache does not yet contain the operator's last write, the
-// cache holds only the metadata of an object, or the API server stores an object in a form that differs from the
-// applied one. Calls for one object are not concurrent.
+// objects more often. It saves calls if the cache does not yet contain the operator's last write, or holds only the
+// metadata of an object. It also saves calls if the API server stores an object in a form that differs from the applied
+// one. Calls for one object are not concurrent.
 type answers struct {
 	mu      sync.Mutex
 	entries map[types.NamespacedName]map[objectKey]entry

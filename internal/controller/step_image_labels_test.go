@@ -191,7 +191,7 @@ func TestUnreadableImage(t *testing.T) {
 	}
 }
 
-// TestUnreadableImageIsReadAgain checks that the message about an unreadable image tells when the operator reads it
+// TestUnreadableImageIsReadAgain checks that the message about an unreadable image states when the operator reads it
 // again.
 func TestUnreadableImageIsReadAgain(t *testing.T) {
 	const lasting = "The operator reads the image again when its name, the digest of its tag, or the key \"registries\" in the operator's configuration changes"
