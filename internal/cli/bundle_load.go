@@ -138,7 +138,7 @@ func newLoader(p printer, line *progress.Line, from *bundle.Bundle) *loader {
 	return &loader{p: p, line: line, from: from}
 }
 
-// through returns a transport that counts the bytes that it sends, and shows them.
+// through returns a transport that counts the sent bytes, and shows their number.
 func (l *loader) through(transport http.RoundTripper) http.RoundTripper {
 	l.sent = progress.NewSent(transport, func(sent int64) {
 		l.line.Show("%s of %s sent", megabytes(sent), megabytes(l.size))
@@ -185,7 +185,7 @@ func (l *loader) one(ctx context.Context, image *bundle.Image, place name.Refere
 	return nil
 }
 
-// loadRemedy returns the text of an error of the registry or the archive with its remedy.
+// loadRemedy returns the text of an error of the registry or the archive, and adds the remedy.
 func loadRemedy(err error) string {
 	if damage := bundle.Damage(err); damage != nil {
 		return damage.Error()

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The output formats of bundle load.
+// These constants are the output formats of the command bundle load.
 const (
 	formValues    = "values"
 	formConfigMap = "configmap"

@@ -133,8 +133,8 @@ func (o *chatOptions) check() error {
 	}
 }
 
-// failed returns an error of the server with the command that shows the log of the server. A refused request needs no
-// log.
+// failed adds the command that shows the log of the server to an error of the server. It adds no command if the server
+// refused the request, because the error contains the reason.
 func (t *target) failed(err error) error {
 	if _, is := errors.AsType[*server.RefusedError](err); is {
 		return rejected(err)

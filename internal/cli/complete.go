@@ -34,7 +34,7 @@ func completeReleases(command *cobra.Command, flag string) {
 }
 
 // completeAll registers completions for the names of stacks and for flags. The name of a flag determines its
-// completion. It does not replace the completions that a command has registered.
+// completion. completeAll does not replace completions that a command has already registered.
 func completeAll(root *cobra.Command) {
 	for _, command := range root.Commands() {
 		completeAll(command)
@@ -53,7 +53,8 @@ func completeAll(root *cobra.Command) {
 	}
 }
 
-// completionOf returns the completion of a flag, or nil for files and for flags without known values.
+// completionOf returns the completion of a flag. It returns nil for a flag that accepts any file or has no known
+// values.
 func completionOf(command *cobra.Command, flag string) cobra.CompletionFunc {
 	onCluster := command.Flags().Lookup("kubeconfig") != nil
 	switch {

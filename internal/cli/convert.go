@@ -260,7 +260,8 @@ func (c *converter) end(title string, text []byte, warnings []string) {
 	c.write(text)
 }
 
-// readStack decodes a stack as all commands do. The source contains the values that fit a field of the type.
+// readStack decodes a stack as all commands do. The returned source contains only the values that fit the fields of the
+// type.
 func readStack(doc document.Document) (dryrun.Stack, manifest.Source) {
 	doc.Data = withoutStatus(doc.Data)
 	found := dryrun.DecodeStack(doc, "")

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// flagPrevious precedes the problems of the files in --previous.
+// flagPrevious is the prefix of messages about the files in --previous.
 const flagPrevious = "--previous: "
 
 // readPrevious returns the running stacks. The objects that they refer to may be in either set of files.
@@ -80,7 +80,7 @@ func withCompat(s, running dryrun.Stack) dryrun.Stack {
 	return s
 }
 
-// offlineChange plans a stack as a change of the running stack with the same name and namespace.
+// offlineChange plans a stack as a change to the running stack with the same name and namespace.
 func offlineChange(m *dryrun.Manifests, s dryrun.Stack, previous *dryrun.Manifests) dryrun.Outcome {
 	before, ok := runningStack(previous, s)
 	if !ok {

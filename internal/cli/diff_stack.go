@@ -118,8 +118,8 @@ func comparedWith(m *dryrun.Manifests, s dryrun.Stack, previous *dryrun.Manifest
 	return sides
 }
 
-// plan plans both sides. Places contains where the running pods store data; nil means that the spec of the running
-// stack determines it.
+// plan plans both sides. Places contains the locations where the running pods store data. Nil means that the spec of
+// the running stack determines the locations.
 func (c *comparedStack) plan(
 	before *dryrun.Manifests, running dryrun.Stack, after *dryrun.Manifests, next dryrun.Stack, places *retention.Places,
 ) {

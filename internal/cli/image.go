@@ -25,7 +25,7 @@ credentials of docker login.`,
 	return command
 }
 
-// The names of the flags of access.
+// These constants are the names of the flags for access to a registry.
 const (
 	flagInsecure = "insecure"
 	flagCAFile   = "ca-file"
@@ -88,7 +88,7 @@ func authorities(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// withRemedy returns the text of an error about an image with its remedy.
+// withRemedy returns the text of an error about an image, and adds the remedy.
 func withRemedy(err error) string {
 	switch {
 	case registry.NeedsInsecure(err):

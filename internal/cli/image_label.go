@@ -142,7 +142,7 @@ func notLabelled(written string, err error) error {
 	return &rejection{problems: []string{written + ": " + withRemedy(err)}, summary: "the image is unchanged"}
 }
 
-// labels reads the new labels, and makes all checks that do not need the image.
+// labels reads the new labels, and runs all checks that do not need the image.
 func (o *imageLabelOptions) labels(stdin io.Reader) (*registry.Labels, error) {
 	if o.config == "" && o.provider == "" && o.release == "" {
 		return nil, errors.New("nothing to write; set --config, --provider or --release")

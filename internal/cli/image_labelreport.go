@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// labelReport describes the changes of an image.
+// labelReport describes the changes to an image.
 type labelReport struct {
 	Image string `json:"image"`
 	// Target is the image with its new tag.

@@ -29,7 +29,8 @@ import (
 const (
 	// stacksPerPage is the maximum number of stacks that one request returns.
 	stacksPerPage = 100
-	// maxStacks is the maximum number of stacks. In a larger cluster, the user must list the stacks of single namespaces.
+	// maxStacks is the maximum number of stacks. In a larger cluster, the user must list the stacks of one namespace at a
+	// time.
 	maxStacks = 10_000
 )
 
@@ -49,7 +50,7 @@ func (v *surveyor) survey(ctx context.Context, namespace string) error {
 		err := v.client.List(ctx, list, client.InNamespace(namespace), client.Limit(stacksPerPage),
 			client.Continue(list.GetContinue()))
 		if notServed(err) && list.GroupVersionKind().Version == v1alpha2.GroupVersion.Version && len(v.found.Stacks) == 0 {
-			// The only version of the previous operator.
+			// The previous operator serves only this version.
 			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind + "List"))
 			continue
 		}
@@ -145,8 +146,8 @@ func dropped(live *unstructured.Unstructured) []string {
 	return texts
 }
 
-// conditions adds the findings in the operator's status, because the operator has more facts about a running stack than
-// this command.
+// conditions adds the findings that the operator wrote to the status of the stack, because the operator has more facts
+// about a running stack than this command.
 func (t *takeover) conditions(live *unstructured.Unstructured) {
 	t.ServerVersion, _, _ = unstructured.NestedString(live.Object, "status", "version", "llamaStackServerVersion")
 	conditions, _, _ := unstructured.NestedSlice(live.Object, "status", "conditions")

@@ -22,8 +22,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// reader reads the objects that stacks refer to from a cluster, each object once. It never reads Secrets. It records
-// the objects that the caller may not read.
+// reader reads from a cluster the objects that stacks refer to. It reads each object once, and never reads Secrets. It
+// records the objects that the caller may not read.
 type reader struct {
 	cluster *kube.Cluster
 	// version is the version of the command.
@@ -126,7 +126,7 @@ func (r *reader) references(ctx context.Context, object *v1alpha2.LlamaStackDist
 	return m, nil
 }
 
-// stacks returns the stacks with the names, or without names the stacks that the flags select.
+// stacks returns the stacks with the given names. Without names, it returns the stacks that the flags select.
 func (r *reader) stacks(ctx context.Context, names []string) ([]v1alpha2.LlamaStackDistribution, error) {
 	if len(names) == 0 {
 		return r.cluster.Stacks(ctx)
@@ -179,7 +179,8 @@ func (r *reader) running(ctx context.Context, stack *v1alpha2.LlamaStackDistribu
 	return found, nil
 }
 
-// operatorConfig reads the operator's ConfigMap from a file, or without a file from any namespace.
+// operatorConfig reads the operator's ConfigMap from a file. Without a file, it reads the ConfigMap from any namespace
+// of the cluster.
 func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reader, p printer) (err error) {
 	if file != "" {
 		r.config, err = readOperatorConfig(file, stdin, p)

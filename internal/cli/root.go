@@ -46,7 +46,7 @@ func (s *Streams) progress() *progress.Line {
 // colorChoice is a value of --color.
 type colorChoice string
 
-// The values of --color.
+// These constants are the values of --color.
 const (
 	colorAuto   colorChoice = "auto"
 	colorAlways colorChoice = "always"
@@ -151,7 +151,7 @@ func Run(streams Streams, version string, args []string) int {
 	return 2
 }
 
-// versionOr returns a version, or for an empty version the one that Go recorded at build time.
+// versionOr returns a version. For an empty version, it returns the version that Go recorded at build time.
 func versionOr(version string) string {
 	if version != "" {
 		return version

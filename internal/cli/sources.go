@@ -29,7 +29,8 @@ type sources struct {
 	// optional skips unreadable files that do not mention a stack, and allows files without a stack.
 	optional  bool
 	namespace string
-	// operatorConfig is a file with the operator's ConfigMap. Empty means that the operator has none.
+	// operatorConfig is a file with the operator's ConfigMap. Empty means that the command uses the operator's default
+	// configuration.
 	operatorConfig string
 }
 

@@ -140,7 +140,7 @@ func (c *collector) addTyped(object client.Object) {
 	c.left(fmt.Sprintf("%T %s: %v", object, object.GetName(), err))
 }
 
-// list returns the objects of a kind with labels. It returns none for a kind that the cluster does not serve.
+// list returns the objects of a kind with labels. It returns no objects for a kind that the cluster does not serve.
 func (c *collector) list(
 	ctx context.Context, kind schema.GroupVersionKind, namespace string, labels map[string]string,
 ) []unstructured.Unstructured {
@@ -253,7 +253,7 @@ func (c *collector) pods(ctx context.Context, stack *v1alpha2.LlamaStackDistribu
 	return secrets
 }
 
-// The kinds that are read without their Go types.
+// These kinds are read as unstructured objects, without their Go types.
 var (
 	configMapKind  = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 	secretKind     = corev1.SchemeGroupVersion.WithKind("Secret")

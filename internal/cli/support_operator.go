@@ -111,8 +111,8 @@ func (c *collector) log(ctx context.Context, pod *corev1.Pod, container string, 
 	c.left(fmt.Sprintf("the log of container %q of pod %s/%s: %v", container, pod.Namespace, pod.Name, err))
 }
 
-// readEnd returns the end of a stream. It may drop earlier bytes, but then returns more than most bytes, so that
-// package support recognizes an incomplete log.
+// readEnd returns the end of a stream. It may drop earlier bytes. In that case, the result is longer than the limit, so
+// that package support recognizes an incomplete log.
 func readEnd(stream io.Reader, most int64) ([]byte, error) {
 	var kept []byte
 	part := make([]byte, 64<<10)

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The output formats of commands that print a table.
+// These constants are the output formats of commands that print a table.
 const (
 	formTable = "table"
 	formJSON  = "json"

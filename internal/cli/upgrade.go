@@ -258,7 +258,8 @@ func (o *upgradeOptions) report(m *dryrun.Manifests, s dryrun.Stack, known *dryr
 	return upgrade.Of(in)
 }
 
-// planBoth runs the pipeline for both releases. The data is in the places of the earlier release.
+// planBoth runs the pipeline for both releases. Both plans assume that the data is in the locations that the earlier
+// release uses.
 func planBoth(m *dryrun.Manifests, known *dryrun.Running, today, next dryrun.Stack) (before, after upgrade.Outcome) {
 	var places *retention.Places
 	running := as(m, known, today).Plan(today)

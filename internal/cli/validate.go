@@ -107,7 +107,7 @@ func runValidate(stdin io.Reader, streams Streams, version string, options valid
 	return nil
 }
 
-// planner returns the function that plans a stack. With --previous, the function plans a change of the running stack.
+// planner returns the function that plans a stack. With --previous, the function plans a change to the running stack.
 func (o *validateOptions) planner(found *dryrun.Manifests, stdin io.Reader) (func(dryrun.Stack) dryrun.Outcome, error) {
 	if o.previous == "" {
 		return found.Plan, nil

@@ -18,11 +18,11 @@ type Input struct {
 	After *plan.Plan
 	// Exists reports whether the stack exists.
 	Exists bool
-	// Paused reports whether the edited stack is paused. Deleting reports whether the running one is being deleted.
+	// Paused reports whether the edited stack is paused. Deleting reports whether the running stack is being deleted.
 	Paused, Deleting bool
 	// Serving is the number of available pods. Nil means that the number is not known.
 	Serving *int32
-	// Held is the operator's message about changes of the pod template that wait for the next change of the pods.
+	// Held is the operator's message about changes to the pod template that it postpones until it next replaces the pods.
 	Held string
 	// Open lists the facts that are not known, with the reasons.
 	Open []string
@@ -63,7 +63,7 @@ type Key struct {
 	Origin string `json:"origin"`
 }
 
-// Data is data that the change leaves behind.
+// Data describes data that the change leaves behind.
 type Data struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
@@ -71,7 +71,7 @@ type Data struct {
 	Waits bool `json:"waits,omitempty"`
 }
 
-// Client is a change of a model, an API or an address that clients use.
+// Client describes a change to a model, an API or an address that clients use.
 type Client struct {
 	What string `json:"what"`
 	From string `json:"from,omitempty"`

@@ -52,7 +52,8 @@ func served(of *plan.Plan) map[string]string {
 	return found
 }
 
-// address returns the facts by which clients reach the server: port, scheme, kind of exposure and host name.
+// address returns the parts of the address that clients use to reach the server: the port, the scheme, the kind of
+// exposure and the host name.
 func address(of *plan.Plan) map[string]string {
 	found := map[string]string{}
 	if of == nil {

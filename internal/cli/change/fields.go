@@ -23,8 +23,8 @@ func compare(before, after map[string]any) []Field {
 
 type comparison struct {
 	found []Field
-	// opaque reports whether the object is a ConfigMap or Secret, whose data are files. Only the length and the digest of
-	// a file are shown.
+	// opaque reports whether the object is a ConfigMap or Secret. The data of these objects consists of files, and only
+	// the length and the digest of a file are shown.
 	opaque bool
 }
 
@@ -62,7 +62,7 @@ func (c *comparison) maps(path string, a, b map[string]any) {
 	}
 }
 
-// lists compares the entries with the same key.
+// lists compares the entries of two lists that have the same key.
 func (c *comparison) lists(path string, a, b []any) {
 	before, after := byKey(a), byKey(b)
 	all := maps.Clone(before)
@@ -164,7 +164,8 @@ func keyed(items []any) bool {
 	})
 }
 
-// byKey returns the entries of a list by their keys. The position is added to a key that another entry has.
+// byKey returns the entries of a list by their keys. If an earlier entry has the same key, the position is added to the
+// key.
 func byKey(items []any) map[string]any {
 	found := make(map[string]any, len(items))
 	for i, item := range items {
@@ -188,7 +189,7 @@ func join(path, key string) string {
 	}
 }
 
-// unnamed returns an object without metadata.name, because a change of the name is shown with the object.
+// unnamed returns an object without metadata.name, because a change to the name is shown with the object.
 func unnamed(object map[string]any) map[string]any {
 	metadata, ok := object["metadata"].(map[string]any)
 	if !ok {

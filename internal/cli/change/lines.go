@@ -9,7 +9,8 @@ import (
 const (
 	// context is the number of equal lines before and after a difference.
 	context = 3
-	// maxCells bounds the size of the table of a comparison. A diff shows larger texts as completely removed and added.
+	// maxCells bounds the size of the table of a comparison. If the table would be larger, the diff shows one text as
+	// removed and the other as added.
 	maxCells = 16 << 20
 )
 

@@ -81,7 +81,7 @@ func objects(before, after *plan.Plan) ([]Object, error) {
 	return found, nil
 }
 
-// unused returns the change of an object that the edited stack does not have.
+// unused returns the change to an object that the edited stack no longer has.
 func (c child) unused() Object {
 	action := Removed
 	if c.retained {

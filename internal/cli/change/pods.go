@@ -45,8 +45,9 @@ type Pods struct {
 	replaces bool
 }
 
-// pods decides as package rollout does: the operator replaces pods if the inputs of their template change, and this
-// changes the template. Both sides come from the same pipeline, so facts that only the operator has do not differ.
+// pods decides as package rollout does: the operator replaces pods if the inputs of their template change and the
+// template itself changes. Both sides come from the same pipeline, so facts that only the operator has cause no
+// difference.
 func pods(in Input, objects []Object) (Pods, error) {
 	if in.Before == nil {
 		return firstPods(in), nil

@@ -123,7 +123,7 @@ func (c *Change) writeObjects(page *bytes.Buffer) {
 			fmt.Fprintf(page, "  = %s: the stack no longer uses it, and the operator keeps it\n", name)
 		case object.Was != "":
 			fmt.Fprintf(page, "  ~ %s, which replaces %s\n", name, object.Was)
-			continue // a separate section lists the changes of the configuration
+			continue // a separate section lists the changes to the configuration
 		default:
 			fmt.Fprintf(page, "  ~ %s\n", name)
 		}

@@ -27,11 +27,11 @@ func checkAliases(data []byte) string {
 // maxNesting bounds the recursion of an alias inside its own anchor. Without aliases, the decoder limits the nesting.
 const maxNesting = 10_000
 
-// written counts the bytes that are left for an expanded document.
+// written contains the number of bytes that the rest of an expanded document may have.
 type written struct{ left int }
 
-// fits reports whether a node fits into the bytes that are left. Each value counts as one byte more than its text, so
-// that many aliases of empty values exceed the limit too.
+// fits reports whether a node fits into the remaining bytes. Each value counts as one byte more than its text, so that
+// many aliases of empty values exceed the limit too.
 func (w *written) fits(node *yaml.Node, depth int) bool {
 	if w.left -= len(node.Value) + 1; w.left < 0 || depth > maxNesting {
 		return false

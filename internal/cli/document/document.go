@@ -47,7 +47,7 @@ type Document struct {
 	Meta         metav1.TypeMeta
 	// Problem is the reason why the text cannot be read, or a sentence about duplicate keys. Empty means no problem.
 	Problem string
-	// whole is the text that contains the document. within contains the indexes that lead to it in nested lists.
+	// whole is the text that contains the document. within contains the indexes that lead to the document in nested lists.
 	within []int
 	whole  []byte
 }
@@ -85,8 +85,8 @@ type text struct {
 }
 
 // yamlTexts returns the documents of a YAML file as kubectl separates them. A separator is a line that begins with ---.
-// Only a comment may follow on that line; other text is a problem of the document that begins there. A separator before
-// the first text belongs to the first document.
+// Only a comment may follow on that line; other text is a problem of the document that begins there. A separator at the
+// beginning of the file does not end a document.
 func yamlTexts(data []byte) []text {
 	var texts []text
 	current := text{line: 1}

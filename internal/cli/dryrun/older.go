@@ -81,8 +81,7 @@ func missingOlder(data []byte) []string {
 
 var distributionPath = []string{"spec", "server", "distribution"}
 
-// toldByIntent lists the fields that are the same in v1alpha2. Package intent reports required fields that are missing
-// in them.
+// toldByIntent lists the fields that are the same in v1alpha2. Package intent reports missing fields below them.
 var toldByIntent = []string{
 	"spec.server.externalProviders", "spec.server.providers", "spec.server.resources",
 	"spec.server.storage.",

@@ -39,7 +39,7 @@ func NewRunning(stack *v1alpha2.LlamaStackDistribution, deployment *appsv1.Deplo
 	return found
 }
 
-// asks reports whether a spec names the distribution in the status, and returns the distribution.
+// asks returns the distribution in the status, and reports whether a spec names the same distribution and version.
 func (r *Running) asks(spec *v1alpha2.LlamaStackDistributionSpec) (*v1alpha2.ResolvedDistribution, bool) {
 	known := r.Stack.Status.ResolvedDistribution
 	asked := spec.Distribution
@@ -115,8 +115,8 @@ func (r *Running) complete(input *plan.Input) {
 // Places returns the places where the running pods store data. Nil means that the record does not contain them.
 func (r *Running) Places() *retention.Places { return r.Record.Places }
 
-// Held returns the operator's message about changes to the pod template that the operator postpones until the next
-// change of the pods.
+// Held returns the operator's message about changes to the pod template that it postpones until it next replaces the
+// pods.
 func (r *Running) Held() string {
 	condition := meta.FindStatusCondition(r.Stack.Status.Conditions, v1alpha2.ConditionAdopted)
 	if condition == nil || condition.Status != metav1.ConditionFalse {

@@ -2,14 +2,14 @@ package findings
 
 import "strings"
 
-// The levels of a finding, with their names in SARIF.
+// These constants are the levels of a finding, with the names that SARIF uses.
 const (
 	Error   = "error"
 	Warning = "warning"
 	Note    = "note"
 )
 
-// The rules of findings.
+// These constants are the rules of findings.
 const (
 	RuleInvalid = "manifest-invalid"
 	RuleWarning = "manifest-warning"

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// The output formats of a report.
+// These constants are the output formats of a report.
 const (
 	FormText   = "text"
 	FormJSON   = "json"
@@ -77,7 +77,7 @@ func uri(file string) string {
 	switch {
 	case strings.HasPrefix(file, "/"):
 		return (&url.URL{Scheme: "file", Path: file}).String()
-	case len(file) > 2 && file[1] == ':' && file[2] == '/': // a drive letter of Windows
+	case len(file) > 2 && file[1] == ':' && file[2] == '/': // the path begins with a Windows drive letter
 		return (&url.URL{Scheme: "file", Path: "/" + file}).String()
 	default:
 		return (&url.URL{Path: file}).EscapedPath()

@@ -160,7 +160,7 @@ func (a *answer) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// explain converts an error to the error type of the status code of the answer.
+// explain converts an error to the API error type that corresponds to the recorded status code.
 func (a *answer) explain(err error) error {
 	resource := schema.GroupResource{Resource: "pods/portforward"}
 	switch a.code {

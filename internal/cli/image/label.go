@@ -54,7 +54,7 @@ type Labelled struct {
 	Blobs     []Blob
 }
 
-// Label returns an image with labels, or an index whose images have the labels. The result has OCI media types, also if
+// Label returns an image with labels, or an index whose images have the labels. The result has OCI media types, even if
 // the original has media types of Docker. Label writes nothing.
 func Label(ctx context.Context, from registry.Source, identifier string, wanted *registry.Labels) (*Labelled, error) {
 	top, digest, err := readObject(ctx, from, identifier)

@@ -21,7 +21,7 @@ type single struct {
 	layer *Blob
 }
 
-// createdBy is the text about a layer of this command in the history of an image.
+// createdBy is the text that names this command in the history entries of its layers.
 const createdBy = "kubectl llamastack image label"
 
 // label sets the labels. If they contain a configuration, it removes the earlier labels and the layer of the earlier

@@ -46,7 +46,7 @@ func (f *Flags) Connect(version string) (*Cluster, error) {
 		return nil, err
 	}
 	config.UserAgent = "kubectl-llamastack/" + version
-	config.QPS = -1                                      // the commands limit the rate of their requests
+	config.QPS = -1                                      // no limit in the client: package migration limits its rate
 	config.WarningHandlerWithContext = rest.NoWarnings{} // a migration would print a warning for each stack that it writes
 	log.SetLogger(logr.Discard())                        // without a logger, controller-runtime prints a warning
 	scheme, err := newScheme()

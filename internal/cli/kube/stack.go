@@ -24,8 +24,8 @@ import (
 const (
 	// perPage is the maximum number of stacks that one request returns.
 	perPage = 500
-	// MaxStacks is the maximum number of stacks in a list. In a larger cluster, the user must list the stacks of single
-	// namespaces.
+	// MaxStacks is the maximum number of stacks in a list. In a larger cluster, the user must list the stacks of one
+	// namespace at a time.
 	MaxStacks = 10_000
 )
 

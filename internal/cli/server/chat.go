@@ -113,7 +113,8 @@ func (c *Client) ask(ctx context.Context, model string, body []byte) (*http.Resp
 // status of a provider, so status 401 may concern the credentials of the provider.
 var ofProvider = regexp.MustCompile(`\bError code: [45]\d\d\b`)
 
-// isNoPath reports whether the body of an answer states that the server does not serve the path.
+// isNoPath reports whether the body of an answer means that the server does not serve the path. Such a body has no
+// message, or a message that names no cause.
 func isNoPath(body []byte) bool {
 	text := strings.ToLower(rawMessage(body))
 	return text == "" || text == "not found" || text == "method not allowed"
@@ -199,7 +200,7 @@ func (a *answer) add(data []byte) error {
 	return nil
 }
 
-// harmless removes control characters, which could change a terminal. It keeps line breaks and tabs.
+// harmless removes control characters, which could change the state of a terminal. It keeps line breaks and tabs.
 func harmless(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {

@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 )
 
-// The kinds of state storage.
+// These constants are the kinds of state storage.
 const (
 	StoreNone     = "none"
 	StoreSQLite   = "sqlite"
@@ -17,7 +17,7 @@ const (
 // Stores returns the kinds of state storage.
 func Stores() []string { return []string{StoreNone, StoreSQLite, StorePostgres, StoreRedis} }
 
-// The defaults of answers.
+// These constants are the defaults of empty answers.
 const (
 	DefaultName          = "my-stack"
 	DefaultDistribution  = "starter"
@@ -26,7 +26,7 @@ const (
 	DefaultStoreEndpoint = "redis:6379"
 )
 
-// The flags of the answers in messages.
+// These constants are the flags of the answers, as messages name them.
 const (
 	FlagName          = "NAME"
 	FlagNamespace     = "--namespace"
@@ -48,7 +48,7 @@ const (
 type Answers struct {
 	Name, Namespace       string
 	Distribution, Release string
-	// Provider is the short or full type of the provider of models.
+	// Provider is the short or full type of the model provider.
 	Provider string
 	// Endpoint is the URL of the provider.
 	Endpoint string
@@ -57,7 +57,7 @@ type Answers struct {
 	// Settings are other keys of the provider, as KEY=VALUE.
 	Settings []string
 	Models   []string
-	// Store is one of Stores. VolumeSize is the size of its volume, StoreEndpoint the address of Redis, and StoreSecret
+	// Store is one of Stores. VolumeSize is the size of the volume. StoreEndpoint is the address of Redis. StoreSecret is
 	// NAME/KEY of the connection string of PostgreSQL or the password of Redis.
 	Store, VolumeSize, StoreEndpoint, StoreSecret string
 	// Expose is a host name outside the cluster. Empty means that clients reach the server only inside the cluster.

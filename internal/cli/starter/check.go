@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
-// inference is the API of the provider of models.
+// inference is the API of the model provider.
 const inference = "inference"
 
 // Error is the error for an invalid answer.
@@ -97,8 +97,8 @@ func (p *Plan) rel() *release.Release {
 	return release.Default()
 }
 
-// Providers returns the types of providers of models that start in a release. It returns the short name of a type if
-// that name is not ambiguous. An unknown release means the default release.
+// Providers returns the types of model providers that start in a release. It returns the short name of a type if that
+// name is not ambiguous. An unknown release means the default release.
 func Providers(asked string) []string {
 	p := Plan{Answers: Answers{Release: asked}}
 	rel := p.rel()

@@ -29,7 +29,7 @@ type Input struct {
 	Deleting bool
 	// Unknown lists the reasons why the effects are not known.
 	Unknown []string
-	// Before is the outcome for the current release, and After the outcome for the release to check.
+	// Before is the outcome for the current release. After is the outcome for the release to check.
 	Before, After Outcome
 }
 
@@ -70,7 +70,7 @@ type Report struct {
 // Result is the summary of a report.
 type Result string
 
-// The results of a report.
+// These constants are the results of a report.
 const (
 	Starts        Result = "starts"
 	WouldNotStart Result = "would not start"

@@ -18,8 +18,9 @@ func (n *Node) Add(text string, children ...Node) {
 	n.Children = append(n.Children, Node{Text: text, Children: children})
 }
 
-// The beginnings of lines in a tree. The first two constants begin the first line of a child. The other two begin the
-// other lines of the child and the lines of its children. The second and the fourth constant are for the last child.
+// These constants are the beginnings of lines in a tree. The first two constants begin the first line of a child. The
+// other two begin the other lines of the child and the lines of its children. The second and the fourth constant are
+// for the last child.
 const (
 	branch     = "├─ "
 	lastBranch = "└─ "

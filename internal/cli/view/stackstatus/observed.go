@@ -15,9 +15,9 @@ type observation int
 const (
 	// current means that the status describes the current generation.
 	current observation = iota
-	// awaited means that the stack has changed recently, and that no operator has observed the change yet.
+	// awaited means that the stack changed recently, and that no operator has observed the change yet.
 	awaited
-	// unobserved means that the stack has changed some time ago, and that no operator has observed the change.
+	// unobserved means that the stack changed some time ago, and that no operator has observed the change.
 	unobserved
 	// older means that an operator for v1alpha1 wrote the status.
 	older
@@ -38,7 +38,7 @@ func observe(stack *v1alpha2.LlamaStackDistribution, now time.Time) observation 
 	}
 }
 
-// changedAt returns the time of the last change of a stack other than a change of its status.
+// changedAt returns the time of the last change to a stack. It ignores changes to the status.
 func changedAt(stack *v1alpha2.LlamaStackDistribution) time.Time {
 	at := stack.CreationTimestamp.Time
 	for _, entry := range stack.ManagedFields {

@@ -183,7 +183,7 @@ func (d *decision) healthy() Verdict {
 	return d.verdict(OK, sentence, "")
 }
 
-// live returns the condition Available for the current objects.
+// live computes the condition Available from the current objects.
 func (d *decision) live() metav1.Condition {
 	if d.facts.Deployment == nil || len(d.facts.ReplicaSets) == 0 {
 		return metav1.Condition{}
