@@ -136,8 +136,8 @@ func (m *mirrored) configMap(page *bytes.Buffer) error {
 	})
 }
 
-// variables prints environment variables for an installer that cannot set the ConfigMap. There is one variable for each
-// distribution, for the image of its default release.
+// variables prints environment variables for an installer that cannot set the ConfigMap. It prints one variable for
+// each distribution. The variable contains the image of the default release.
 func (m *mirrored) variables(page *bytes.Buffer, p printer) error {
 	env := []map[string]string{}
 	for _, server := range distribution.Known(nil) {

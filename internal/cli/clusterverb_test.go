@@ -374,7 +374,7 @@ func TestVersion(t *testing.T) {
 	got := s.run(t, "version")
 	for _, want := range []string{
 		"Command:       test (go", "Releases:      0.2, ", "Operator:      v1.0.0 in ops/llama-stack-operator, 2 of 2 pods ready\n",
-		"Stacks:        1 with a status of operator version v1.0.0\n", "API versions:  v1alpha2, v1alpha1\n", "Kubernetes:    v1.34.0\n",
+		"Stacks:        1 with a status from operator version v1.0.0\n", "API versions:  v1alpha2, v1alpha1\n", "Kubernetes:    v1.34.0\n",
 	} {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("no %q in\n%s%s", want, got.out, got.err)

@@ -33,10 +33,10 @@ const (
 LlamaStackDistribution in v1alpha2. Documents of other kinds are written unchanged,
 so that the output can replace the files.
 
-Applying a manifest gives the same object as applying its source. Your comments
-stay with their fields. Additional comments state where the meaning of a field
-changes, which v1alpha1 behavior the annotation llamastack.io/compat keeps, and
-which values the version cannot hold. The command also prints a warning for each of
+Applying a converted manifest gives the same object as applying its source. Your
+comments stay with their fields. Additional comments state where the meaning of a
+field changes, which v1alpha1 behavior the annotation llamastack.io/compat keeps, and
+which values the version cannot express. The command also prints a warning for each of
 these values. Fields that a cluster adds to an object, such as the status, the uid
 and the managed fields, are left out.
 

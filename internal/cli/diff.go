@@ -63,7 +63,7 @@ func newDiffCommand(streams Streams, version string) *cobra.Command {
 	options := diffOptions{}
 	command := &cobra.Command{
 		Use:     "diff -f FILE",
-		Short:   "Show the effects of an edit of a stack before you apply it",
+		Short:   "Show the effects of an edit to a stack before you apply it",
 		Long:    diffHelp,
 		Example: diffExample,
 		Args:    cobra.NoArgs,

@@ -57,7 +57,7 @@ func (a *access) reader(options registry.Options, host string) (*registry.Reader
 	return registry.New(options), nil
 }
 
-// registryOf returns the registry of an image, or "" for an image outside registries.
+// registryOf returns the registry of an image, or "" for an image that is not in a registry.
 func registryOf(image string) string {
 	ref, err := name.ParseReference(strings.TrimPrefix(image, "docker://"))
 	if err != nil {

@@ -32,8 +32,8 @@ const imageInspectHelp = `Show the data that the operator reads from an image:
   - the digests that verify all of this
 
 The command runs the same code as the operator, with the same limits, and applies the
-checks of the release to the configuration. It reads an image for several platforms
-once for each platform.
+checks of the release to the configuration. It reads a multi-platform image once for
+each platform.
 
 The exit code is 1 if the operator would not accept the image.`
 

@@ -206,7 +206,8 @@ func (r *imageReport) print(out io.Writer, form string, p printer) error {
 	return r.verdict(p)
 }
 
-// messages prints a text that applies to every platform once. It prints other texts with their platforms.
+// messages prints texts about the image. If a text applies to every platform, messages prints it only once. It prints
+// any other text with the platform.
 func (r *imageReport) messages(line func(string), of func(*platformReport) []string) {
 	counts := map[string]int{}
 	for i := range r.Images {

@@ -25,7 +25,7 @@ type initOptions struct {
 
 const (
 	initHelp = `Write a LlamaStackDistribution of v1alpha2 with comments. It contains the server, a
-provider of models, the models, and the storage. Without flags, the command asks for
+model provider, the models, and the storage. Without flags, the command asks for
 each of these values. An empty answer selects the default in brackets. With flags,
 the command asks no questions. If the standard input ends before all questions are
 answered, the command fails and writes no file.
@@ -74,7 +74,7 @@ var answerFlags = []string{
 
 func (o *initOptions) addFlags(command *cobra.Command) {
 	flags, a := command.Flags(), &o.answers
-	flags.StringVar(&a.Provider, "provider", "", "type of the provider of models, for example vllm, ollama or openai")
+	flags.StringVar(&a.Provider, "provider", "", "type of the model provider, for example vllm, ollama or openai")
 	flags.StringVar(&a.Endpoint, "endpoint", "", "URL of the provider; unset: its public service")
 	flags.StringVar(&a.Secret, "secret", "", "NAME/KEY of the Secret with the API key of the provider; unset: no API key")
 	flags.StringArrayVar(&a.Settings, "setting", nil, "setting of the provider as KEY=VALUE; may be repeated")

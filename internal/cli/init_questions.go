@@ -50,7 +50,7 @@ func (q *questions) server(a *starter.Answers) error {
 }
 
 func (q *questions) provider(a *starter.Answers) error {
-	q.p.line("Providers of models: %s", strings.Join(starter.Providers(a.Release), ", "))
+	q.p.line("Model providers: %s", strings.Join(starter.Providers(a.Release), ", "))
 	if err := q.text(a, &a.Provider, starter.FlagProvider, "Provider", starter.DefaultProvider); err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ var versions = []string{v1alpha1.GroupVersion.Version, v1alpha2.GroupVersion.Ver
 
 func runMigrate(ctx context.Context, streams Streams, version string, options migrateOptions) error {
 	if options.storage == "" {
-		return errors.New(`required flag(s) "storage" not set; or set --dry-run to show how the stacks change`)
+		return errors.New(`required flag(s) "storage" not set; set --storage VERSION, or set --dry-run to show how the stacks change`)
 	}
 	if !slices.Contains(versions, options.storage) {
 		return unknownValue("--storage", options.storage, versions)
@@ -224,7 +224,7 @@ func tryMigration(ctx context.Context, streams Streams, p printer, m *migration.
 	for _, stack := range stacks {
 		fmt.Fprintln(streams.Out, stack)
 	}
-	p.note(fmt.Sprintf("%d stacks would be stored in %s unless they already are; the command "+
+	p.note(fmt.Sprintf("%d stacks would be stored in %s, unless they are already stored in it; the command "+
 		"changed nothing", len(stacks), storage))
 	return unmigrated(result)
 }
@@ -253,7 +253,8 @@ func migrate(ctx context.Context, p printer, m *migration.Migrator, storage stri
 	return nil
 }
 
-// runUnchanged runs the migration again while the definition changes during the run.
+// runUnchanged runs the migration. If the definition changes during a run, it runs the migration again, at most maxRuns
+// times.
 func runUnchanged(ctx context.Context, p printer, m *migration.Migrator) (migration.Result, error) {
 	result, err := m.Run(ctx)
 	for range maxRuns {

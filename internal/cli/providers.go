@@ -130,7 +130,7 @@ func camelCased(apis []string) []string {
 	return names
 }
 
-// chosenTypes returns the type with a name in each of the APIs, or all types.
+// chosenTypes returns the types with the given name in the APIs. Without a name, it returns all types of the APIs.
 func chosenTypes(rel *release.Release, apis, args []string) []providerType {
 	found := []providerType{}
 	for _, api := range apis {

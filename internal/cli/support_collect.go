@@ -102,7 +102,7 @@ func (c *collector) stacks(
 	}
 	if more := len(stacks) - maxBundled; more > 0 {
 		c.left(
-			fmt.Sprintf("%d stacks: the maximum is %d; name the stacks, or select them with --selector", more, maxBundled),
+			fmt.Sprintf("%d stacks: the archive can contain at most %d; name the stacks, or select them with --selector", more, maxBundled),
 		)
 		stacks = stacks[:maxBundled]
 	}

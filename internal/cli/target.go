@@ -24,7 +24,7 @@ type target struct {
 	stack   *v1alpha2.LlamaStackDistribution
 }
 
-// connectTo connects to the cluster, and returns the stack with a name.
+// connectTo connects to the cluster, and returns the stack with the given name.
 func connectTo(ctx context.Context, flags *kube.Flags, version, name string) (*target, error) {
 	cluster, err := flags.Connect(version)
 	if err != nil {

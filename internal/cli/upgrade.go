@@ -30,7 +30,7 @@ release, and compare both. The report of a stack contains:
   1. the settings that need action, with the field and the remedy
   2. the data that the other release leaves behind
   3. the changes for clients
-  4. the changes in your own fields
+  4. the changes that fields of the spec cause
 
 The report counts the changes that no field of the spec causes. To list them, set
 --all.
@@ -220,7 +220,7 @@ func (o *upgradeOptions) ofReader(
 		reports = append(reports, o.report(m, s, dryrun.NewRunning(&stacks[i], nil)))
 	}
 	if len(stacks) == 0 {
-		p.note("there are no such stacks; to check the stacks of all namespaces, set --all-namespaces")
+		p.note("the flags select no stacks; to check the stacks of all namespaces, set --all-namespaces")
 	}
 	return reports, nil
 }

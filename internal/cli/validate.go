@@ -51,7 +51,7 @@ validate --if-present -f a.yaml b.yaml`
   # check the manifests that kustomize builds from a folder
   kubectl llamastack validate -k overlays/production
 
-  # show the data that a change of the spec leaves behind
+  # show the data that a change to the spec leaves behind
   kubectl get llsd my-stack -o yaml | kubectl llamastack validate -f stack.yaml --previous -`
 )
 

@@ -96,7 +96,7 @@ func (u *user) looks() {
 	// A user of one namespace does not have the permissions to check the installation, but can see that the stack is
 	// Ready.
 	u.says("kubectl llamastack doctor", "ok       stacks", "1 of 1 stacks are Ready")
-	u.says("kubectl llamastack version", "Operator:      not known", "Stacks:        1 with a status of operator version "+operatorTag)
+	u.says("kubectl llamastack version", "Operator:      not known", "Stacks:        1 with a status from operator version "+operatorTag)
 	said, err := kubectl(u.t.Context(), nil, "config", "view", "--raw", "--minify", "--flatten")
 	if err != nil {
 		u.t.Fatal(err)

@@ -136,7 +136,7 @@ func (c *Change) writeObjects(page *bytes.Buffer) {
 	}
 }
 
-// writeList writes the first lines of a list, and the number of the others.
+// writeList writes the first lines of a list, and the number of lines that it omits.
 func writeList(page *bytes.Buffer, lines []string) {
 	for _, line := range lines[:min(len(lines), maxFields)] {
 		fmt.Fprintf(page, "      %s\n", line)
@@ -180,10 +180,11 @@ func arrow(from, to string) string {
 	}
 }
 
-// leading is the number of characters that are shown before the first difference of two long values.
+// leading is the number of characters that are shown before the first difference between two long values.
 const leading = 12
 
-// fromDifference returns the ends of two values, which begin shortly before the first difference.
+// fromDifference returns the rest of each value. The rest begins shortly before the first difference between the
+// values.
 func fromDifference(from, to string) (fromPart, toPart string) {
 	a, b := []rune(from), []rune(to)
 	same := 0

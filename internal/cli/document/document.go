@@ -146,7 +146,7 @@ func originOf(file string, data []byte) string {
 func placeOf(i int) string { return fmt.Sprintf("document %d", i+1) }
 
 // jsonValues returns the values of a JSON file, and false for a file that is not JSON. A YAML decoder cannot read all
-// JSON, because it does not decode the pairs of escapes that JSON uses for characters above U+FFFF.
+// JSON, because it does not decode the surrogate pairs with which JSON escapes characters above U+FFFF.
 func jsonValues(data []byte) ([]text, bool) {
 	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {
 		return nil, false
@@ -250,7 +250,7 @@ func (d *Document) fileLines(text string) string {
 	})
 }
 
-// Title returns the file of a document and its position.
+// Title returns the file of a document and the position of the document in the file.
 func (d *Document) Title() string {
 	if d.Place == "" {
 		return d.File

@@ -188,7 +188,7 @@ func merged(node *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value 
 // spelled returns a key in lower case without underscores, because an API may be written as vector_io or vectorIo.
 func spelled(key string) string { return strings.ToLower(strings.ReplaceAll(key, "_", "")) }
 
-// target returns the node that an alias refers to.
+// target returns the node that an alias refers to. It returns any other node unchanged.
 func target(node *yaml.Node) *yaml.Node {
 	if node != nil && node.Kind == yaml.AliasNode {
 		return node.Alias

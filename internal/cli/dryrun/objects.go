@@ -100,8 +100,8 @@ func commentDerived(page *bytes.Buffer, derived []secretvalue.Derived) {
 	}
 }
 
-// Config returns the configuration of a plan. If the operator generates none, it returns a comment that names the
-// source of the configuration.
+// Config returns the configuration of a plan. If the operator generates no configuration, Config returns a comment that
+// names the source of the configuration.
 func (s Stack) Config(built *plan.Plan) []byte {
 	source := "the configuration of its image"
 	switch {

@@ -23,7 +23,7 @@ type Finding struct {
 	Level string `json:"level"`
 	// Rule is one of the rules of this package.
 	Rule string `json:"rule"`
-	// File, Line and Column are empty for generated text. Origin is then its source.
+	// File, Line and Column are empty for generated text. Origin then contains the source of the text.
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`

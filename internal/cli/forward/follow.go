@@ -18,7 +18,7 @@ type Follower struct {
 	Pods func(context.Context) ([]corev1.Pod, error)
 	// Open forwards a local port to a pod. Port 0 means any free port.
 	Open func(ctx context.Context, pod *corev1.Pod, local uint16) (*Session, error)
-	// Interval is the time between two lists of the pods.
+	// Interval is the time between two calls of Pods.
 	Interval time.Duration
 	// Connected is called for each pod after the port is forwarded.
 	Connected func(pod string, port uint16)

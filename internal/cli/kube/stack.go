@@ -88,7 +88,7 @@ func (c *Cluster) notFound(ctx context.Context, name string) error {
 // metadataName is the field of an object's name in field selectors.
 const metadataName = "metadata.name"
 
-// Named returns the stacks with a name in the namespaces that the flags select.
+// Named returns the stacks with the given name in the namespaces that the flags select.
 func (c *Cluster) Named(ctx context.Context, name string) ([]v1alpha2.LlamaStackDistribution, error) {
 	options, err := c.listOptions()
 	if err != nil {

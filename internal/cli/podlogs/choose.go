@@ -57,7 +57,7 @@ func Choose(pods []corev1.Pod, options Options) ([]Target, error) {
 	return targets, nil
 }
 
-// byRank orders pods by rank, the newest pod first.
+// byRank orders pods by rank. Pods with the same rank are in the order of their age, the newest first.
 func byRank(a, b corev1.Pod) int {
 	return cmp.Or(cmp.Compare(rank(&a), rank(&b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time),
 		cmp.Compare(a.Name, b.Name))

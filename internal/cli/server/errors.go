@@ -24,8 +24,8 @@ type UnansweredError struct {
 // Error returns a text with the cause.
 func (e *UnansweredError) Error() string {
 	if _, is := errors.AsType[*tls.CertificateVerificationError](e.Err); is {
-		return fmt.Sprintf("the certificate of the server is not trusted: %v; add its authority to the key ca.crt of the "+
-			"Secret in spec.networking.tls.secretName, or set --ca-file", e.Err)
+		return fmt.Sprintf("the certificate of the server is not trusted: %v; add the certificate of its authority to the "+
+			"key ca.crt of the Secret in spec.networking.tls.secretName, or set --ca-file", e.Err)
 	}
 	if errors.Is(e.Err, context.DeadlineExceeded) {
 		return fmt.Sprintf("the server does not answer %s in time; set a longer --timeout, or look at the log of the server", e.Path)

@@ -101,9 +101,9 @@ type Wanted struct {
 	Provider string
 }
 
-// Choose returns the model with a name. For an empty name, it returns the only LLM, or the first wanted model that is
-// an LLM. The name is the id of a model, or the name that the provider uses for it. Only one model may have the latter
-// name.
+// Choose returns the model with the given name. For an empty name, it returns the only LLM, or the first wanted model
+// that is an LLM. The name is the id of a model, or the name that the provider uses for it. Only one model may have the
+// latter name.
 func Choose(models []Model, name string, wanted []Wanted) (Model, error) {
 	if name != "" {
 		return byName(models, name)

@@ -162,7 +162,7 @@ func (p *Plan) distribution(w *page) {
 
 func (p *Plan) provider(w *page) {
 	w.line("")
-	w.line("  # The provider of models. To list its settings, run: kubectl llamastack providers %s", p.Kind.Short())
+	w.line("  # The model provider. To list its settings, run: kubectl llamastack providers %s", p.Kind.Short())
 	w.line("  providers:")
 	w.line("    inference:")
 	w.line("      provider: %s", scalar(p.Provider))

@@ -31,7 +31,7 @@ const (
 	typeKey      = "model_type"
 	providerKey  = "provider_id"
 	metadataKey  = "metadata"
-	unknownModel = "(named by the environment)"
+	unknownModel = "(set by an environment variable)"
 )
 
 // FromConfig returns the models that the configuration of a server registers, in the order of Sorted. The public ids

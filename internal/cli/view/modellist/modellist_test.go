@@ -22,7 +22,7 @@ func TestFromConfig(t *testing.T) {
 		want         []modellist.Model
 	}{
 		"current": {"registered_resources:\n  models:" + entries, "0.7", []modellist.Model{
-			{ID: "(named by the environment)", Type: "llm", Provider: "vllm", ProviderModel: "${env.MODEL}"},
+			{ID: "(set by an environment variable)", Type: "llm", Provider: "vllm", ProviderModel: "${env.MODEL}"},
 			{ID: "vllm/given", Type: "llm", Provider: "vllm", ProviderModel: "given"},
 			{ID: "vllm/llama", Type: "llm", Provider: "vllm", ProviderModel: "llama"},
 			{ID: "vllm/org/small", Type: "llm", Provider: "vllm", ProviderModel: "org/small"},

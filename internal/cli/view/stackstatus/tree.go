@@ -252,7 +252,7 @@ func (s *Server) models(verbose bool) []layout.Node {
 	return shortened(nodes, verbose)
 }
 
-// shortened returns the first nodes, and a node with the number of the others.
+// shortened returns the first nodes, and a node with the number of omitted nodes.
 func shortened(nodes []layout.Node, verbose bool) []layout.Node {
 	if verbose || len(nodes) <= maxShown+1 {
 		return nodes

@@ -152,7 +152,7 @@ func (d *decision) ready(ready *metav1.Condition) Verdict {
 			d.kubectl("scale llsd "+d.report.Name+" --replicas=1"))
 	}
 	if sick := d.report.Server.unhealthy(); len(sick) > 0 {
-		return d.verdict(Warning, "The stack serves, and the server reports an error of "+strings.Join(sick, ", "),
+		return d.verdict(Warning, "The stack serves, and the server reports an error for "+strings.Join(sick, ", "),
 			d.run("logs"))
 	}
 	return d.healthy()
@@ -203,7 +203,7 @@ func isWorkload(reason string) bool {
 	}
 }
 
-// workload returns the verdict on a stack some of whose pods do not serve.
+// workload returns the verdict on a stack that has pods that do not serve.
 func (d *decision) workload(reason, message string) Verdict {
 	counted, problem := split(message)
 	if problem == "" {

@@ -194,9 +194,9 @@ func (r *Report) Text() string {
 		line("Operator", "none found")
 	}
 	for _, written := range r.Server.Stacks {
-		line("Stacks", "%d with a status of operator version %s", written.Stacks, written.Version)
+		line("Stacks", "%d with a status from operator version %s", written.Stacks, written.Version)
 	}
-	line("API versions", "%s", cmp.Or(strings.Join(r.Server.APIVersions, ", "), "none of stacks"))
+	line("API versions", "%s", cmp.Or(strings.Join(r.Server.APIVersions, ", "), "the API server serves no stacks"))
 	line("Kubernetes", "%s", r.Server.Kubernetes)
 	return out.String()
 }
