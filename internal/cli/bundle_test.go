@@ -157,19 +157,19 @@ func TestBundleLoadRefuses(t *testing.T) {
 		{"no registry", []string{file}, 2, `required flag(s) "registry"`},
 		{"a registry with a scheme", []string{file, "--registry", "https://registry.corp"}, 2, "use host[:port]"},
 		{
-			"another output",
+			"unknown output format",
 			[]string{file, "--registry", "registry.corp", "-o", "json"},
 			2,
 			"values, configmap, variables, images",
 		},
 		{
-			"no certificates",
+			"certificate file without certificates",
 			[]string{file, "--registry", "registry.corp", "--ca-file", folder + "/empty.pem"},
 			2,
 			"no certificates in PEM form",
 		},
 		{
-			"no file of certificates",
+			"missing certificate file",
 			[]string{file, "--registry", "registry.corp", "--ca-file", folder + "/none.pem"},
 			2,
 			"--ca-file: open",

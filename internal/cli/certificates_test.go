@@ -27,10 +27,10 @@ func TestRenderBackendTLSPolicy(t *testing.T) {
 		secret, message string
 		rendered        bool
 	}{
-		"no Secret":             {message: note},
-		"an authority, no name": {secret: secret(authority), message: `the certificate in Secret "cert" is not valid for any name of the server`},
-		"no authority":          {secret: secret(nil), message: `add key "ca.crt" of Secret "cert"`},
-		"both":                  {secret: secret(authority, "demo-service.default.svc"), rendered: true},
+		"no Secret": {message: note},
+		"certificate without a name of the server": {secret: secret(authority), message: `the certificate in Secret "cert" is not valid for any name of the server`},
+		"Secret without an authority":              {secret: secret(nil), message: `add key "ca.crt" of Secret "cert"`},
+		"certificate and authority":                {secret: secret(authority, "demo-service.default.svc"), rendered: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, exposed+tc.secret, "render", "-f", "-", "--operator-config", file)

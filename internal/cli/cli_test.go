@@ -112,11 +112,11 @@ var refusalCases = map[string]struct {
 		stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm, endpont: "http://vllm:8000"}}}`),
 		`spec.providers.inference.endpont: unknown field, did you mean "endpoint"?`,
 	},
-	"key given twice": {
+	"key that is set twice": {
 		"apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: a}\nspec:\n  distribution: {name: starter}\n  distribution: {name: other}\n",
 		`key "distribution" already set in map`,
 	},
-	"type of a field": {
+	"value of a wrong type": {
 		stack(`{distribution: {name: starter}, networking: {port: eighty}}`),
 		`spec.networking.port: must be a whole number, got "eighty"`,
 	},
@@ -124,7 +124,7 @@ var refusalCases = map[string]struct {
 		strings.Replace(stack(simple), "v1alpha2", "v1beta1", 1),
 		`apiVersion: this command cannot read the version "llamastack.io/v1beta1"; use llamastack.io/v1alpha2, or llamastack.io/v1alpha1`,
 	},
-	"group of an older document": {
+	"wrong group of an older document": {
 		strings.Replace(stack(simple), "llamastack.io", "llama.meta.com", 1),
 		`apiVersion: "llama.meta.com/v1alpha2" is not in the API group of this operator`,
 	},
@@ -152,7 +152,7 @@ var refusalCases = map[string]struct {
 		stack(`{distribution: {name: starter}, providers: {inference: {provider: oci, apiKey: {secretKeyRef: {name: a, key: b}}, settings: {oci_compartment_id: a}}}}`),
 		`spec.providers.inference.apiKey: remote::oci does not accept an API key in release 0.7; its keys are allowed_models, `,
 	},
-	"base in none of the files": {
+	"base that is not in the files": {
 		stack(`{distribution: {name: starter}, baseConfig: {configMapName: base}}`),
 		`spec.baseConfig.configMapName: the files do not contain ConfigMap "base" of namespace "default"; add it with another --filename`,
 	},

@@ -14,7 +14,7 @@ import (
 
 // clusterCases are the test cases for a command for clusters.
 type clusterCases struct {
-	// flags contains those of the shorthands -n, -A, -l and -o that the command has.
+	// flags contains the shorthands of the command, out of -n, -A, -l and -o.
 	flags string
 	// success are arguments for an existing stack. rejected are arguments for a missing object.
 	success, rejected []string
@@ -92,7 +92,7 @@ func conventionalCluster(t *testing.T) *fakeapi.Server {
 	return api
 }
 
-// conventional contains the flags of the shorthands.
+// conventional maps shorthands to the names of their flags.
 var conventional = map[rune]string{'n': "namespace", 'A': "all-namespaces", 'l': "selector", 'o': "output"}
 
 func checkFlags(t *testing.T, command *cobra.Command, want string) {
@@ -100,7 +100,7 @@ func checkFlags(t *testing.T, command *cobra.Command, want string) {
 	for shorthand, name := range conventional {
 		flag := command.Flags().Lookup(name)
 		if has := flag != nil; has != strings.ContainsRune(want, shorthand) {
-			t.Errorf("--%s: %t", name, has)
+			t.Errorf("--%s exists: %t, want %t", name, has, !has)
 		} else if has && flag.Shorthand != string(shorthand) {
 			t.Errorf("--%s has the shorthand %q", name, flag.Shorthand)
 		}

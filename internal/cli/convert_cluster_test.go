@@ -59,7 +59,7 @@ func TestConvertAsTheAPIServer(t *testing.T) {
 		}
 		got := run(t, string(data), "convert", "-f", "-", "--to", to)
 		if diff := cmp.Diff(read(before), read(onlyStack(t, got.out))); diff != "" {
-			t.Errorf("%s: stored object (-conversion by the API server +conversion by the command):\n%s", file, diff)
+			t.Errorf("%s: the stored objects differ (-converted by the API server +converted by the command):\n%s", file, diff)
 		}
 	}
 	checkApplyConverted(t, c)

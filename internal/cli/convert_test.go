@@ -98,15 +98,15 @@ func TestAbsorbConfigRefusals(t *testing.T) {
 		code int
 		want string
 	}{
-		"no ConfigMap": {
+		"missing ConfigMap": {
 			stack(override), nil, 1,
 			`spec.overrideConfig.configMapName: the files do not contain ConfigMap "mine" of namespace "default"; add it with another --filename`,
 		},
-		"no ConfigMap of userConfig": {
+		"missing ConfigMap of userConfig": {
 			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`), nil, 1,
 			`spec.server.userConfig.configMapName: the files do not contain ConfigMap "mine" of namespace "default"`,
 		},
-		"another namespace": {
+		"namespace in a flag": {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: a}\n---\n" + stack(override),
 			[]string{"-n", "team"},
 			0,
@@ -116,8 +116,8 @@ func TestAbsorbConfigRefusals(t *testing.T) {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: 'a: 1'}\n---\n" + strings.Replace(stack(override), "starter", "rh-dev", 1), nil, 0,
 			`spec.overrideConfig cannot be replaced: spec.distribution.name: unknown distribution "rh-dev"`,
 		},
-		"another version": {stack(override), []string{"--to", "v1alpha1"}, 2, "--absorb-config: the fields that replace overrideConfig exist only in v1alpha2; remove --to v1alpha1"},
-		"nothing to do":   {stack(simple), nil, 0, "the stack has no overrideConfig, so --absorb-config has no effect"},
+		"another version":   {stack(override), []string{"--to", "v1alpha1"}, 2, "--absorb-config: the fields that replace overrideConfig exist only in v1alpha2; remove --to v1alpha1"},
+		"no overrideConfig": {stack(simple), nil, 0, "the stack has no overrideConfig, so --absorb-config has no effect"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, tc.in, append([]string{"convert", "--absorb-config", "-f", "-"}, tc.args...)...)
@@ -185,7 +185,7 @@ func TestConvertRefusals(t *testing.T) {
 		code int
 		want string
 	}{
-		"type of a field": {
+		"value of a wrong type": {
 			good + older(`{server: {distribution: {name: starter}, containerSpec: {env: [{name: A, value: 1}]}}}`), nil, 1,
 			"error: standard input: document 2: demo: spec.server.containerSpec.env[0].value: must be text, got a number; quote it\nnothing was converted\n",
 		},
@@ -197,9 +197,9 @@ func TestConvertRefusals(t *testing.T) {
 		},
 		"no distribution":                   {older(`{server: {}}`), nil, 1, "error: standard input: document 1: demo: spec.server.distribution: required"},
 		"no name":                           {strings.Replace(older(simple), "{name: demo}", "{}", 1), nil, 1, "metadata.name: required: the name of the stack"},
-		"no YAML":                           {good + "\ta: b\n", nil, 1, "error: standard input: document 2: is not valid YAML: line 5 is indented with a tab"},
-		"twice":                             {older("{server: {distribution: {name: a}}}") + "spec: {}\n", nil, 1, `key "spec" already set in map; keep one of them`},
-		"no object":                         {good + "- a\n", nil, 1, "error: standard input: document 2: is not a Kubernetes object"},
+		"invalid YAML":                      {good + "\ta: b\n", nil, 1, "error: standard input: document 2: is not valid YAML: line 5 is indented with a tab"},
+		"key that is set twice":             {older("{server: {distribution: {name: a}}}") + "spec: {}\n", nil, 1, `key "spec" already set in map; keep one of them`},
+		"not an object":                     {good + "- a\n", nil, 1, "error: standard input: document 2: is not a Kubernetes object"},
 		"a misspelled kind":                 {strings.Replace(older(simple), "Distribution", "Distributon", 1), nil, 1, `kind: "LlamaStackDistributon" is not a kind of this operator`},
 		"the API group of another operator": {strings.Replace(older(simple), "llamastack.io/v1alpha1", "llama.meta.com/v1", 1), nil, 1, "is not in the API group of this operator"},
 		"an item of a list":                 {"apiVersion: v1\nkind: List\nitems: [{apiVersion: llamastack.io/v1alpha1, kind: LlamaStackDistribution, metadata: {name: x}}]\n", nil, 1, "error: standard input: document 1, items[0]: x: spec.server.distribution"},

@@ -28,29 +28,29 @@ func TestValidatePrevious(t *testing.T) {
 		want            []string
 		not             string
 	}{
-		"nothing is lost":       {stack(on07), stack(on07), nil, 0, []string{"ok: standard input: demo"}, "warning"},
-		"data stays behind":     {stack(on07), stack(on07redis), nil, 0, []string{stays, "ok: standard input: demo"}, "error"},
-		"strict":                {stack(on07), stack(on07redis), []string{"--strict"}, 1, []string{stays, "1 of 1 stacks are invalid"}, "ok:"},
-		"the rollout waits":     {stack(on03), stack(on07), nil, 1, []string{"error: standard input: demo: " + waits, "1 of 1 stacks are invalid"}, "ok:"},
-		"unknown word accepted": {stack(on03), accepting(on07, "faiss"), nil, 1, []string{`contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`}, "ok:"},
-		"accepted":              {stack(on03), accepting(on07, "vector_io/faiss"), nil, 0, []string{"warning: standard input: demo: " + waits, "ok: standard input: demo"}, "error"},
-		"nothing to accept": {
+		"no data is left behind":            {stack(on07), stack(on07), nil, 0, []string{"ok: standard input: demo"}, "warning"},
+		"data is left behind":               {stack(on07), stack(on07redis), nil, 0, []string{stays, "ok: standard input: demo"}, "error"},
+		"data is left behind, --strict":     {stack(on07), stack(on07redis), []string{"--strict"}, 1, []string{stays, "1 of 1 stacks are invalid"}, "ok:"},
+		"the rollout waits for a decision":  {stack(on03), stack(on07), nil, 1, []string{"error: standard input: demo: " + waits, "1 of 1 stacks are invalid"}, "ok:"},
+		"the annotation names unknown data": {stack(on03), accepting(on07, "faiss"), nil, 1, []string{`contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`}, "ok:"},
+		"the annotation accepts the loss":   {stack(on03), accepting(on07, "vector_io/faiss"), nil, 0, []string{"warning: standard input: demo: " + waits, "ok: standard input: demo"}, "error"},
+		"the annotation accepts the loss of data that is not lost": {
 			stack(on07), accepting(on07, "vector_io/faiss"), nil, 0,
 			[]string{"ok: standard input: demo"},
 			"warning",
 		},
-		"another stack": {
+		"previous stack with another name": {
 			strings.Replace(stack(on03), "demo", "other", 1), stack(on07), nil, 0,
 			[]string{`note: standard input: demo: --previous does not contain stack "demo" of namespace "default", so the data of the stack is not checked`},
 			"error",
 		},
-		"only the declared providers": {
+		"base providers only as required": {
 			stack(on07), stack(`{distribution: {name: starter, version: "0.7", baseProviders: Required}, workload: {storage: {}}, ` +
 				`providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}}`), nil, 0,
 			[]string{"warning: standard input: demo: spec.distribution.baseProviders: the server no longer serves vector stores", "ok: standard input: demo"},
 			"error",
 		},
-		"a wildcard": {
+		"wildcard in spec.disabled": {
 			stack(on07), stack(`{distribution: {name: starter, version: "0.7"}, workload: {storage: {}}, disabled: [vector_io/*]}`), nil, 0,
 			[]string{"warning: standard input: demo: spec.disabled[0]: the server no longer serves vector stores", "ok: standard input: demo"},
 			"error",
@@ -95,7 +95,7 @@ func TestUpgradeCheckReportsData(t *testing.T) {
 	contains(t, waiting.out, "demo: 0.3 to 0.7: would not start\n\nneeds action: 1\n  1. "+path+" (prevents the upgrade)\n     "+message, "data: see the actions")
 	accepted := run(t, accepting(on03, "vector_io/faiss"), "upgrade-check", "-f", "-", "--to", "0.7")
 	if accepted.code != 0 {
-		t.Errorf("accepted: exit code %d, want 0", accepted.code)
+		t.Errorf("accepted loss: exit code %d, want 0", accepted.code)
 	}
 	contains(t, accepted.out, "demo: 0.3 to 0.7: starts\n", "\ndata that is left behind: 1\n")
 	asJSON := run(t, stack(on07), "upgrade-check", "-f", "-", "--to", "1.0", "-o", "json")

@@ -106,7 +106,7 @@ func TestDiffErrors(t *testing.T) {
 		"missing file":          {"", []string{"-f", "nowhere.yaml", "--previous", valid}, "nowhere.yaml"},
 		"missing previous file": {"", []string{"-f", valid, "--previous", "nowhere.yaml"}, "nowhere.yaml"},
 		"unknown format":        {"", []string{"-f", valid, "--previous", valid, "-o", "xml"}, `--output: "xml" is not a valid value; use one of text, diff, json, yaml`},
-		"--previous and a cluster": {
+		"--previous together with a cluster": {
 			"", []string{"-f", valid, "--previous", valid, "--context", "a"}, "none of the others can be",
 		},
 		"missing kubeconfig": {"", []string{"-f", valid, "--kubeconfig", "nowhere"}, "read the kubeconfig"},

@@ -37,7 +37,7 @@ func TestDoctorAndSupportBundleOnCluster(t *testing.T) {
 		t.Error("the archive does not contain the stack")
 	}
 	if left := files["left-out.txt"]; strings.Count(left, "\n") != 1 {
-		t.Errorf("left-out.txt has other than 1 line:\n%s", left)
+		t.Errorf("left-out.txt does not have exactly 1 line:\n%s", left)
 	}
 
 	nobody := impersonating(t, c, "nobody")

@@ -59,7 +59,7 @@ func TestImageOutput(t *testing.T) {
 			golden.Dir(t, filepath.Join("testdata/image", tc.name), files)
 			index, err := os.ReadFile(filepath.Join(path, "index.json"))
 			if err != nil || strings.Count(string(index), `"org.example":"kept"`) != 1 {
-				t.Errorf("the index of the layout is %s, %v", index, err)
+				t.Errorf("the index of the layout has changed: %s, error %v", index, err)
 			}
 			temporary, err := filepath.Glob(filepath.Join(path, "*", "*", ".llamastack-*"))
 			if err != nil || len(temporary) > 0 {
@@ -104,12 +104,12 @@ func TestImageInspectRefuses(t *testing.T) {
 		"valid": {fits, []string{"--insecure"}, 0, "fits release 0.7"},
 		"insecure in the operator's configuration": {fits, []string{"--operator-config", operator(insecure)}, 0, "fits release 0.7"},
 		"mirror": {"docker.io/library/own:0.7.3", []string{"--operator-config", operator(fmt.Sprintf("{%s, rewrite: {docker.io/library/own: %s/team/own-1}}", insecure, server.host))}, 0, "fits release 0.7"},
-		"not insecure in the operator's configuration": {fits, []string{"--operator-config", operator("insecure: []")}, 1, "list the registry under registries.insecure to allow it; for this command, set --insecure"},
+		"registry is not insecure in the operator's configuration": {fits, []string{"--operator-config", operator("insecure: []")}, 1, "list the registry under registries.insecure to allow it; for this command, set --insecure"},
 		"registry not allowed": {fits, []string{
 			"--operator-config",
 			operator(fmt.Sprintf("{%s, allow: [quay.io]}", insecure)),
 		}, 1, "is not in registries.allow"},
-		"labels not read":                      {fits, []string{"--operator-config", operator(fmt.Sprintf("{%s, readLabels: false}", insecure))}, 1, "the operator does not read images, because registries.readLabels"},
+		"the operator does not read labels":    {fits, []string{"--operator-config", operator(fmt.Sprintf("{%s, readLabels: false}", insecure))}, 1, "the operator does not read images, because registries.readLabels"},
 		"no flag":                              {fits, nil, 1, "; for this command, set --insecure"},
 		"missing platform":                     {index, []string{"--insecure", "--platform", "linux/s390x"}, 1, "the image has no manifest for linux/s390x"},
 		"invalid platform":                     {index, []string{"--insecure", "--platform", "linux"}, 2, `--platform: "linux" is not a valid platform`},

@@ -40,7 +40,7 @@ func mediaTypes(t *testing.T, descriptor *remote.Descriptor) (kinds []string, la
 		t.Fatal(err)
 	}
 	if len(file.RootFS.DiffIDs) != len(manifest.Layers) || len(file.History) != len(manifest.Layers) {
-		t.Errorf("%d layers, %d diff ids, %d entries of history", len(manifest.Layers), len(file.RootFS.DiffIDs), len(file.History))
+		t.Errorf("got %d layers, %d diff IDs and %d history entries, want equal numbers", len(manifest.Layers), len(file.RootFS.DiffIDs), len(file.History))
 	}
 	if file.Config.Labels["org.example.builder"] != "<us & them>" {
 		t.Errorf("labels %q", file.Config.Labels)
@@ -65,11 +65,11 @@ func TestImageLabelRoundTrip(t *testing.T) {
 	}{
 		{name: "base64", more: small},
 		{name: "layer", more: large},
-		{name: "base64 of docker", docker: true, more: small},
-		{name: "layer of docker", docker: true, more: large},
+		{name: "base64 with Docker media types", docker: true, more: small},
+		{name: "layer with Docker media types", docker: true, more: large},
 		{name: "index", index: true, more: small},
 		{name: "index with a layer", index: true, more: large},
-		{name: "index of docker with a layer", docker: true, index: true, more: large},
+		{name: "index with a layer and Docker media types", docker: true, index: true, more: large},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			config := starterConfig(t, tc.more)
@@ -78,7 +78,7 @@ func TestImageLabelRoundTrip(t *testing.T) {
 			if tc.index {
 				image = serverIndex(t, tc.docker)
 			}
-			written := server.push(t, "team/"+strings.ReplaceAll(tc.name, " ", "-")+":prod", image)
+			written := server.push(t, "team/"+strings.ToLower(strings.ReplaceAll(tc.name, " ", "-"))+":prod", image)
 			label := func(args ...string) result {
 				return run(t, "", append([]string{
 					"image", "label", written, "--insecure", "--config", filepath.Join(folder, "config.yaml"),
@@ -143,7 +143,7 @@ func (s *imageServer) checkLabelled(
 		t.Errorf("%s: read %d bytes of %d, release %q, version %q of %s", architecture, len(read.Config), len(config), read.Release, read.ConfigVersion, read.Digest)
 	}
 	if inLayer := read.ConfigFile != ""; inLayer != wantLayer {
-		t.Errorf("%s: %s in a layer: %t", architecture, read.ConfigLabel, inLayer)
+		t.Errorf("%s: configuration of label %s in a layer: got %t, want %t", architecture, read.ConfigLabel, inLayer, wantLayer)
 	}
 	external, err := operator.ReadProvider(t.Context(), written, &reader.Keychain{})
 	if err != nil || external.Provider != base64.StdEncoding.EncodeToString([]byte(providerFile)) {
@@ -230,7 +230,7 @@ func TestImageLabelKeepsAttestations(t *testing.T) {
 		}
 		kept := before.Manifests[i].Platform.OS == "unknown"
 		if same := before.Manifests[i].Digest == after.Manifests[i].Digest; same != kept {
-			t.Errorf("manifests[%d] of %s is unchanged: %t", i, before.Manifests[i].Platform, same)
+			t.Errorf("manifests[%d] of %s: digest unchanged is %t, want %t", i, before.Manifests[i].Platform, same, kept)
 		}
 	}
 }
@@ -246,7 +246,7 @@ func TestImageLayoutNames(t *testing.T) {
 	for name, tc := range map[string]struct {
 		suffix string
 		args   []string
-		want   []string // the tags of labelled images afterwards
+		want   []string // want contains the tags of the images that have labels afterwards
 	}{
 		"by tag":                      {":a", nil, []string{"a"}},
 		"by digest":                   {"@" + digest.String(), nil, []string{"a"}},
@@ -347,25 +347,25 @@ func TestImageLabelRefuses(t *testing.T) {
 		"invalid name": {
 			"UPPER/case:1", []string{"--config", file("config.yaml")}, 1, `parse image "UPPER/case:1"`,
 		},
-		"config too large":         {written, []string{"--config", file("large.yaml")}, 1, "large.yaml: is larger than 786432 bytes, which is the limit"},
-		"config empty":             {written, []string{"--config", file("empty.yaml")}, 1, "empty.yaml: is empty"},
-		"config is not a mapping":  {written, []string{"--config", file("text.yaml")}, 1, "text.yaml: base config: "},
-		"config is not valid YAML": {written, []string{"--config", file("tab.yaml")}, 1, "line 2 is indented with a tab"},
-		"config version":           {written, []string{"--config", file("version.yaml")}, 1, "Unsupported config.yaml version 3. Supported versions: 1, 2"},
-		"config type":              {written, []string{"--config", file("type.yaml"), "--release", "0.7.3"}, 1, "providers.inference[0].config.allowed_models: "},
-		"config API":               {written, []string{"--config", file("api.yaml")}, 1, `apis[1]: server release 0.7 has no API "nothing"`},
-		"provider":                 {written, []string{"--provider", file("provider.yaml")}, 1, `line 6: spec.providerType is "custom", which is not a provider type`},
-		"missing file":             {written, []string{"--config", file("none.yaml")}, 2, "none.yaml: no such file"},
-		"nothing":                  {written, nil, 2, "nothing to write; set --config, --provider or --release"},
-		"release":                  {written, []string{"--release", "9.9"}, 2, `--release: unknown server release "9.9"`},
-		"tag":                      {written, []string{"--release", "0.7", "--tag", "a/b"}, 2, `--tag: "a/b" is not a valid tag`},
-		"output":                   {written, []string{"--release", "0.7", "-o", "xml"}, 2, `--output: "xml" is not a valid value; use one of`},
-		"digest without tag":       {pinned, []string{"--release", "0.7"}, 2, "has a digest and no tag in its name; set --tag to the tag to write"},
-		"index within index":       {nested, []string{"--release", "0.7"}, 1, "manifests[0]: is an index within an index"},
-		"artifact":                 {artifact, []string{"--release", "0.7"}, 1, `is not a runnable image: its configuration has the media type "application/vnd.example.chart"`},
-		"index without images":     {nothing, []string{"--release", "0.7"}, 1, "the index has no image"},
-		"missing layout":           {"oci:" + folder, []string{"--release", "0.7"}, 1, "is not an OCI layout: it has no index.json"},
-		"no image in layout":       {"oci:" + makeLayout(t, nil, nil), []string{"--release", "0.7"}, 1, "has no image"},
+		"config too large":           {written, []string{"--config", file("large.yaml")}, 1, "large.yaml: is larger than 786432 bytes, which is the limit"},
+		"empty config":               {written, []string{"--config", file("empty.yaml")}, 1, "empty.yaml: is empty"},
+		"config is not a mapping":    {written, []string{"--config", file("text.yaml")}, 1, "text.yaml: base config: "},
+		"config is not valid YAML":   {written, []string{"--config", file("tab.yaml")}, 1, "line 2 is indented with a tab"},
+		"unsupported config version": {written, []string{"--config", file("version.yaml")}, 1, "Unsupported config.yaml version 3. Supported versions: 1, 2"},
+		"value of a wrong type":      {written, []string{"--config", file("type.yaml"), "--release", "0.7.3"}, 1, "providers.inference[0].config.allowed_models: "},
+		"unknown API":                {written, []string{"--config", file("api.yaml")}, 1, `apis[1]: server release 0.7 has no API "nothing"`},
+		"provider":                   {written, []string{"--provider", file("provider.yaml")}, 1, `line 6: spec.providerType is "custom", which is not a provider type`},
+		"missing file":               {written, []string{"--config", file("none.yaml")}, 2, "none.yaml: no such file"},
+		"no label to write":          {written, nil, 2, "nothing to write; set --config, --provider or --release"},
+		"release":                    {written, []string{"--release", "9.9"}, 2, `--release: unknown server release "9.9"`},
+		"tag":                        {written, []string{"--release", "0.7", "--tag", "a/b"}, 2, `--tag: "a/b" is not a valid tag`},
+		"output":                     {written, []string{"--release", "0.7", "-o", "xml"}, 2, `--output: "xml" is not a valid value; use one of`},
+		"digest without tag":         {pinned, []string{"--release", "0.7"}, 2, "has a digest and no tag in its name; set --tag to the tag to write"},
+		"index within index":         {nested, []string{"--release", "0.7"}, 1, "manifests[0]: is an index within an index"},
+		"artifact":                   {artifact, []string{"--release", "0.7"}, 1, `is not a runnable image: its configuration has the media type "application/vnd.example.chart"`},
+		"index without images":       {nothing, []string{"--release", "0.7"}, 1, "the index has no image"},
+		"missing layout":             {"oci:" + folder, []string{"--release", "0.7"}, 1, "is not an OCI layout: it has no index.json"},
+		"no image in layout":         {"oci:" + makeLayout(t, nil, nil), []string{"--release", "0.7"}, 1, "has no image"},
 		"two images": {"oci:" + makeLayout(t, map[string]v1.Image{
 			"a": serverImage(t, false, "amd64"),
 			"b": serverImage(t, true, "amd64"),

@@ -18,7 +18,7 @@ import (
 // liveCluster is a fake API server. It serves objects by path, and records the requests.
 type liveCluster struct {
 	objects map[string]any
-	// forbidden and unserved are parts of paths.
+	// A path that contains an item of forbidden or unserved gets an error: Forbidden, or a path that is not served.
 	forbidden, unserved []string
 	requests            []string
 	kubeconfig          string
@@ -92,7 +92,7 @@ func (c *liveCluster) run(t *testing.T, stdin string, args ...string) result {
 	got := run(t, stdin, append(args, "--kubeconfig", c.kubeconfig)...)
 	for _, request := range c.requests {
 		if !strings.HasPrefix(request, "GET ") || strings.Contains(request, "secrets") {
-			t.Errorf("the command sends the write request %s", request)
+			t.Errorf("the command sends a write request, or reads a Secret: %s", request)
 		}
 	}
 	return got

@@ -47,7 +47,7 @@ func servedStack(t *testing.T, api *fakeapi.Server, spec, status object, backend
 
 func starterSpec() object { return object{"distribution": object{"name": "starter"}} }
 
-// modelServer is a stand-in for the server of a stack.
+// modelServer starts a fake server of a stack.
 func modelServer(t *testing.T, models string, chat http.HandlerFunc, tls bool) *httptest.Server {
 	t.Helper()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -120,7 +120,7 @@ func TestChat(t *testing.T) {
 			models: oneModel, args: []string{"q", "--timeout", "0s"}, code: 2,
 			err: "--timeout 0s: must be more than 0",
 		},
-		"missing file of a token": {
+		"missing token file": {
 			models: oneModel, args: []string{"q", "--token-file", "/nowhere"}, code: 2,
 			err: "--token-file: open /nowhere",
 		},

@@ -39,9 +39,9 @@ func TestOperatorConfigGivesTheImages(t *testing.T) {
 			`this command does not read the labels of image "mirror.example.com/starter:0.8.0"`,
 		},
 		"name without a generated configuration": {"{distribution: {name: starter}}", "mirror.example.com/starter:0.7.1", ""},
-		"added name":                             {"{distribution: {name: team}}", "mirror.example.com/team:0.7.3", ""},
-		"own image":                              {`{distribution: {image: "example.com/own:1"}}`, "example.com/own:1", ""},
-		"built-in base":                          {"{distribution: {name: team}, overrideConfig: {configMapName: mine}}", "mirror.example.com/team:0.7.3", ""},
+		"name that only the ConfigMap contains":  {"{distribution: {name: team}}", "mirror.example.com/team:0.7.3", ""},
+		"image in the spec":                      {`{distribution: {image: "example.com/own:1"}}`, "example.com/own:1", ""},
+		"added name with overrideConfig":         {"{distribution: {name: team}, overrideConfig: {configMapName: mine}}", "mirror.example.com/team:0.7.3", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mine := "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: 'version: 2'}\n"

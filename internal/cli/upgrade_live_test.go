@@ -49,7 +49,7 @@ func TestUpgradeCheckOfCluster(t *testing.T) {
 		"boots": "starts", "pinned": "pinned", "refused": "would not start", "gone": "being deleted", "mapped": "starts",
 	} {
 		if words := fields(t, got.out, "team-a", name); strings.Join(words[4:4+len(strings.Fields(want))], " ") != want {
-			t.Errorf("%s is shown as %q", name, words)
+			t.Errorf("the table shows stack %s as %q", name, words)
 		}
 	}
 	contains(t, got.out, "\nteam-a/refused: 0.7 to 1.5: would not start\n", "  1. spec.resources.shields[0] (prevents the upgrade)\n", "stacks need no action; to see their reports")
@@ -59,11 +59,11 @@ func TestUpgradeCheckOfCluster(t *testing.T) {
 			lists++
 		}
 		if strings.HasPrefix(request, "GET "+stacksOfA) || strings.Contains(request, "deployments") {
-			t.Errorf("the command sends the write request %s", request)
+			t.Errorf("the command sends the unnecessary request %s", request)
 		}
 	}
 	if lists != 1 || len(c.requests) > 4 {
-		t.Errorf("the command sends %d list calls, %d requests: %q", lists, len(c.requests), c.requests)
+		t.Errorf("the command sends %d list requests of %d requests: %q", lists, len(c.requests), c.requests)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestUpgradeCheckOfClusterAsJSON(t *testing.T) {
 	contains(t, got.err, "warning: not known: the operator's ConfigMap", `warning: not known: you may not get configmaps in namespace "team-a"`)
 }
 
-// The current release is that of the image in the status. An image override does not change with the release.
+// The current release is the release of the image in the status. An image override applies to every release.
 func TestUpgradeCheckOfClusterFromStatus(t *testing.T) {
 	c := newLiveCluster(t)
 	c.fleet(t, map[string]string{"boots": liveSpec})
@@ -137,7 +137,8 @@ func TestUpgradeCheckOfClusterBadCases(t *testing.T) {
 	contains(t, got.err, "you may not list llamastackdistributions.llamastack.io in all namespaces", "kubectl auth can-i list")
 }
 
-// The command sends one list request for each page of stacks, and reads a ConfigMap of several stacks once.
+// The command sends one list request for each page of stacks, and reads a ConfigMap only once even if several stacks
+// refer to it.
 func TestUpgradeCheckOfManyStacks(t *testing.T) {
 	c := newLiveCluster(t)
 	var items []any

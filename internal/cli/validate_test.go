@@ -164,7 +164,7 @@ func TestSelector(t *testing.T) {
 	}
 }
 
-// fakeKubectl adds a kubectl to the PATH that prints the kustomization of the folder without a build.
+// fakeKubectl adds to the PATH a kubectl that runs the given script.
 func fakeKubectl(t *testing.T, script string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -203,7 +203,7 @@ func TestKustomizeRefuses(t *testing.T) {
 	}
 	contains(t, missing.err, "--kustomize: ", "is not a folder; use a folder that contains a kustomization.yaml")
 
-	for _, printed := range []string{ // by kubectl, kustomize, and a kubectl that logs its errors
+	for _, printed := range []string{ // kubectl, kustomize, and a kubectl that logs its errors print these messages
 		"error: unable to find \"a\"", "Error: unable to find \"a\"",
 		`E1126 09:42:16.290757    3106 run.go:72] "command failed" err="unable to find \"a\""`,
 	} {

@@ -39,7 +39,7 @@ func TestUnified(t *testing.T) {
 	}
 }
 
-// The kept and removed lines are the first text, and the kept and added lines are the second text.
+// The equal and removed lines form the first text, and the equal and added lines form the second text.
 func TestEdits(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	text := func() []string {

@@ -93,7 +93,7 @@ func TestLabelKeepsUnknownFields(t *testing.T) {
 	}
 	again, err := Label(t.Context(), s, s.keep(changed), small)
 	if err != nil || again.Top.Digest != changed.Top.Digest {
-		t.Errorf("the second label gives digest %s, want %s: %v", again.Top.Digest, changed.Top.Digest, err)
+		t.Errorf("labelling the image again gives digest %s, want %s: %v", again.Top.Digest, changed.Top.Digest, err)
 	}
 }
 
@@ -147,10 +147,10 @@ func TestLabelKeepsForeignLayers(t *testing.T) {
 		layers []string
 		want   int
 	}{
-		"own layer":                        {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/usr/share/llama-stack/config.yaml"`, digestOf(ours.packed)), []string{foreign, digestOf(ours.packed).String()}, 1},
-		"own layer without a label":        {"", []string{foreign, digestOf(ours.packed).String()}, 2},
-		"layer with another path":          {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/config.yaml"`, foreign), []string{foreign, foreign}, 2},
-		"layer of another tool, same path": {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/usr/share/llama-stack/config.yaml"`, digestOf(ours.plain)), []string{foreign, digestOf(ours.plain).String()}, 2},
+		"layer of this command":                    {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/usr/share/llama-stack/config.yaml"`, digestOf(ours.packed)), []string{foreign, digestOf(ours.packed).String()}, 1},
+		"layer of this command without a label":    {"", []string{foreign, digestOf(ours.packed).String()}, 2},
+		"layer with another path":                  {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/config.yaml"`, foreign), []string{foreign, foreign}, 2},
+		"layer of another tool with the same path": {fmt.Sprintf(`"io.llamastack.config.layer":%q,"io.llamastack.config.path":"/usr/share/llama-stack/config.yaml"`, digestOf(ours.plain)), []string{foreign, digestOf(ours.plain).String()}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := store{}
@@ -203,11 +203,11 @@ func TestLabelKeepsOtherEntries(t *testing.T) {
 	}
 	for i, found := range top.Manifests {
 		if same := found.Digest.String() == of || found.Digest.String() == chart; same != (i < len(kept)) {
-			t.Errorf("manifests[%d] has the same digest: %t", i, same)
+			t.Errorf("manifests[%d]: digest unchanged is %t, want %t", i, same, !same)
 		}
 	}
 	if changed.Kept != len(kept) || len(changed.Images) != 2 || len(changed.Blobs) != 1 {
-		t.Errorf("%d kept, %d images, %d blobs", changed.Kept, len(changed.Images), len(changed.Blobs))
+		t.Errorf("got %d unchanged entries, %d labelled images and %d blobs", changed.Kept, len(changed.Images), len(changed.Blobs))
 	}
 }
 
@@ -230,12 +230,12 @@ func TestVerify(t *testing.T) {
 		wanted *registry.Labels
 		want   string
 	}{
-		"one layer, configuration in a layer":     {s.image(one, layerEntry(foreign)), large, ""},
-		"many layers, configuration in a label":   {many, small, ""},
-		"too many layers":                         {many, large, "the image has more than 10000 manifests, layers or labels"},
-		"duplicate labels object in another case": {twice, small, "the operator would read another configuration"},
-		"duplicate release in another case":       {release, &registry.Labels{Release: "0.7"}, `the operator would read the release "0.8"`},
-		"duplicate provider in another case":      {provider, &registry.Labels{Provider: []byte("y")}, "the operator would read other metadata of the provider"},
+		"one layer, configuration in a layer":            {s.image(one, layerEntry(foreign)), large, ""},
+		"many layers, configuration in a label":          {many, small, ""},
+		"too many layers":                                {many, large, "the image has more than 10000 manifests, layers or labels"},
+		"configuration under the keys Labels and labels": {twice, small, "the operator would read another configuration"},
+		"another release under the key labels":           {release, &registry.Labels{Release: "0.7"}, `the operator would read the release "0.8"`},
+		"another provider under the key labels":          {provider, &registry.Labels{Provider: []byte("y")}, "the operator would read other metadata of the provider"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed, err := Label(t.Context(), s, tc.image, tc.wanted)
@@ -260,7 +260,7 @@ func TestLabelRefuses(t *testing.T) {
 	for name, tc := range map[string]struct{ image, want string }{
 		"not an object":                           {s.add("[]"), "is not a JSON object"},
 		"neither manifest nor index":              {s.add("{}"), "is neither an image manifest nor an index"},
-		"missing":                                 {digestOf([]byte("none")).String(), "no sha256:"},
+		"missing manifest":                        {digestOf([]byte("none")).String(), "no sha256:"},
 		"manifests is not a list":                 {s.add(`{"manifests":{}}`), "manifests is not a list"},
 		"manifests is a list of strings":          {s.add(`{"manifests":[""]}`), "manifests is not a list"},
 		"config is not an object":                 {s.add(`{"config":""}`), "config is not a descriptor"},
@@ -317,7 +317,7 @@ func FuzzLabel(f *testing.F) {
 			}
 			second, err := Label(t.Context(), s, s.keep(first), wanted)
 			if err != nil || second.Top.Digest != first.Top.Digest {
-				t.Errorf("the second label gives another image: %v\n%s\n%s", err, first.Top.Content, second.Top.Content)
+				t.Errorf("labelling the image again gives another image: %v\n%s\n%s", err, first.Top.Content, second.Top.Content)
 			}
 		}
 	})

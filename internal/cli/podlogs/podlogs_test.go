@@ -67,14 +67,14 @@ func TestChoose(t *testing.T) {
 		want    []podlogs.Target
 		err     string
 	}{
-		"newest pod":            {[]corev1.Pod{pod("a", 9, ready), pod("b", 1, ready)}, podlogs.Options{}, server("b"), ""},
-		"pod that is not ready": {[]corev1.Pod{pod("a", 9), pod("b", 1, ready)}, podlogs.Options{}, server("a"), ""},
-		"no finished pod":       {[]corev1.Pod{pod("a", 9, ready), pod("b", 1, deleted)}, podlogs.Options{}, server("a"), ""},
-		"all":                   {[]corev1.Pod{pod("b", 9, ready), pod("a", 1)}, podlogs.Options{All: true}, server("a", "b"), ""},
+		"newest pod":                {[]corev1.Pod{pod("a", 9, ready), pod("b", 1, ready)}, podlogs.Options{}, server("b"), ""},
+		"pod that is not ready":     {[]corev1.Pod{pod("a", 9), pod("b", 1, ready)}, podlogs.Options{}, server("a"), ""},
+		"pod that is being deleted": {[]corev1.Pod{pod("a", 9, ready), pod("b", 1, deleted)}, podlogs.Options{}, server("a"), ""},
+		"all":                       {[]corev1.Pod{pod("b", 9, ready), pod("a", 1)}, podlogs.Options{All: true}, server("a", "b"), ""},
 		"previous": {
 			[]corev1.Pod{pod("a", 9, ready, restarts), pod("b", 1)}, podlogs.Options{Previous: true}, server("a"), "",
 		},
-		"no previous container": {
+		"no restarted container": {
 			[]corev1.Pod{pod("a", 9)}, podlogs.Options{Previous: true}, nil, "no container has restarted, so there are no previous logs; remove --previous",
 		},
 		"a failing init container": {
@@ -149,6 +149,6 @@ func TestLongLine(t *testing.T) {
 	}
 	runtime.ReadMemStats(&after)
 	if taken := after.TotalAlloc - before.TotalAlloc; taken > 4<<20 {
-		t.Errorf("%d bytes allocated", taken)
+		t.Errorf("the copy allocated %d bytes", taken)
 	}
 }

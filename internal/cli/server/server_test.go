@@ -72,7 +72,7 @@ func TestModels(t *testing.T) {
 			[]server.Model{{ID: "st/embed[31m", Type: "embedding", Provider: "st", ProviderModel: "embed"}, llm},
 			"",
 		},
-		"none":            {`{"data": []}`, []server.Model{}, ""},
+		"no models":       {`{"data": []}`, []server.Model{}, ""},
 		"not JSON":        {canary, nil, "the response of the server is not a list of models"},
 		"other JSON":      {`{"detail": "` + canary + `"}`, nil, "the response of the server is not a list of models"},
 		"too large":       {`{"data": ["` + strings.Repeat("x", 5<<20), nil, "the response to /v1/models has more than 4194304 bytes"},
@@ -145,16 +145,16 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// The client checks that a trusted authority issued the certificate of the server, but not its host name. It sends no
-// token to a server with another certificate.
+// The client checks that a trusted authority issued the certificate of the server, but not the host name in the
+// certificate. It sends no token to a server with another certificate.
 func TestCertificate(t *testing.T) {
 	for name, tc := range map[string]struct {
 		authorities func(own *x509.Certificate) []*x509.Certificate
 		want        string
 	}{
-		"own":     {func(own *x509.Certificate) []*x509.Certificate { return []*x509.Certificate{own} }, ""},
-		"unknown": {func(*x509.Certificate) []*x509.Certificate { return nil }, ""},
-		"another": {func(*x509.Certificate) []*x509.Certificate { return []*x509.Certificate{} }, "the certificate of the server is not trusted: "},
+		"certificate of the server": {func(own *x509.Certificate) []*x509.Certificate { return []*x509.Certificate{own} }, ""},
+		"no known authority":        {func(*x509.Certificate) []*x509.Certificate { return nil }, ""},
+		"no trusted authority":      {func(*x509.Certificate) []*x509.Certificate { return []*x509.Certificate{} }, "the certificate of the server is not trusted: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			requests := 0
@@ -191,17 +191,17 @@ func TestChoose(t *testing.T) {
 		want   string
 		err    string
 	}{
-		"only one":          {[]server.Model{embed, a}, "", nil, a.ID, ""},
-		"first wanted":      {[]server.Model{c, b, embed, a}, "", []server.Wanted{{Name: "embed"}, {Name: "llama-a"}, {Name: "gpt"}}, a.ID, ""},
-		"wanted, provider":  {[]server.Model{c, b, a}, "", []server.Wanted{{Name: "gpt", Provider: "openai"}}, b.ID, ""},
-		"none wanted":       {[]server.Model{b, a}, "", []server.Wanted{{Name: "x"}}, "", "the server has several models; select one with --model: openai/gpt, vllm/llama-a"},
-		"no LLM":            {[]server.Model{embed}, "", nil, "", "the server has no model that answers questions; add a model to spec.resources.models, or check the inference providers of the server"},
-		"by id":             {[]server.Model{b, a}, "openai/gpt", nil, b.ID, ""},
-		"by provider's":     {[]server.Model{b, a}, "gpt", nil, b.ID, ""},
-		"ambiguous":         {[]server.Model{b, c}, "gpt", nil, "", `several providers have a model "gpt"; use one of: openai/gpt, azure/gpt`},
-		"misspelt":          {[]server.Model{b, a}, "lama-a", nil, "", `the server has no model "lama-a", did you mean "llama-a"?`},
-		"unknown":           {[]server.Model{b, a}, "zzzzzz", nil, "", `the server has no model "zzzzzz"; its models are: openai/gpt, vllm/llama-a`},
-		"unknown, and none": {nil, "zzzzzz", nil, "", `the server has no model "zzzzzz"; its models are: none`},
+		"only one LLM":                {[]server.Model{embed, a}, "", nil, a.ID, ""},
+		"first wanted model":          {[]server.Model{c, b, embed, a}, "", []server.Wanted{{Name: "embed"}, {Name: "llama-a"}, {Name: "gpt"}}, a.ID, ""},
+		"wanted model of a provider":  {[]server.Model{c, b, a}, "", []server.Wanted{{Name: "gpt", Provider: "openai"}}, b.ID, ""},
+		"no wanted model":             {[]server.Model{b, a}, "", []server.Wanted{{Name: "x"}}, "", "the server has several models; select one with --model: openai/gpt, vllm/llama-a"},
+		"no LLM":                      {[]server.Model{embed}, "", nil, "", "the server has no model that answers questions; add a model to spec.resources.models, or check the inference providers of the server"},
+		"by id":                       {[]server.Model{b, a}, "openai/gpt", nil, b.ID, ""},
+		"by the name of the provider": {[]server.Model{b, a}, "gpt", nil, b.ID, ""},
+		"ambiguous":                   {[]server.Model{b, c}, "gpt", nil, "", `several providers have a model "gpt"; use one of: openai/gpt, azure/gpt`},
+		"misspelt":                    {[]server.Model{b, a}, "lama-a", nil, "", `the server has no model "lama-a", did you mean "llama-a"?`},
+		"unknown":                     {[]server.Model{b, a}, "zzzzzz", nil, "", `the server has no model "zzzzzz"; its models are: openai/gpt, vllm/llama-a`},
+		"server without models":       {nil, "zzzzzz", nil, "", `the server has no model "zzzzzz"; its models are: none`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := server.Choose(tc.models, tc.name, tc.wanted)
@@ -246,7 +246,7 @@ func TestChat(t *testing.T) {
 			"Hello\n[2J", "stop", "",
 		},
 		"without DONE": {streamed(event(token("a"), stop)), "a", "stop", ""},
-		"whole":        {says(200, `{"choices":[{"message":{"content":"Hello"},"finish_reason":"length"}]}`), "Hello", "length", ""},
+		"not streamed": {says(200, `{"choices":[{"message":{"content":"Hello"},"finish_reason":"length"}]}`), "Hello", "length", ""},
 		"cut off":      {streamed(event(token("a"))), "a", "", "the answer is incomplete because the server closed the connection; look at the log of the server"},
 		"error in the stream": {
 			streamed(event(token("a"), `{"error":{"message":"500: Error code: 401 - Incorrect API key sk-`+canary+`"}}`)), "a", "",
