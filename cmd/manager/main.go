@@ -1,4 +1,4 @@
-// Command manager is the operator.
+// Command manager runs the operator.
 package main
 
 import (

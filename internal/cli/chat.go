@@ -33,7 +33,7 @@ of the stack are the question. Use - to read the question from standard input.
 Without a question, the command lists the models.
 
 If the server has several models that answer questions, the command uses the first
-of spec.resources.models. To select another model, set --model to its id or to the
+such model in spec.resources.models. To select another model, set --model to its id or to the
 name that the provider gives it.
 
 You need the rights to get the stack, to list pods, and to create pods/portforward.
@@ -60,7 +60,7 @@ func newChatCommand(streams Streams, version string) *cobra.Command {
 	options.add(command)
 	flags := command.Flags()
 	flags.StringVar(&options.model, "model", "",
-		"id of the model; unset: the only model that answers questions, else the first of spec.resources.models")
+		"id of the model; unset: the only model that answers questions, or the first such model in spec.resources.models")
 	flags.StringVar(&options.system, "system", "", "instructions for the model, sent before the question")
 	flags.IntVar(&options.maxTokens, "max-tokens", 0, "maximum number of tokens of the answer; unset: the server's default")
 	flags.DurationVar(&options.timeout, "timeout", 5*time.Minute, "time limit for the whole answer")

@@ -41,7 +41,7 @@ For each stack, the list shows:
   - the objects that this operator has adopted, and those that it has not
   - the changes that the next replacement of the pods makes
   - the problems that you have to solve: fields that no version has, stacks that the
-    operator rejects in their present form, objects that belong to another owner, and
+    operator rejects in their present form, objects that have another owner, and
     images whose release is not known
 
 You can also run the command before you install this operator. It reads stacks, the

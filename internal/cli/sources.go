@@ -141,7 +141,7 @@ func configOf(configMap *corev1.ConfigMap, path string, p printer) (operatorconf
 	if len(problems) > 0 {
 		return operatorconfig.Config{}, &rejection{
 			problems: problems,
-			summary:  "the operator would keep the previous values of these keys, which are not known to this command",
+			summary:  "correct these keys; an operator keeps their previous values, but this command does not have the previous values",
 		}
 	}
 	return config, nil

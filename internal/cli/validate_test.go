@@ -153,7 +153,7 @@ func TestSelector(t *testing.T) {
 		{"team=b", "ok: standard input: other", 0},
 		{"team!=b", "1 of 1 stacks are invalid", 1},
 		{"team", "1 of 2 stacks are invalid", 1},
-		{"team=c", `--selector "team=c": no stack in the files has these labels`, 1},
+		{"team=c", `--selector "team=c": no stack in the files matches the selector`, 1},
 		{"a in (", `--selector "a in (": `, 2},
 	} {
 		got := run(t, two, "validate", "-f", "-", "-l", tc.selector)

@@ -21,7 +21,7 @@ const (
 // Forms returns the output formats of a report.
 func Forms() []string { return []string{FormText, FormJSON, FormSARIF, FormGitHub} }
 
-// Write writes the report in a format for programs. Version is the version of the command.
+// Write writes the report in a machine-readable format. Version is the version of the command.
 func (r *Report) Write(page *bytes.Buffer, form, version string) error {
 	switch form {
 	case FormGitHub:

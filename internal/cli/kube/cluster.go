@@ -70,7 +70,8 @@ func (c *Cluster) Clientset() (kubernetes.Interface, error) {
 	return set, nil
 }
 
-// groups add the API groups of the objects that commands read or create to a scheme.
+// groups contains functions that add API groups to a scheme. These are the groups of the objects that commands read or
+// create.
 var groups = []func(*runtime.Scheme) error{
 	admissionv1.AddToScheme, apiextensionsv1.AddToScheme, appsv1.AddToScheme, authorizationv1.AddToScheme,
 	autoscalingv2.AddToScheme, coordinationv1.AddToScheme, corev1.AddToScheme, eventsv1.AddToScheme, rbacv1.AddToScheme,

@@ -115,7 +115,7 @@ func (c *Collector) add(event *corev1.Event) {
 }
 
 // timesOf returns the times of the first and the last occurrence of an event, and the number of occurrences. Components
-// use different fields for them.
+// report these facts in different fields.
 func timesOf(event *corev1.Event) (first, last metav1.Time, count int) {
 	first, last, count = event.FirstTimestamp, event.LastTimestamp, max(1, int(event.Count))
 	if first.IsZero() {
