@@ -81,7 +81,7 @@ const stuckDeletion = 5 * time.Minute
 func stateOf(stack *v1alpha2.LlamaStackDistribution, ready *metav1.Condition, seen observation) (string, Level) {
 	switch {
 	case seen == older:
-		return "of the previous operator", Warning
+		return "not adopted yet", Warning
 	case seen == unobserved:
 		return "not observed", Wrong
 	case ready == nil || seen == awaited:
