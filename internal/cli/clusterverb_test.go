@@ -189,7 +189,7 @@ Not shown: you may not list pods in namespace "team-a".
 	}
 }
 
-// A list of 500 stacks takes one request.
+// A list of 500 stacks requires only one request.
 func TestStatusOfAll(t *testing.T) {
 	rows := make([]string, 0, 500)
 	for i := range 500 {

@@ -123,7 +123,7 @@ func completeProviderTypes(command *cobra.Command, args []string, _ string) ([]s
 	return types, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeInit completes the flags of init that take one of several values.
+// completeInit completes the flags of init that accept one of several values.
 func completeInit(command *cobra.Command) {
 	fixed := func(values func(command *cobra.Command) []string, more cobra.ShellCompDirective) cobra.CompletionFunc {
 		return func(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {

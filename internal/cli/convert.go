@@ -33,7 +33,7 @@ const (
 LlamaStackDistribution in v1alpha2. Documents of other kinds are written unchanged,
 so that the output can replace the files.
 
-Applying a converted manifest gives the same object as applying its source. Your
+Applying a converted manifest creates the same object as applying its source. Your
 comments stay with their fields. Additional comments state where the meaning of a
 field changes, which v1alpha1 behavior the annotation llamastack.io/compat keeps, and
 which values the version cannot express. The command also prints a warning for each of
@@ -81,7 +81,7 @@ func newConvertCommand(streams Streams) *cobra.Command {
 	options.addFlags(command)
 	flags := command.Flags()
 	flags.BoolVar(&options.absorb, "absorb-config", false,
-		"write the configuration of overrideConfig (userConfig) as fields of the spec, if they give exactly the same "+
+		"write the configuration of overrideConfig (userConfig) as fields of the spec, if they produce exactly the same "+
 			"configuration")
 	flags.StringVar(&options.to, "to", v1alpha2.GroupVersion.Version, "version to write: "+strings.Join(versions, " or "))
 	completeFixed(command, "to", versions)

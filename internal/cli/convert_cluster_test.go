@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
 )
 
-// A converted manifest gives the same object as the conversion by the API server, in both directions.
+// Applying a converted manifest creates the same object as the conversion by the API server, in both directions.
 func TestConvertAsTheAPIServer(t *testing.T) {
 	c := upgrade.Start(t)
 	c.Install(t, upgrade.Today(t, upgrade.StartWebhook(t)))

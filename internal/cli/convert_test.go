@@ -146,7 +146,7 @@ func fixtures(t *testing.T) []string {
 	return files
 }
 
-// A manifest that is converted to another version and back gives the same objects.
+// Applying a manifest creates the same objects after a conversion to another version and back.
 func TestConvertKeepsThePlan(t *testing.T) {
 	const config = "../../test/contract/testdata/operator-cases.yaml"
 	planned := func(manifest string) string {

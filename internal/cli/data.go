@@ -92,7 +92,7 @@ func offlineChange(m *dryrun.Manifests, s dryrun.Stack, previous *dryrun.Manifes
 	running := previous.Plan(before)
 	if running.Plan == nil {
 		found := m.Plan(s)
-		found.Warnings = append(found.Warnings, "the stack in --previous gives no configuration, so its data is not "+
+		found.Warnings = append(found.Warnings, "no configuration can be generated from the stack in --previous, so its data is not "+
 			"checked: "+before.Title()+": "+running.Errors[0])
 		return found
 	}

@@ -57,7 +57,7 @@ func TestValidatePrevious(t *testing.T) {
 		},
 		"invalid previous stack": {
 			stack(`{distribution: {name: nothing}}`), stack(on07), nil, 0,
-			[]string{"warning: standard input: demo: the stack in --previous gives no configuration, so its data is not checked: "},
+			[]string{"warning: standard input: demo: no configuration can be generated from the stack in --previous, so its data is not checked: "},
 			"error",
 		},
 		"no previous stack":          {"a: b", stack(on07), nil, 1, []string{"--previous: no LlamaStackDistribution in"}, "ok:"},

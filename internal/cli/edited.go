@@ -83,7 +83,7 @@ func threeWay(original, modified, current any) ([]byte, error) {
 	return json.Marshal(mergeFields(sides[0], sides[1], sides[2]))
 }
 
-// mergeFields merges objects as `kubectl apply` does for custom resources, which replaces whole lists.
+// mergeFields merges objects as `kubectl apply` does for custom resources. It replaces whole lists.
 func mergeFields(original, modified, current map[string]any) map[string]any {
 	merged := make(map[string]any, len(current))
 	for key, value := range current {

@@ -148,7 +148,7 @@ func (t *target) models(
 	return modellist.Sorted(models), nil
 }
 
-// noModels returns the text for a stack without models, which explains how to add a model.
+// noModels returns the text for a stack without models. The text explains how to add a model.
 func noModels(stack *v1alpha2.LlamaStackDistribution, selection string, live bool, width int) string {
 	text := fmt.Sprintf("The configuration of stack %q registers no models. Add a model to "+
 		"spec.resources.models, or set --live to list the models of the server:", stack.Name)

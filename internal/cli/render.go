@@ -72,7 +72,7 @@ func newRenderCommand(streams Streams) *cobra.Command {
 	options.addSelector(command)
 	command.Flags().StringVarP(&options.output, "output", "o", "",
 		"objects, config or env (default objects); with --explain: table, json or yaml (default table)")
-	command.Flags().StringVar(&options.release, "release", "", "server release to use in place of the releases of "+
+	command.Flags().StringVar(&options.release, "release", "", "server release to use instead of the releases of "+
 		"the stacks, for example 0.8")
 	command.Flags().BoolVar(&options.explain, "explain", false, "print each key of the configuration with its source")
 	completeReleases(command, "release")

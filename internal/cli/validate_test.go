@@ -108,7 +108,7 @@ func TestValidateGenerated(t *testing.T) {
 	}
 }
 
-// An unreadable file gives an error with its line, and does not prevent the validation of the other files.
+// An unreadable file causes an error with a line number, and does not prevent the validation of the other files.
 func TestValidateBrokenFile(t *testing.T) {
 	folder := write(t, map[string]string{
 		"a.yaml": stack(simple),

@@ -91,7 +91,7 @@ func split(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// edits returns the shortest list of edits, which keeps the longest common subsequence.
+// edits returns the shortest list of edits. The list keeps the longest common subsequence of the lines.
 func edits(a, b []string) []edit {
 	var found, end []edit
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {

@@ -80,7 +80,7 @@ func firstPods(in Input) Pods {
 	case in.Paused:
 		return Pods{Restart: Waits}
 	case in.Exists:
-		return Pods{Restart: Restarts, Why: []string{"the running spec gives no configuration, so the pod templates are " +
+		return Pods{Restart: Restarts, Why: []string{"no configuration can be generated from the running spec, so the pod templates are " +
 			"not compared"}}
 	default:
 		return Pods{Restart: Starts}

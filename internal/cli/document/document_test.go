@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/files"
 )
 
-// The title of a document contains its position. Unreadable text gives a document with a problem.
+// The title of a document contains its position. Unreadable text becomes a document with a problem.
 func TestRead(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text string

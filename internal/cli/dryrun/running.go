@@ -30,7 +30,7 @@ type Running struct {
 	Base []byte
 }
 
-// NewRunning returns the facts in a stack and in its Deployment, which may be nil.
+// NewRunning returns the facts in a stack and in its Deployment. The Deployment may be nil.
 func NewRunning(stack *v1alpha2.LlamaStackDistribution, deployment *appsv1.Deployment) *Running {
 	found := &Running{Stack: stack, Deployment: deployment}
 	if deployment != nil {

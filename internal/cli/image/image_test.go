@@ -299,8 +299,8 @@ func TestCheckTag(t *testing.T) {
 	}
 }
 
-// FuzzLabel labels arbitrary registry content. Label must not panic, and must give the same bytes for the same input.
-// The operator must read the expected labels.
+// FuzzLabel labels arbitrary registry content. Label must not panic, and must produce the same bytes for the same
+// input. The operator must read the expected labels.
 func FuzzLabel(f *testing.F) {
 	f.Add(`{"rootfs":{"diff_ids":["a"]},"history":[{}],"config":{"Labels":{"a":"b"}}}`, layerEntry("sha256:"+strings.Repeat("0", 64)))
 	f.Add(`{"config":null,"rootfs":null}`, "")

@@ -191,7 +191,7 @@ func (r *reader) exposures(ctx context.Context) {
 // plurals maps the kinds that expose a stack to the names of their resources.
 var plurals = map[string]string{"Ingress": "ingresses", "Route": "routes", "HTTPRoute": "httproutes"}
 
-// models reads the models in the configuration. An invalid configuration gives no models.
+// models reads the models in the configuration. It reads no models from an invalid configuration.
 func (r *reader) models(ctx context.Context) {
 	config, err := Config(ctx, r.cluster, r.stack)
 	if _, denied := errors.AsType[*kube.Denied](err); denied {

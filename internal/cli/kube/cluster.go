@@ -97,7 +97,7 @@ var clusterScoped = map[string]bool{
 	"ValidatingAdmissionPolicyBinding": true, "MutatingAdmissionPolicy": true, "MutatingAdmissionPolicyBinding": true,
 }
 
-// knownKinds returns a mapper of the kinds in the scheme, which needs no API discovery.
+// knownKinds returns a mapper for the kinds in the scheme. The mapper needs no API discovery.
 func knownKinds(scheme *runtime.Scheme) meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	add := func(kind schema.GroupVersionKind) {

@@ -47,7 +47,8 @@ func (f *Flags) AddScope(command *cobra.Command) {
 	command.MarkFlagsMutuallyExclusive("namespace", "all-namespaces")
 }
 
-// selection returns the flags of the connection as a part of a command line, which begins with a space.
+// selection returns the flags of the connection for the end of a command line. The result begins with a space unless it
+// is empty.
 func (f *Flags) selection() string {
 	var text string
 	if f.Kubeconfig != "" {

@@ -49,7 +49,7 @@ type RefusedError struct {
 // Error returns a text that explains the status.
 func (e *RefusedError) Error() string { return e.text }
 
-// refusal returns the error for an answer with a status other than 200. Token is the token of the request, which is
+// refusal returns the error for an answer with a status other than 200. Token is the token of the request. It is
 // removed from the text.
 func refusal(path string, code int, body []byte, token string) *RefusedError {
 	text := fmt.Sprintf("the server answers %s with status %d", path, code)
@@ -70,8 +70,8 @@ func refusal(path string, code int, body []byte, token string) *RefusedError {
 	return &RefusedError{Path: path, Code: code, text: text}
 }
 
-// ModelError is the error for a model whose provider fails. Its text contains no part of the provider's message, which
-// may contain credentials.
+// ModelError is the error for a model whose provider fails. Its text contains no part of the provider's message,
+// because the message may contain credentials.
 type ModelError struct {
 	// Model is the id of the model.
 	Model string

@@ -26,7 +26,7 @@ type Verdict struct {
 // maxMessage is the maximum size in bytes of a condition's message in the sentence.
 const maxMessage = 600
 
-// decide returns the verdict on a stack, which describes the most urgent problem.
+// decide returns the verdict on a stack. The verdict describes the most urgent problem.
 func decide(facts *Facts, r *Report) Verdict {
 	d := decision{facts: facts, report: r}
 	switch seen := observe(facts.Stack, facts.Now); {
@@ -212,7 +212,7 @@ func (d *decision) workload(reason, message string) Verdict {
 	sentence := "The stack is rolling out"
 	switch serving := d.servingEarlier(); {
 	case reason == v1alpha2.ReasonReplicasUnavailable:
-		sentence = "Pods were lost after a complete rollout"
+		sentence = "Pods became unavailable after a complete rollout"
 	case serving > 0 && reason == v1alpha2.ReasonRolloutFailed:
 		sentence = fmt.Sprintf("The rollout is stuck, and %s", still(serving))
 	case reason == v1alpha2.ReasonRolloutFailed && d.servingCurrent() > 0:

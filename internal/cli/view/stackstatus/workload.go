@@ -48,7 +48,7 @@ type Pod struct {
 	Created   metav1.Time `json:"created"`
 }
 
-// Trouble is the kind of problem of a pod, which determines the next command.
+// Trouble is the kind of problem that a pod has. It determines the next command.
 type Trouble string
 
 const (
