@@ -48,8 +48,8 @@ func TestChoose(t *testing.T) {
 		pods []corev1.Pod
 		want string
 	}{
-		"none":       {nil, ""},
-		"none ready": {[]corev1.Pod{pod("a", 0, false), deleted, failed}, ""},
+		"no pods":      {nil, ""},
+		"no ready pod": {[]corev1.Pod{pod("a", 0, false), deleted, failed}, ""},
 		"newest": {
 			[]corev1.Pod{pod("old", time.Hour, true), pod("new", time.Minute, true), pod("newest", 0, false)},
 			"new",

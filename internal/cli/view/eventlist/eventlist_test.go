@@ -18,19 +18,19 @@ func TestConcerns(t *testing.T) {
 		kind, object string
 		want         bool
 	}{
-		"the stack":               {"LlamaStackDistribution", "my", true},
-		"another stack":           {"LlamaStackDistribution", "my-other", false},
-		"Deployment":              {"Deployment", "my", true},
-		"ReplicaSet":              {"ReplicaSet", "my-7d9f8c6b5", true},
-		"pod of the stack":        {"Pod", "my-7d9f8c6b5-x2k4z", true},
-		"pod of another stack":    {"Pod", "my-other-7d9f8c6b5-x2k4z", false},
-		"a preflight":             {"Pod", "my-preflight-1a2b3c4d", true},
-		"volume":                  {"PersistentVolumeClaim", "my-pvc", true},
-		"volume of another stack": {"PersistentVolumeClaim", "my-other-pvc", false},
-		"exposure":                {"Ingress", "my-ingress", true},
-		"autoscaler":              {"HorizontalPodAutoscaler", "my-hpa", true},
-		"a kind without a name":   {"Node", "my", false},
-		"pod without a stack":     {"Pod", "my", false},
+		"the stack":                        {"LlamaStackDistribution", "my", true},
+		"another stack":                    {"LlamaStackDistribution", "my-other", false},
+		"Deployment":                       {"Deployment", "my", true},
+		"ReplicaSet":                       {"ReplicaSet", "my-7d9f8c6b5", true},
+		"pod of the stack":                 {"Pod", "my-7d9f8c6b5-x2k4z", true},
+		"pod of another stack":             {"Pod", "my-other-7d9f8c6b5-x2k4z", false},
+		"a preflight":                      {"Pod", "my-preflight-1a2b3c4d", true},
+		"volume":                           {"PersistentVolumeClaim", "my-pvc", true},
+		"volume of another stack":          {"PersistentVolumeClaim", "my-other-pvc", false},
+		"exposure":                         {"Ingress", "my-ingress", true},
+		"autoscaler":                       {"HorizontalPodAutoscaler", "my-hpa", true},
+		"kind that is not part of a stack": {"Node", "my", false},
+		"pod with the name of the stack":   {"Pod", "my", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := eventlist.Concerns("my", &corev1.ObjectReference{Kind: tc.kind, Name: tc.object}); got != tc.want {
