@@ -33,8 +33,8 @@ of the stack are the question. Use - to read the question from standard input.
 Without a question, the command lists the models.
 
 If the server has several models that answer questions, the command uses the first
-such model in spec.resources.models. To select another model, set --model to its id or to the
-name that the provider gives it.
+such model in spec.resources.models. To select another model, set --model to its id,
+or to the name that the provider uses for it.
 
 You need the rights to get the stack, to list pods, and to create pods/portforward.
 The exit code is 1 if the server or the model does not answer.`

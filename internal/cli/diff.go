@@ -47,7 +47,7 @@ The exit codes are those of kubectl diff:
   0  no difference
   1  differences
   2  an error: a manifest is invalid, the cluster does not answer, or the command
-     line is wrong`
+     line is invalid`
 
 	diffExample = `  # show the effects of an edit
   kubectl llamastack diff -f stack.yaml

@@ -50,8 +50,8 @@ the objects that you may not read. The exit code is 1 if a stack is rejected.
 
 With --storage, make VERSION the version in which the cluster stores stacks. The
 command rewrites every stored stack in this version, and removes the other version
-from the stored versions in the definition. Only the stored form of the stacks
-changes. Running servers are not affected.
+from the stored versions in the CustomResourceDefinition (the definition). Only the
+stored form of the stacks changes. Running servers are not affected.
 
 After an upgrade, the operator does this itself. Use this command to return to the
 previous operator: the API server rejects the previous operator's definition while

@@ -97,7 +97,7 @@ func (o *modelsOptions) run(
 	}
 	page.WriteString(modelTable(models, streams.Width))
 	if !o.live {
-		newPrinter(streams).note("these models are in the configuration; the server may serve more models, see --live")
+		newPrinter(streams).note("these models are in the configuration; the server may serve more models; to list them, set --live")
 	}
 	return nil
 }

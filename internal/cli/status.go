@@ -172,7 +172,7 @@ func (o *statusOptions) nothing(namespace string) string {
 		where = "The cluster has"
 	}
 	if o.Selector != "" {
-		return fmt.Sprintf("%s no stacks with the labels %q.", where, o.Selector)
+		return fmt.Sprintf("%s no stacks that match the selector %q.", where, o.Selector)
 	}
 	return where + " no stacks. To write a manifest, run: kubectl llamastack init"
 }

@@ -23,9 +23,9 @@ type supportOptions struct {
 }
 
 const supportHelp = `Write an archive for a support case. It contains the stacks with their objects and
-events, the operator with its logs and its ConfigMap, the definition, the webhooks,
-the admission policy, the findings of doctor, and versions. Without names, it contains
-every stack that the flags select.
+events, the operator with its logs and its ConfigMap, the CustomResourceDefinition,
+the webhooks, the admission policy, the findings of doctor, and versions. Without
+names, it contains every stack that the flags select.
 
 The archive contains no secrets. It contains only the names of the keys in a Secret.
 The text <redacted> replaces these values:

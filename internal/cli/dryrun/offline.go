@@ -255,7 +255,7 @@ func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distr
 			path = "spec.distribution.name"
 		}
 		return nil, fmt.Errorf("%s: %q: this command does not read the base configuration of an image; set spec.baseConfig "+
-			"and pass its ConfigMap in a file, or use overrideConfig; see docs/configuration.md", path, resolved.Image)
+			"and add its ConfigMap to the files, or set overrideConfig; see docs/configuration.md", path, resolved.Image)
 	}
 	return &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded}, nil
 }
