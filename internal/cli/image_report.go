@@ -32,7 +32,8 @@ type platformReport struct {
 	Provider *providerReport `json:"provider,omitempty"`
 	// Entrypoint is the command that the image starts. It is empty if the command cannot be determined.
 	Entrypoint []string `json:"entrypoint,omitempty"`
-	// Verified lists the digests of the verified content. The content of each entry refers to the next.
+	// Verified lists the digests of the verified content. The content of each entry refers to the content of the next
+	// entry.
 	Verified []partReport `json:"verified,omitempty"`
 	Warnings []string     `json:"warnings,omitempty"`
 	Errors   []string     `json:"errors,omitempty"`

@@ -215,7 +215,8 @@ func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p print
 	return v.found, err
 }
 
-// tryMigration prints a list of the stacks that would be written. The list is on standard output.
+// tryMigration tries a migration without writing anything. It lists on standard output the stacks that a migration
+// would write.
 func tryMigration(ctx context.Context, streams Streams, p printer, m *migration.Migrator, storage string) error {
 	stacks, result, err := m.Try(ctx, storage)
 	if err != nil {

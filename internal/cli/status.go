@@ -199,7 +199,8 @@ func (o *statusOptions) report(
 const clearScreen = "\x1b[H\x1b[2J"
 
 // watchPages shows a page, and shows it again at each tick. On a terminal, it clears the screen before each page. On
-// other outputs, it prints a page only if more than the ages has changed, with an empty line between two pages.
+// other outputs, it prints a page only if anything other than the ages has changed, with an empty line between two
+// pages.
 func watchPages(
 	ctx context.Context, streams Streams, ticks <-chan time.Time, look func(context.Context) (pageAt, error),
 ) error {

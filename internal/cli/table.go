@@ -40,7 +40,7 @@ func writeData(page *bytes.Buffer, form string, value any) error {
 	return nil
 }
 
-// writeForm writes a value in an output format. The function writes the table.
+// writeForm writes a value in an output format. For the format table, it calls the given function.
 func writeForm(page *bytes.Buffer, form string, value any, table func(*bytes.Buffer)) error {
 	if form == formTable {
 		table(page)

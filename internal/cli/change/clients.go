@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
-// Clients returns the changes for clients of a running server: changes of model ids, APIs, and the address.
+// Clients returns the changes for clients of a running server: changes to model ids, APIs and the address.
 func Clients(before, after *plan.Plan) []Client { return clients(before, after) }
 
 func clients(before, after *plan.Plan) []Client {

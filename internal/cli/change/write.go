@@ -195,7 +195,7 @@ func fromDifference(from, to string) (fromPart, toPart string) {
 	return "…" + string(a[same:]), "…" + string(b[same:])
 }
 
-// shortened returns a value on one line, cut to the longest length.
+// shortened returns a value on one line, cut to the maximum length.
 func shortened(value string) string {
 	value = strings.ReplaceAll(value, "\n", " ")
 	if runes := []rune(value); len(runes) > longest {

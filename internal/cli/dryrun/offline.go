@@ -232,7 +232,7 @@ func (m *Manifests) references(input *plan.Input) (err error) {
 }
 
 // base returns the base configuration: the content of the ConfigMap in the spec, the base of the running stack, or the
-// operator's own copy.
+// copy that is part of the operator.
 func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distribution.Resolved) (*plan.Base, error) {
 	if source := object.Spec.BaseConfig; source != nil {
 		data, err := m.configMapKey(object.Namespace, "spec.baseConfig", source.ConfigMapName, source.Key)
@@ -323,7 +323,7 @@ func content(data map[string][]byte, texts map[string]string) map[string][]byte 
 }
 
 // data records the data that the change leaves behind. Leaving data behind is an error if the rollout would wait for a
-// decision of the user.
+// decision by the user.
 func (o *Outcome) data(built *plan.Plan) {
 	waiting, unknown := built.Waiting()
 	for _, loss := range built.Losses {

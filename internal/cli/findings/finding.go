@@ -76,7 +76,7 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 }
 
-// fields are the top-level fields of an object, with which a field path begins.
+// fields are the top-level fields of an object. A field path begins with one of them.
 var fields = []string{"apiVersion", "kind", "metadata", "spec", "status"}
 
 // Split splits a message into the field path and the rest. The path is empty if the message does not begin with one.

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Explain returns an error of a request to the API server with its remedy. The error names the right that the caller
-// lacks, or the resource that the cluster does not serve. Namespace is empty for a request for all namespaces.
+// Explain adds the remedy to an error of a request to the API server. The error names the right that the caller lacks,
+// or the resource that the cluster does not serve. Namespace is empty for a request for all namespaces.
 func Explain(err error, verb string, resource schema.GroupResource, namespace string) error {
 	where := "all namespaces"
 	check := " -A"

@@ -29,7 +29,7 @@ const (
 	MaxStacks = 10_000
 )
 
-// Resource is the resource of stacks in the rules of RBAC.
+// Resource is the resource of stacks in RBAC rules.
 var Resource = schema.GroupResource{Group: v1alpha2.GroupVersion.Group, Resource: "llamastackdistributions"}
 
 // errTooMany is the error for a list of more than MaxStacks stacks.

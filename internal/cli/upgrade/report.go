@@ -83,7 +83,7 @@ const (
 type Action struct {
 	// Field is the field of the spec that has the problem.
 	Field string `json:"field,omitempty"`
-	// Problem describes the problem, and Remedy the action.
+	// Problem describes the problem, and Remedy describes the action.
 	Problem string `json:"problem"`
 	Remedy  string `json:"remedy,omitempty"`
 	// Stops reports whether the new pods do not start without the action.
@@ -204,7 +204,7 @@ func (r *Report) compare(before, after *plan.Plan) {
 // forClients is the end of the name of a difference that Clients contains.
 const forClients = " for clients"
 
-// NeedsAction reports whether the stack needs an action or a decision of the user.
+// NeedsAction reports whether the stack needs an action or a decision by the user.
 func (r *Report) NeedsAction() bool {
 	return len(r.Actions)+len(r.Left)+len(r.Unknown) > 0
 }

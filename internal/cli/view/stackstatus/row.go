@@ -21,7 +21,7 @@ import (
 type Level string
 
 const (
-	// Wrong means that the stack is not ready, and probably needs an action of the user.
+	// Wrong means that the stack is not ready, and probably needs an action by the user.
 	Wrong Level = "wrong"
 	// Waiting means that the stack is not ready yet.
 	Waiting Level = "waiting"
@@ -246,7 +246,7 @@ func count(number int, noun string) string {
 	return fmt.Sprintf("%d %ss", number, noun)
 }
 
-// command returns a command about a stack with all flags that select the stack.
+// command returns a command for a stack, with all flags that select the stack.
 func command(verb string, row *Row, flags string) string {
 	return verb + " " + row.Name + " -n " + row.Namespace + flags
 }

@@ -203,7 +203,7 @@ func isWorkload(reason string) bool {
 	}
 }
 
-// workload returns the verdict on a stack that has pods that do not serve.
+// workload returns the verdict on a stack with pods that do not serve.
 func (d *decision) workload(reason, message string) Verdict {
 	counted, problem := split(message)
 	if problem == "" {

@@ -70,7 +70,8 @@ const (
 	manager      = "manager"
 )
 
-// Operators returns the Deployments of operators for stacks.
+// Operators returns an Operator for each Deployment with the name of an operator for stacks in its labels, its name or
+// its image.
 func Operators(deployments []appsv1.Deployment) []Operator {
 	var found []Operator
 	for i := range deployments {
@@ -95,7 +96,7 @@ func Operators(deployments []appsv1.Deployment) []Operator {
 	return found
 }
 
-// imageOf returns the image of the container with the operator.
+// imageOf returns the image of the container that runs the operator.
 func imageOf(d *appsv1.Deployment) string {
 	containers := d.Spec.Template.Spec.Containers
 	for i := range containers {
