@@ -98,7 +98,7 @@ func (s *stubServer) check(t *testing.T, wantCode int, want string, args ...stri
 	}
 }
 
-// liveStack returns a stack in the namespace team-a that is ready.
+// liveStack returns a ready stack in the namespace team-a.
 func liveStack(name string) string {
 	return fmt.Sprintf(`{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution,
 	metadata: {name: %s, namespace: team-a, generation: 1, creationTimestamp: %q}, spec: {distribution: {name: starter}},

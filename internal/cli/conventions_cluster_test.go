@@ -22,7 +22,8 @@ type clusterCases struct {
 	usage []string
 }
 
-// ofCluster contains the test cases for every command for clusters. {good} is a file with a stack that does not exist.
+// ofCluster contains the test cases for every command for clusters. {good} is a file with a stack that does not exist
+// in the cluster.
 var ofCluster = map[string]clusterCases{
 	"status":         {"nAlo", []string{"my"}, []string{"missing"}, []string{"my", "-o", "xml"}},
 	"chat":           {"n", []string{"my"}, []string{"missing"}, []string{}},

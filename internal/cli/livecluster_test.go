@@ -18,7 +18,8 @@ import (
 // liveCluster is a fake API server. It serves objects by path, and records the requests.
 type liveCluster struct {
 	objects map[string]any
-	// A path that contains an item of forbidden or unserved gets an error: Forbidden, or a path that is not served.
+	// forbidden and unserved contain parts of paths. The server rejects a path with a part in forbidden with status 403.
+	// It does not serve the API of a path with a part in unserved.
 	forbidden, unserved []string
 	requests            []string
 	kubeconfig          string

@@ -9,7 +9,7 @@ import (
 
 const allStacks = "/apis/llamastack.io/v1alpha2/llamastackdistributions"
 
-// fleet serves the stacks of a namespace by their names.
+// fleet adds stacks with the given specs to the server. The keys of specs are the names of the stacks.
 func (c *liveCluster) fleet(t *testing.T, specs map[string]string) {
 	t.Helper()
 	var items []any

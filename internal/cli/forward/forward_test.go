@@ -68,7 +68,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// backend starts a server that responds with a name, and returns the address of the server.
+// backend starts a server that responds with the given name, and returns the address of the server.
 func backend(t *testing.T, name string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, name) }))

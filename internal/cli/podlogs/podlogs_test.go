@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/podlogs"
 )
 
-// pod returns a pod of an age in minutes.
+// pod returns a pod with the given age in minutes.
 func pod(name string, age int, change ...func(*corev1.Pod)) corev1.Pod {
 	p := corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

@@ -57,7 +57,7 @@ func TestFromConfig(t *testing.T) {
 	}
 }
 
-// The LLMs are first.
+// Sorted returns the LLMs first.
 func TestSorted(t *testing.T) {
 	models := []modellist.Model{{ID: "b", Type: "llm"}, {ID: "0", Type: "embedding"}, {ID: "a", Type: "llm"}}
 	want := []modellist.Model{{ID: "a", Type: "llm"}, {ID: "b", Type: "llm"}, {ID: "0", Type: "embedding"}}
