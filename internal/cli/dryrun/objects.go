@@ -39,7 +39,8 @@ type printed struct {
 	text    []byte
 }
 
-// NextRound starts a round. The printer forgets the objects that the ended round did not print.
+// NextRound ends the current round and starts the next one. The printer forgets the objects that the current round did
+// not print.
 func (p *Printer) NextRound() { p.previous, p.current = p.current, nil }
 
 // Objects returns the objects of a plan as YAML, without the separator of documents.
@@ -70,7 +71,7 @@ func (p *Printer) Objects(built *plan.Plan) ([]Object, error) {
 func (p *Printer) print(id objectID, content map[string]any) ([]byte, error) {
 	one, found := p.previous[id]
 	if !found || !reflect.DeepEqual(one.content, content) {
-		text, err := yaml.Marshal(content) // faster than a conversion through JSON
+		text, err := yaml.Marshal(content) // this is faster than a conversion through JSON
 		if err != nil {
 			return nil, err
 		}
