@@ -5,21 +5,22 @@ package v1alpha1
 const (
 	// ConditionDeploymentReady follows Available.
 	ConditionDeploymentReady = "DeploymentReady"
-	// ConditionHealthCheck follows Available.
+	// ConditionHealthCheck is derived from Available.
 	ConditionHealthCheck = "HealthCheck"
-	// ConditionServiceReady is True if there is a serviceURL. Without a serviceURL, it follows DeploymentUpdated until
-	// that condition is True. After that, a stack without a Service does not have this condition.
+	// ConditionServiceReady is True if there is a serviceURL. Without a serviceURL, it has the status of DeploymentUpdated
+	// until that condition is True. After that, a stack without a Service does not have this condition.
 	ConditionServiceReady = "ServiceReady"
-	// ConditionConfigReady follows ConfigGenerated.
+	// ConditionConfigReady is derived from ConfigGenerated.
 	ConditionConfigReady = "ConfigReady"
 )
 
 // These are the reasons of the conditions that only v1alpha1 has. ConfigReady has the reasons of ConfigGenerated. A
-// condition that is Unknown has the reason of the condition that it follows.
+// condition that is Unknown has the reason of the condition from which it is derived.
 const (
 	// ReasonDeploymentReady means that the rollout is complete.
 	ReasonDeploymentReady = "DeploymentReady"
-	// ReasonDeploymentFailed means that the rollout is not complete. The condition Available states the cause.
+	// ReasonDeploymentFailed means that the rollout is not complete. The message of the condition Available states the
+	// cause.
 	ReasonDeploymentFailed = "DeploymentFailed"
 	// ReasonHealthCheckPassed means that every pod passes its readiness probe.
 	ReasonHealthCheckPassed = "HealthCheckPassed"
@@ -27,6 +28,7 @@ const (
 	ReasonHealthCheckFailed = "HealthCheckFailed"
 	// ReasonServiceReady means that the Service is applied.
 	ReasonServiceReady = "ServiceReady"
-	// ReasonServiceFailed means that the Service is not applied. The condition DeploymentUpdated states the cause.
+	// ReasonServiceFailed means that the Service is not applied. The message of the condition DeploymentUpdated states the
+	// cause.
 	ReasonServiceFailed = "ServiceFailed"
 )

@@ -4,8 +4,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // LlamaStackDistribution runs one Llama Stack server.
 //
-// The API server serves v1alpha1 for stacks that are written in v1alpha1. It stores v1alpha2, and the operator converts
-// between the two versions.
+// The API server serves v1alpha1 for stacks that are written in v1alpha1. It stores every stack as v1alpha2, and the
+// operator converts between the two versions.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=llsd
@@ -78,7 +78,7 @@ type AllowedFromSpec struct {
 	// +optional
 	Namespaces []string `json:"namespaces,omitempty"`
 
-	// labels lists keys of labels. Every namespace with one of them can connect.
+	// labels lists label keys. Every namespace that has a label with one of these keys can connect.
 	// +optional
 	Labels []string `json:"labels,omitempty"`
 }

@@ -166,18 +166,19 @@ type AutoscalingSpec struct {
 	// +required
 	MaxReplicas int32 `json:"maxReplicas"`
 
-	// targetCPUUtilizationPercentage is the target in percent of the requested CPU. Defaults to 80 if
-	// targetMemoryUtilizationPercentage is unset too.
+	// targetCPUUtilizationPercentage is the target CPU utilization, as a percentage of the requested CPU. Defaults to 80
+	// if targetMemoryUtilizationPercentage is unset too.
 	// +optional
 	TargetCPUUtilizationPercentage *int32 `json:"targetCPUUtilizationPercentage,omitempty"`
 
-	// targetMemoryUtilizationPercentage is the target in percent of the requested memory. If unset, the autoscaler
-	// ignores memory.
+	// targetMemoryUtilizationPercentage is the target memory utilization, as a percentage of the requested memory. If
+	// unset, the autoscaler ignores memory.
 	// +optional
 	TargetMemoryUtilizationPercentage *int32 `json:"targetMemoryUtilizationPercentage,omitempty"`
 }
 
-// StorageSpec is the volume for the server's data, and the stores of its state. {} means a volume with all defaults.
+// StorageSpec configures the volume for the server's data, and the stores of its state. {} means a volume with all
+// defaults.
 type StorageSpec struct {
 	// size is the size of the volume. Defaults to 10Gi.
 	// +optional
@@ -196,7 +197,7 @@ type StorageSpec struct {
 	SQL *v1alpha2.SQLStorageSpec `json:"sql,omitempty"`
 }
 
-// UserConfigSpec is a ConfigMap with a complete configuration.
+// UserConfigSpec selects a ConfigMap with a complete configuration.
 type UserConfigSpec struct {
 	// configMapName is the name of the ConfigMap. An empty name disables userConfig. Required.
 	// +required
@@ -215,7 +216,7 @@ type TLSConfig struct {
 	CABundle *CABundleConfig `json:"caBundle,omitempty"`
 }
 
-// CABundleConfig is a ConfigMap with PEM certificates.
+// CABundleConfig selects a ConfigMap with PEM certificates.
 type CABundleConfig struct {
 	// configMapName is the name of the ConfigMap. Required.
 	// +required

@@ -46,11 +46,11 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// resolvedDistribution is the resolved server, as in v1alpha2.
+	// resolvedDistribution describes the server that runs, as in v1alpha2.
 	// +optional
 	ResolvedDistribution *v1alpha2.ResolvedDistribution `json:"resolvedDistribution,omitempty"`
 
-	// configGeneration is the generated configuration, as in v1alpha2.
+	// configGeneration describes the generated configuration, as in v1alpha2.
 	// +optional
 	ConfigGeneration *v1alpha2.ConfigGeneration `json:"configGeneration,omitempty"`
 
@@ -59,7 +59,7 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	Models []v1alpha2.ModelStatus `json:"models,omitempty"`
 
-	// modelsLeftOut is the number of further models that the server lists.
+	// modelsLeftOut is the number of models that the server lists, but that are omitted from models.
 	// +optional
 	ModelsLeftOut int32 `json:"modelsLeftOut,omitempty"`
 
@@ -95,8 +95,8 @@ type DistributionConfig struct {
 	// +optional
 	Providers []ProviderInfo `json:"providers,omitempty"`
 
-	// providersLeftOut is the number of further providers that the server returns. It is 0 for stacks that were created as
-	// v1alpha1, because their list has all providers.
+	// providersLeftOut is the number of providers that the server returns, but that are omitted from providers. It is 0
+	// for stacks that were created as v1alpha1, because their list has all providers.
 	// +optional
 	ProvidersLeftOut int32 `json:"providersLeftOut,omitempty"`
 

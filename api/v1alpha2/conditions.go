@@ -30,10 +30,10 @@ const (
 	ConditionAvailable = "Available"
 	// ConditionDegraded exists only while the stack runs in a state that differs from the requested one.
 	ConditionDegraded = "Degraded"
-	// ConditionDataLeftBehind exists after a change of the pods that left data behind, until the next change of the pods.
+	// ConditionDataLeftBehind exists after a change to the pods that left data behind, until the next change to the pods.
 	// The message names the data and explains how to move or restore it.
 	ConditionDataLeftBehind = "DataLeftBehind"
-	// ConditionAdopted is False while the pods run a template that this operator would write differently. The message
+	// ConditionAdopted is False while the pods have a template that this operator would write differently. The message
 	// states the difference. The new template takes effect with the next change, or when you run kubectl rollout restart.
 	ConditionAdopted = "Adopted"
 	// ConditionStalled exists while the stack cannot proceed unless you change something. It also exists while a rollout
@@ -132,7 +132,7 @@ const (
 	// applies the change only after you accept the loss. Until then, the running pods do not change. Status: False.
 	ReasonDataLossNotAccepted = "DataLossNotAccepted"
 	// ReasonDeploymentPaused means that the annotation llamastack.io/paused allows the operator to write only the status.
-	// The message states whether a change of the pods is pending. Status: Unknown.
+	// The message states whether a change to the pods is pending. Status: Unknown.
 	ReasonDeploymentPaused = "DeploymentPaused"
 )
 
@@ -150,7 +150,7 @@ const (
 	// Status: False.
 	ReasonStorageShrinkRefused = "StorageShrinkRefused"
 	// ReasonStorageChangeRefused means that the spec requests a storage class or access modes that differ from those of
-	// the volume, or the API server rejects another change of the PersistentVolumeClaim. Status: False.
+	// the volume, or the API server rejects another change to the PersistentVolumeClaim. Status: False.
 	ReasonStorageChangeRefused = "StorageChangeRefused"
 )
 
@@ -176,7 +176,7 @@ const (
 	ReasonScaledToZero = "ScaledToZero"
 	// ReasonRolloutInProgress means that pods with the current configuration are starting. Status: False.
 	ReasonRolloutInProgress = "RolloutInProgress"
-	// ReasonReplicasUnavailable means that pods were lost after a complete rollout. Status: False.
+	// ReasonReplicasUnavailable means that pods became unavailable after the rollout was complete. Status: False.
 	ReasonReplicasUnavailable = "ReplicasUnavailable"
 	// ReasonRolloutFailed means that pods with the current configuration do not become ready. The message describes the
 	// problem of the pod. Status: False.
@@ -202,7 +202,7 @@ const (
 
 // Reasons of DataLeftBehind.
 const (
-	// ReasonDataLeftBehind means that the last change of the pods left data behind. Status: True.
+	// ReasonDataLeftBehind means that the last change to the pods left data behind. Status: True.
 	ReasonDataLeftBehind = "DataLeftBehind"
 )
 

@@ -67,10 +67,11 @@ type LlamaStackDistributionSpec struct {
 	// +required
 	Distribution DistributionSpec `json:"distribution"`
 
-	// providers configures the server's providers for each API. A provider replaces the provider of the base configuration
-	// with the same id. Any other provider is added. A provider has the keys provider (its type, required), id, endpoint,
-	// apiKey, secretRefs and settings. Any other key of its configuration can be set next to them as {secretKeyRef: {name,
-	// key}}. Mutually exclusive with overrideConfig. If unset, the server has the providers of the base configuration.
+	// providers configures the server's providers for each API. A provider replaces the provider that has the same id in
+	// the base configuration. If there is no such provider, it is added. A provider has the keys provider (its type,
+	// required), id, endpoint, apiKey, secretRefs and settings. Any other key of its configuration can be set next to them
+	// as {secretKeyRef: {name, key}}. Mutually exclusive with overrideConfig. If unset, the server has the providers of
+	// the base configuration.
 	// +optional
 	Providers *ProvidersSpec `json:"providers,omitempty"`
 
@@ -84,7 +85,7 @@ type LlamaStackDistributionSpec struct {
 	// +optional
 	Storage *StateStorageSpec `json:"storage,omitempty"`
 
-	// settings is a JSON merge patch on the generated configuration, for sections that have no field here (server.auth,
+	// settings is a JSON merge patch for the generated configuration, for sections that have no field here (server.auth,
 	// vector_stores, logging). The operator applies the patch last. It merges objects, and replaces lists and single
 	// values. The patch must not contain null, or a setting that another field sets. ${env.NAME} refers to a variable of
 	// secretEnv. Mutually exclusive with overrideConfig. If unset, nothing is patched.
@@ -115,9 +116,9 @@ type LlamaStackDistributionSpec struct {
 	SecretEnv map[string]SecretReference `json:"secretEnv,omitempty"`
 
 	// disabled lists the APIs and providers that the server must not have. An entry is the name of an API (postTraining or
-	// post_training), a provider of the base configuration (inference/groq), or all providers of an API that the base
-	// configuration has and the spec does not declare (inference/*). Mutually exclusive with overrideConfig. If unset, the
-	// server serves all APIs of the base configuration.
+	// post_training), a provider of the base configuration (inference/groq), or an API with a wildcard (inference/*),
+	// which selects all providers of this API that the base configuration has and the spec does not declare. Mutually
+	// exclusive with overrideConfig. If unset, the server serves all APIs of the base configuration.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
@@ -200,12 +201,12 @@ type DistributionSpec struct {
 	// +optional
 	ImageUpdates ImageUpdates `json:"imageUpdates,omitempty"`
 
-	// baseProviders determines which providers of the base configuration the server has in addition to those of providers
-	// and externalProviders: All or Required. The base configuration is that of the image, or baseConfig. With All, the
-	// server has all providers of the base configuration. With Required, the server has one provider of the base
-	// configuration for each API that another provider needs and that you do not configure, and it serves no other APIs. A
-	// warning names each provider that the server keeps. Required and overrideConfig are mutually exclusive. Defaults to
-	// All.
+	// baseProviders determines which providers of the base configuration the server has in addition to those in the fields
+	// providers and externalProviders: All or Required. The base configuration is the one in the image or in baseConfig.
+	// With All, the server has all providers of the base configuration. With Required, the server has one provider of the
+	// base configuration for each API that another provider needs and that you do not configure, and it serves no other
+	// APIs. A warning names each provider that the server keeps. Required and overrideConfig are mutually exclusive.
+	// Defaults to All.
 	// +kubebuilder:validation:Enum=All;Required
 	// +optional
 	BaseProviders BaseProviders `json:"baseProviders,omitempty"`
@@ -231,7 +232,7 @@ const (
 	ImageUpdatesFollow ImageUpdates = "Follow"
 )
 
-// BaseConfigSource is a key of a ConfigMap with a base configuration.
+// BaseConfigSource selects a key of a ConfigMap that contains a base configuration.
 type BaseConfigSource struct {
 	// configMapName is the name of a ConfigMap in the object's namespace. Required.
 	// +kubebuilder:validation:MaxLength=253
@@ -246,7 +247,7 @@ type BaseConfigSource struct {
 	Key string `json:"key,omitempty"`
 }
 
-// OverrideConfigSource is a key of a ConfigMap with a complete configuration.
+// OverrideConfigSource selects a key of a ConfigMap that contains a complete configuration.
 type OverrideConfigSource struct {
 	// configMapName is the name of a ConfigMap in the object's namespace. Required.
 	// +kubebuilder:validation:MaxLength=253

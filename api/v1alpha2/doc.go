@@ -6,7 +6,7 @@
 //
 //   - The types keep the form that a user wrote (one provider or a list, a string or an object), so that a round trip
 //     changes nothing.
-//   - Decoding never fails for an object that an API server can have stored, because one invalid object must not stop
+//   - Decoding never fails for an object that an API server may have stored, because one invalid object must not stop
 //     a watch of all objects. Validation reports the error, with its field path.
 //   - The schema has only the defaults `workload: {}` and `workload.replicas: 1`. Any other default would appear in the
 //     object when it is read in another version.

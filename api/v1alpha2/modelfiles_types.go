@@ -18,7 +18,7 @@ type ModelFilesSpec struct {
 	Image *ModelFilesImage `json:"image,omitempty"`
 
 	// huggingFaceCache is the directory with a cache of the Hugging Face Hub, relative to the root of the files. The cache
-	// has directories such as models--sentence-transformers--all-MiniLM-L6-v2. If unset, the server has its own cache.
+	// has directories such as models--sentence-transformers--all-MiniLM-L6-v2. If unset, the server uses its own cache.
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a relative directory: write a directory such as hub, without a leading "/", and without ":" and the segment ".."'`
 	// +optional
@@ -32,7 +32,7 @@ type ModelFilesSpec struct {
 	TiktokenCache string `json:"tiktokenCache,omitempty"`
 }
 
-// ModelFilesClaim is a volume with model files.
+// ModelFilesClaim selects a volume with model files.
 type ModelFilesClaim struct {
 	// claimName is the name of a PersistentVolumeClaim in the object's namespace. Required.
 	// +kubebuilder:validation:MaxLength=253
@@ -41,7 +41,7 @@ type ModelFilesClaim struct {
 	ClaimName string `json:"claimName"`
 }
 
-// ModelFilesImage is an image with model files.
+// ModelFilesImage selects an image with model files.
 type ModelFilesImage struct {
 	// reference is the reference to the image. Required.
 	// +kubebuilder:validation:MaxLength=512

@@ -16,9 +16,9 @@ type NetworkingSpec struct {
 	// +optional
 	TLS *TLSSpec `json:"tls,omitempty"`
 
-	// expose exposes the server outside the cluster. The value is true, or an object such as {hostname:
-	// llama.example.com}, with any of enabled, hostname, ingressClassName, annotations and tlsSecretName. {} means
-	// true. If unset, the server is not exposed.
+	// expose exposes the server outside the cluster. The value is a boolean, or an object such as {hostname:
+	// llama.example.com}, with any of enabled, hostname, ingressClassName, annotations and tlsSecretName. {} means true.
+	// If unset, the server is not exposed.
 	// +optional
 	Expose *Expose `json:"expose,omitempty"`
 
@@ -28,7 +28,7 @@ type NetworkingSpec struct {
 	AllowedFrom *AllowedFromSpec `json:"allowedFrom,omitempty"`
 }
 
-// TLSSpec configures the TLS of the server (FR-061) and the certificates that it trusts (FR-063).
+// TLSSpec configures TLS for the server (FR-061) and the certificates that the server trusts (FR-063).
 //
 // +kubebuilder:validation:XValidation:rule=`!has(self.enabled) || !self.enabled || has(self.secretName)`,message=`required when tls is enabled: set the name of a Secret of type kubernetes.io/tls`,fieldPath=`.secretName`,reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule=`!has(self.secretName) || (has(self.enabled) && self.enabled)`,message=`secretName has no effect while tls is not enabled: set enabled: true or remove secretName`,messageExpression=`'"' + self.secretName + '" has no effect while tls is not enabled: set enabled: true or remove secretName'`,fieldPath=`.secretName`,reason=FieldValueForbidden
@@ -49,7 +49,7 @@ type TLSSpec struct {
 	CABundle *CABundleSpec `json:"caBundle,omitempty"`
 }
 
-// CABundleSpec is a ConfigMap with PEM certificates.
+// CABundleSpec selects a ConfigMap with PEM certificates.
 type CABundleSpec struct {
 	// configMapName is the name of a ConfigMap in the object's namespace. Required.
 	// +kubebuilder:validation:MaxLength=253
@@ -110,7 +110,7 @@ type AllowedFromSpec struct {
 	// +optional
 	Namespaces []string `json:"namespaces,omitempty"`
 
-	// labels lists labels. Every namespace with one of them can connect. An entry is a label key or key=value.
+	// labels lists labels. Every namespace that has one of these labels can connect. An entry is a label key or key=value.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MaxLength=381

@@ -5,7 +5,7 @@ import (
 )
 
 // ResourcesSpec registers resources when the server starts (FR-006). They are added to the resources of the base
-// configuration. A resource replaces the resource of the base configuration with the same kind and id.
+// configuration. A resource replaces the resource that has the same kind and id in the base configuration.
 type ResourcesSpec struct {
 	// models lists models, each as a name or as an object {name, provider, contextLength, modelType, quantization,
 	// providerModelId, metadata}: [llama3.2-8b, {name: llama3.2-70b, provider: vllm}]. A model without a provider is

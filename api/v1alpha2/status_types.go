@@ -37,11 +37,11 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// resolvedDistribution is the server that runs, and the sources of its image, configuration and release.
+	// resolvedDistribution describes the server that runs, and the sources of its image, configuration and release.
 	// +optional
 	ResolvedDistribution *ResolvedDistribution `json:"resolvedDistribution,omitempty"`
 
-	// configGeneration is the generated configuration in use. It is unset if no configuration is generated.
+	// configGeneration describes the generated configuration in use. It is unset if no configuration is generated.
 	// +optional
 	ConfigGeneration *ConfigGeneration `json:"configGeneration,omitempty"`
 
@@ -59,7 +59,7 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	Models []ModelStatus `json:"models,omitempty"`
 
-	// modelsLeftOut is the number of further models that the server lists.
+	// modelsLeftOut is the number of models that the server lists, but that are omitted from models.
 	// +optional
 	ModelsLeftOut int32 `json:"modelsLeftOut,omitempty"`
 
@@ -149,8 +149,8 @@ type ResolvedDistribution struct {
 	// version is the version that the spec requests.
 	// +optional
 	Version string `json:"version,omitempty"`
-	// catalogueImage is the operator's image for name and version. The stack uses this image again when the override is
-	// removed. catalogueImage is unset if that image runs.
+	// catalogueImage is the image in the operator's catalogue for name and version. It is set only while the operator's
+	// configuration replaces this image. The stack uses this image again when the replacement is removed.
 	// +optional
 	CatalogueImage string `json:"catalogueImage,omitempty"`
 	// image is the image that runs.
@@ -180,8 +180,8 @@ type ResolvedDistribution struct {
 	ConfigHash string `json:"configHash,omitempty"`
 }
 
-// Catalogue returns the operator's image for name and version, before overrides. It returns an empty string for a bare
-// image.
+// Catalogue returns the image in the operator's catalogue for name and version, even if the operator's configuration
+// replaces this image. It returns an empty string if the spec has an image instead of a name.
 func (r *ResolvedDistribution) Catalogue() string {
 	if r.CatalogueImage == "" && r.ImageFrom == ImageFromCatalogue {
 		return r.Image
@@ -234,7 +234,7 @@ type DistributionConfigStatus struct {
 	// all providers. It is empty if the server does not return its providers.
 	// +optional
 	Providers []ProviderInfo `json:"providers,omitempty"`
-	// providersLeftOut is the number of further providers that the server returns.
+	// providersLeftOut is the number of providers that the server returns, but that are omitted from providers.
 	// +optional
 	ProvidersLeftOut int32 `json:"providersLeftOut,omitempty"`
 }
@@ -253,7 +253,8 @@ type ProviderInfo struct {
 	Health ProviderHealthStatus `json:"health,omitzero"`
 }
 
-// MCPServerStatus is one MCP server of the running server. It has no address, because that may contain a credential.
+// MCPServerStatus is one MCP server of the running server. It has no address, because an address may contain a
+// credential.
 type MCPServerStatus struct {
 	// id is the id by which clients select the tools of the MCP server.
 	ID string `json:"id"`
@@ -272,7 +273,7 @@ type ModelStatus struct {
 	Provider string `json:"provider,omitempty"`
 }
 
-// Values of ProviderHealthStatus.Status: those of the server, and Unknown.
+// These are the values of ProviderHealthStatus.Status: the values that the server reports, and Unknown.
 const (
 	// ProviderHealthOK means that the provider's own check succeeds.
 	ProviderHealthOK = "OK"
@@ -320,7 +321,7 @@ type ExternalProviderStatus struct {
 	// image is the image of the provider.
 	// +optional
 	Image string `json:"image,omitempty"`
-	// phase is the phase of its installation.
+	// phase is the phase of the provider's installation.
 	// +optional
 	Phase ExternalProviderPhase `json:"phase,omitempty"`
 	// message is the reason for a failure, or a warning about a provider that is ready.

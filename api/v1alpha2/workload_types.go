@@ -72,7 +72,7 @@ type PreflightMode string
 const (
 	// PreflightAuto tries a change if a preflight pod is safe and useful, but never with a shared database.
 	PreflightAuto PreflightMode = "Auto"
-	// PreflightAlways tries every change of the image or configuration, with the databases in the configuration.
+	// PreflightAlways tries every change to the image or configuration, with the databases in the configuration.
 	PreflightAlways PreflightMode = "Always"
 	// PreflightNever tries no change.
 	PreflightNever PreflightMode = "Never"
@@ -92,22 +92,22 @@ type AutoscalingSpec struct {
 	// +required
 	MaxReplicas int32 `json:"maxReplicas"`
 
-	// targetCPUUtilization is the target in percent of the requested CPU. Defaults to 80 if targetMemoryUtilization is
-	// unset too.
+	// targetCPUUtilization is the target CPU utilization, as a percentage of the requested CPU. Defaults to 80 if
+	// targetMemoryUtilization is unset too.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	// +optional
 	TargetCPUUtilization *int32 `json:"targetCPUUtilization,omitempty"`
 
-	// targetMemoryUtilization is the target in percent of the requested memory. If unset, the autoscaler ignores
-	// memory.
+	// targetMemoryUtilization is the target memory utilization, as a percentage of the requested memory. If unset, the
+	// autoscaler ignores memory.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	// +optional
 	TargetMemoryUtilization *int32 `json:"targetMemoryUtilization,omitempty"`
 }
 
-// VolumeSpec is the volume for the server's data.
+// VolumeSpec configures the volume for the server's data.
 //
 // +kubebuilder:validation:XValidation:rule=`!has(self.size) || (type(self.size) == int ? self.size > 0 : (!isQuantity(self.size) || quantity(self.size).isGreaterThan(quantity('0'))))`,message=`must be greater than 0: write a size such as 10Gi`,messageExpression=`'"' + string(self.size) + '" is not a size greater than 0: write a size such as 10Gi'`,fieldPath=`.size`,reason=FieldValueInvalid
 type VolumeSpec struct {
@@ -140,7 +140,7 @@ type VolumeSpec struct {
 	RetainOnDelete bool `json:"retainOnDelete,omitempty"`
 }
 
-// PodDisruptionBudgetSpec has exactly one of its two fields.
+// PodDisruptionBudgetSpec limits how many pods a voluntary disruption can evict. Exactly one of its fields must be set.
 //
 // +kubebuilder:validation:XValidation:rule=`has(self.minAvailable) || has(self.maxUnavailable)`,message=`set either minAvailable or maxUnavailable`,reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule=`!has(self.minAvailable) || !has(self.maxUnavailable)`,message=`minAvailable and maxUnavailable are mutually exclusive: remove one of them`,messageExpression=`'minAvailable "' + string(self.minAvailable) + '" and maxUnavailable "' + string(self.maxUnavailable) + '" are mutually exclusive: remove one of them'`,reason=FieldValueForbidden
@@ -158,8 +158,9 @@ type PodDisruptionBudgetSpec struct {
 
 // WorkloadOverrides changes the pod. An entry of yours replaces the operator's entry with the same name or path.
 //
-// In server-side apply, each list has one owner. A list can be empty, as in a pod. If a list were a map by name, the
-// API server would reject every later write to an object of an older version that contains a name twice.
+// In server-side apply, each list has one owner. A list can be empty, as in a pod. The lists do not have the type map,
+// because the API server would then reject every later write to an object of an older version that contains a name
+// twice.
 type WorkloadOverrides struct {
 	// serviceAccountName is the ServiceAccount of the pods, which you must create. If unset, the operator creates
 	// <name>-sa.
