@@ -25,7 +25,7 @@ type ConfigMapUse struct {
 	Name      string
 	// Keys are the required keys.
 	Keys []string
-	// AnyOf are keys of which at least one is required. Empty means none.
+	// AnyOf are keys of which at least one is required. Empty means that no such key is required.
 	AnyOf []string
 	// Optional reports whether the ConfigMap may be missing.
 	Optional bool
@@ -36,9 +36,9 @@ type ConfigMapUse struct {
 	Purpose Purpose
 }
 
-// TrustedCA returns the ConfigMap in which a platform provides the certificates to trust in a namespace. It applies
-// only to a stack that does not configure its own trusted certificates, and to a stack of v1alpha1, which has always
-// trusted both.
+// TrustedCA returns the ConfigMap in which a platform provides the certificates to trust in a namespace. It returns nil
+// for a stack that configures its own trusted certificates, except for a stack of v1alpha1, which has always trusted
+// both.
 func TrustedCA(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
 	if caBundle(&obj.Spec) != nil && !names.Compat(obj.Annotations) {
 		return nil
@@ -105,7 +105,8 @@ func elsewhere(obj *v1alpha2.LlamaStackDistribution, annotation string) string {
 	return ""
 }
 
-// ID returns the name of the ConfigMap, with the namespace and a slash in front if the namespace is not the object's.
+// ID returns the name of the ConfigMap. If its namespace is not the object's, the name follows the namespace and a
+// slash.
 func (u ConfigMapUse) ID() string {
 	if u.Namespace == "" {
 		return u.Name

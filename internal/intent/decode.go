@@ -6,8 +6,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// FromObject decodes the spec of an object, and does not change the object. It reports all errors at once. The Intent
-// is never nil. With errors, it contains the valid parts, so that further checks can run on it.
+// FromObject decodes the spec of an object, and does not change the object. It returns all errors at once. The Intent
+// is never nil. If there are errors, it contains the valid parts, so that further checks can run on it.
 func FromObject(obj *v1alpha2.LlamaStackDistribution) (*Intent, field.ErrorList) {
 	var errs Errors
 	in, spec, path := undecoded(obj), &obj.Spec, field.NewPath("spec")
@@ -26,7 +26,7 @@ func FromObject(obj *v1alpha2.LlamaStackDistribution) (*Intent, field.ErrorList)
 	return in, field.ErrorList(errs)
 }
 
-// undecoded returns the parts of the intent that have only one form and no errors.
+// undecoded returns an intent with the parts of the spec that have only one form and cannot be invalid.
 func undecoded(obj *v1alpha2.LlamaStackDistribution) *Intent {
 	spec, overrides := &obj.Spec, Overrides(&obj.Spec)
 	in := &Intent{

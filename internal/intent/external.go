@@ -25,7 +25,7 @@ func decodeExternal(written map[string]v1alpha2.ExternalProviders, path *field.P
 	return all
 }
 
-// serverAPI returns the server's name of an API that is written in camelCase or snake_case.
+// serverAPI returns the server's name for an API that is written in camelCase or snake_case.
 func serverAPI(name string) string {
 	var snake strings.Builder
 	for _, r := range name {
@@ -93,8 +93,8 @@ func uniqueExternal(in *Intent, errs *Errors) {
 	}
 }
 
-// ExternalWith returns the external provider of an API with an id, or nil when there is none. It takes precedence over
-// any other provider.
+// ExternalWith returns the external provider with the given API and id, or nil if there is no such provider. It takes
+// precedence over any other provider with the same API and id.
 func (in *Intent) ExternalWith(api, id string) *ExternalProvider {
 	for i := range in.External {
 		if p := &in.External[i]; p.API == api && p.ID == id {

@@ -13,9 +13,10 @@ type Intent struct {
 	Name, Namespace string
 	// Distribution is the server that runs.
 	Distribution Distribution
-	// Providers are the providers of all APIs, in the order of the API's fields and in written order within one API.
+	// Providers are the providers of all APIs, in the order of the fields of spec.providers. Within one API, they are in
+	// written order.
 	Providers []Provider
-	// External are the providers that have their own images, sorted by API and in written order within one API.
+	// External are the providers that have their own images, sorted by API. Within one API, they are in written order.
 	External []ExternalProvider
 	// Models, Tools and Shields are in written order.
 	Models  []Model
@@ -25,15 +26,15 @@ type Intent struct {
 	Storage Storage
 	// Disabled is in written order.
 	Disabled []Disabled
-	// Server describes how the server listens.
+	// Server holds the settings of the server process: its port, the number of processes and TLS.
 	Server Server
 	// Offline reports whether the server has no access to the internet.
 	Offline bool
 	// Files are the files that the server need not download.
 	Files ModelFiles
-	// Settings are the user's patch of the generated configuration.
+	// Settings are the user's patch for the generated configuration.
 	Settings Settings
-	// SecretEnv are the user's own variables from Secrets, sorted by name.
+	// SecretEnv are the user's own environment variables with values from Secrets, sorted by name.
 	SecretEnv []Variable
 	// Variables are the names of the environment variables that the user sets on the container (workload.overrides.env),
 	// sorted. If a provider of the base exists only when a variable is set, it counts as configured when that variable is
@@ -42,7 +43,7 @@ type Intent struct {
 	// MoreVariables reports whether the container has further variables with unknown names
 	// (workload.overrides.envFrom).
 	MoreVariables bool
-	// OwnProbes reports whether the user's patch of the pod template has a readiness probe.
+	// OwnProbes reports whether the user's patch for the pod template has a readiness probe.
 	OwnProbes bool
 	// Secrets are all references to Secrets, including those of the fields above, sorted by variable.
 	Secrets []SecretUse
@@ -143,7 +144,7 @@ type Shield struct {
 	Path     *field.Path
 }
 
-// Storage is the storage of the server's state. A nil store stays as in the base (FR-053).
+// Storage is the storage of the server's state. If a store is nil, the server uses the store of the base (FR-053).
 type Storage struct {
 	KV, SQL *Store
 }
@@ -162,7 +163,7 @@ type Store struct {
 	// Host and Port are the address of Redis.
 	Host string
 	Port int32
-	// Password is the password of Redis. Nil means that there is none.
+	// Password is the password of Redis. Nil means that Redis requires no password.
 	Password *SecretRef
 	// ConnectionString is the connection string of PostgreSQL.
 	ConnectionString *SecretRef
@@ -182,16 +183,16 @@ type Disabled struct {
 // Wildcard selects all providers of an API in spec.disabled: inference/*.
 const Wildcard = "*"
 
-// BaseProvidersPath is the field that selects the providers of the base.
+// BaseProvidersPath is the path of the field that selects the providers of the base.
 var BaseProvidersPath = field.NewPath("spec", "distribution", "baseProviders")
 
-// Declares reports whether the spec has a provider with an id for an API. The API is in the server's spelling.
+// Declares reports whether the spec has a provider with the given API and id. The API is in the server's spelling.
 func (in *Intent) Declares(api, id string) bool {
 	return in.ExternalWith(api, id) != nil ||
 		slices.ContainsFunc(in.Providers, func(p Provider) bool { return p.API == api && p.ID == id })
 }
 
-// Server describes how the server listens.
+// Server holds the settings of the server process.
 type Server struct {
 	// Port is never 0 (FR-060).
 	Port     int32
@@ -199,7 +200,7 @@ type Server struct {
 	// Workers is the number of server processes. Zero means that it is not set.
 	Workers     int32
 	WorkersPath *field.Path
-	// TLS is nil when the server serves plain HTTP.
+	// TLS is nil if the server serves plain HTTP.
 	TLS *TLS
 }
 

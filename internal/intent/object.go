@@ -92,7 +92,7 @@ func (o *object) text(name string) string {
 	return text
 }
 
-// requiredText reads a required text.
+// requiredText reads a string that must be set and not be empty. The error for a missing string contains the remedy.
 func (o *object) requiredText(name, remedy string) string {
 	if _, ok := o.fields[name]; !ok {
 		o.asked = append(o.asked, name)
@@ -112,8 +112,8 @@ func (o *object) values(name string) map[string]any {
 	return values
 }
 
-// maxDepth limits the depth of values that become part of the configuration. Each level is indented there, so the
-// deepest possible JSON would exceed the memory.
+// maxDepth limits the depth of values that become part of the configuration. The configuration is indented by level, so
+// the deepest possible JSON would need more memory than the operator has.
 const maxDepth = 32
 
 func deeper(value any, levels int) bool {
@@ -222,8 +222,8 @@ func nearest(name string, known []string) string {
 	return suggest.Nearest(name, known)
 }
 
-// wrongType returns an error without the value, which may be a misplaced secret. It includes a boolean, because YAML
-// reads an unquoted word such as y or on as a boolean.
+// wrongType returns an error for a value of the wrong type. The error does not contain the value, which may be a
+// misplaced secret, unless it is a boolean: YAML reads an unquoted word such as y or on as a boolean.
 func wrongType(path *field.Path, want string, got any) *field.Error {
 	detail := "must be " + want + ", got " + kindOf(got)
 	switch v := got.(type) {

@@ -21,7 +21,7 @@ type owned struct {
 const (
 	resourcesInstead = "set spec.resources instead; register resources that have no field there in your own base configuration (spec.baseConfig)"
 	baseRemoval      = "use a base configuration without it (spec.baseConfig)"
-	nameInstead      = "it is the name of the distribution: remove it"
+	nameInstead      = "the name of the distribution cannot be changed here: remove this setting"
 )
 
 // ownedParts lists the configuration keys, in the servers of all releases, that a field of the spec sets. It does not
@@ -29,7 +29,7 @@ const (
 // external_apis_dir. In the section server, these are host, auth, quota, cors, tenancy, tls_config, hsts_max_age and
 // the interval of the registry. In the section storage, these are the settings that tune a store.
 var ownedParts = []owned{
-	{"version", "it belongs to the base configuration: remove it", baseRemoval},
+	{"version", "only the base configuration can set this value: remove this setting", baseRemoval},
 	{"distro_name", nameInstead, "the server needs the name of its distribution"},
 	{"image_name", nameInstead, "the server needs the name of its distribution"},
 	{"container_image", "set spec.distribution instead", baseRemoval},
@@ -48,14 +48,15 @@ var ownedParts = []owned{
 	{"inference_store", "set spec.storage instead", "spec.storage sets it"},
 	{"conversations_store", "set spec.storage instead", "spec.storage sets it"},
 	{"storage.backends", "set spec.storage instead", "spec.storage sets it"},
-	// The operator determines the location of the registry, and the pods update its content before each start.
-	{"storage.stores.metadata", "the operator determines the location of the registry: remove it", "the server needs its registry"},
+	// The operator determines the location of the registry, and the pods update the contents of the registry before each
+	// start.
+	{"storage.stores.metadata", "the operator determines the location of the registry: remove this setting", "the server needs its registry"},
 	{"storage.stores.*.backend", "set spec.storage instead", "spec.storage sets it"},
 	{"server.port", "set spec.networking.port instead", "spec.networking.port sets it"},
 	{"server.workers", "set spec.workload.workers instead", "spec.workload.workers sets it"},
 	{"server.tls_certfile", "set spec.networking.tls instead", "spec.networking.tls sets it"},
 	{"server.tls_keyfile", "set spec.networking.tls instead", "spec.networking.tls sets it"},
-	{"server.insecure", "spec.networking.tls determines it: remove it", "spec.networking.tls determines it"},
+	{"server.insecure", "spec.networking.tls determines this value: remove this setting", "spec.networking.tls determines this value"},
 	// With this setting, every client needs a certificate, and the kubelet has none (server fact 30).
 	{
 		"server.tls_cafile", "the probes of the pod have no client certificate, so the pod would never be ready: " +
@@ -76,8 +77,8 @@ func ownedSettings(values map[string]any, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// findIn looks for the part at a path in the values. Where the path requires an object, any other value is an error,
-// because it would replace the object.
+// findIn adds an error for each place in the values at which settings set the part. Where the path requires an object,
+// any other value is an error too, because it would replace the object.
 func (o *owned) findIn(value any, path []string, at *field.Path, found map[string]*field.Error) {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -124,8 +125,8 @@ func ownedRemoval(text string, keys []string, path *field.Path) *field.Error {
 	return nil
 }
 
-// Owned returns the remedy for a part of the configuration that settings must not change, or an empty string when they
-// may. holds reports whether the part contains an owned part.
+// Owned returns the remedy for a part of the configuration that settings must not change, or an empty string if
+// settings may change the part. holds reports whether the part contains an owned part.
 func Owned(keys ...string) (instead string, holds bool) {
 	for i := range ownedParts {
 		part := strings.Split(ownedParts[i].path, ".")

@@ -26,7 +26,7 @@ const (
 
 var idPattern = regexp.MustCompile(IDForm)
 
-// apiField maps a field of spec.providers to the server's name of the API.
+// apiField maps a field of spec.providers to the server's name for the API.
 type apiField struct {
 	name, api string
 	get       func(*v1alpha2.ProvidersSpec) *v1alpha2.Providers
@@ -63,7 +63,7 @@ func APIFields() []string {
 }
 
 // APIField returns the field of spec.providers for an API of the server: vectorIo for vector_io. It returns an empty
-// string when there is none.
+// string if there is no such field.
 func APIField(api string) string {
 	for _, f := range apiFields {
 		if f.api == api {
@@ -204,8 +204,8 @@ func (o *object) shorthand(key string) *SecretRef {
 	return decodeSecret(fields, path, o.Errors)
 }
 
-// addressKeys are the keys that the providers of the server releases have for an address. The field endpoint sets each
-// of them.
+// addressKeys are the configuration keys for an address, of the providers of all server releases. The field endpoint
+// sets the key of the provider.
 var addressKeys = []string{"url", "base_url", "api_base", "host", "uri"}
 
 func (o *object) unknownProviderField(path *field.Path, key string) {
@@ -248,8 +248,8 @@ func uniqueIDs(providers []Provider, errs *Errors) {
 	}
 }
 
-// API returns the server's name of an API for the name of its field in spec.providers: datasetio for datasetIo. It
-// returns an empty string when there is no such field.
+// API returns the server's name for the API of a field of spec.providers: datasetio for datasetIo. It returns an empty
+// string if there is no such field.
 func API(name string) string {
 	for _, f := range apiFields {
 		if f.name == name {

@@ -95,7 +95,7 @@ func typedSecret(ref *v1alpha2.SecretReference, path *field.Path, errs *Errors) 
 	return secret
 }
 
-// checkSecret rejects names that no Secret can have. Its callers report empty names as missing.
+// checkSecret rejects names and keys that no Secret can have. Its callers report an empty name or key as missing.
 func checkSecret(secret *SecretRef, errs *Errors) {
 	if secret.Name != "" && len(validation.IsDNS1123Subdomain(secret.Name)) > 0 {
 		errs.InvalidText(secret.Path.Child("name"), secret.Name,

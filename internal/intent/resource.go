@@ -46,7 +46,7 @@ func decodeEntries[Entry, Item any](
 	return items
 }
 
-// nameOrObject reads a name, which is short for an object with only that name, or an object.
+// nameOrObject reads a name or an object. A name is short for an object that has only this name.
 func nameOrObject(raw []byte, path *field.Path, errs *Errors) (*object, bool) {
 	value, err := decodeJSON(raw)
 	if err != nil {

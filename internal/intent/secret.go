@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// These are the ids of the two state stores in the names of their variables: LLSD_STORAGE_KV_PASSWORD.
+// These are the ids of the two state stores in the names of their variables, such as LLSD_STORAGE_KV_PASSWORD.
 const (
 	KVID  = "storage-kv"
 	SQLID = "storage-sql"
@@ -70,7 +70,7 @@ func nameSecrets(in *Intent) []SecretUse {
 	return uses
 }
 
-// secretUses collects references, and sets the variable of each.
+// secretUses collects references to Secrets, and sets the variable of each reference.
 type secretUses []SecretUse
 
 // add adds a reference, if there is one.

@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Settings are the user's patch of the generated configuration, for sections of the configuration that no other field
-// of the spec sets.
+// Settings are the user's patch for the generated configuration. The patch is for sections that no other field of the
+// spec sets.
 type Settings struct {
-	// Values are a JSON merge patch without null. Nil means that there is none. Numbers are json.Number. The keys are
+	// Values are a JSON merge patch without null. Nil means that there is no patch. Numbers are json.Number. The keys are
 	// written in sorted order.
 	Values map[string]any
 	// Path is the field path of Values: spec.settings.
@@ -50,7 +50,7 @@ func decodeSettings(written *apiextensionsv1.JSON, removed []string, path *field
 	return settings
 }
 
-// decodeValues reads spec.settings. With an error, it returns no values.
+// decodeValues reads spec.settings. If there is an error, it returns no values.
 func decodeValues(written *apiextensionsv1.JSON, path *field.Path, errs *Errors) map[string]any {
 	if written == nil {
 		return nil

@@ -34,7 +34,7 @@ func PolicyNotAccepted(policy *unstructured.Unstructured, gateway types.Namespac
 	given, _, _ := unstructured.NestedMap(policy.Object, "status")
 	var said gatewayv1.PolicyStatus
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(given, &said); err != nil {
-		return "" // an unknown form has no information
+		return "" // a status in an unknown form has no usable information
 	}
 	for _, ancestor := range said.Ancestors {
 		of := ancestor.AncestorRef
@@ -43,7 +43,7 @@ func PolicyNotAccepted(policy *unstructured.Unstructured, gateway types.Namespac
 			namespace = string(*of.Namespace)
 		}
 		if (of.Kind == nil || *of.Kind == "Gateway") && (string(of.Name) != gateway.Name || namespace != gateway.Namespace) {
-			continue // the Gateway of another owner's route
+			continue // a Gateway that does not expose this stack
 		}
 		refused := denial(policy, ancestor.Conditions)
 		if refused != nil && refused.Reason != string(gatewayv1.PolicyReasonConflicted) {
@@ -75,7 +75,7 @@ func NotAccepted(object *unstructured.Unstructured) string {
 	given, _, _ := unstructured.NestedMap(object.Object, "status")
 	var said acceptance
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(given, &said); err != nil {
-		return "" // an unknown form has no information
+		return "" // a status in an unknown form has no usable information
 	}
 	refused := said.refusal(object)
 	if refused == nil {
@@ -88,8 +88,8 @@ func NotAccepted(object *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %q does not expose the server (%s): %s", object.GetKind(), object.GetName(), refused.Reason, message)
 }
 
-// refusal returns the condition with which the first router or Gateway refuses a route. It returns nil if there is
-// none.
+// refusal returns the condition with which the first router or Gateway refuses a route. It returns nil if a router
+// admits the route, or if no router or Gateway refuses it.
 func (a *acceptance) refusal(object *unstructured.Unstructured) *metav1.Condition {
 	var first *metav1.Condition
 	for _, router := range a.Ingress {

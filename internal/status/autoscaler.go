@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// scalingDisabled is the reason that an autoscaler sets while its target has no replicas on purpose.
+// scalingDisabled is the reason that an autoscaler sets while its target is deliberately scaled to zero replicas.
 const scalingDisabled = "ScalingDisabled"
 
 // AutoscalerTrouble returns a message, with the autoscaler's own explanation, if the autoscaler does not scale, and the

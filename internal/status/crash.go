@@ -61,7 +61,7 @@ func crashed(container string, ended *corev1.ContainerStateTerminated, logs stri
 	switch {
 	case ended.Reason == "OOMKilled":
 		return fmt.Sprintf("container %q ran out of memory; raise spec.workload.resources.limits.memory", container)
-	case slices.Contains(notStarted, ended.Reason): // reasons of the runtime: the container's process never started
+	case slices.Contains(notStarted, ended.Reason): // the container runtime could not start the process
 		return fmt.Sprintf("container %q cannot be started: %s", container, takenOver(ended.Message))
 	}
 	if class, remedy := exceptionIn(ended.Message); class != "" {

@@ -25,7 +25,7 @@ type ExternalProvider struct {
 	Type, Module string
 }
 
-// ExternalInput holds all information about external providers.
+// ExternalInput is the input of ExternalProviders.
 type ExternalInput struct {
 	Providers []ExternalProvider
 	// Deployment, ReplicaSets and Pods have the same meaning as in WorkloadInput.
@@ -34,13 +34,14 @@ type ExternalInput struct {
 	Pods        []corev1.Pod
 	// Tried lists the preflight pods of a change that the Deployment has no pods for yet.
 	Tried []corev1.Pod
-	// Listed lists the providers that the running server reports. Nil means none, or that it was not queried.
+	// Listed lists the providers that the running server reports. Nil means that the server reports no providers, or that
+	// it was not queried.
 	Listed []v1alpha2.ProviderInfo
 	Now    time.Time
 }
 
-// ExternalProviders determines the progress of the newest pods with each external provider. until is the time at which
-// the result may change without an event. Zero means never.
+// ExternalProviders determines how far the newest pods have installed each external provider. until is the time at
+// which the result may change without an event. Zero means never.
 func ExternalProviders(in ExternalInput) (judged []v1alpha2.ExternalProviderStatus, until time.Time) {
 	pods := newestPods(in)
 	ended := make([]int, 0, len(pods))
@@ -71,8 +72,8 @@ func ExternalProviders(in ExternalInput) (judged []v1alpha2.ExternalProviderStat
 	return judged, until
 }
 
-// newestPods returns the pods of the newest template, sorted by name. There are none until the cluster creates its
-// ReplicaSet.
+// newestPods returns the preflight pods, or else the pods of the newest template, sorted by name. It omits pods that
+// are being deleted. It returns no pods until the cluster has created the ReplicaSet of the newest template.
 func newestPods(in ExternalInput) []corev1.Pod {
 	pods := slices.Clone(in.Tried)
 	if len(pods) == 0 && in.Deployment != nil {
@@ -92,7 +93,7 @@ func inputsOf(template *corev1.PodTemplateSpec) string {
 	return template.Annotations[names.AnnotationInputs]
 }
 
-// state is the progress of a pod with an external provider.
+// state describes how far a pod has installed an external provider.
 type state struct {
 	phase   v1alpha2.ExternalProviderPhase
 	message string
@@ -114,7 +115,8 @@ func further(a, b state) state {
 	return a
 }
 
-// externalState returns the progress of one pod. ended is the number of its init containers that have ended.
+// externalState describes how far one pod has installed a provider. ended is the number of its init containers that
+// have ended.
 func externalState(
 	pod *corev1.Pod, ended int, provider *ExternalProvider, all []ExternalProvider, now time.Time,
 ) state {
@@ -166,7 +168,7 @@ func endedContainers(pod *corev1.Pod) int {
 	return len(pod.Spec.InitContainers)
 }
 
-// isImage reports whether a container has the image of the spec, or that image at a digest.
+// isImage reports whether a container has the image of the spec, with or without a digest.
 func isImage(image, wanted string) bool {
 	return image == wanted || strings.HasPrefix(image, wanted+"@")
 }
@@ -181,7 +183,7 @@ func initStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {
 	return nil
 }
 
-// hasEnded reports whether an init container has completed. A sidecar has completed when it is ready.
+// hasEnded reports whether an init container has completed. A sidecar counts as completed when it is ready.
 func hasEnded(container *corev1.ContainerStatus) bool {
 	return container != nil && (container.Ready || container.State.Terminated != nil &&
 		container.State.Terminated.ExitCode == 0)

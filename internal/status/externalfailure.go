@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// copyLimit is how long the init container of an external provider may run. A working container ends earlier.
+// copyLimit is how long the init container of an external provider may run. A successful copy takes less time.
 const copyLimit = 10 * time.Minute
 
 // externalFailure returns the reason why an external provider cannot be installed in a pod. It is empty if no failure
@@ -141,7 +141,7 @@ func blames(ended *corev1.ContainerStateTerminated, provider *ExternalProvider) 
 	})
 }
 
-// contains reports whether a text contains an occurrence of part for which fits accepts the text before and after it.
+// contains reports whether a text contains part at a position at which fits accepts the text before and after part.
 func contains(text, part string, fits func(before, after string) bool) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], part)
@@ -157,8 +157,8 @@ func contains(text, part string, fits func(before, after string) bool) bool {
 
 func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// lastEnd returns the newest termination of a container, or nil if the container has not ended. If mayEnd is true, a
-// successful end counts as none, because an init container must end before the server can start.
+// lastEnd returns the newest termination of a container, or nil if the container has not ended. If mayEnd is true,
+// lastEnd ignores a successful end, because an init container must end before the server can start.
 func lastEnd(container *corev1.ContainerStatus, mayEnd bool) *corev1.ContainerStateTerminated {
 	ended := cmp.Or(container.State.Terminated, container.LastTerminationState.Terminated)
 	if ended != nil && ended.ExitCode == 0 && mayEnd {
@@ -167,7 +167,7 @@ func lastEnd(container *corev1.ContainerStatus, mayEnd bool) *corev1.ContainerSt
 	return ended
 }
 
-// printable returns the last message of a container, on one line.
+// printable returns a termination message on one line, shortened, without control characters.
 func printable(message string) string {
 	line := strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -199,7 +199,8 @@ func externalTrouble(pod *corev1.Pod, container string, all []ExternalProvider, 
 	return inProvider(&all[i], container, message)
 }
 
-// crashedModule returns a message if a server ended because of an external provider's module, and otherwise "".
+// crashedModule returns a message if a server ended because of an external provider's module. Otherwise, it returns an
+// empty string.
 func crashedModule(pod *corev1.Pod, container *corev1.ContainerStatus, all []ExternalProvider) string {
 	for i := range all {
 		if blames(lastEnd(container, false), &all[i]) {

@@ -9,9 +9,11 @@ import (
 type Retry int
 
 const (
-	// OnObjectChange means that only a change of the object can resolve the failure. There is no other attempt.
+	// OnObjectChange means that only a change to the object can resolve the failure. The operator makes no attempt before
+	// that change.
 	OnObjectChange Retry = iota
-	// OnReferenceChange means that a referenced Secret, ConfigMap or image has to change. The operator watches references.
+	// OnReferenceChange means that a referenced Secret, ConfigMap or image has to change. The operator watches all of
+	// them.
 	OnReferenceChange
 	// Later means another attempt after OwnershipRetry, because the object that has to change is not watched.
 	Later
@@ -25,7 +27,8 @@ const (
 	Quiet
 )
 
-// OwnershipRetry is the delay of Later. With it, a stack continues within a minute after its name becomes available.
+// OwnershipRetry is the delay of Later. With this delay, a stack continues within a minute after its name becomes
+// available.
 const OwnershipRetry = 45 * time.Second
 
 // InvalidRetry is the delay of Invalid. It is long because each attempt computes a plan, and many stacks may be invalid
@@ -40,7 +43,7 @@ type Failure struct {
 	Reason string
 	// Message is the message of that condition: the problem, its location and the remedy. It never contains a secret.
 	Message string
-	// Retry determines when to try again.
+	// Retry determines when the operator tries again.
 	Retry Retry
 	// Unknown makes the condition Unknown instead of False, because its state cannot be determined yet.
 	Unknown bool
@@ -63,7 +66,7 @@ func (f *Failure) Error() string {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Shorten cuts a text to a number of bytes.
+// Shorten shortens a text to at most limit bytes.
 func Shorten(text string, limit int) string {
 	const ellipsis = "…"
 	if len(text) <= limit {
@@ -76,13 +79,13 @@ func Shorten(text string, limit int) string {
 	return text[:end] + ellipsis
 }
 
-// maxTakenOver bounds, in characters, the part of a cluster component's message that is repeated.
+// maxTakenOver bounds, in characters, the part of a cluster component's message that the status repeats.
 const maxTakenOver = 1024
 
-// takenOver returns a message of a cluster component, shortened. It never contains the output of a container.
+// takenOver shortens a message of a cluster component to maxTakenOver.
 func takenOver(message string) string { return truncateMessage(message, maxTakenOver) }
 
-// truncateMessage cuts a message to a number of characters.
+// truncateMessage shortens a message to at most limit characters.
 func truncateMessage(message string, limit int) string {
 	if utf8.RuneCountInString(message) <= limit {
 		return message

@@ -49,8 +49,8 @@ func pullFailure(pod string, container *corev1.ContainerStatus) string {
 	return message + "; see kubectl describe pod " + pod
 }
 
-// pullMeaning returns the reason why an image cannot be pulled, if the kubelet's message contains a known reason.
-// policy is the path of the field with the pull policy.
+// pullMeaning returns the reason why an image cannot be pulled, or an empty string if the kubelet reports no known
+// reason. policy is the path of the field with the pull policy.
 func pullMeaning(waiting *corev1.ContainerStateWaiting, policy string) string {
 	switch waiting.Reason {
 	case invalidImageName:
@@ -70,7 +70,8 @@ func pullMeaning(waiting *corev1.ContainerStateWaiting, policy string) string {
 }
 
 // movedTo returns the new location of an image in docker.io/llamastack, which no longer exists, and an empty string for
-// any other image. A release replaces the tag latest, because the new latest rejects configurations from before 1.0.
+// any other image. The placeholder <release> replaces the tag latest, because the new latest rejects configurations
+// from before 1.0.
 func movedTo(image string) string {
 	rest := image
 	for _, registry := range []string{"docker.io/", "index.docker.io/"} {

@@ -22,7 +22,7 @@ func isMixed(in WorkloadInput) bool {
 }
 
 // behind reports whether the cache of ReplicaSets lags behind the cache of Deployments. In this case, the newest
-// ReplicaSet is missing, and the pods of the previous one seem to be current.
+// ReplicaSet is missing, and the pods of the previous ReplicaSet seem to be current.
 func behind(current *appsv1.ReplicaSet, newest int64) bool {
 	return newest != noRevision && (current == nil || revisionOf(current) < newest)
 }

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PreflightState is the state of a pod that tries a change.
+// PreflightState is the state of a pod in which the operator tries a change.
 type PreflightState string
 
 const (
@@ -21,7 +21,7 @@ const (
 	PreflightHindered PreflightState = "Hindered"
 	// PreflightCrashed means that a container ended, or was not ready at the deadline. Another attempt would fail too.
 	PreflightCrashed PreflightState = "Crashed"
-	// PreflightLost means that the pod ended for an unrelated reason, so that another pod may succeed.
+	// PreflightLost means that the pod ended for a reason unrelated to the change, so that another pod may succeed.
 	PreflightLost PreflightState = "Lost"
 	// PreflightUnplaced means that no node has room for the pod.
 	PreflightUnplaced PreflightState = "Unplaced"
@@ -35,7 +35,7 @@ const (
 	preflightSilence = 2 * time.Minute
 )
 
-// Preflight is the result for a pod that tries a change.
+// Preflight is the result for a pod in which the operator tries a change.
 type Preflight struct {
 	State PreflightState
 	// Message is the reason why the pod is not ready. It is empty if there is no failure. It contains no server output.
@@ -93,7 +93,7 @@ func isTrue(pod *corev1.Pod, kind corev1.PodConditionType) bool {
 	})
 }
 
-// lostTrack lists the reasons of a container whose end is unknown because its node was restarted.
+// lostTrack lists the reasons that a container has if its end is unknown because its node was restarted.
 var lostTrack = []string{"ContainerStatusUnknown", "Unknown"}
 
 // firstEnd returns the result for the first container that ended. It ignores successful init containers.
@@ -132,7 +132,7 @@ func late(pod *corev1.Pod, external []ExternalProvider, deadline time.Duration, 
 
 func minutes(d time.Duration) string { return fmt.Sprintf("%d minutes", int(d.Minutes())) }
 
-// unplaced returns the result for a pod that has no node. The time limit starts when the scheduler first finds none.
+// unplaced returns the result for a pod that has no node. The time limit starts when the scheduler first finds no node.
 func unplaced(pod *corev1.Pod, now time.Time) Preflight {
 	since := pod.CreationTimestamp.Time
 	for _, condition := range pod.Status.Conditions {

@@ -49,7 +49,7 @@ type Input struct {
 	Failure *Failure
 	// Overdue reports whether a rollout is still in progress after its deadline.
 	Overdue bool
-	// Serving and Earlier are the fields of the Observation.
+	// Serving and Earlier have the same meaning as in Observation.
 	Serving, Earlier bool
 	// Deleting reports whether the object has a deletion timestamp.
 	Deleting bool
@@ -126,7 +126,7 @@ func set(conditions *[]metav1.Condition, condition metav1.Condition, in Input) {
 	}
 }
 
-// maxMessage is the API's limit for the message of a condition, in characters. The API server rejects longer ones.
+// maxMessage is the API's limit for the message of a condition, in characters. The API server rejects longer messages.
 const maxMessage = 32768
 
 // fillGates adds every gate that the reconcile did not reach, with the status Unknown.
@@ -169,8 +169,8 @@ func readiness(conditions []metav1.Condition) metav1.Condition {
 	return newCondition(v1alpha2.ConditionReady, metav1.ConditionTrue, available.Reason, "The stack runs as requested")
 }
 
-// stalled returns a condition that is True for a failure that only a change of the object fixes, for a Deployment that
-// was rolled back, and for a rollout past its deadline. kstatus reports such a Deployment as failed, too.
+// stalled returns a condition that is True for a failure that only a change to the object fixes, for a Deployment that
+// was rolled back, and for a rollout past its deadline. kstatus also reports such a Deployment as failed.
 func stalled(ready metav1.Condition, cause *metav1.Condition, in Input) metav1.Condition {
 	condition := newCondition(v1alpha2.ConditionStalled, metav1.ConditionFalse, v1alpha2.ReasonProgressing, "")
 	switch {
@@ -205,8 +205,8 @@ func dropFalse(conditions *[]metav1.Condition) {
 	}
 }
 
-// phase returns the state in one word. A stack that serves with its earlier configuration while a change is in progress
-// is Ready, as in v1alpha1 (decision 0026).
+// phase returns the state in one word. A stack that serves requests with its earlier configuration while a change is in
+// progress is Ready, as in v1alpha1 (decision 0026).
 func phase(conditions []metav1.Condition, in Input) v1alpha2.Phase {
 	available := meta.FindStatusCondition(conditions, v1alpha2.ConditionAvailable)
 	switch {

@@ -47,14 +47,14 @@ func findTrouble(in WorkloadInput, current *appsv1.ReplicaSet, overdue bool) tro
 			first = found
 		}
 	}
-	// A pod that cannot be scheduled is a consequence of a claim without a volume, so the claim is reported instead.
+	// A pod that uses a claim without a volume cannot be scheduled, so the claim is reported instead of the pod.
 	if len(in.Claims) > 0 {
 		return trouble{message: fmt.Sprintf("PersistentVolumeClaim %q has no volume: %s", in.Claims[0].Name, takenOver(in.Claims[0].Message))}
 	}
 	return first
 }
 
-// earlierTrouble returns the reason why a pod of an earlier revision no longer serves while newer pods serve. An
+// earlierTrouble returns the reason why a pod of an earlier revision no longer serves requests while newer pods do. An
 // earlier server that restarts may fail because of the resources that a newer server registered. The problem ends with
 // the pod, so it is never fatal.
 func earlierTrouble(in WorkloadInput, current *appsv1.ReplicaSet) trouble {
@@ -68,7 +68,7 @@ func earlierTrouble(in WorkloadInput, current *appsv1.ReplicaSet) trouble {
 			continue
 		}
 		if found := podTrouble(pod, in.External, in.Now, false); found.fatal {
-			name, message = pod.Name, "pod "+strconv.Quote(pod.Name)+" of an earlier revision does not serve: "+found.message
+			name, message = pod.Name, "pod "+strconv.Quote(pod.Name)+" of an earlier revision does not serve requests: "+found.message
 		}
 	}
 	return trouble{message: message}
@@ -116,10 +116,10 @@ func podTrouble(pod *corev1.Pod, external []ExternalProvider, now time.Time, ove
 	return trouble{}
 }
 
-// containerTrouble prefers the last crash over the present state. A container that crashes repeatedly alternates
-// between waiting, running and ended, and a message about each state would cause a status write each time. An init
-// container may succeed. A server that ends has failed, even with exit code 0, because a server that cannot start also
-// ends with 0 (server fact 32).
+// containerTrouble returns the problem of a container that is not ready. It prefers the last crash over the current
+// state. A container that crashes repeatedly alternates between waiting, running and ended, and a message about each
+// state would cause a status write each time. An init container may end successfully. A server that ends has failed,
+// even with exit code 0, because a server that cannot start also ends with 0 (server fact 32).
 func containerTrouble(
 	pod *corev1.Pod, container *corev1.ContainerStatus, mayEnd bool, external []ExternalProvider, now time.Time,
 ) trouble {

@@ -17,17 +17,19 @@ import (
 
 // Observation is the state of the workload.
 type Observation struct {
-	// Available is the condition that reports whether the requested number of pods serves and, if not, the reason.
+	// Available is the condition that reports whether the requested number of pods serves requests and, if not, the
+	// reason.
 	Available metav1.Condition
 	// Replicas is the number of pods of the Deployment.
 	Replicas int32
-	// AvailableReplicas is the number of these pods that serve, with any configuration.
+	// AvailableReplicas is the number of these pods that serve requests, with any configuration.
 	AvailableReplicas int32
 	// Overdue reports whether the rollout is past its deadline. The Deployment controller continues the rollout.
 	Overdue bool
-	// Serving reports whether as many pods serve as the rollout strategy requires, with any configuration.
+	// Serving reports whether as many pods serve requests as the rollout strategy requires, with any configuration.
 	Serving bool
-	// Earlier reports whether the Deployment has had an earlier configuration, so that pods may serve with it.
+	// Earlier reports whether the Deployment has had an earlier configuration, so that pods may serve requests with that
+	// configuration.
 	Earlier bool
 	// Mixed reports whether pods with a template other than the Deployment's may answer requests to the Service.
 	Mixed bool
@@ -57,7 +59,7 @@ type WorkloadInput struct {
 	Pods        []corev1.Pod
 	// Claims lists the claims without a volume.
 	Claims []PendingClaim
-	// Earlier reports whether the Deployment belongs to an earlier spec.
+	// Earlier reports whether the Deployment was rendered from an earlier spec.
 	Earlier bool
 	// External lists the external providers in the spec.
 	External []ExternalProvider
@@ -65,7 +67,7 @@ type WorkloadInput struct {
 	Now time.Time
 }
 
-// Workload determines whether the requested pods serve with the current configuration and, if not, the reason.
+// Workload determines whether the requested pods serve requests with the current configuration and, if not, the reason.
 func Workload(in WorkloadInput) Observation {
 	deployment := in.Deployment
 	if deployment == nil {
@@ -99,8 +101,8 @@ func isServing(deployment *appsv1.Deployment) bool {
 	return deployment.Status.AvailableReplicas >= max(least, 1)
 }
 
-// hasEarlier reports whether the Deployment has had a template other than the current one. The ReplicaSets of earlier
-// templates stay after a rollout, so that the result does not change at the end of a rollout.
+// hasEarlier reports whether the Deployment has had a template other than its current template. The ReplicaSets of
+// earlier templates stay after a rollout, so that the result does not change at the end of a rollout.
 func hasEarlier(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet) bool {
 	own := 0
 	for i := range sets {

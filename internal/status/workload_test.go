@@ -331,7 +331,7 @@ func TestEarlierPodThatCrashes(t *testing.T) {
 		"the pod crashes": {
 			[]corev1.Pod{of(1, pod("q", ready)), crashed},
 			1,
-			none + `: pod "p" of an earlier revision does not serve: container "llama-stack" crashed with ValueError; ` +
+			none + `: pod "p" of an earlier revision does not serve requests: container "llama-stack" crashed with ValueError; ` +
 				`see kubectl logs p -c llama-stack --previous`,
 		},
 		"the pod is terminating": {[]corev1.Pod{of(1, pod("q", ready)), deleted}, 1, none},
