@@ -26,7 +26,7 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// availableReplicas is the number of pods that serve.
+	// availableReplicas is the number of pods that serve requests.
 	// +optional
 	AvailableReplicas int32 `json:"availableReplicas"`
 

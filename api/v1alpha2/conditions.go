@@ -25,8 +25,8 @@ const (
 	// ConditionExposed is True if the objects that expose the stack outside the cluster are in place. A stack has this
 	// condition only if networking.expose is set. If it is not True, you can still reach the stack inside the cluster.
 	ConditionExposed = "Exposed"
-	// ConditionAvailable is True if enough pods serve with the current configuration. Otherwise, its message describes
-	// the problem of a pod.
+	// ConditionAvailable is True if enough pods serve requests with the current configuration. Otherwise, its message
+	// describes the problem of a pod.
 	ConditionAvailable = "Available"
 	// ConditionDegraded exists only while the stack runs in a state that differs from the requested one.
 	ConditionDegraded = "Degraded"
@@ -108,7 +108,7 @@ const (
 	// ReasonReadingExternalProviders means that the operator is reading the labels of the images of external providers.
 	// Status: Unknown.
 	ReasonReadingExternalProviders = "ReadingExternalProviders"
-	// ReasonUpgradeConfigFailure means that the spec is valid for the running release, but not for the requested one.
+	// ReasonUpgradeConfigFailure means that the spec is valid for the running release, but not for the requested release.
 	// Status: False.
 	ReasonUpgradeConfigFailure = "UpgradeConfigFailure"
 )
@@ -170,7 +170,8 @@ const (
 
 // Reasons of Available.
 const (
-	// ReasonMinimumReplicasAvailable means that the requested pods serve with the current configuration. Status: True.
+	// ReasonMinimumReplicasAvailable means that the requested pods serve requests with the current configuration. Status:
+	// True.
 	ReasonMinimumReplicasAvailable = "MinimumReplicasAvailable"
 	// ReasonScaledToZero means that the stack has no pods, as requested. Status: True.
 	ReasonScaledToZero = "ScaledToZero"
@@ -196,7 +197,7 @@ const (
 	ReasonBaseConfigStale = "BaseConfigStale"
 	// ReasonAutoscalerInactive means that the autoscaler does not scale, usually because it has no metrics. The message
 	// quotes the condition of the autoscaler. The number of pods does not change. The condition appears if the pods have
-	// served for three minutes and the autoscaler has not scaled in that time. Status: True.
+	// served requests for three minutes and the autoscaler has not scaled in that time. Status: True.
 	ReasonAutoscalerInactive = "AutoscalerInactive"
 )
 

@@ -81,7 +81,7 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	Replicas int32 `json:"replicas"`
 
-	// availableReplicas is the number of pods that serve.
+	// availableReplicas is the number of pods that serve requests.
 	// +optional
 	AvailableReplicas int32 `json:"availableReplicas"`
 

@@ -48,7 +48,7 @@ type WorkloadSpec struct {
 	PodDisruptionBudget *PodDisruptionBudgetSpec `json:"podDisruptionBudget,omitempty"`
 
 	// topologySpreadConstraints spread the pods over the cluster. If unset and there is more than one replica, the pods
-	// are spread over nodes and zones where possible.
+	// are spread over regions, zones and nodes where possible.
 	// +optional
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 

@@ -19,9 +19,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/check"
 )
 
-// Build returns the plan of a stack. The same input produces the same plan, byte for byte. Neither contains secrets.
+// Build returns the plan of a stack. It contains no secrets. The same input produces the same plan, byte for byte.
 //
-// A *ConfigError describes a problem that the user must fix, and its condition. Any other error is a defect.
+// A *ConfigError describes a problem that the user must fix, and names its condition. Any other error is a defect.
 func Build(in Input) (*Plan, error) {
 	if in.Intent == nil {
 		return nil, errors.New("build a plan: the spec was not decoded")
@@ -112,7 +112,7 @@ func engineInput(in Input, base *baseconfig.Base) stackconfig.Input {
 	}
 }
 
-// setGenerated sets the results of the engine, and mounts the generated configuration.
+// setGenerated adds the results of the engine to the plan, and mounts the generated configuration.
 func (p *Plan) setGenerated(in Input, result *stackconfig.Result) {
 	p.Derived, p.Models, p.dropped = result.Derived, result.Models, result.Dropped
 	p.Env = readFromSecret(result.Env, in.Object.Name, p.input.StorageSecret)
@@ -128,7 +128,7 @@ func (p *Plan) setGenerated(in Input, result *stackconfig.Result) {
 // override mounts the user's own ConfigMap, or a copy if the configuration needs additions.
 func (p *Plan) override(in Input) error {
 	if in.Override == nil {
-		return errors.New("build a plan with overrideConfig: its content was not read")
+		return errors.New("build a plan with overrideConfig: the ConfigMap was not read")
 	}
 	p.ConfigSource = v1alpha2.ConfigSourceOverride
 	p.Warnings = append(p.Warnings, in.Override.Warnings...)

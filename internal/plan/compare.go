@@ -46,7 +46,7 @@ func Compare(before, after *Plan) []Difference {
 	return append(found, differences("", from.values, to.values)...)
 }
 
-// images returns the images of the pods, the server's and those of external providers.
+// images returns the images of the pods: the server's image and the images of external providers.
 func images(p *Plan) map[string]string {
 	found := map[string]string{"image": p.input.Image}
 	for i := range p.input.External {
@@ -159,7 +159,7 @@ func label(item *yaml.Node, i int) string {
 	if item.Kind == yaml.ScalarNode {
 		return item.Value
 	}
-	// The entry's own id comes before the id of the object that it refers to.
+	// The id of the entry precedes the id of the object to which the entry refers.
 	for _, key := range slices.Backward(identities) {
 		if id := yamlnode.Get(item, key); id != nil && id.Value != "" {
 			return conditional(id.Value)

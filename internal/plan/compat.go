@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// asV1alpha1 reports whether the pods mount the user's ConfigMap and start the server as for stacks of v1alpha1. This
-// is not possible with a certificate, which the configuration must contain.
+// asV1alpha1 reports whether the pods mount the user's ConfigMap and start the server as for stacks of v1alpha1. A
+// server with a certificate needs a copy instead, because its configuration must refer to the certificate.
 func asV1alpha1(stack *v1alpha2.LlamaStackDistribution) bool {
 	return names.Compat(stack.Annotations) && stack.Spec.OverrideConfig != nil && render.TLSSecret(&stack.Spec) == ""
 }

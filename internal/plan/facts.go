@@ -161,7 +161,7 @@ func variables(env []stackconfig.EnvVar) []render.EnvVar {
 	return result
 }
 
-// readFromSecret returns the variables, with derived values read from the named Secret, or from the usual one for "".
+// readFromSecret makes variables read derived values from a Secret. An empty name means the usual Secret.
 func readFromSecret(env []stackconfig.EnvVar, stack, secret string) []stackconfig.EnvVar {
 	if secret == "" {
 		return env
@@ -190,7 +190,7 @@ func withSecretEnv(env []stackconfig.EnvVar, in *intent.Intent) []stackconfig.En
 }
 
 // ownVariables returns errors for variables of spec.secretEnv that the operator sets itself. With such a variable, the
-// port or directory of the server would differ from that of the probes, the Service and the volumes.
+// server could use a port or directory that the probes, the Service and the volumes do not use.
 func ownVariables(input render.Input, in *intent.Intent) field.ErrorList {
 	var errs field.ErrorList
 	own := render.OwnVariables(input)
@@ -209,7 +209,7 @@ func byName(env []stackconfig.EnvVar) []stackconfig.EnvVar {
 	return env
 }
 
-// releaseWarnings adds a warning if the image's release is unknown, or differs from that of the configuration.
+// releaseWarnings adds a warning if the image's release is unknown, or differs from the configuration's release.
 func (p *Plan) releaseWarnings(resolved *distribution.Resolved) {
 	const path = "spec.distribution"
 	switch {

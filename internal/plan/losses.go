@@ -11,7 +11,7 @@ import (
 
 const pathDistribution = "spec.distribution"
 
-// losses returns the data of the running pods that this plan would leave behind. Each has the path of its field.
+// losses returns the data of the running pods that this plan would leave behind, with the paths of the fields.
 func (p *Plan) losses(in Input) []retention.Loss {
 	losses := retention.Compare(in.Before, p.Places)
 	for i := range losses {
@@ -23,7 +23,7 @@ func (p *Plan) losses(in Input) []retention.Loss {
 	return losses
 }
 
-// fieldOf returns the field that a user most likely changed. A removed provider is missing in the places. The spec
+// fieldOf returns the field that a user most likely changed. A removed provider is missing from the places. The spec
 // shows whether the provider was disabled, or removed with the other providers of the base.
 func (p *Plan) fieldOf(loss *retention.Loss, in Input) string {
 	gone := func(what string) bool {

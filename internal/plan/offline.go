@@ -17,7 +17,7 @@ func offlineVariables(in Input) []render.EnvVar {
 	return env
 }
 
-// offlineWarnings adds warnings about parts that need the internet in the user's or the image's configuration.
+// offlineWarnings adds warnings about parts of the user's or the image's configuration that need the internet.
 func (p *Plan) offlineWarnings(in Input) {
 	const path = "spec.offline"
 	if !in.Object.Spec.Offline {

@@ -21,24 +21,24 @@ import (
 type Input struct {
 	// Object is the stack. Build does not change it.
 	Object *v1alpha2.LlamaStackDistribution
-	// Intent is the decoded and valid spec of Object, see validate.Spec.
+	// Intent is the decoded and valid spec of Object (see validate.Spec).
 	Intent *intent.Intent
 	// Distribution is the resolved spec.distribution.
 	Distribution distribution.Resolved
 	// Digest is the digest of the image, if Base was read from the image. The pods run this image even if the tag moves.
 	// Empty means that the pods use the image reference as it is written.
 	Digest string
-	// Packages contains the metadata in the images of external providers, by provider id, see stackconfig.Input.
+	// Packages contains the metadata in the images of external providers, by provider id (see stackconfig.Input).
 	// PackageDigests contains the digests of the images that were read.
 	Packages       map[string]*externalprovider.Package
 	PackageDigests map[string]string
-	// CatalogueImage is the catalogue's image for the name and version, before overrides. Empty means a bare image.
+	// CatalogueImage is the catalogue's image for name and version, before overrides. It is empty if the spec sets image.
 	CatalogueImage string
 	// RenderedByTag reports whether the running pods keep settings for the release in the tag of their image.
 	RenderedByTag bool
 	// Limited lists, sorted, the resources that an earlier operator limited in the running pods because of their workers.
 	Limited []corev1.ResourceName
-	// RunningRelease is the release line of the running server, from the record or the status. Empty means none.
+	// RunningRelease is the release line of the running server, from the record or the status. It may be empty.
 	RunningRelease string
 	// Before contains the places of the running pods' data. Nil means that no pods run, or that the places are unknown.
 	Before *retention.Places
@@ -52,7 +52,7 @@ type Input struct {
 	Unexposed bool
 	// EarlierHost reports whether the stack keeps the generated or missing host name that an earlier operator chose.
 	EarlierHost bool
-	// Override is the content of spec.overrideConfig. Nil means that the spec has none.
+	// Override is the ConfigMap of spec.overrideConfig. Nil means that the spec has no overrideConfig.
 	Override *Override
 	// References is the state of the Secrets and ConfigMaps that the pods read. On the command line, it is the zero value.
 	References rollout.References
@@ -102,7 +102,7 @@ type Plan struct {
 	Mode Mode
 	// ConfigSource is the source of the configuration for the status.
 	ConfigSource v1alpha2.ConfigSource
-	// Objects lists the objects to apply, in order, without the Secret with derived values, see WithStorageSecret.
+	// Objects lists the objects to apply, in order, without the Secret with derived values (see WithStorageSecret).
 	Objects []render.Object
 	// Rendered is the Deployment of Objects with its record, for rollout.Decide.
 	Rendered rollout.Rendered
@@ -132,7 +132,7 @@ type Plan struct {
 	Losses []retention.Loss
 	// Warnings lists the warnings for the user.
 	Warnings []stackconfig.Finding
-	// ProviderCount, ResourceCount and ConfigVersion, the schema version, are those of the generated configuration.
+	// ProviderCount, ResourceCount and ConfigVersion (the schema version) describe the generated configuration.
 	ProviderCount, ResourceCount int32
 	ConfigVersion                string
 	// Report explains the generated configuration. Nil means that no configuration was generated.
@@ -148,7 +148,7 @@ type Plan struct {
 }
 
 // WithStorageSecret returns the objects to apply, including the Secret with derived values in its place in the order.
-// The keys of the values are those of Derived.
+// The values have the keys of Derived.
 func (p *Plan) WithStorageSecret(values map[string][]byte) []render.Object {
 	if len(p.Derived) == 0 {
 		return p.Objects

@@ -81,13 +81,13 @@ func extended(list *corev1.ResourceList) bool {
 	return false
 }
 
-// PreflightName returns the name of the pod that tries this plan's template, and of all objects created for that pod.
+// PreflightName returns the name of the preflight pod of this plan, and of all objects that are created for the pod.
 func (p *Plan) PreflightName() (string, error) {
 	return render.PreflightName(p.input.Stack.Name, p.Rendered.Deployment.Spec.Template)
 }
 
-// PreflightObjects returns the pod that tries this plan's template, and the objects that it needs, in apply order. The
-// pod is last. values is the parameter of WithStorageSecret. constraint admits the running pods.
+// PreflightObjects returns the preflight pod of this plan after the objects that it needs, in apply order. values is
+// the parameter of WithStorageSecret. constraint is the security context constraint that admits the running pods.
 func (p *Plan) PreflightObjects(values map[string][]byte, constraint string) ([]render.Object, error) {
 	preflight := render.Preflight{Template: p.Rendered.Deployment.Spec.Template, Constraint: constraint}
 	if len(p.Derived) > 0 {

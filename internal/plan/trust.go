@@ -15,9 +15,9 @@ import (
 
 // Trust holds the certificates that a server trusts in addition to the public authorities.
 type Trust struct {
-	// Own contains the certificates of the ConfigMap that the spec names, in DER form. Nil means that it names none.
+	// Own contains the certificates of the ConfigMap that the spec names, in DER form. It is nil if the spec names none.
 	Own [][]byte
-	// Platform contains the certificates that a platform provides in the stack's namespace, in DER form. Nil means none.
+	// Platform contains the certificates that a platform provides in the stack's namespace, in DER form. It may be nil.
 	Platform [][]byte
 	// Both reports whether the server trusts the platform's certificates, if any, in addition to those of the spec.
 	Both bool
@@ -107,7 +107,7 @@ func (t *Trust) bundle() *render.CABundle {
 }
 
 // ReadOverride returns the configuration that the spec names, from the contents of ConfigMaps, by
-// intent.ConfigMapUse.ID and key. It returns nil if the spec names none.
+// intent.ConfigMapUse.ID and key. It returns nil if the spec has no overrideConfig.
 func ReadOverride(stack *v1alpha2.LlamaStackDistribution, contents map[string]map[string][]byte) *Override {
 	if stack.Spec.OverrideConfig == nil {
 		return nil
@@ -140,6 +140,6 @@ func contentOf(
 func takenHere(stack *v1alpha2.LlamaStackDistribution, asked intent.ConfigMapUse) stackconfig.Finding {
 	return stackconfig.Finding{Path: asked.Path, Message: fmt.Sprintf(
 		"ConfigMap %q in namespace %q does not exist, the operator has no access to it, or its annotation %s does not name %q: "+
-			"the ConfigMap with that name in namespace %q is used; remove the namespace, or ask its owner to set that annotation",
+			"the ConfigMap with that name in namespace %q is used; remove configMapNamespace from the spec, or ask the owner of the other ConfigMap to set the annotation",
 		asked.Name, asked.Namespace, names.AnnotationAllowNamespaces, stack.Namespace, stack.Namespace)}
 }

@@ -23,8 +23,9 @@ func backendTLS(in Input) (ingress, service map[string]string) {
 	return ingresscontroller.BackendTLS(IngressClass(in), names.Service(in.Stack.Name))
 }
 
-// ingressTLSSecret returns the Secret with the certificate of an Ingress: the one that the spec names for it, otherwise
-// that of the server if the Ingress has a host name. An empty string means that the Ingress serves plain HTTP.
+// ingressTLSSecret returns the Secret with the certificate of an Ingress: the Secret that the spec names for the
+// Ingress, or else the Secret with the server's certificate if the Ingress has a host name. An empty string means that
+// the Ingress serves plain HTTP.
 func ingressTLSSecret(in Input) string {
 	if secret := in.Expose.TLSSecretName; secret != "" || compat(in) {
 		return secret

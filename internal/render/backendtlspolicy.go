@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// BackendTLSPolicyKind is a kind of the Gateway API. A cluster need not serve it.
+// BackendTLSPolicyKind is the kind BackendTLSPolicy of the Gateway API, which not every cluster serves.
 var BackendTLSPolicyKind = schema.GroupVersionKind{
 	Group: gatewayv1.GroupName, Version: gatewayv1.GroupVersion.Version, Kind: "BackendTLSPolicy",
 }

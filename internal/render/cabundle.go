@@ -10,8 +10,8 @@ import (
 type CABundle struct {
 	// PEM is the whole bundle.
 	PEM []byte
-	// Hash is the digest of the user's part of the bundle. If the digest changes, the pods are replaced. The new root
-	// certificates of a newer operator do not change it.
+	// Hash is the digest of the certificates of the user and of the platform. If the digest changes, the pods are
+	// replaced. The root certificates in the bundle are not part of the digest, because they change with the operator.
 	Hash string
 }
 

@@ -18,7 +18,7 @@ const (
 
 // TooLargeError reports a configuration that does not fit into a ConfigMap.
 type TooLargeError struct {
-	// What names the kind of configuration: "base configuration" or "generated configuration".
+	// What names the content that is too large: "base configuration", "generated configuration" or "CA bundle".
 	What string
 	// Size and Limit are in bytes.
 	Size, Limit int

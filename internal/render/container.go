@@ -18,8 +18,8 @@ const insecureArgument = "--insecure"
 const defaultMemory = "1Gi"
 
 // serverContainer returns the server's container. It runs the image's entrypoint, which reads the environment and adds
-// instrumentation (server fact 38). A command would replace the entrypoint, so the container has one only if it is
-// needed, see command.
+// instrumentation (server fact 38). A command would replace the entrypoint, so the container has a command only if it
+// needs one (see command).
 func serverContainer(
 	in Input, mounts []*corev1ac.VolumeMountApplyConfiguration,
 ) (*corev1ac.ContainerApplyConfiguration, error) {
@@ -62,9 +62,9 @@ func arguments(in Input) []string {
 	return user.Args
 }
 
-// resources returns the user's resources unchanged, otherwise a request that helps scheduling, without limits. A stack
-// of v1alpha1 gets that request for CPU and for memory if its spec does not request them, because Kubernetes would
-// otherwise request the whole limit.
+// resources returns the user's resources unchanged. If there are none, it returns the usual requests, for the
+// scheduler, without limits. A stack of v1alpha1 also gets each usual request that its spec does not set, because
+// Kubernetes would otherwise request the whole limit.
 func resources(in Input) (*corev1ac.ResourceRequirementsApplyConfiguration, error) {
 	usual := UsualRequests(&in.Stack.Spec)
 	given := workload(&in.Stack.Spec).Resources
@@ -78,7 +78,7 @@ func resources(in Input) (*corev1ac.ResourceRequirementsApplyConfiguration, erro
 	return applyConfiguration[*corev1ac.ResourceRequirementsApplyConfiguration]("spec.workload.resources", given)
 }
 
-// UsualRequests returns the requests of a stack that sets no resources.
+// UsualRequests returns the requests for a stack whose spec sets no resources.
 func UsualRequests(spec *v1alpha2.LlamaStackDistributionSpec) corev1.ResourceList {
 	return corev1.ResourceList{
 		corev1.ResourceCPU:    *resource.NewQuantity(int64(Workers(spec)), resource.DecimalSI),
@@ -86,7 +86,7 @@ func UsualRequests(spec *v1alpha2.LlamaStackDistributionSpec) corev1.ResourceLis
 	}
 }
 
-// requested adds the missing requests that do not exceed the limit.
+// requested returns the given requests, and each usual request that is missing and does not exceed the given limit.
 func requested(given *corev1.ResourceRequirements, usual corev1.ResourceList) corev1.ResourceList {
 	for name, quantity := range usual {
 		if limit, ok := given.Limits[name]; ok && limit.Cmp(quantity) < 0 {

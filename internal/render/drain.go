@@ -15,7 +15,8 @@ const (
 	// such answers.
 	drainGrace = 120
 	// drainSleep is the time in seconds for which a terminating server still accepts requests. In this time, all senders
-	// can remove it from their lists. After SIGTERM, it rejects new connections (server fact 70).
+	// can remove the server from their lists of endpoints. After SIGTERM, the server rejects new connections (server fact
+	// 70).
 	drainSleep = 5
 )
 

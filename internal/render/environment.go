@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// setEnvironment sets the variables of the server's container: the operator's variables followed by the user's, each
-// name once, and the user's sources of further variables. The user's variable takes precedence.
+// setEnvironment sets the variables of the server's container: the operator's variables followed by the user's, and the
+// user's sources of further variables. Each name occurs once, and a user's variable takes precedence.
 func setEnvironment(in Input, container *corev1ac.ContainerApplyConfiguration) error {
 	var own []*corev1ac.EnvVarApplyConfiguration
 	for _, variable := range lastOfEach(ownEnvironment(in), EnvVar.name) {

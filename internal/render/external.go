@@ -37,8 +37,8 @@ func externalVolume() *corev1ac.VolumeApplyConfiguration {
 }
 
 // withInstalledConfig mounts the configuration that the installation completed in place of the generated one. The
-// generated one stays a volume of the pod, because the installation reads it, and because its ConfigMap is then kept
-// for as long as the pod may start.
+// generated configuration stays a volume of the pod, because the installation reads it, and because the operator keeps
+// its ConfigMap only while a volume refers to it.
 func withInstalledConfig(mounts []*corev1ac.VolumeMountApplyConfiguration) []*corev1ac.VolumeMountApplyConfiguration {
 	for _, mount := range mounts {
 		if *mount.Name == names.ConfigVolume {
@@ -124,8 +124,8 @@ func installed(providers []ExternalProvider) (string, error) {
 	return string(data), nil
 }
 
-// imported makes Python search the packages of external providers before those of the image, and before those of the
-// user's own PYTHONPATH. The function runs after the user's patch is applied, because the patch may set PYTHONPATH.
+// imported makes Python search the packages of external providers before the packages of the image and of the user's
+// own PYTHONPATH. The function runs after the user's patch is applied, because the patch may set PYTHONPATH.
 func imported(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration) {
 	if !hasExternal(in) {
 		return
@@ -158,7 +158,7 @@ func withPackages(env []corev1ac.EnvVarApplyConfiguration) []corev1ac.EnvVarAppl
 	return slices.Concat(before, []corev1ac.EnvVarApplyConfiguration{*path}, env[i+1:])
 }
 
-// isExternal reports whether the container with a name copies or installs external providers.
+// isExternal reports whether the named container copies or installs external providers.
 func isExternal(in Input, container string) bool {
 	return hasExternal(in) && (container == names.ExternalContainer ||
 		slices.ContainsFunc(in.External,

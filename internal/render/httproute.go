@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// HTTPRouteKind is a kind of the Gateway API. A cluster need not serve it.
+// HTTPRouteKind is the kind HTTPRoute of the Gateway API, which not every cluster serves.
 var HTTPRouteKind = schema.GroupVersionKind{
 	Group: gatewayv1.GroupName, Version: gatewayv1.GroupVersion.Version,
 	Kind: "HTTPRoute",

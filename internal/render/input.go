@@ -21,7 +21,8 @@ type Input struct {
 	Config *Config
 	// Base is the base configuration to keep with a generated one. Nil means that none is kept.
 	Base *Base
-	// CABundle contains the certificates that the server trusts in outgoing calls. Nil means those of its image.
+	// CABundle contains the certificates that the server trusts in outgoing calls. Nil means the certificates of its
+	// image.
 	CABundle *CABundle
 	// Paths are variables that set the server's directories to paths on the data volume, in order.
 	Paths []EnvVar
@@ -49,17 +50,18 @@ type Input struct {
 	// ExternalFiles are the files of the program for the installation, by name. They are used when there are external
 	// providers.
 	ExternalFiles map[string]string
-	// Inputs is the digest of all inputs of the pod template, see package rollout. Empty means that it is not recorded.
+	// Inputs is the digest of all inputs of the pod template (see package rollout). Empty means that it is not recorded.
 	Inputs string
 	// Expose describes how the stack is exposed outside the cluster. Nil means that it is not exposed.
 	Expose *v1alpha2.ExposeSpec
 	// EarlierHost reports whether the stack keeps the host name, or the missing host name, from an earlier operator.
 	EarlierHost bool
-	// Backend holds the values with which a Gateway verifies the server. Nil means that there are none.
+	// Backend holds the values with which a Gateway verifies the server. Nil means that there are no such values.
 	Backend *Backend
 	// Cluster describes the cluster of the stack.
 	Cluster Cluster
-	// OpenShift leaves uid, gid and fsGroup to the cluster's security context constraints.
+	// OpenShift reports whether the cluster's security context constraints, and not the operator, set uid, gid and
+	// fsGroup.
 	OpenShift bool
 	// KeepsGroup reports whether the volumes of a stack of v1alpha1 have the usual group on OpenShift too.
 	KeepsGroup bool
@@ -76,15 +78,15 @@ type Server struct {
 	// ConfigVariables are environment variables for the path of the config file, in addition to LLAMA_STACK_CONFIG and
 	// RUN_CONFIG_PATH, which every stack has always had.
 	ConfigVariables []string
-	// Command starts the server with the path of the config file as its last argument, for an image whose own
-	// entrypoint does not look for a configuration (0.2). Empty means that the entrypoint finds it.
+	// Command starts the server with the path of the config file as its last argument, for an image whose own entrypoint
+	// does not look for a configuration (0.2). Empty means that the entrypoint finds the configuration.
 	Command []string
 	// Insecure reports whether the server needs an argument to serve plain HTTP.
 	Insecure bool
 	// ServesTLS reports whether the server serves HTTPS only.
 	ServesTLS bool
-	// WritesTemp reports whether the server writes its configuration to /tmp, with secrets in clear text. Then /tmp is
-	// kept in memory.
+	// WritesTemp reports whether the server writes its configuration to /tmp, with secrets in clear text. In this case,
+	// /tmp is a volume in memory.
 	WritesTemp bool
 }
 
@@ -114,11 +116,12 @@ type Base struct {
 type ExternalProvider struct {
 	// API and ID identify the provider in the configuration. Path is the field of the spec that declares it.
 	API, ID, Path string
-	// Image contains the package. It has a digest if the digest was read. PullPolicy is empty when the user sets none.
+	// Image contains the package. The image has a digest if the digest was read. PullPolicy is empty if the user sets no
+	// policy.
 	Image      string
 	PullPolicy corev1.PullPolicy
-	// Type and Module are those of the configuration. Empty means that only the image contains them, and the last init
-	// container writes them into the configuration.
+	// Type and Module are the values in the configuration. Empty means that only the image contains them, and the last
+	// init container writes them into the configuration.
 	Type, Module string
 }
 
@@ -150,7 +153,7 @@ func Workers(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
 	return 1
 }
 
-// TLSSecret returns the Secret with the server's certificate. An empty string means that the spec names none.
+// TLSSecret returns the Secret with the server's certificate. An empty string means that the spec names no Secret.
 func TLSSecret(spec *v1alpha2.LlamaStackDistributionSpec) string {
 	if spec.Networking == nil || spec.Networking.TLS == nil || !spec.Networking.TLS.Enabled {
 		return ""

@@ -21,10 +21,10 @@ type ChildKind struct {
 	// Definition is the name of the CustomResourceDefinition of a kind that a cluster need not serve. Empty means that
 	// the kind is built into Kubernetes.
 	Definition string
-	// MetadataOnly reports whether objects of the kind are cached without their content, because there may be many
-	// large ones that belong to no stack.
+	// MetadataOnly reports whether objects of the kind are cached without their content, because there may be many large
+	// objects that belong to no stack.
 	MetadataOnly bool
-	// IgnoreStatus reports whether changes of the status of such a child are ignored.
+	// IgnoreStatus reports whether changes to the status of such a child are ignored.
 	IgnoreStatus bool
 	// Exposes reports whether such a child exposes the stack outside the cluster.
 	Exposes bool
@@ -59,8 +59,8 @@ var (
 // rules for connections, then the Deployment, then the objects that refer to its pods. The Secret has derived values
 // and comes from StorageSecret.
 //
-// The table determines which objects are rendered, watched, cached, indexed and pruned. A new kind needs a row here and
-// RBAC permissions: a marker in internal/controller/rbac.go, which a test compares with this table.
+// The table determines which objects are rendered, watched, cached, indexed and pruned. A new kind needs a row here,
+// and RBAC permissions in a marker in internal/controller/rbac.go. A test compares the markers with this table.
 var childKinds = []ChildKind{
 	{
 		GroupVersionKind: configMapKind, New: func() Child { return &corev1.ConfigMap{} }, MetadataOnly: true,

@@ -13,8 +13,8 @@ import (
 // kind is the kind of the children's owner.
 const kind = "LlamaStackDistribution"
 
-// owner returns the owner reference that deletes children with their stack. It returns none for a stack that is not an
-// object of a cluster (no UID).
+// owner returns the owner reference that deletes children with their stack. It returns no reference for a stack that is
+// not an object of a cluster (no UID).
 func owner(stack *v1alpha2.LlamaStackDistribution) []*metav1ac.OwnerReferenceApplyConfiguration {
 	if stack.UID == "" {
 		return nil

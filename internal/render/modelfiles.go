@@ -47,7 +47,7 @@ each open
 : >"$log"
 `
 
-// modelFilesImage returns the image with model files, or nil if they are on a volume or there are none.
+// modelFilesImage returns the image with model files, or nil if the stack has no model files or they are on a volume.
 func modelFilesImage(in Input) *v1alpha2.ModelFilesImage {
 	if files := in.Stack.Spec.ModelFiles; files != nil && files.PersistentVolumeClaim == nil {
 		return files.Image

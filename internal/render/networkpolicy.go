@@ -46,7 +46,8 @@ func allowedFrom(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.AllowedFro
 	return spec.Networking.AllowedFrom
 }
 
-// peers returns the stack's own namespace and the operator's, followed by the listed ones.
+// peers returns the stack's own namespace and the operator's, followed by the namespaces in allowedFrom and the sources
+// of connections to an exposed stack.
 func peers(in Input, allowed *v1alpha2.AllowedFromSpec) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
 	if allowed == nil {
 		allowed = &v1alpha2.AllowedFromSpec{}
@@ -67,7 +68,7 @@ func peers(in Input, allowed *v1alpha2.AllowedFromSpec) []*networkingv1ac.Networ
 	return append(found, exposurePeers(in)...)
 }
 
-// policyGroup is OpenShift's label of the namespaces of its routers.
+// policyGroup is OpenShift's label for the namespaces of its routers.
 const policyGroup = "network.openshift.io/policy-group"
 
 // exposurePeers returns the sources of connections to an exposed stack: the routers of OpenShift, the namespaces of the

@@ -8,7 +8,7 @@ import (
 )
 
 // podTemplate returns the pod template of the server. Every input that it reads must be in rollout.Inputs. Otherwise, a
-// change of that input would not be detected.
+// change to that input would not be detected.
 func podTemplate(in Input) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
 	pod, err := podSpec(in)
 	if err != nil {

@@ -32,10 +32,10 @@ const (
 type Preflight struct {
 	// Template is the pod template to try. It is not changed.
 	Template *corev1ac.PodTemplateSpecApplyConfiguration
-	// Constraint is the OpenShift security context constraint that admits the running pods. Empty means that the
-	// cluster has none.
+	// Constraint is the OpenShift security context constraint that admits the running pods. Empty means that the cluster
+	// has no such constraints.
 	Constraint string
-	// Derived is the content of the Secret with derived values. Nil means that the stack has none.
+	// Derived is the content of the Secret with derived values. Nil means that the stack has no such Secret.
 	Derived map[string][]byte
 }
 
@@ -52,7 +52,7 @@ func PreflightName(stack string, template *corev1ac.PodTemplateSpecApplyConfigur
 	return names.Preflight(stack, hex.EncodeToString(sum[:])), nil
 }
 
-// withoutGeneration removes the stack's generation, because a change of the spec that does not affect the pods needs no
+// withoutGeneration removes the stack's generation, because a change to the spec that does not affect the pods needs no
 // new preflight.
 func withoutGeneration(metadata *metav1ac.ObjectMetaApplyConfiguration) *metav1ac.ObjectMetaApplyConfiguration {
 	if metadata == nil {
@@ -66,7 +66,7 @@ func withoutGeneration(metadata *metav1ac.ObjectMetaApplyConfiguration) *metav1a
 
 // PreflightObjects returns the pod and, before it in apply order, the objects that are created only for it. These are
 // copies of the objects that the running pods read and that would change, and, if connections are limited, a policy
-// that allows none.
+// that allows no connections.
 func PreflightObjects(in Input, preflight Preflight) ([]Object, error) {
 	name, err := PreflightName(in.Stack.Name, preflight.Template)
 	if err != nil {
@@ -161,8 +161,8 @@ func ownCopies(in Input, preflight Preflight, spec *corev1ac.PodSpecApplyConfigu
 	}
 }
 
-// ownRegistry sets a separate registry for the pod in a store that it shares with the running pods, because its
-// registered resources could break a running pod that restarts.
+// ownRegistry gives the preflight pod a separate registry in a store that it shares with the running pods. The
+// resources that the preflight pod registers could otherwise break a running pod that restarts.
 func ownRegistry(in Input, spec *corev1ac.PodSpecApplyConfiguration) {
 	if in.Registry == nil {
 		return
@@ -203,8 +203,8 @@ func scratch(in Input, spec *corev1ac.PodSpecApplyConfiguration) {
 	}
 }
 
-// SharedVolumes returns the volumes of a template that outlive a pod, except the server's data. Users may not expect a
-// second pod on such a volume.
+// SharedVolumes returns the volumes of a template that outlive a pod, except the server's data and the model files.
+// Users may not expect a second pod on such a volume.
 func SharedVolumes(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration) []string {
 	data := dataVolumes(in, template.Spec)
 	var shared []string

@@ -7,7 +7,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// RouteKind is a kind of OpenShift. A cluster need not serve it.
+// RouteKind is the kind Route of OpenShift, which other clusters do not serve.
 var RouteKind = schema.GroupVersionKind{Group: "route.openshift.io", Version: "v1", Kind: "Route"}
 
 // routeApplyConfiguration is the part of OpenShift's Route that is used here, because the OpenShift module has no apply

@@ -18,7 +18,7 @@ func StorageSecret(in Input, data map[string][]byte) Object {
 	return Object{GVK: secretKind, Name: name, Apply: apply}
 }
 
-// InsertSecret inserts a Secret after the ConfigMaps, its place in the apply order.
+// InsertSecret inserts a Secret at its place in the apply order, which is after the ConfigMaps.
 func InsertSecret(objects []Object, secret Object) []Object {
 	at := slices.IndexFunc(objects, func(o Object) bool { return o.GVK != configMapKind })
 	if at < 0 {

@@ -10,14 +10,14 @@ import (
 
 // Registry describes how the pods update the server's registry for the configuration before the server starts.
 type Registry struct {
-	// Earlier is the place in which earlier operators stored the registry of the current resources, see
-	// stackconfig.Registry.
+	// Earlier is the place in which earlier operators stored the registry of the current resources (see
+	// stackconfig.Registry).
 	Earlier string
 	// Namespace is the namespace of the registry in a store that several stacks may use. Empty means that the store is
 	// the stack's own file.
 	Namespace string
-	// Start is the image's entrypoint with its arguments. Nil means that the entrypoint is unknown. An init container then
-	// updates the registry, and does not run again when only the server's container restarts.
+	// Start is the image's entrypoint with its arguments. Nil means that the entrypoint is unknown. In this case, an init
+	// container updates the registry. It does not run again when only the server's container restarts.
 	Start []string
 	// Files are the program and its data, by name.
 	Files map[string]string
@@ -37,8 +37,8 @@ const registryScript = `python=$(command -v python || command -v python3) && ` +
 exit 0
 `
 
-// startup returns the ConfigMap with the programs that run before the server starts. Its content is not part of the pod
-// template, so a newer program restarts no pod.
+// startup returns the ConfigMap with the programs that run before the server starts. The contents of the ConfigMap are
+// not part of the pod template, so a newer program restarts no pod.
 func startup(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	if !startsAnything(in) {
 		return nil, nil
