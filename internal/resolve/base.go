@@ -9,7 +9,7 @@ import (
 )
 
 // KeptBase returns the base configuration from the ConfigMap that the stack's record names (decision 0004). It returns
-// nil when that ConfigMap does not exist or does not belong to the stack.
+// nil if that ConfigMap does not exist or the stack does not own it.
 func (c *ConfigMaps) KeptBase(
 	ctx context.Context, stack types.NamespacedName, owner types.UID, name string,
 ) ([]byte, error) {

@@ -17,7 +17,7 @@ import (
 )
 
 // checkCertificate returns an error that explains why a server cannot serve HTTPS with a Secret, or nil if it can. The
-// error contains none of the Secret's content.
+// error does not contain the Secret's data.
 func checkCertificate(secret *corev1.Secret, now time.Time) error {
 	if secret.Type != corev1.SecretTypeTLS {
 		return fmt.Errorf("has the type %q; a Secret with a certificate must have the type %s", secret.Type, corev1.SecretTypeTLS)
@@ -55,7 +55,8 @@ func parseCertificate(data []byte) (*x509.Certificate, error) {
 	return certificate, nil
 }
 
-// checkKey distinguishes an unusable key from a key that belongs to another certificate.
+// checkKey returns an error for a private key that cannot be used with any certificate, so that such a key is not
+// reported as the key of another certificate.
 func checkKey(data []byte) error {
 	block := findPEM(data, func(kind string) bool { return strings.HasSuffix(kind, "PRIVATE KEY") })
 	switch {
@@ -73,7 +74,7 @@ func checkKey(data []byte) error {
 	return nil
 }
 
-// findPEM returns the first block of a wanted kind, or nil when there is none.
+// findPEM returns the first block of a wanted kind, or nil if there is no such block.
 func findPEM(data []byte, wanted func(kind string) bool) *pem.Block {
 	for {
 		var block *pem.Block

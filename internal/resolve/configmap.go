@@ -28,7 +28,8 @@ type ConfigMaps struct {
 	namespaces []string
 
 	mu sync.Mutex
-	// stacks holds the ConfigMaps that each stack refers to. bases holds the kept base configuration of each stack.
+	// stacks holds the ConfigMaps that each stack refers to. bases holds the ConfigMap with the base configuration of each
+	// stack.
 	stacks, bases map[types.NamespacedName]map[string]content
 }
 
@@ -68,7 +69,7 @@ func (c *content) bytes() map[string][]byte {
 }
 
 // NewConfigMaps returns a ConfigMaps that reads metadata from the cache and content directly from the API server. It
-// reads in the given namespaces, or in all namespaces when none is given.
+// reads in the given namespaces, or in all namespaces if no namespace is given.
 func NewConfigMaps(cache, direct client.Reader, namespaces ...string) *ConfigMaps {
 	return &ConfigMaps{
 		cache: cache, direct: direct, namespaces: namespaces,
@@ -110,9 +111,9 @@ func (c *ConfigMaps) Get(
 	return contents, problems.failure()
 }
 
-// find returns the content of the ConfigMap that a use refers to, and the use that was resolved. If the ConfigMap of
-// another namespace may not be read, find reads the ConfigMap with the same name in the stack's own namespace. A nil
-// content means that neither ConfigMap can be read.
+// find returns the content of the ConfigMap that a use refers to, and the use for the namespace in which the ConfigMap
+// was found. If the ConfigMap of another namespace may not be read, find reads the ConfigMap with the same name in the
+// stack's own namespace. A nil content means that neither ConfigMap can be read.
 func (c *ConfigMaps) find(
 	ctx context.Context, stack types.NamespacedName, use intent.ConfigMapUse, problems *problems,
 ) (*content, intent.ConfigMapUse, error) {
@@ -163,7 +164,7 @@ func (p *problems) addMissingKeys(use intent.ConfigMapUse, found *content, names
 }
 
 // notFound returns the message for a ConfigMap that does not exist or may not be read. For a ConfigMap of another
-// namespace, the message does not reveal which of the two is the case, because the author of the stack may not have
+// namespace, the message does not reveal whether the ConfigMap exists, because the author of the stack may not have
 // access to that namespace.
 func (c *ConfigMaps) notFound(use intent.ConfigMapUse, namespace string) string {
 	switch {

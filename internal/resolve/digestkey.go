@@ -33,8 +33,8 @@ type DigestKey struct {
 	bytes []byte
 }
 
-// For returns the key of a namespace. The same value has a different digest in each namespace, so that a user cannot
-// compare it with guesses in a namespace of their own.
+// For returns the key of a namespace. The same value has a different digest in each namespace, so that users cannot
+// find the value by comparing this digest with digests in their own namespace.
 func (k DigestKey) For(namespace string) DigestKey {
 	mac := hmac.New(sha256.New, k.bytes)
 	mac.Write([]byte("namespace " + namespace))
@@ -53,7 +53,8 @@ func (k DigestKey) Digest(data map[string][]byte) string {
 	return k.digest(parts)
 }
 
-// digest separates the parts by their lengths.
+// digest returns a keyed digest of parts, in hex. The length of each part precedes the part, so that different parts
+// never result in the same input.
 func (k DigestKey) digest(parts [][]byte) string {
 	mac := hmac.New(sha256.New, k.bytes)
 	for _, part := range parts {
@@ -76,8 +77,8 @@ func newDigestKey(data []byte) DigestKey {
 	return DigestKey{ID: hex.EncodeToString(sum[:4]), bytes: data}
 }
 
-// DigestKeys reads the operator's digest key from a Secret in the operator's namespace. It creates the Secret if there
-// is none, and reads it once.
+// DigestKeys reads the operator's digest key from a Secret in the operator's namespace. It creates the Secret if it
+// does not exist, and reads it once.
 type DigestKeys struct {
 	client    client.Client
 	namespace string
@@ -91,7 +92,7 @@ func NewDigestKeys(direct client.Client, namespace string) *DigestKeys {
 	return &DigestKeys{client: direct, namespace: namespace}
 }
 
-// Get returns the key, and creates it if there is none.
+// Get returns the key, and creates it if it does not exist.
 func (d *DigestKeys) Get(ctx context.Context) (DigestKey, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -24,7 +24,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// Values holds the values of referenced Secrets. Its text form contains none of them.
+// Values holds the values of referenced Secrets. Its text form does not contain the values.
 type Values struct {
 	data map[keyRef][]byte
 	// authorities holds the authorities in the Secrets of certificates, by Secret. No pod reads them, so they are in no
@@ -71,8 +71,8 @@ func (v *Values) add(secret *corev1.Secret, use intent.SecretUse) {
 // Len returns the number of distinct values.
 func (v Values) Len() int { return len(v.data) }
 
-// Digest returns a keyed digest of all values, in hex. It changes with any of them and reveals nothing about them. It
-// is empty if there are no values.
+// Digest returns a keyed digest of all values, in hex. The digest changes if a value changes, and reveals nothing about
+// the values. It is empty if there are no values.
 func (v Values) Digest(key DigestKey) string {
 	if len(v.data) == 0 {
 		return ""
@@ -90,18 +90,17 @@ func (v Values) Digest(key DigestKey) string {
 // SecretQuery describes the Secret values to read.
 type SecretQuery struct {
 	Namespace string
-	// Cache holds the metadata of Secrets. It may lag behind.
+	// Cache holds the metadata of Secrets. The metadata may be out of date.
 	Cache client.Reader
 	Uses  []intent.SecretUse
 	// Text reports whether the server expects text for a variable, and not a number.
 	Text func(variable string) bool
-	// Now is the current time. A certificate that expired before it cannot be used.
+	// Now is the current time. A certificate that expired before this time cannot be used.
 	Now time.Time
 }
 
-// Secrets reads the referenced Secrets by their names, each once. It checks that every key exists, is not empty and
-// reaches the server unchanged, and that certificates are valid. The error is a *status.Failure that lists every
-// problem.
+// Secrets reads each referenced Secret once, by its name. It checks that every key exists, is not empty and reaches the
+// server unchanged, and that certificates are valid. The error is a *status.Failure that lists every problem.
 func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Values, error) {
 	values := Values{data: map[keyRef][]byte{}, authorities: map[string][]byte{}}
 	found, wanted := map[string]*corev1.Secret{}, query.bySecret()
@@ -127,8 +126,8 @@ func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Valu
 	return values, problems.failure()
 }
 
-// keepAuthorities remembers the authorities in the Secret of a certificate. If they are too long, it keeps only enough
-// of them to detect that.
+// keepAuthorities remembers the authorities in the Secret of a certificate. If they are too long, it keeps only the
+// part that is necessary to detect this.
 func (v *Values) keepAuthorities(secret *corev1.Secret, uses []intent.SecretUse) {
 	isCertificate := func(use intent.SecretUse) bool { return use.Purpose == intent.PurposeCertificate }
 	if secret != nil && slices.ContainsFunc(uses, isCertificate) {
@@ -147,8 +146,8 @@ func (q *SecretQuery) bySecret() map[string][]intent.SecretUse {
 }
 
 // only returns a copy of a Secret that has only the keys in uses, because a Secret may hold a megabyte of other keys,
-// and a stack may refer to many Secrets. If a value is too long for an environment variable, the copy holds only enough
-// of it to detect that.
+// and a stack may refer to many Secrets. If a value is too long for an environment variable, the copy has only the part
+// that is necessary to detect this.
 func only(secret *corev1.Secret, uses []intent.SecretUse) *corev1.Secret {
 	if secret == nil {
 		return nil

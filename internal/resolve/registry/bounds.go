@@ -38,8 +38,8 @@ type kept struct {
 	size  int
 }
 
-// keep counts the data of a task that is not counted yet. If all tasks of its namespace together keep more than maxKept
-// bytes, keep drops the data of the oldest tasks. A later request for dropped data reads it again.
+// keep counts the data of a task whose data is not counted yet. If all tasks of its namespace together keep more than
+// maxKept bytes, keep drops the data of the oldest tasks. A later request for dropped data reads it again.
 func (p *Pool) keep(one keeper) {
 	own := one.bounds()
 	if own.counted = one.size(); own.counted == 0 {
@@ -98,7 +98,8 @@ func (p *Pool) setBusy(one *part, waits bool) {
 }
 
 // pauseTogether returns the pause before a task checks again whether a share is free. waiting is the number of tasks of
-// its namespace that wait. However many wait, they check at most as often as busyTogether tasks with the pause busy.
+// its namespace that wait. However many tasks wait, together they check at most as often as busyTogether tasks that
+// have the pause busy.
 func pauseTogether(waiting int) time.Duration {
 	return busy * time.Duration(1+waiting/busyTogether)
 }

@@ -66,7 +66,7 @@ func (r *Reader) challenge(
 	return challenge, nil
 }
 
-// token returns the token for a repository. The token is empty if the registry requires none.
+// token returns the token for a repository. The token is empty if the registry does not require a token.
 func (r *Reader) token(
 	ctx context.Context, repository name.Repository, auth authn.Authenticator, through http.RoundTripper,
 	challenge *transport.Challenge,

@@ -55,8 +55,8 @@ func (e *answerError) Error() string {
 	return text
 }
 
-// apiCodes lists the error codes of the registry API: those of the OCI distribution specification, "Error Codes", and
-// those that implementations add.
+// apiCodes lists the error codes of the registry API: the codes in the OCI distribution specification, "Error Codes",
+// and the codes that implementations add.
 var apiCodes = []string{
 	"BLOB_UNKNOWN", "BLOB_UPLOAD_INVALID", "BLOB_UPLOAD_UNKNOWN", "DENIED", "DIGEST_INVALID", "MANIFEST_BLOB_UNKNOWN",
 	"MANIFEST_INVALID", "MANIFEST_UNKNOWN", "MANIFEST_UNVERIFIED", "NAME_INVALID", "NAME_UNKNOWN", "SIZE_INVALID",
@@ -111,7 +111,8 @@ func sanitize(err error) error {
 	return cause
 }
 
-// ownError returns the error of this package that a library's error wraps or corresponds to, or nil if there is none.
+// ownError returns the error of this package that a library's error wraps or corresponds to, or nil if there is no such
+// error.
 func ownError(err error) error {
 	if answer, ok := errors.AsType[*transport.Error](err); ok {
 		return newAnswerError(answer.StatusCode, answer.Errors)

@@ -30,7 +30,7 @@ type IdentityError interface {
 	error
 	// Transient reports whether a retry may succeed.
 	Transient() bool
-	// Pause returns the pause that the cloud requests. Zero means that it requests none.
+	// Pause returns the pause that the cloud requests. Zero means that the cloud requests no pause.
 	Pause() time.Duration
 }
 
@@ -104,8 +104,8 @@ func (r *Reader) settle(
 }
 
 // told adds a remedy to an error if the registry refused the operator's identity. If the registry did not accept the
-// token, told also reports that to Identities. Only this text informs a user that a pull Secret is missing, or that the
-// operator lacks a permission.
+// token, told also reports this to Identities. Without the remedy, a user could not tell that a pull Secret is missing,
+// or that the operator lacks a permission.
 func told(auth authn.Authenticator, err error) error {
 	own, ok := auth.(*identity)
 	status := statusOf(err)

@@ -4,8 +4,8 @@ import "fmt"
 
 // Image is the content of an image that the operator uses.
 type Image struct {
-	// Digest is the digest (sha256:…) that the image's name currently refers to. If that is an index, it is the digest of
-	// the index. A pod with this digest runs the image that was read.
+	// Digest is the digest (sha256:…) that the image's name currently refers to. If the name refers to an index, it is the
+	// digest of the index. A pod with this digest runs the image that was read.
 	Digest string
 	// Config is the configuration in the image. Nil means that no label of the image leads to a configuration.
 	Config []byte
@@ -23,8 +23,8 @@ type Image struct {
 	// Provider is the value of LabelProvider, with the metadata of an external provider. Empty means that the image has
 	// no such label, or was read as a server image.
 	Provider string
-	// Entrypoint is the program that the image starts, with its arguments. Nil means that the image has no entrypoint,
-	// or one that also needs the arguments of its CMD, which a command in a pod would drop.
+	// Entrypoint is the program that the image starts, with its arguments. Nil means that the image has no entrypoint, or
+	// that the entrypoint also needs the arguments of CMD, which a command in a pod would drop.
 	Entrypoint []string
 }
 

@@ -44,8 +44,8 @@ func (c *imageConfig) labels(ctx context.Context) (map[string]string, error) {
 	return found, nil
 }
 
-// provider returns the encoded label with the metadata of an external provider's package. Empty means that there is
-// none.
+// provider returns the encoded label with the metadata of an external provider's package. Empty means that the image
+// has no such label.
 func (c *imageConfig) provider(ctx context.Context) (string, error) {
 	found := map[string]string{}
 	if err := c.addLabels(ctx, found, LabelProvider); err != nil {

@@ -75,7 +75,7 @@ func Inspect(ctx context.Context, from Source, identifier string, wanted v1.Plat
 }
 
 // Platforms returns the platforms of the images in an index, each once, and the digest of the index. It returns no
-// platform for an image that is not in an index, and none for entries that are not images to run, such as attestations.
+// platforms for an image that is not in an index. It ignores entries that are not images to run, such as attestations.
 func Platforms(ctx context.Context, from Source, identifier string) ([]v1.Platform, string, error) {
 	way := &trail{from: from}
 	top, digest, err := way.manifest(ctx, identifier)
@@ -108,7 +108,7 @@ const (
 	maxPlatforms = 64
 )
 
-// orUsual returns the platform, or the default for an entry that specifies none.
+// orUsual returns the platform, or the default for an entry that specifies no platform.
 func (p *platform) orUsual() v1.Platform {
 	if p == nil {
 		return v1.Platform{OS: "linux", Architecture: "amd64"}

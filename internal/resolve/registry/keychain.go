@@ -19,7 +19,7 @@ type keychainEntry struct {
 	config authn.AuthConfig
 }
 
-// Add adds the content of a .dockerconfigjson key. Errors contain none of it.
+// Add adds the credentials in the value of a .dockerconfigjson key. Errors do not contain credentials.
 func (k *Keychain) Add(content []byte) error {
 	var document struct {
 		Auths map[string]json.RawMessage `json:"auths"`
@@ -48,8 +48,8 @@ func withoutVersion(target string) string {
 	return strings.TrimSuffix(imagename.Registry(host)+"/"+path, "/")
 }
 
-// Resolve returns the credentials for a registry or a repository. If several match, it returns those with the longest
-// name. If none match, it returns anonymous credentials, as the kubelet does.
+// Resolve returns the credentials for a registry or a repository. If several entries match, it returns the credentials
+// of the entry with the longest name. If no entry matches, it returns anonymous credentials, as the kubelet does.
 func (k *Keychain) Resolve(resource authn.Resource) (authn.Authenticator, error) {
 	best := -1
 	for i := range k.entries {

@@ -63,7 +63,7 @@ type source struct {
 }
 
 // configSource finds the configuration. A label takes precedence over a layer (FR-027b). configSource returns nil if
-// the image has none of the labels.
+// the image does not have one of the labels.
 func configSource(labels map[string]string) (*source, error) {
 	if text, ok := labels[LabelBase64]; ok {
 		return inline(LabelBase64, text)

@@ -19,10 +19,10 @@ const (
 	// maxLayer bounds the size of a layer in the registry. A layer is read to its end, because the digest covers all of
 	// it.
 	maxLayer = 32 << 20
-	// maxUnpacked bounds the part of an unpacked layer that is read, so that a small layer that unpacks to a huge one does
-	// not cost much time.
+	// maxUnpacked bounds the part of an unpacked layer that is read, so that a small layer that unpacks to a large size
+	// does not take much time.
 	maxUnpacked = 256 << 20
-	// maxEntries bounds the files of a layer that are examined.
+	// maxEntries bounds the number of entries of a layer that are examined.
 	maxEntries = 50_000
 	// maxWindow bounds the window of the zstd decoder. Every decoder has to support this size (RFC 8878, section
 	// 3.1.1.1.2), and encoders use no larger window by default.
@@ -32,7 +32,7 @@ const (
 // useBase64 is the remedy for a layer that is not read.
 const useBase64 = `put the configuration in the label "` + LabelBase64 + `" instead`
 
-// fetch passes the content of a blob to a function, see readBlob.
+// fetch passes the content of a blob to a function (see readBlob).
 type fetch func(ctx context.Context, of descriptor, use func(io.Reader) error) error
 
 // fromLayer reads a file from a layer of an image.

@@ -98,10 +98,11 @@ func decodeManifest(content []byte) (*manifest, error) {
 	return &found, nil
 }
 
-// maxListed bounds the manifests, layers or labels that are examined.
+// maxListed bounds the number of manifests, layers or labels that are examined.
 const maxListed = 10_000
 
-// find returns the first entry of a list that fits, or nil if there is none. It keeps one entry in memory at a time.
+// find returns the first entry of a list for which fits returns true, or nil if there is no such entry. It keeps one
+// entry in memory at a time.
 func find(ctx context.Context, list json.RawMessage, fits func(*descriptor) bool) (*descriptor, error) {
 	var found *descriptor
 	err := eachEntry(ctx, list, '[', func(decoder *json.Decoder) (done bool, err error) {

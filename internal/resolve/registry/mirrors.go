@@ -15,7 +15,8 @@ type placeError struct {
 // mirrorsError holds the reasons, in order, why an image was read in none of its places.
 type mirrorsError []placeError
 
-// orOnly returns the error of a single place without the name of the place. With several places, it returns all errors.
+// orOnly returns the errors of all places. If there is only one place, it returns the error without the name of the
+// place.
 func (e mirrorsError) orOnly() error {
 	if len(e) == 1 {
 		return e[0].err
@@ -33,7 +34,7 @@ func (e mirrorsError) Error() string {
 }
 
 // Unwrap returns the cause that decides whether and when the image is read again: a fault of the content in the last
-// place, otherwise a transient failure, otherwise the failure of the first place.
+// place, or else a transient failure, or else the failure of the first place.
 func (e mirrorsError) Unwrap() error {
 	last := e[len(e)-1].err
 	if ofContent(last) {

@@ -27,9 +27,9 @@ type Options struct {
 	// spec, because the nodes have their own rules for mirrors.
 	Rewrite map[string]string
 	// CloudIdentity lists the cloud registries, or repositories below a registry, that are read with the credentials of
-	// Identities if a read has no other credentials. Empty means none.
+	// Identities if a read has no other credentials. If the list is empty, no registry is read in this way.
 	CloudIdentity []string
-	// Identities returns credentials with the identity of the operator's own pod. Nil means that the pod has none.
+	// Identities returns credentials with the identity of the operator's own pod. Nil means that the pod has no identity.
 	Identities Identities
 	// Mirrors holds the mirror sets of the cluster: places to try before the source, or instead of it. An image whose
 	// name Rewrite replaces is read only at the replacement.
@@ -38,7 +38,7 @@ type Options struct {
 	Platform v1.Platform
 	// CheckInterval is the pause before a Pool checks again which digest a tag refers to. Zero means the Pool's default.
 	CheckInterval time.Duration
-	// RootCAs holds the authorities that may sign the certificates of registries. Nil means those of the system.
+	// RootCAs holds the authorities that may sign the certificates of registries. Nil means the authorities of the system.
 	RootCAs *x509.CertPool
 	// Timeout bounds one read. Zero means 15 seconds.
 	Timeout time.Duration

@@ -65,14 +65,14 @@ const (
 	fresh                   = time.Minute
 	providersTime           = time.Minute
 	// busy is the pause of a task whose registry or namespace has no free share. If more than busyTogether tasks of the
-	// namespace wait, their pauses are longer, see pauseTogether.
+	// namespace wait, their pauses are longer (see pauseTogether).
 	busy         = 50 * time.Millisecond
 	busyTogether = 16
 )
 
 // Outcome is the result of reading an image.
 type Outcome struct {
-	// Image is the image that was read. Nil means that Err explains why there is none.
+	// Image is the image that was read. It is nil if the image was not read. Err is the reason.
 	Image *Image
 	Err   error
 	// asked is the time of the registry's answer.
@@ -218,7 +218,7 @@ func (p *Pool) Start(ctx context.Context) error {
 	return nil
 }
 
-// handle does one task for a stack. It reports whether the stack must be notified.
+// handle performs one task for a stack. It reports whether the stack must be notified.
 func (p *Pool) handle(ctx context.Context, of key) (news bool) {
 	switch of.kind {
 	case readProviders:
@@ -288,7 +288,7 @@ func (p *Pool) take(task *part, of key, image string) (release func(), ok bool) 
 	return func() { p.giveBack(shares) }, true
 }
 
-// giveBack ends the use of shares.
+// giveBack returns shares that a task no longer uses.
 func (p *Pool) giveBack(shares map[share]int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -36,7 +36,7 @@ var (
 type providersTask struct {
 	part
 	target Providers
-	// found holds the outcomes of the last complete pass over the images. Nil means that there was none yet.
+	// found holds the outcomes of the last complete pass over the images. Nil means that no pass is complete yet.
 	found map[string]Outcome
 	// pass holds the outcomes of the current pass. begun is the time at which its first image was read.
 	pass     map[string]Outcome
@@ -216,7 +216,8 @@ func (p *Pool) concludePass(task *providersTask) (news bool) {
 	return news
 }
 
-// pauseOf returns the shortest pause of the images that could not be read. It returns false if there is none.
+// pauseOf returns the shortest pause of the images that could not be read. It returns false if all images could be
+// read.
 func (p *Pool) pauseOf(task *providersTask) (time.Duration, bool) {
 	var shortest time.Duration
 	failed := false

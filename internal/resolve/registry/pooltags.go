@@ -49,7 +49,7 @@ type tagTask struct {
 // toldFailures is the number of consecutive failures after which the failure is reported.
 const toldFailures = 2
 
-// maxCredentials bounds, in bytes, the credentials that are kept for a tag. Larger ones are read each time.
+// maxCredentials bounds, in bytes, the credentials that are kept for a tag. Larger credentials are read each time.
 const maxCredentials = 16 << 10
 
 // Watch returns the result of comparing a tag. It returns false until an attempt ends. It does not wait: the first call
@@ -122,8 +122,8 @@ func (p *Pool) beginTag(stack types.NamespacedName) (*tagTask, *Reader, ages, fu
 	return task, p.reader, old, release
 }
 
-// compare sends a request with the credentials of the last answer. If there are none, or if the registry refuses them,
-// it reads the stack's current credentials.
+// compare sends a request with the credentials of the last answer. If there are no such credentials, or if the registry
+// refuses them, it reads the stack's current credentials.
 func (p *Pool) compare(ctx context.Context, reader *Reader, task *tagTask, old ages) (authn.Authenticator, reading) {
 	if task.auth != nil && task.authOf == reader {
 		read := reader.digestAs(ctx, task.watched.Image, only{task.auth}, old)

@@ -152,8 +152,8 @@ func (r *Reader) newLookup(
 }
 
 // authenticator returns the credentials of a keychain for the only place in which an image is read, or authn.Anonymous
-// if the keychain has none. Each request decides, by the current options, whether the operator's own identity replaces
-// them. Nil means that there are several places, each with its own credentials.
+// if the keychain has no credentials for it. Each request decides, by the current options, whether the operator's own
+// identity replaces them. Nil means that there are several places, each with its own credentials.
 func (r *Reader) authenticator(
 	ctx context.Context, image string, keychain authn.Keychain,
 ) (authn.Authenticator, error) {

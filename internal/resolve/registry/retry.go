@@ -72,7 +72,8 @@ func statusOf(err error) int {
 }
 
 const (
-	// maxWanted bounds the pause that a registry requests. leastWanted is the pause if the registry specifies none.
+	// maxWanted bounds the pause that a registry requests. leastWanted is the pause if the registry does not specify a
+	// pause.
 	maxWanted   = time.Hour
 	leastWanted = 10 * time.Second
 )

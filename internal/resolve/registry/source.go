@@ -10,8 +10,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// Source holds the manifests and blobs of an image. Callers have to limit their size and compare them with their
-// digests.
+// Source holds the manifests and blobs of an image. Callers must limit the size of the content and compare it with its
+// digest.
 type Source interface {
 	// Manifest returns a manifest or an index, by tag or digest.
 	Manifest(ctx context.Context, identifier string) (io.ReadCloser, error)
@@ -53,7 +53,7 @@ func (t *trail) manifest(ctx context.Context, identifier string) (*manifest, v1.
 	}
 	found, err := decodeManifest(content)
 	if _, byTag := v1.NewHash(identifier); byTag != nil && errors.Is(err, errNoImage) {
-		err = errNoManifest // nothing confirms that these bytes are the right ones
+		err = errNoManifest // no digest confirms that these bytes are correct
 	}
 	if err != nil {
 		return nil, digest, err
@@ -98,12 +98,12 @@ func ReadManifest(ctx context.Context, from Source, identifier string) ([]byte, 
 	return content, found, nil
 }
 
-// config passes the configuration of an image to the function use, see readBlob.
+// config passes the configuration of an image to the function use (see readBlob).
 func (t *trail) config(ctx context.Context, of descriptor, use func(io.Reader) error) error {
 	return t.blob(ctx, PartConfig, of, use)
 }
 
-// layer passes a layer to the function use, see readBlob.
+// layer passes a layer to the function use (see readBlob).
 func (t *trail) layer(ctx context.Context, of descriptor, use func(io.Reader) error) error {
 	return t.blob(ctx, PartLayer, of, use)
 }
@@ -116,8 +116,8 @@ func (t *trail) blob(ctx context.Context, kind string, of descriptor, use func(i
 	return err
 }
 
-// ReadBlob passes the configuration of an image to the function use and reads the configuration to its end, see
-// readBlob.
+// ReadBlob passes the configuration of an image to the function use and reads the configuration to its end (see
+// readBlob).
 func ReadBlob(ctx context.Context, from Source, digest v1.Hash, size int64, use func(io.Reader) error) error {
 	if size > maxManifest {
 		return tooLarge("configuration of the image", maxManifest)

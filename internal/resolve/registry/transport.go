@@ -17,7 +17,7 @@ const maxBody = maxLayer + 1<<20
 // maxHeader bounds the header of an answer.
 const maxHeader = 256 << 10
 
-// maxRedirects bounds the redirects that one request follows.
+// maxRedirects bounds the number of redirects that one request follows.
 const maxRedirects = 5
 
 // roundTripper sends requests over HTTPS, and connects to no special-purpose address, unless the registry is listed as

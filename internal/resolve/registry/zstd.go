@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// atHand is the size up to which a layer is read into memory before it is unpacked.
+// atHand is the size in bytes up to which a layer is read into memory before it is unpacked.
 const atHand = 1 << 20
 
 // These channels limit the zstd windows that are in use at the same time. Each window has up to maxWindow bytes. A
@@ -21,7 +21,7 @@ var (
 	windowsArriving = make(chan struct{}, 2)
 )
 
-// decoders holds idle decoders.
+// decoders holds idle decoders for reuse.
 var decoders = &sync.Pool{}
 
 // unpackZstd unpacks a layer when a window is free.
@@ -44,7 +44,7 @@ func unpackZstd(ctx context.Context, content io.Reader) (io.Reader, func(), erro
 		return nil, nil, errors.New("the layer cannot be decompressed")
 	}
 	return decoder, func() {
-		if decoder.Reset(nil) == nil { // the idle decoder holds nothing of the layer
+		if decoder.Reset(nil) == nil { // the idle decoder keeps no reference to the layer
 			decoders.Put(decoder)
 		}
 		free()

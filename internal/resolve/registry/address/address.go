@@ -20,8 +20,8 @@ var ErrNoIdentityService = errors.New("the address does not belong to a service 
 
 // special lists the ranges in which no registry may be: the ranges of the IANA registries of special-purpose addresses
 // (RFC 6890), the multicast ranges, and the deprecated ranges that a machine may still route to itself. The ranges for
-// private use are not in the list. An address with the NAT64 prefix is checked as the IPv4 address that it embeds, see
-// embedded.
+// private use are not in the list. An address with the NAT64 prefix is checked as the IPv4 address that it embeds (see
+// embedded).
 var special = prefixes(
 	"0.0.0.0/8",       // "this network"
 	"127.0.0.0/8",     // loopback
@@ -90,7 +90,8 @@ func mayBeAsked(address netip.Addr) bool {
 	return true
 }
 
-// embedded returns the IPv4 address that an IPv6 address embeds, or the address itself if it embeds none.
+// embedded returns the IPv4 address that an IPv6 address embeds, or the address itself if it does not embed an IPv4
+// address.
 func embedded(address netip.Addr) netip.Addr {
 	if !wellKnownTranslation.Contains(address) {
 		return address.Unmap()

@@ -20,7 +20,7 @@ const (
 	azureAudience = "https://containerregistry.azure.net"
 	// azureMachine is the address at which an Azure machine returns the token of a managed identity.
 	azureMachine = "http://169.254.169.254/metadata/identity/oauth2/token"
-	// azureAuthority is the authority for federated tokens, unless the environment names another one.
+	// azureAuthority is the authority for federated tokens, unless the environment names another authority.
 	azureAuthority = "https://login.microsoftonline.com/"
 	// azureUser is the user name that goes with a token as the password.
 	azureUser = "00000000-0000-0000-0000-000000000000"
@@ -117,8 +117,8 @@ func form(target string, values url.Values) request {
 	}
 }
 
-// expiryOf returns the expiry time in the claims of a token, or the argument otherwise if the claims have no expiry
-// time. Only the registry verifies the token.
+// expiryOf returns the expiry time in the claims of a token. If the claims have no expiry time, it returns its second
+// argument. Only the registry verifies the token.
 func expiryOf(token string, otherwise time.Time) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

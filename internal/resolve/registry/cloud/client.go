@@ -22,7 +22,7 @@ const (
 	// maxHeader bounds the header of a response.
 	maxHeader = 64 << 10
 	// maxPause bounds the pause that a cloud requests. leastPause is the pause after a "too many requests" response that
-	// specifies none.
+	// does not specify a pause.
 	maxPause   = time.Hour
 	leastPause = 10 * time.Second
 )
@@ -54,7 +54,7 @@ func newClient() *client {
 	return &client{public: public, local: local}
 }
 
-// request is a request for a token, or for a step towards one.
+// request is one of the requests that are necessary to get a token.
 type request struct {
 	method, url string
 	header      map[string]string
@@ -63,7 +63,7 @@ type request struct {
 	service bool
 	// sign signs the request with keys. Nil means that the request has no signature.
 	sign func(asked *http.Request, body string) error
-	// codes lists the error codes that a failed response may name.
+	// codes lists the error codes that an error may quote from a failed response.
 	codes []string
 }
 
@@ -169,7 +169,8 @@ func refusal(said answer, codes []string) error {
 	return failure
 }
 
-// retryAfter returns the pause in a Retry-After header: seconds, or a date. Zero means that the header has none.
+// retryAfter returns the pause in a Retry-After header: seconds, or a date. Zero means that the header does not contain
+// a pause.
 func retryAfter(header string) time.Duration {
 	if seconds, err := strconv.ParseUint(header, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(min(seconds, uint64(maxPause/time.Second))) * time.Second

@@ -21,7 +21,7 @@ import (
 type Failure struct {
 	cloud imagename.Cloud
 	cause error
-	// remedy is the action, in the imperative, that fixes the failure. Empty means that the error names none.
+	// remedy is the action, in the imperative, that fixes the failure. Empty means that the error names no remedy.
 	remedy string
 	// refused reports whether a retry cannot succeed until a user changes something.
 	refused bool
@@ -43,7 +43,7 @@ func (f *Failure) Unwrap() error { return f.cause }
 // Transient reports whether a retry may succeed.
 func (f *Failure) Transient() bool { return !f.refused }
 
-// Pause returns the pause that a cloud requests. Zero means that it requests none.
+// Pause returns the pause that a cloud requests. Zero means that the cloud requests no pause.
 func (f *Failure) Pause() time.Duration { return f.pause }
 
 // These are the causes of failures.
@@ -84,7 +84,7 @@ func (e *statusError) passes() bool {
 		e.code == codeThrottling
 }
 
-// pauseOf returns the pause that a cloud requests in a failure. Zero means that it requests none.
+// pauseOf returns the pause that a cloud requests in a failure. Zero means that the cloud requests no pause.
 func pauseOf(err error) time.Duration {
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		return failure.pause

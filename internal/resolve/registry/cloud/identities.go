@@ -32,7 +32,7 @@ const fetchTime = 10 * time.Second
 // Options configures Identities.
 type Options struct {
 	// Public reaches the services of clouds. Local reaches the addresses that give a pod its identity. Nil means the
-	// network, restricted to exactly these addresses.
+	// network, with access to only these services and addresses.
 	Public, Local http.RoundTripper
 }
 
@@ -73,14 +73,15 @@ func (i *Identities) Credentials(ctx context.Context, registry string) (authn.Au
 // good reports whether the credentials stay valid long enough to be used.
 func (c *credentials) good(now time.Time) bool { return now.Before(c.expires.Add(-leastLife)) }
 
-// Refused records that a registry did not accept the token. The next call replaces the token unless it is new.
+// Refused records that a registry did not accept the token. The next call of Credentials replaces the token unless it
+// is new.
 func (i *Identities) Refused(registry string) {
 	if from, err := i.source(registry); err == nil {
 		i.tokens.forget(from.key)
 	}
 }
 
-// source describes how to get the credentials of a registry. key distinguishes them from those of other registries.
+// source describes how to get the credentials of a registry. Registries with the same key share their credentials.
 type source struct {
 	cloud  imagename.Cloud
 	key    string

@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// maxTokens bounds the tokens that are kept. An administrator decides which registries they are for.
+	// maxTokens bounds the number of tokens that are kept. An administrator determines the registries for which the
+	// operator gets tokens.
 	maxTokens = 128
 	// renewBefore is how long before its expiry a token is renewed. A token with a short life is renewed when a quarter of
 	// its life is left.
@@ -19,7 +20,7 @@ const (
 	leastLife = 20 * time.Second
 	// mostLife bounds the time for which a token is kept, even if it expires later.
 	mostLife = 12 * time.Hour
-	// failedFor is the pause after a failed attempt, unless the cloud requests a longer one.
+	// failedFor is the pause after a failed attempt, unless the cloud requests a longer pause.
 	failedFor = 20 * time.Second
 	// forgetAfter is the minimum age of a token that is replaced because a registry does not accept it.
 	forgetAfter = 5 * time.Minute
@@ -31,7 +32,7 @@ type tokens struct {
 	kept *lru.Cache // key → *token
 }
 
-// token holds the last credentials and the last attempt to get new ones.
+// token holds the last credentials and the state of the last attempt to get new credentials.
 type token struct {
 	credentials
 	got, renew time.Time
@@ -44,7 +45,7 @@ type token struct {
 
 func newTokens() *tokens { return &tokens{kept: lru.New(maxTokens)} }
 
-// get returns the credentials of a key. If it cannot renew them, it returns the old ones while they are valid.
+// get returns the credentials of a key. If it cannot renew them, it returns the old credentials while they are valid.
 func (t *tokens) get(ctx context.Context, key string, fetch func() (credentials, error)) (authn.AuthConfig, error) {
 	t.mu.Lock()
 	one := t.of(key)

@@ -17,8 +17,8 @@ const (
 	KindPolicy = "ImageContentSourcePolicy"
 )
 
-// maxSources bounds the sources of a cluster. A node has fewer sources, because one file contains all sources of a
-// node.
+// maxSources bounds the number of sources of a cluster. A node has fewer sources, because one file contains all sources
+// of a node.
 const maxSources = 5000
 
 // neverContact is the policy of a source that must not receive requests.
@@ -123,8 +123,8 @@ var form = regexp.MustCompile(`^(\*(\.[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?)+|`
 // maxLength bounds the length of a source or a mirror.
 const maxLength = 512
 
-// normal returns the normal form of a source or a mirror, or an empty string if the text is neither. The first element
-// is always the host, even if it does not look like one.
+// normal returns the normal form of a source or a mirror, or an empty string if the text has the form of neither. The
+// first element is always the host, even if it does not look like one.
 func normal(text string) string {
 	if len(text) > maxLength || !form.MatchString(text) {
 		return ""
