@@ -23,7 +23,7 @@ func object(t testing.TB, spec string) *v1alpha2.LlamaStackDistribution {
 	return &obj
 }
 
-// indent puts a fragment of YAML below its parents.
+// indent indents a fragment of YAML to the given depth below its parent fields.
 func indent(depth int, text string) string {
 	prefix := strings.Repeat("  ", depth)
 	return prefix + strings.ReplaceAll(strings.Trim(text, "\n"), "\n", "\n"+prefix) + "\n"

@@ -21,6 +21,6 @@ func TestOwnProbes(t *testing.T) {
 		}
 	}
 	if ownProbes(nil) {
-		t.Error("a missing patch has its own probes")
+		t.Error("ownProbes returns true for a missing patch")
 	}
 }

@@ -88,7 +88,7 @@ func TestExternalImages(t *testing.T) {
 	}
 }
 
-// A change of a part of an external provider that affects pods replaces the pods.
+// A change to a part of an external provider that affects pods replaces the pods.
 func TestExternalInputs(t *testing.T) {
 	start := build(t, labelled(t, withExternal)).Rendered.Record.Inputs
 	for _, edit := range [][2]string{
@@ -114,7 +114,7 @@ func TestExternalInputs(t *testing.T) {
 		in := labelled(t, withExternal)
 		edit(&in)
 		if got := build(t, in).Rendered.Record.Inputs; got == start {
-			t.Errorf("a change of the %s does not change the inputs", name)
+			t.Errorf("a change to the %s does not change the inputs", name)
 		}
 	}
 	in := labelled(t, withExternal)

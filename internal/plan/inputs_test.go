@@ -28,7 +28,7 @@ type inputChange struct {
 	input func(*plan.Input)
 }
 
-// seenByThePod contains changes of the inputs that affect pods.
+// seenByThePod contains changes to the inputs that affect pods.
 var seenByThePod = map[string]inputChange{
 	"image":                 {input: func(in *plan.Input) { in.Distribution.Image = "other:1" }},
 	"digest of the image":   {input: func(in *plan.Input) { in.Digest = "sha256:abc" }},
@@ -123,7 +123,7 @@ func changed(t *testing.T, spec string, edit func(string) string, change func(*p
 	return build(t, in).Rendered.Record
 }
 
-// A change of the references changes only the digest in the annotation. The template's own digest does not include it.
+// A change to the references changes only the digest in the annotation. The template's own digest does not include it.
 func TestReferencesAreInTheAnnotation(t *testing.T) {
 	in := input(t, "disabled: [eval]\n")
 	without := build(t, in)

@@ -32,7 +32,7 @@ func lost(losses []retention.Loss) []string {
 	return found
 }
 
-// Specs of the cases, and the data of the starter.
+// These are parts of the specs of the cases, and the data of the starter distribution.
 const (
 	lossVolume = "\nworkload: {storage: {}}\n"
 	lossRedis  = "\nstorage: {kv: {type: redis, endpoint: \"redis://redis:6379\"}}\n"
@@ -73,7 +73,7 @@ func checkLosses(t *testing.T, cases map[string]lossCase) {
 	}
 }
 
-// TestLossesOfVolumes checks the data that is left behind by a change of the volume, and changes that move no data.
+// TestLossesOfVolumes checks the data that is left behind by a change to the volume, and changes that move no data.
 func TestLossesOfVolumes(t *testing.T) {
 	checkLosses(t, map[string]lossCase{
 		"nothing changes":                         {lossVolume, lossVolume, false, nil, ""},
@@ -106,7 +106,7 @@ func TestLossesOfVolumes(t *testing.T) {
 	})
 }
 
-// TestLossesOfStores checks the data that is left behind by a change of the stores.
+// TestLossesOfStores checks the data that is left behind by a change to the stores.
 func TestLossesOfStores(t *testing.T) {
 	const (
 		other  = "\nstorage: {kv: {type: redis, endpoint: \"redis://other:6379\"}}\n"
@@ -141,7 +141,7 @@ func TestLossesOfStores(t *testing.T) {
 	})
 }
 
-// TestLossesOfProviders checks the data that is left behind by a change of the providers and APIs.
+// TestLossesOfProviders checks the data that is left behind by a change to the providers and APIs.
 func TestLossesOfProviders(t *testing.T) {
 	checkLosses(t, map[string]lossCase{
 		"vector_io disabled": {
@@ -214,7 +214,7 @@ func TestLossesOfProviders(t *testing.T) {
 	})
 }
 
-// TestLossesAcrossReleases checks the data that is left behind by a change of the release.
+// TestLossesAcrossReleases checks the data that is left behind by a change to another release.
 func TestLossesAcrossReleases(t *testing.T) {
 	of := func(line, rest string) string {
 		return "distribution: {name: starter, version: \"" + line + "\"}" + rest

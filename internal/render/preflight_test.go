@@ -90,7 +90,7 @@ func TestPreflightName(t *testing.T) {
 	}
 }
 
-// If a change of the spec does not affect the pods, the preflight of the last change continues in the same pod.
+// If a change to the spec does not affect the pods, the preflight of the last change continues in the same pod.
 func TestPreflightNameOfALaterGeneration(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "registry", "in.yaml"))
 	first, err := render.PreflightName("demo", template(t, in))

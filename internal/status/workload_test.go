@@ -161,7 +161,7 @@ var workloadCases = []struct {
 		nil,
 		"False", "RolloutInProgress", "1/2 replicas available with current config",
 	},
-	{"a pod is lost after the rollout", progressing(deployment(1, 1, 1, 0), "NewReplicaSetAvailable"), nil, nil, "False", "ReplicasUnavailable", "0/1 replicas available with current config"},
+	{"a pod becomes unavailable after the rollout", progressing(deployment(1, 1, 1, 0), "NewReplicaSetAvailable"), nil, nil, "False", "ReplicasUnavailable", "0/1 replicas available with current config"},
 	{"deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil, nil, "False", "RolloutFailed", "0/1 replicas available with current config"},
 	{
 		"quota", deploymentOverQuota(), nil, nil, "False", "RolloutFailed",

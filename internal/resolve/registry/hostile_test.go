@@ -25,11 +25,13 @@ import (
 type rule string
 
 const (
-	// again means after growing pauses, because a later attempt may succeed without a change.
+	// again means that the image is read again after growing pauses, because a later attempt may succeed without a change.
 	again rule = "again"
-	// refused means after growing pauses, because the operator is not notified when a user fixes the failure.
+	// refused means that the image is read again after growing pauses, because the operator is not notified when a user
+	// fixes the failure.
 	refused rule = "refused"
-	// stays means only when the reference, the image to which it resolves, or the options change.
+	// stays means that the image is read again only when the reference, the image to which it resolves, or the options
+	// change.
 	stays rule = "stays"
 	// fine means that the read succeeds, because the answer is unusual but harmless.
 	fine rule = "fine"
@@ -42,7 +44,7 @@ type hostileAnswer struct {
 	rule rule
 	// pause is the pause that the registry requires.
 	pause time.Duration
-	// host replaces hostileHost. pinned reads by digest.
+	// host replaces hostileHost. pinned makes the test read the image by its digest.
 	host   string
 	pinned bool
 }

@@ -143,7 +143,7 @@ func hostileTransfers() []hostileAnswer {
 			does: header("Docker-Content-Digest", digestOfBytes([]byte("another"))),
 		},
 		{name: "an invalid digest in the header", rule: fine, does: header("Docker-Content-Digest", forbidden)},
-		{name: "a media type that is not of a manifest", rule: fine, does: header("Content-Type", "text/html; "+forbidden)},
+		{name: "a media type that is not for manifests", rule: fine, does: header("Content-Type", "text/html; "+forbidden)},
 		{name: "a content encoding that the body does not have", rule: fine, does: header("Content-Encoding", "gzip")},
 
 		{name: "a loop of redirects for the manifest", rule: again, does: loop(toManifest)},

@@ -108,7 +108,7 @@ func TestCloudIdentity(t *testing.T) {
 		{name: "Google", image: googleHost + "/team/server:1", options: Options{CloudIdentity: all}, identity: true},
 		{name: "Azure", image: azureHost + "/team/server:1", options: Options{CloudIdentity: all}, identity: true},
 		{name: "in capitals", image: strings.ToUpper(azureHost) + "/team/server:1", options: Options{CloudIdentity: []string{"Team.azurecr.io"}}, identity: true},
-		{name: "none listed", image: ecrHost + "/team/server:1", wantErr: "status 401 Unauthorized"},
+		{name: "an empty list", image: ecrHost + "/team/server:1", wantErr: "status 401 Unauthorized"},
 		{name: "another registry", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: []string{azureHost}}, wantErr: "status 401 Unauthorized"},
 		{name: "another repository", image: ecrHost + "/team/server:1", options: Options{CloudIdentity: []string{ecrHost + "/tea"}}, wantErr: "status 401 Unauthorized"},
 		{
@@ -133,7 +133,7 @@ func TestCloudIdentity(t *testing.T) {
 			wantErr: "the registry responds with status 401 Unauthorized",
 		},
 		{
-			name: "with any certificate", image: ecrHost + "/team/server:1",
+			name: "a registry whose certificate is not checked", image: ecrHost + "/team/server:1",
 			options: Options{CloudIdentity: all, Insecure: []string{ecrHost}},
 			wantErr: "status 401 Unauthorized",
 		},
@@ -192,7 +192,7 @@ func TestCloudIdentityGoesNowhereElse(t *testing.T) {
 		{name: "a realm of another cloud", host: googleHost, place: googleHost + "/v2/", answer: realm("https://" + azureHost + "/token"), wantErr: errForeignRealm},
 		{name: "a realm without TLS", host: googleHost, place: googleHost + "/v2/", answer: realm("http://" + googleHost + "/token"), wantErr: errForeignRealm},
 		{
-			name: "a realm with any certificate", host: googleHost, place: googleHost + "/v2/", answer: realm("https://us-docker.pkg.dev/token"),
+			name: "a realm whose certificate is not checked", host: googleHost, place: googleHost + "/v2/", answer: realm("https://us-docker.pkg.dev/token"),
 			insecure: []string{"us-docker.pkg.dev"}, wantErr: errForeignRealm,
 		},
 		{name: "a realm at another port", host: googleHost, place: googleHost + "/v2/", answer: realm("https://" + googleHost + ":8443/token"), wantErr: errForeignRealm},

@@ -25,7 +25,7 @@ func (k *Keychain) Add(content []byte) error {
 		Auths map[string]json.RawMessage `json:"auths"`
 	}
 	if err := json.Unmarshal(content, &document); err != nil {
-		return fmt.Errorf("is not a .dockerconfigjson")
+		return fmt.Errorf("does not contain valid JSON; create it again with kubectl create secret docker-registry")
 	}
 	for target, raw := range document.Auths {
 		var config authn.AuthConfig

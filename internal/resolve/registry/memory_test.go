@@ -26,7 +26,7 @@ func yamlOf(number, size int) string {
 
 const usualConfig = 50 << 10
 
-// BenchmarkExtract reads a configuration of 50 KB from an image in memory, to measure what a read takes apart from the
+// BenchmarkExtract reads a configuration of 50 KB from an image in memory, to measure the time of a read without the
 // network. The limit is 50 ms.
 func BenchmarkExtract(b *testing.B) {
 	wanted := yamlOf(0, usualConfig)
@@ -161,8 +161,8 @@ func heap() uint64 {
 	return memory.HeapAlloc
 }
 
-// TestMemoryOfManyImages checks the memory that reading a hundred different images at once takes, for each form of
-// their configuration. The figure includes the server's share.
+// TestMemoryOfManyImages checks the memory that is necessary to read a hundred different images at once, for each form
+// of their configuration. The figure includes the server's share.
 func TestMemoryOfManyImages(t *testing.T) {
 	most := uint64(64 << 20)
 	if raced {

@@ -43,7 +43,7 @@ var placeCases = []struct {
 		"all of Docker Hub", rewriting("docker.io", "registry.example.com/hub"), hubImages("ogxai/server:1"),
 		"registry.example.com/hub/ogxai/server:1",
 	},
-	{"Docker Hub's own", rewriting("docker.io", "registry.example.com/hub"), hubImages("nginx:1", "library/nginx:1"), "registry.example.com/hub/library/nginx:1"},
+	{"official images of Docker Hub", rewriting("docker.io", "registry.example.com/hub"), hubImages("nginx:1", "library/nginx:1"), "registry.example.com/hub/library/nginx:1"},
 	{
 		"library", rewriting("docker.io/library", "registry.example.com/hub"), hubImages("nginx:1", "library/nginx:1"),
 		"registry.example.com/hub/nginx:1",
@@ -56,7 +56,7 @@ var placeCases = []struct {
 		"an organization with the name of an image", rewriting("docker.io/nginx", "registry.example.com/web"), hubImages("nginx/unit:1"),
 		"registry.example.com/web/unit:1",
 	},
-	{"the longest", Options{Rewrite: map[string]string{
+	{"the longest prefix", Options{Rewrite: map[string]string{
 		"docker.io/library": "a.example.com/a",
 		"docker.io/nginx":   "b.example.com/b",
 	}}, hubImages("nginx:1"), "b.example.com/b:1"},
@@ -64,7 +64,7 @@ var placeCases = []struct {
 		"docker.io/library/nginx": "a.example.com/a",
 		"docker.io/nginx":         "b.example.com/b",
 	}}, hubImages("nginx:1"), "a.example.com/a:1"},
-	{"two spellings of one place", Options{Rewrite: map[string]string{
+	{"two spellings of one repository", Options{Rewrite: map[string]string{
 		"index.docker.io/a": "a.example.com/a",
 		"docker.io/a":       "b.example.com/b",
 	}}, hubImages("a/c:1"), "b.example.com/b/c:1"},
@@ -78,11 +78,11 @@ var placeCases = []struct {
 		hubImages("ogxai/server:1"+digest, "ogxai/server"+digest), "registry.example.com/mirror/server" + digest,
 	},
 	{
-		"not the beginning of a name", rewriting("docker.io/ogx", "registry.example.com/mirror"),
+		"a prefix that ends inside a name", rewriting("docker.io/ogx", "registry.example.com/mirror"),
 		hubImages("ogxai/server:1"), "index.docker.io/ogxai/server:1",
 	},
 	{
-		"not another registry", rewriting("docker.io", "registry.example.com"),
+		"another registry whose name begins with the prefix", rewriting("docker.io", "registry.example.com"),
 		[]string{"docker.io.example.com/a/b:1"},
 		"docker.io.example.com/a/b:1",
 	},

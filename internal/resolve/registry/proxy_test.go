@@ -47,6 +47,6 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if diff := cmp.Diff(map[string]bool{"CONNECT registry.example.com:443": true}, asked); diff != "" {
-		t.Errorf("asked by the proxy (-want +got):\n%s", diff)
+		t.Errorf("requests to the proxy (-want +got):\n%s", diff)
 	}
 }

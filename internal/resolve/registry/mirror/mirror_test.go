@@ -42,38 +42,38 @@ var placesCases = []struct {
 	tag        []string
 }{
 	{
-		"none", nil, "quay.io/team/server", []string{"quay.io/team/server"}, []string{"quay.io/team/server"},
+		"no mirror sets", nil, "quay.io/team/server", []string{"quay.io/team/server"}, []string{"quay.io/team/server"},
 	},
 	{
-		"digest mirrors are for digests",
+		"digest mirrors apply only to digests",
 		[]mirror.Object{digests("a", one("quay.io/team", "", "m.example.com/x", "n.example.com"))},
 		"quay.io/team/server",
 		[]string{"m.example.com/x/server", "n.example.com/server", "quay.io/team/server"},
 		[]string{"quay.io/team/server"},
 	},
 	{
-		"tag mirrors are for tags",
+		"tag mirrors apply only to tags",
 		[]mirror.Object{tags("a", one("quay.io/team", allow, "m.example.com/x"))},
 		"quay.io/team/server",
 		[]string{"quay.io/team/server"},
 		[]string{"m.example.com/x/server", "quay.io/team/server"},
 	},
 	{
-		"the older kind",
+		"the older kind of mirror set",
 		[]mirror.Object{policies("a", one("quay.io", "", "m.example.com:5000"))},
 		"quay.io/team/server",
 		[]string{"m.example.com:5000/team/server", "quay.io/team/server"},
 		[]string{"quay.io/team/server"},
 	},
 	{
-		"the whole repository",
+		"a source that is a whole repository",
 		[]mirror.Object{tags("a", one("quay.io/team/server", "", "m.example.com/other"))},
 		"quay.io/team/server",
 		[]string{"quay.io/team/server"},
 		[]string{"m.example.com/other", "quay.io/team/server"},
 	},
 	{
-		"the longest source wins, with its own mirrors alone",
+		"the longest source takes precedence, with only its own mirrors",
 		[]mirror.Object{
 			digests("a", one("quay.io", "", "short.example.com"), one("quay.io/team", "", "long.example.com")),
 			tags("a", one("quay.io", "", "short.example.com")),
@@ -102,7 +102,7 @@ var placesCases = []struct {
 		[]string{"a.example.com/x", "b.example.com/x"},
 	},
 	{
-		"in the order of names, each once",
+		"the mirrors of several objects, in the order of their names, each once",
 		[]mirror.Object{
 			digests("b", one("quay.io", "", "b.example.com", "a.example.com")),
 			digests("a", one("quay.io", "", "a.example.com")),
@@ -127,14 +127,14 @@ var placesCases = []struct {
 		[]string{"example.com/server"},
 	},
 	{
-		"a domain counts less than a longer source",
+		"a longer source takes precedence over a domain",
 		[]mirror.Object{tags("a", one("*.example.com", "", "m.corp"), one("a.example.com/team", "", "n.corp"))},
 		"a.example.com/team/server",
 		[]string{"a.example.com/team/server"},
 		[]string{"n.corp/server", "a.example.com/team/server"},
 	},
 	{
-		"not the beginning of a name",
+		"a source that ends inside a name",
 		[]mirror.Object{tags("a", one("quay.io/te", "", "m.corp"))},
 		"quay.io/team/server",
 		[]string{"quay.io/team/server"},
@@ -161,7 +161,7 @@ var placesCases = []struct {
 		[]string{"m.corp/x", "quay.io/x"},
 	},
 	{
-		"a registry in place of a whole repository",
+		"a registry as the mirror of a whole repository",
 		[]mirror.Object{tags("a", one("quay.io/x", "", "m.corp"))},
 		"quay.io/x",
 		[]string{"quay.io/x"},
