@@ -37,8 +37,8 @@ type ConfigMapUse struct {
 }
 
 // TrustedCA returns the ConfigMap in which a platform provides the certificates to trust in a namespace. It returns nil
-// for a stack that configures its own trusted certificates, except for a stack of v1alpha1, which has always trusted
-// both.
+// for a stack that configures its own trusted certificates, except for a stack of v1alpha1. Such a stack has always
+// trusted both its own certificates and the certificates of the platform.
 func TrustedCA(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
 	if caBundle(&obj.Spec) != nil && !names.Compat(obj.Annotations) {
 		return nil
@@ -120,8 +120,8 @@ func (u ConfigMapUse) Here() ConfigMapUse {
 	return u
 }
 
-// OverrideKey returns the key with the configuration in overrideConfig's ConfigMap. For a stack of v1alpha1, it may be
-// the file name that was used up to release 0.3.
+// OverrideKey returns the key with the configuration in overrideConfig's ConfigMap. For a stack of v1alpha1, the key
+// may be the name of the file that was used up to release 0.3.
 func OverrideKey(obj *v1alpha2.LlamaStackDistribution, files map[string][]byte) string {
 	if key := obj.Spec.OverrideConfig.Key; key != "" {
 		return key
@@ -134,7 +134,7 @@ func OverrideKey(obj *v1alpha2.LlamaStackDistribution, files map[string][]byte) 
 	return v1alpha2.DefaultConfigKey
 }
 
-// Overrides returns the overrides of the pods, or empty overrides when there are none.
+// Overrides returns the overrides of the pods, or empty overrides if the spec has no overrides.
 func Overrides(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.WorkloadOverrides {
 	if spec.Workload == nil || spec.Workload.Overrides == nil {
 		return &v1alpha2.WorkloadOverrides{}

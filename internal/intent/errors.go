@@ -22,7 +22,7 @@ func (e *Errors) InvalidText(path *field.Path, text, format string, args ...any)
 	e.Invalid(path, text, "%q "+format, append([]any{text}, args...)...)
 }
 
-// Forbidden adds an error for a field that is not allowed in its place.
+// Forbidden adds an error for a field or a value that is not allowed.
 func (e *Errors) Forbidden(path *field.Path, format string, args ...any) {
 	e.Add(field.Forbidden(path, fmt.Sprintf(format, args...)))
 }

@@ -9,8 +9,8 @@ import (
 // MaxAnnotations is the maximum number of annotations in networking.expose. The admission policy has the same limit.
 const MaxAnnotations = 256
 
-// DecodeExpose reads networking.expose, a boolean or an object (FR-011). It returns false for an unset field, and true
-// for {}.
+// DecodeExpose reads networking.expose, a boolean or an object (FR-011). The first result reports whether the stack is
+// exposed: it is false for an unset field, and true for {}.
 func DecodeExpose(written *v1alpha2.Expose, path *field.Path) (bool, v1alpha2.ExposeSpec, field.ErrorList) {
 	var spec v1alpha2.ExposeSpec
 	if written == nil {

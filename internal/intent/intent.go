@@ -30,15 +30,15 @@ type Intent struct {
 	Server Server
 	// Offline reports whether the server has no access to the internet.
 	Offline bool
-	// Files are the files that the server need not download.
+	// Files describes the model files that the user supplies, and that the server need not download.
 	Files ModelFiles
 	// Settings are the user's patch for the generated configuration.
 	Settings Settings
 	// SecretEnv are the user's own environment variables with values from Secrets, sorted by name.
 	SecretEnv []Variable
 	// Variables are the names of the environment variables that the user sets on the container (workload.overrides.env),
-	// sorted. If a provider of the base exists only when a variable is set, it counts as configured when that variable is
-	// in this list.
+	// sorted. A provider of the base that exists only if a variable is set counts as configured if that variable is in
+	// this list.
 	Variables []string
 	// MoreVariables reports whether the container has further variables with unknown names
 	// (workload.overrides.envFrom).
@@ -49,7 +49,7 @@ type Intent struct {
 	Secrets []SecretUse
 }
 
-// Distribution is the server that runs, by Name or Image.
+// Distribution selects the server that runs, by Name or Image.
 type Distribution struct {
 	Name, Image, Version string
 	// RequiredOnly reports whether the server has only those providers of its base that the providers of the spec need
@@ -104,10 +104,10 @@ type SecretKey struct {
 
 // SecretRef is one key of a Secret in the object's namespace.
 type SecretRef struct {
-	// Name is the name of the Secret, and Key the key in its data.
+	// Name is the name of the Secret, and Key is the key in its data.
 	Name, Key string
-	// EnvVar is the variable with the value for the server. A connection string has a variable too, although the server
-	// receives its parts in separate variables.
+	// EnvVar is the name of the environment variable with the value. A connection string also has such a name, although
+	// the server receives its parts in separate variables.
 	EnvVar string
 	// Path is the field path of the reference, including secretKeyRef.
 	Path *field.Path
@@ -206,7 +206,7 @@ type Server struct {
 
 // ModelFiles describes the files that the user supplies to the server (modelFiles).
 type ModelFiles struct {
-	// Hub reports whether there is a cache of the Hugging Face Hub, and Tiktoken whether there are tokenizers of
+	// Hub reports whether there is a cache of the Hugging Face Hub, and Tiktoken reports whether there are tokenizers of
 	// tiktoken.
 	Hub, Tiktoken bool
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // owned is a part of the configuration that settings must not change, because a field of the spec sets it or because
-// the server would fail.
+// the change would make the server fail.
 type owned struct {
 	// path is the path of the part. * stands for any key.
 	path string
@@ -57,7 +57,7 @@ var ownedParts = []owned{
 	{"server.tls_certfile", "set spec.networking.tls instead", "spec.networking.tls sets it"},
 	{"server.tls_keyfile", "set spec.networking.tls instead", "spec.networking.tls sets it"},
 	{"server.insecure", "spec.networking.tls determines this value: remove this setting", "spec.networking.tls determines this value"},
-	// With this setting, every client needs a certificate, and the kubelet has none (server fact 30).
+	// With this setting, every client needs a certificate, and the kubelet has no certificate (server fact 30).
 	{
 		"server.tls_cafile", "the probes of the pod have no client certificate, so the pod would never be ready: " +
 			"require client certificates in front of the Service", baseRemoval,

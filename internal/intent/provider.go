@@ -87,7 +87,8 @@ func decodeProviders(spec *v1alpha2.ProvidersSpec, path *field.Path, errs *Error
 	return all
 }
 
-// decodeAPI reads the providers of one API, a single provider or a list (FR-004). It omits entries with errors.
+// decodeAPI reads the value of one API, which is a single provider or a list of providers (FR-004). It omits entries
+// with errors.
 func decodeAPI(api string, written *v1alpha2.Providers, path *field.Path, errs *Errors) []Provider {
 	value, err := decodeJSON(written.Raw)
 	if err != nil {
@@ -204,8 +205,8 @@ func (o *object) shorthand(key string) *SecretRef {
 	return decodeSecret(fields, path, o.Errors)
 }
 
-// addressKeys are the configuration keys for an address, of the providers of all server releases. The field endpoint
-// sets the key of the provider.
+// addressKeys are the configuration keys that contain the address of a provider in any server release. Users set the
+// field endpoint instead.
 var addressKeys = []string{"url", "base_url", "api_base", "host", "uri"}
 
 func (o *object) unknownProviderField(path *field.Path, key string) {

@@ -31,14 +31,14 @@ const (
 	PurposeCertificate Purpose = "Certificate"
 )
 
-// SecretUse is one reference to a Secret with its variable.
+// SecretUse is one reference to a Secret, with the environment variable for its value.
 type SecretUse struct {
 	// Secret and Key identify the value.
 	Secret, Key string
 	// Path is the field path of the reference: spec.providers.inference.apiKey.secretKeyRef.
 	Path string
-	// EnvVar is the variable's name. Empty means that the value is mounted as a file. A connection string has a name too,
-	// although the server receives its parts in separate variables.
+	// EnvVar is the name of the environment variable with the value. Empty means that the value is mounted as a file. A
+	// connection string also has such a name, although the server receives its parts in separate variables.
 	EnvVar  string
 	Purpose Purpose
 }

@@ -53,7 +53,7 @@ func (p *Plan) overrideAsV1alpha1(in Input) error {
 // configuration only for the number of workers. Without a base, it uses the image's own configuration.
 func BaseOptional(stack *v1alpha2.LlamaStackDistribution) bool { return workersOnly(stack) }
 
-// workersOnly reports whether a stack is one of v1alpha1 whose spec configures only the number of workers.
+// workersOnly reports whether a stack of v1alpha1 has a spec that configures only the number of workers.
 func workersOnly(stack *v1alpha2.LlamaStackDistribution) bool {
 	spec := &stack.Spec
 	return names.Compat(stack.Annotations) && spec.OverrideConfig == nil && !configured(spec) &&

@@ -13,7 +13,7 @@ import (
 )
 
 // inputs returns the inputs of the pod template. If a renderer of the pod read an input that is missing here, a change
-// of that input would not replace the pods. A test compares the renderers with these inputs.
+// to that input would not replace the pods. A test compares the renderers with these inputs.
 func (p *Plan) inputs(in Input) rollout.Inputs {
 	spec := &in.Object.Spec
 	inputs := rollout.Inputs{

@@ -9,7 +9,7 @@ import (
 type Mode string
 
 const (
-	// ModeImageDefault means that the server reads the image's own configuration, and pods mount none.
+	// ModeImageDefault means that the server reads the image's own configuration, and pods mount no configuration.
 	ModeImageDefault Mode = "ImageDefault"
 	// ModeGenerated means that the configuration is generated from a base and the spec.
 	ModeGenerated Mode = "Generated"

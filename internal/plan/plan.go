@@ -42,7 +42,7 @@ type Input struct {
 	RunningRelease string
 	// Before contains the places of the running pods' data. Nil means that no pods run, or that the places are unknown.
 	Before *retention.Places
-	// Base is the base configuration. Nil means that no base is needed (see NeedsBase), or that there is none.
+	// Base is the base configuration. Nil means that no base is needed (see NeedsBase), or that there is no base.
 	Base *Base
 	// Trust holds the certificates that the server trusts in addition to the public authorities. The zero value adds none.
 	Trust Trust
@@ -106,7 +106,7 @@ type Plan struct {
 	Objects []render.Object
 	// Rendered is the Deployment of Objects with its record, for rollout.Decide.
 	Rendered rollout.Rendered
-	// Config is the generated or copied configuration. Nil means that the operator wrote none.
+	// Config is the generated or copied configuration. It is nil if the operator writes no configuration.
 	Config []byte
 	// ServesTLS reports whether the server serves HTTPS only.
 	ServesTLS bool

@@ -33,7 +33,7 @@ func recordedEntrypoint(in Input) string {
 	return string(text)
 }
 
-// RecordedEntrypoint returns the entrypoint in a record, or nil if there is none.
+// RecordedEntrypoint returns the entrypoint in a record, or nil if the record has no entrypoint.
 func RecordedEntrypoint(recorded rollout.Distribution) []string {
 	var entrypoint []string
 	if err := json.Unmarshal([]byte(recorded.Entrypoint), &entrypoint); err != nil {

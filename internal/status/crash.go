@@ -16,7 +16,7 @@ var exceptions = []struct{ class, remedy string }{
 	{"InvalidAuthorizationSpecificationError", "PostgreSQL rejects the user; check the Secret with the connection string"},
 	{"InvalidCatalogNameError", "the PostgreSQL database does not exist; create it, or check the connection string"},
 	{"AuthenticationError", "a store or a provider rejects the credentials; check the Secrets that the spec names"},
-	{"SSLCertVerificationError", "a certificate is not trusted; add its authority to spec.networking.tls.caBundle"},
+	{"SSLCertVerificationError", "a certificate is not trusted; add the certificate of its authority to spec.networking.tls.caBundle"},
 	{"gaierror", "a host name cannot be resolved; check the endpoints in the spec and in the Secrets that it names"},
 	{"ConnectionRefusedError", "a store or a provider does not listen at its endpoint; check the endpoint, and make sure that the store or provider is running"},
 	{"ConnectError", "a store or a provider cannot be reached; check the endpoint, and make sure that the store or provider is running"},
@@ -51,12 +51,13 @@ const (
 	exitTerminated = 143
 )
 
-// crash returns a message about the end of a container that is restarted.
+// crash returns the reason why a container ended. The container is restarted, so its logs are those of the previous
+// instance.
 func crash(pod, container string, ended *corev1.ContainerStateTerminated) string {
 	return crashed(container, ended, fmt.Sprintf("see kubectl logs %s -c %s --previous", pod, container))
 }
 
-// crashed returns a message about the end of a container. logs is a hint for finding the container's logs.
+// crashed returns the reason why a container ended. logs is a hint for finding the container's logs.
 func crashed(container string, ended *corev1.ContainerStateTerminated, logs string) string {
 	switch {
 	case ended.Reason == "OOMKilled":

@@ -32,7 +32,7 @@ type ExternalInput struct {
 	Deployment  *appsv1.Deployment
 	ReplicaSets []appsv1.ReplicaSet
 	Pods        []corev1.Pod
-	// Tried lists the preflight pods of a change that the Deployment has no pods for yet.
+	// Tried lists the preflight pods of a change for which the Deployment has no pods yet.
 	Tried []corev1.Pod
 	// Listed lists the providers that the running server reports. Nil means that the server reports no providers, or that
 	// it was not queried.
@@ -124,7 +124,7 @@ func externalState(
 	turn := slices.IndexFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
 		return c.Name == own && isImage(c.Image, provider.Image)
 	})
-	if turn < 0 { // a pod with another list of providers
+	if turn < 0 { // the pod has other providers
 		return state{phase: v1alpha2.ExternalProviderPending}
 	}
 	if isTrue(pod, corev1.PodReady) || isTrue(pod, corev1.ContainersReady) {
@@ -147,7 +147,8 @@ func externalState(
 	return found
 }
 
-// replaced reports whether another pod replaces this one, for example because it was evicted or its node was shut down.
+// replaced reports whether another pod replaces this pod, for example because this pod was evicted or its node was shut
+// down.
 func replaced(pod *corev1.Pod) bool {
 	reason := pod.Status.Reason
 	return pod.Status.Phase == corev1.PodFailed && reason != "" && reason != deadlineReason && tooMuch(pod) == ""

@@ -17,12 +17,12 @@ const (
 	OnReferenceChange
 	// Later means another attempt after OwnershipRetry, because the object that has to change is not watched.
 	Later
-	// Invalid means another attempt after InvalidRetry. The API server rejected an object as invalid, and rejects it until
-	// the stack or a rule of the cluster changes.
+	// Invalid means another attempt after InvalidRetry. The API server rejected an object as invalid, and will reject it
+	// until the stack or a rule of the cluster changes.
 	Invalid
 	// Backoff means attempts with growing delays, which the status reports.
 	Backoff
-	// Quiet means attempts with growing delays, which the status does not report, because the next one will probably
+	// Quiet means attempts with growing delays, which the status does not report, because the next attempt will probably
 	// succeed.
 	Quiet
 )
@@ -45,7 +45,7 @@ type Failure struct {
 	Message string
 	// Retry determines when the operator tries again.
 	Retry Retry
-	// Unknown makes the condition Unknown instead of False, because its state cannot be determined yet.
+	// Unknown makes the condition Unknown instead of False, because the operator cannot determine its state yet.
 	Unknown bool
 	// Err is the cause, for the log. It may be nil.
 	Err error

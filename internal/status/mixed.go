@@ -9,8 +9,8 @@ import (
 )
 
 // isMixed reports whether a Ready pod matches the selector but does not have the Deployment's template. A terminating
-// pod is Ready until its server has stopped. The Deployment no longer counts such a pod and may be complete while the
-// pod still answers. A pod on a failed node is not Ready.
+// pod is Ready until its server has stopped. The Deployment no longer counts such a pod, so a rollout may be complete
+// while the pod still answers requests. A pod on a failed node is not Ready.
 func isMixed(in WorkloadInput) bool {
 	current := currentSet(in.Deployment, in.ReplicaSets)
 	if behind(current, revisionOf(in.Deployment)) {

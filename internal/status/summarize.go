@@ -37,7 +37,7 @@ var transient = []string{
 	v1alpha2.ConditionReconciling,
 }
 
-// Input is the information at the end of a reconcile.
+// Input is the input of Summarize: the information that is available at the end of a reconcile.
 type Input struct {
 	// Generation is the generation of the object that was reconciled.
 	Generation int64
@@ -57,7 +57,7 @@ type Input struct {
 	Now metav1.Time
 }
 
-// Summary is the result for the object's status.
+// Summary is the part of the object's status that Summarize computes.
 type Summary struct {
 	// Conditions lists the conditions in the order of the steps.
 	Conditions []metav1.Condition

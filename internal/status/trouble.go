@@ -26,9 +26,10 @@ type trouble struct {
 	message string
 }
 
-// findTrouble checks the ReplicaSet and the Deployment first (pods that could not be created), and then the pods of the
-// current revision. It sorts the pods by name, so that the same cluster state results in the same message. overdue
-// reports whether the rollout is past its deadline. If so, a slow pod counts as trouble.
+// findTrouble returns the reason why pods do not become ready. It checks the ReplicaSet and the Deployment first (pods
+// that could not be created), and then the pods of the current revision. It sorts the pods by name, so that the same
+// cluster state results in the same message. overdue reports whether the rollout is past its deadline. If so, a slow
+// pod counts as trouble.
 func findTrouble(in WorkloadInput, current *appsv1.ReplicaSet, overdue bool) trouble {
 	if refused := refusal(in.Deployment, current); refused != "" {
 		return trouble{fatal: true, message: "pods cannot be created: " + refused}
@@ -74,8 +75,8 @@ func earlierTrouble(in WorkloadInput, current *appsv1.ReplicaSet) trouble {
 	return trouble{message: message}
 }
 
-// refusal returns the error of the API server when it rejects the creation of pods: an exceeded quota, an admission
-// rule or a missing ServiceAccount. The error names the object.
+// refusal returns the error with which the API server rejects the creation of pods: an exceeded quota, an admission
+// rule or a missing ServiceAccount. The error names the object. It is empty if pods can be created.
 func refusal(deployment *appsv1.Deployment, current *appsv1.ReplicaSet) string {
 	if current != nil {
 		for _, condition := range current.Status.Conditions {
