@@ -8,7 +8,7 @@ type Cluster struct {
 	NetworkPolicies bool `json:"networkPolicies,omitempty"`
 	// Ingress holds the settings for exposed stacks.
 	Ingress Ingress `json:"ingress,omitzero"`
-	// Gateway is the Gateway to which exposed stacks are attached. Nil means that none is configured.
+	// Gateway is the Gateway to which exposed stacks are attached. Nil means that no Gateway is configured.
 	Gateway *Gateway `json:"gateway,omitempty"`
 	// Routes reports whether the cluster serves OpenShift's Route. HTTPRoutes and BackendTLSPolicies report the same
 	// for these kinds of the Gateway API.
@@ -25,7 +25,7 @@ type Ingress struct {
 	// Domain is the domain for generated host names of stacks without their own host name. Empty means
 	// names.DefaultDomain, except for Routes, which get a name from OpenShift.
 	Domain string `json:"domain,omitempty"`
-	// ClassName is the class of Ingresses for stacks that name none. Empty means the cluster's default.
+	// ClassName is the class of Ingresses for stacks that name no class. Empty means the cluster's default.
 	ClassName string `json:"className,omitempty"`
 	// Annotations are set on every Ingress. The annotations of a stack take precedence.
 	Annotations map[string]string `json:"annotations,omitempty"`

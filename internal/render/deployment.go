@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// progressDeadline is in seconds: ten minutes for the server to start (startupSeconds), and five to schedule the
-	// pod and pull its image.
+	// progressDeadline is in seconds: ten minutes for the server to start (startupSeconds), and five minutes to schedule
+	// the pod and pull its image.
 	progressDeadline = startupSeconds + 300
 	// revisionHistory is the number of old ReplicaSets to keep for a rollback. Their ConfigMaps are kept too.
 	revisionHistory = 10

@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// directoryContainer returns a container that creates directories with the image, environment, volumes and user of the
-// server's container.
+// directoryContainer returns a container that creates directories. It has the image, environment, volumes and user of
+// the server's container.
 func directoryContainer(
 	directories []string, server *corev1ac.ContainerApplyConfiguration,
 ) *corev1ac.ContainerApplyConfiguration {
@@ -22,7 +22,7 @@ func directoryContainer(
 }
 
 // shellText returns a path of the server's configuration for a shell, for use in double quotes. The configuration and
-// the shell have the same three forms of a reference, and treat an empty variable as unset.
+// the shell support the same three forms of references to variables, and treat an empty variable as unset.
 func shellText(path string) string { return envref.Server.Replace(path, shellReference, shellLiteral) }
 
 func shellReference(reference envref.Reference) string {

@@ -100,7 +100,7 @@ func installContainer(
 	return container, nil
 }
 
-// installed returns the list of providers in the format of the program.
+// installed returns the list of providers as JSON, for the program that installs them.
 func installed(providers []ExternalProvider) (string, error) {
 	type entry struct {
 		Index  int    `json:"index"`

@@ -90,8 +90,8 @@ type copying struct {
 	volume, part   string
 }
 
-// container returns the container. It can write only to the target, and has neither the server's environment nor a
-// token, because it runs programs from a user's image.
+// container returns the container that c describes. It can write only to the target, and has neither the server's
+// environment nor a token, because it runs programs from a user's image.
 func (c copying) container(server *corev1ac.ContainerApplyConfiguration) *corev1ac.ContainerApplyConfiguration {
 	container := corev1ac.Container().
 		WithName(c.name).

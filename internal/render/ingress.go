@@ -7,7 +7,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// ingress returns the Ingress that exposes the stack when no other kind is configured.
+// ingress returns the Ingress that exposes the stack, or nil if no Ingress exposes the stack.
 func ingress(in Input) (*networkingv1ac.IngressApplyConfiguration, error) {
 	if !exposedBy(in, ingressKind) {
 		return nil, nil

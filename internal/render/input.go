@@ -19,7 +19,7 @@ type Input struct {
 	Server Server
 	// Config is the configuration to mount. Nil means that the image's own configuration runs, and nothing is mounted.
 	Config *Config
-	// Base is the base configuration to keep with a generated one. Nil means that none is kept.
+	// Base is the base configuration to keep with a generated configuration. Nil means that no base is kept.
 	Base *Base
 	// CABundle contains the certificates that the server trusts in outgoing calls. Nil means the certificates of its
 	// image.
@@ -39,8 +39,8 @@ type Input struct {
 	// ServiceLinks reports whether the pods get the variables that Kubernetes derives from the Services of their
 	// namespace.
 	ServiceLinks bool
-	// Directories must exist before the server starts, as written in its configuration. Empty means that the server
-	// creates all directories that it needs.
+	// Directories lists the directories that must exist before the server starts, as they are written in its
+	// configuration. Empty means that the server creates all directories that it needs.
 	Directories []string
 	// Registry describes how the server's registry is updated before the server starts. Nil means that it is unchanged.
 	Registry *Registry
@@ -63,7 +63,7 @@ type Input struct {
 	// OpenShift reports whether the cluster's security context constraints, and not the operator, set uid, gid and
 	// fsGroup.
 	OpenShift bool
-	// KeepsGroup reports whether the volumes of a stack of v1alpha1 have the usual group on OpenShift too.
+	// KeepsGroup reports whether the volumes of a stack of v1alpha1 have the usual group on OpenShift as well.
 	KeepsGroup bool
 }
 

@@ -15,7 +15,7 @@ import (
 // operator depends.
 type ChildKind struct {
 	schema.GroupVersionKind
-	// New returns an empty object of its Go type. Nil means that the kind has a Definition, and is handled without its
+	// New returns an empty object of its Go type. Nil means that the kind has a Definition, and is handled without its Go
 	// type.
 	New func() Child
 	// Definition is the name of the CustomResourceDefinition of a kind that a cluster need not serve. Empty means that

@@ -75,7 +75,7 @@ func shell(script string, arguments ...string) []string {
 	return append([]string{"/bin/sh", "-c", script}, arguments...)
 }
 
-// registryContainer returns a container that updates the registry with the image, environment, volumes, user and
+// registryContainer returns a container that updates the registry. It has the image, environment, volumes, user and
 // resources of the server's container.
 func registryContainer(in Input, server *corev1ac.ContainerApplyConfiguration) *corev1ac.ContainerApplyConfiguration {
 	return likeServer(server, names.RegistryContainer, shell(registryScript, registryArguments(in)...))

@@ -25,10 +25,10 @@ const (
 	digestKeySize  = 32
 )
 
-// DigestKey is the key for digests of secret values. Without a key, a digest in an annotation could be compared with
-// guesses.
+// DigestKey is the key for digests of secret values. Without a key, users could find a value by comparing its digest in
+// an annotation with the digests of guesses.
 type DigestKey struct {
-	// ID names the key without revealing it.
+	// ID identifies the key without revealing it.
 	ID    string
 	bytes []byte
 }

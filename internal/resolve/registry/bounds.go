@@ -9,7 +9,7 @@ import (
 // metadata of external providers. A stack needs its data until the stack is rolled out.
 const maxKept = 32 << 20
 
-// part is the part of a task that the pool's bounds apply to.
+// part is the part of a task that the pool needs to enforce its bounds.
 type part struct {
 	namespace string
 	// busy reports whether the task waits for a free share of the pool.

@@ -136,7 +136,7 @@ func NeedsInsecure(err error) bool {
 	return errors.Is(err, errPlainHTTP) || errors.Is(err, address.ErrLocal) || errors.Is(err, errNotHTTPS)
 }
 
-// NeedsLogin reports whether a registry requires other credentials, or credentials where none were sent.
+// NeedsLogin reports whether a registry requires other credentials, or requires credentials although none were sent.
 func NeedsLogin(err error) bool {
 	var answer *answerError
 	return errors.As(err, &answer) && (answer.status == http.StatusUnauthorized || answer.status == http.StatusForbidden)

@@ -12,11 +12,11 @@ type Image struct {
 	// ConfigLabel is the label that led to Config. ConfigFile is the path of the file in a layer that holds Config. An
 	// empty ConfigFile means that the label holds it.
 	ConfigLabel, ConfigFile string
-	// ConfigVersion is the schema version of Config according to a label. Empty means that no label specifies one, and
-	// that the version in the configuration applies.
+	// ConfigVersion is the schema version of Config according to a label. Empty means that no label specifies a version,
+	// and that the version in the configuration applies.
 	ConfigVersion string
 	// Release is the release of the server in the image, such as 0.7.3, according to the image's labels. Empty means that
-	// no label specifies one.
+	// no label specifies a release.
 	Release string
 	// ReleaseLabel is the label that Release comes from.
 	ReleaseLabel string

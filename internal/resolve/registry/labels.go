@@ -62,8 +62,8 @@ type source struct {
 	file  string
 }
 
-// configSource finds the configuration. A label takes precedence over a layer (FR-027b). configSource returns nil if
-// the image does not have one of the labels.
+// configSource returns the location of the configuration. A label takes precedence over a layer (FR-027b). configSource
+// returns nil if the image does not have one of the labels.
 func configSource(labels map[string]string) (*source, error) {
 	if text, ok := labels[LabelBase64]; ok {
 		return inline(LabelBase64, text)

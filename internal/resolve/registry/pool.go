@@ -72,7 +72,7 @@ const (
 
 // Outcome is the result of reading an image.
 type Outcome struct {
-	// Image is the image that was read. It is nil if the image was not read. Err is the reason.
+	// Image is the image that was read. It is nil if the image was not read. Err is then the reason.
 	Image *Image
 	Err   error
 	// asked is the time of the registry's answer.

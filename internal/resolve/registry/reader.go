@@ -72,8 +72,8 @@ func (r *Reader) Read(ctx context.Context, image string, credentials authn.Keych
 	return read.image, read.err
 }
 
-// ReadProvider reads the image of an external provider, and returns only its digest and its label. Its errors are those
-// of Read.
+// ReadProvider reads the image of an external provider, and returns only its digest and its label. It returns the same
+// errors as Read.
 func (r *Reader) ReadProvider(ctx context.Context, image string, credentials authn.Keychain) (*Image, error) {
 	read := r.readAs(ctx, image, credentials, true, ages{})
 	return read.image, read.err
@@ -91,7 +91,8 @@ func (r *Reader) readAs(
 	})
 }
 
-// inPlaces tries the places of an image in order, until one has it. Each place gets its share of the time.
+// inPlaces tries the places of an image in order, until one of them has the image. Each place gets its share of the
+// time.
 func (r *Reader) inPlaces(
 	ctx context.Context, verb, image string, ask func(context.Context, name.Reference) reading,
 ) reading {
