@@ -18,7 +18,7 @@ func object(t testing.TB, spec string) *v1alpha2.LlamaStackDistribution {
 	var obj v1alpha2.LlamaStackDistribution
 	obj.Name, obj.Namespace = "demo", "default"
 	if err := yaml.UnmarshalStrict([]byte(spec), &obj.Spec); err != nil {
-		t.Fatalf("the spec of the test is wrong: %v", err)
+		t.Fatalf("the spec of the test is invalid: %v", err)
 	}
 	return &obj
 }

@@ -18,7 +18,7 @@ import (
 // can have.
 var bases = []string{"minimal", "compat"}
 
-// differences returns the golden files of a case: the kinds and names of its objects in their order, the changes of
+// differences returns the golden files of a case: the kinds and names of its objects in their order, the changes to
 // each object that is also in the base, and the complete text of each other object.
 func differences(t *testing.T, in render.Input, objects []render.Object) map[string][]byte {
 	t.Helper()

@@ -164,7 +164,7 @@ func TestPythonPath(t *testing.T) {
 	}
 }
 
-// environmentOf returns the variables of a container for Python's path, and one other.
+// environmentOf returns the variables of a container: the variable for Python's path, and one other variable.
 func environmentOf(container corev1ac.ContainerApplyConfiguration) []string {
 	var env []string
 	for _, variable := range container.Env {

@@ -81,7 +81,7 @@ func TestLargeLayer(t *testing.T) {
 	}
 }
 
-// TestPackedLayers reads each kind of layer, and checks that a zstd window that needs much memory is rejected.
+// TestPackedLayers reads each kind of layer, and checks that a zstd window that needs a lot of memory is rejected.
 func TestPackedLayers(t *testing.T) {
 	var plain bytes.Buffer
 	content, err := layer(t, entry{name: "padding", kind: '0', size: 64 << 20}, entry{name: "config.yaml", content: config, kind: '0'}).Uncompressed()

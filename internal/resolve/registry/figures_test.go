@@ -131,7 +131,7 @@ func (m *inMemory) push(t *testing.T, repository string, image remote.Taggable) 
 	return ref.Name()
 }
 
-// toMemory makes a reader connect to the registry by plain HTTP.
+// toMemory makes a reader connect to the registry over plain HTTP.
 func (m *inMemory) toMemory(t *testing.T, reader *Reader) {
 	t.Helper()
 	transport := reader.through.insecure.(*http.Transport)

@@ -145,7 +145,7 @@ var placeCases = []struct {
 	}, hubImages("ogxai/server:1"), ""},
 }
 
-// TestPlaces checks which repository is read for an image, under each spelling of the options and of the image.
+// TestPlaces checks which repository is read for an image, for each spelling of the options and of the image.
 func TestPlaces(t *testing.T) {
 	for _, tc := range placeCases {
 		for _, image := range tc.images {
