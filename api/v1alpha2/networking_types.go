@@ -83,18 +83,19 @@ type ExposeSpec struct {
 	// enabled enables the exposure. Defaults to true.
 	// +optional
 	Enabled *bool `json:"enabled,omitempty"`
-	// hostname is the host name of the Ingress, Route or HTTPRoute. Defaults to <name>-<namespace>.<the operator's
-	// domain>.
+	// hostname is the host name of the Ingress, Route or HTTPRoute. Defaults to <name>-<namespace>-<hash>.<the operator's
+	// domain>, or to a name from OpenShift for a Route if the operator has no domain.
 	// +optional
 	Hostname string `json:"hostname,omitempty"`
-	// ingressClassName is the class of the Ingress. Defaults to the class in the operator's configuration or, if there is
-	// none, to the default class of the cluster.
+	// ingressClassName is the class of the Ingress. Defaults to the class in the operator's configuration, or else to the
+	// default class of the cluster.
 	// +optional
 	IngressClassName string `json:"ingressClassName,omitempty"`
 	// annotations are added to the Ingress, Route or HTTPRoute.
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
-	// tlsSecretName is a Secret of type kubernetes.io/tls for the Ingress.
+	// tlsSecretName is the name of a Secret of type kubernetes.io/tls with the certificate of the Ingress, or of the Route
+	// if the server does not use HTTPS.
 	// +optional
 	TLSSecretName string `json:"tlsSecretName,omitempty"`
 }

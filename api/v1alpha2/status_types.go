@@ -7,7 +7,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type Phase string
 
 const (
-	// PhasePending means that the stack is waiting, and no pods run yet.
+	// PhasePending means that a step failed, for example because a Secret is missing, and that the operator continues when
+	// the cause is removed. Pods that started earlier may still run.
 	PhasePending Phase = "Pending"
 	// PhaseInitializing means that pods are starting, and that too few pods serve requests.
 	PhaseInitializing Phase = "Initializing"

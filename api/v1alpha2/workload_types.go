@@ -53,10 +53,11 @@ type WorkloadSpec struct {
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
 	// preflight determines whether the operator tries a new image or configuration in a separate pod before it stops a
-	// running pod: Auto, Always or Never. With Auto, the operator does this only if the volume of workload.storage allows
-	// only one pod at a time, so that a pod must stop before the next pod starts. Auto also requires that the server
-	// stores all its data in files, and that the pods have no volume of yours that outlives a pod, no extended resources
-	// such as GPUs, and no custom command. Defaults to Auto. For a stack that was created as v1alpha1, defaults to Never.
+	// running pod: Auto, Always or Never. With Auto, the operator does this only if pods on different nodes cannot use the
+	// volume of workload.storage at the same time, so that a pod must stop before the next pod starts. Auto also requires
+	// that the server stores all its data in files, and that the pods have no volume of yours that outlives a pod, no
+	// extended resources such as GPUs, and no custom command. Defaults to Auto. For a stack that was created as v1alpha1,
+	// defaults to Never.
 	// +kubebuilder:validation:Enum=Auto;Always;Never
 	// +optional
 	Preflight PreflightMode `json:"preflight,omitempty"`

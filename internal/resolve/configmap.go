@@ -112,8 +112,8 @@ func (c *ConfigMaps) Get(
 }
 
 // find returns the content of the ConfigMap that a use refers to, and the use for the namespace in which the ConfigMap
-// was found. If the ConfigMap of another namespace may not be read, find reads the ConfigMap with the same name in the
-// stack's own namespace. A nil content means that neither ConfigMap can be read.
+// was found. If the ConfigMap of another namespace does not exist or may not be read, find reads the ConfigMap with the
+// same name in the stack's own namespace. A nil content means that neither ConfigMap can be read.
 func (c *ConfigMaps) find(
 	ctx context.Context, stack types.NamespacedName, use intent.ConfigMapUse, problems *problems,
 ) (*content, intent.ConfigMapUse, error) {
