@@ -54,7 +54,7 @@ type LlamaStackDistributionSpec struct {
 	// +required
 	Server ServerSpec `json:"server"`
 
-	// network restricts who can connect to the server. If unset, and if the operator creates network policies, only the
+	// network restricts who can connect to the server. If it is unset and the operator creates network policies, only the
 	// namespaces of the stack and of the operator can connect.
 	// +optional
 	Network *NetworkSpec `json:"network,omitempty"`
@@ -72,7 +72,7 @@ type NetworkSpec struct {
 	AllowedFrom *AllowedFromSpec `json:"allowedFrom,omitempty"`
 }
 
-// AllowedFromSpec lists namespaces.
+// AllowedFromSpec selects the namespaces that can connect.
 type AllowedFromSpec struct {
 	// namespaces lists namespaces by name. "*" means every namespace.
 	// +optional

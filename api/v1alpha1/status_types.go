@@ -117,7 +117,7 @@ type ProviderInfo struct {
 	ProviderType string `json:"provider_type"`
 
 	// config is always {}. Earlier operators recorded the configuration that the server returned, which can contain
-	// secrets. The generated ConfigMap has the settings.
+	// secrets. The generated ConfigMap contains the settings.
 	// +optional
 	Config *apiextensionsv1.JSON `json:"config,omitempty"`
 

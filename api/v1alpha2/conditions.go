@@ -78,7 +78,7 @@ const (
 	// ReasonSecretKeyMissing means that a referenced Secret does not have the key. Status: False.
 	ReasonSecretKeyMissing = "SecretKeyMissing"
 	// ReasonSecretValueUnusable means that the server cannot use a value: it is empty, a certificate that does not match
-	// its key, or a text that the server would convert to a number or a boolean and reject. Status: False.
+	// its key, or a string that the server would convert to a number or a boolean and reject. Status: False.
 	ReasonSecretValueUnusable = "SecretValueUnusable"
 )
 
@@ -128,7 +128,7 @@ const (
 	// ReasonPreflightFailed means that the pod in which the operator tries the change does not become ready. The message
 	// describes the problem of the pod. The running pods do not change. Status: False.
 	ReasonPreflightFailed = "PreflightFailed"
-	// ReasonDataLossNotAccepted means that the change would leave data behind that cannot be recovered. The operator
+	// ReasonDataLossNotAccepted means that the change would leave behind data that cannot be recovered. The operator
 	// applies the change only after you accept the loss. Until then, the running pods do not change. Status: False.
 	ReasonDataLossNotAccepted = "DataLossNotAccepted"
 	// ReasonDeploymentPaused means that the annotation llamastack.io/paused allows the operator to write only the status.
@@ -265,8 +265,8 @@ const (
 	// EventPreflightSkipped means that the operator applied a change without trying it, for example because the pod was
 	// rejected or no node had room for it. The event states why. Event: Warning.
 	EventPreflightSkipped = "PreflightSkipped"
-	// EventServerReleaseDiffers means that the release of the running server differs from the release that its
-	// configuration was generated for. Event: Warning.
+	// EventServerReleaseDiffers means that the release of the running server differs from the release for which its
+	// configuration was generated. Event: Warning.
 	EventServerReleaseDiffers = "ServerReleaseDiffers"
 	// EventImageLabelsUnreadable means that the operator cannot read the labels of an image. Event: Warning.
 	EventImageLabelsUnreadable = "ImageLabelsUnreadable"
@@ -274,7 +274,7 @@ const (
 	// that runs. The event names both digests. Event: Normal.
 	EventImageTagMoved = "ImageTagMoved"
 	// EventOtherOperator means that an operator of another installation, which supports only v1alpha1, manages the stack.
-	// This operator then writes nothing. Event: Warning.
+	// This operator then makes no changes. Event: Warning.
 	EventOtherOperator = "OtherOperator"
 )
 

@@ -137,8 +137,8 @@ type LlamaStackDistributionSpec struct {
 	// +optional
 	Workload *WorkloadSpec `json:"workload,omitempty"`
 
-	// externalProviders adds providers from container images, by API name. They are merged last and replace a
-	// configured provider with the same id. They can be combined with overrideConfig.
+	// externalProviders adds providers from container images, by API name. They are merged last. An external provider
+	// replaces a configured provider with the same id. External providers can be combined with overrideConfig.
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=20
 	// +optional

@@ -49,7 +49,7 @@ type ModelFilesImage struct {
 	// +required
 	Reference string `json:"reference"`
 
-	// path is the directory in the image with the files. Defaults to /models.
+	// path is the directory of the files in the image. Defaults to /models.
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^(/[^/:]+)+/?$') && !self.matches('(^|/)[.][.]?(/|$)')`,messageExpression=`'"' + self + '" is not an absolute path: write a path such as /models, without ":" and without the segments "." and ".."'`
 	// +optional
@@ -61,5 +61,5 @@ type ModelFilesImage struct {
 	PullPolicy corev1.PullPolicy `json:"pullPolicy,omitempty"`
 }
 
-// DefaultModelFilesPath is the directory with the files in an image of model files if modelFiles.image.path is unset.
+// DefaultModelFilesPath is the directory of the files in an image if modelFiles.image.path is unset.
 const DefaultModelFilesPath = "/models"

@@ -11,34 +11,34 @@ import (
 
 var jsonNull = []byte("null")
 
-// MarshalJSON returns the JSON that was written.
+// MarshalJSON returns the JSON that the user wrote.
 func (p Providers) MarshalJSON() ([]byte, error) { return marshalRaw(p.Raw) }
 
-// UnmarshalJSON keeps the JSON that was written.
+// UnmarshalJSON keeps the JSON that the user wrote.
 func (p *Providers) UnmarshalJSON(data []byte) error { return unmarshalRaw(data, &p.Raw) }
 
-// MarshalJSON returns the JSON that was written.
+// MarshalJSON returns the JSON that the user wrote.
 func (m ModelEntry) MarshalJSON() ([]byte, error) { return marshalRaw(m.Raw) }
 
-// UnmarshalJSON keeps the JSON that was written.
+// UnmarshalJSON keeps the JSON that the user wrote.
 func (m *ModelEntry) UnmarshalJSON(data []byte) error { return unmarshalRaw(data, &m.Raw) }
 
-// MarshalJSON returns the JSON that was written.
+// MarshalJSON returns the JSON that the user wrote.
 func (t ToolEntry) MarshalJSON() ([]byte, error) { return marshalRaw(t.Raw) }
 
-// UnmarshalJSON keeps the JSON that was written.
+// UnmarshalJSON keeps the JSON that the user wrote.
 func (t *ToolEntry) UnmarshalJSON(data []byte) error { return unmarshalRaw(data, &t.Raw) }
 
-// MarshalJSON returns the JSON that was written.
+// MarshalJSON returns the JSON that the user wrote.
 func (s ShieldEntry) MarshalJSON() ([]byte, error) { return marshalRaw(s.Raw) }
 
-// UnmarshalJSON keeps the JSON that was written.
+// UnmarshalJSON keeps the JSON that the user wrote.
 func (s *ShieldEntry) UnmarshalJSON(data []byte) error { return unmarshalRaw(data, &s.Raw) }
 
-// MarshalJSON returns the JSON that was written.
+// MarshalJSON returns the JSON that the user wrote.
 func (e Expose) MarshalJSON() ([]byte, error) { return marshalRaw(e.Raw) }
 
-// UnmarshalJSON keeps the JSON that was written.
+// UnmarshalJSON keeps the JSON that the user wrote.
 func (e *Expose) UnmarshalJSON(data []byte) error { return unmarshalRaw(data, &e.Raw) }
 
 func marshalRaw(raw []byte) ([]byte, error) {

@@ -65,8 +65,8 @@ type LlamaStackDistributionStatus struct {
 	ModelsLeftOut int32 `json:"modelsLeftOut,omitempty"`
 
 	// mcpServers lists the MCP servers that are registered in the running server, sorted by id. The list has at most 20
-	// MCP servers. It is empty if the stack has none or if the server does not list them. Servers do not report the health
-	// of their MCP servers.
+	// MCP servers. It is empty if the stack has no MCP servers, or if the server does not list them. Servers do not report
+	// the health of their MCP servers.
 	// +listType=map
 	// +listMapKey=id
 	// +optional
@@ -99,7 +99,7 @@ type LlamaStackDistributionStatus struct {
 	RouteURL string `json:"routeURL,omitempty"`
 }
 
-// GeneratedConfigMap returns the name of the generated ConfigMap, or an empty string when there is none.
+// GeneratedConfigMap returns the name of the generated ConfigMap, or an empty string if no ConfigMap was generated.
 func (s *LlamaStackDistributionStatus) GeneratedConfigMap() string {
 	if s.ConfigGeneration == nil {
 		return ""
@@ -112,7 +112,7 @@ func (s *LlamaStackDistributionStatus) GeneratedConfigMap() string {
 type ConfigSource string
 
 const (
-	// ConfigSourceImageDefault means that the image's own configuration runs unchanged.
+	// ConfigSourceImageDefault means that the server uses the image's own configuration unchanged.
 	ConfigSourceImageDefault ConfigSource = "image-default"
 	// ConfigSourceEmbedded means that the configuration was generated from the operator's copy of the distribution's
 	// configuration.
@@ -121,7 +121,7 @@ const (
 	ConfigSourceOCILabel ConfigSource = "oci-label"
 	// ConfigSourceConfigMap means that the configuration was generated from spec.baseConfig.
 	ConfigSourceConfigMap ConfigSource = "config-map"
-	// ConfigSourceOverride means that spec.overrideConfig runs.
+	// ConfigSourceOverride means that the server uses the configuration in spec.overrideConfig.
 	ConfigSourceOverride ConfigSource = "override"
 )
 
@@ -132,8 +132,8 @@ type ImageSource string
 const (
 	// ImageFromSpec means that spec.distribution.image names the image.
 	ImageFromSpec ImageSource = "spec"
-	// ImageFromCatalogue means that the image is the catalogue's image for name and version. The catalogue is that of the
-	// operator that the stack was created with.
+	// ImageFromCatalogue means that the image is the catalogue's image for name and version. The catalogue is the one of
+	// the operator that was running when the stack was created.
 	ImageFromCatalogue ImageSource = "catalogue"
 	// ImageFromRelatedImage means that a RELATED_IMAGE variable of the operator replaces the image of the catalogue.
 	ImageFromRelatedImage ImageSource = "related-image"
@@ -160,8 +160,8 @@ type ResolvedDistribution struct {
 	// imageFrom is the source of the image.
 	// +optional
 	ImageFrom ImageSource `json:"imageFrom,omitempty"`
-	// digest is the digest that the image was resolved to. It is set if the labels of the image were read, or if the
-	// pods follow its tag.
+	// digest is the digest to which the image was resolved. It is set if the labels of the image were read, or if the pods
+	// follow its tag.
 	// +optional
 	Digest string `json:"digest,omitempty"`
 	// tagDigest is the digest of the image's tag in the registry. It is set only while it differs from digest.
@@ -170,7 +170,7 @@ type ResolvedDistribution struct {
 	// configSource is the source of the configuration.
 	// +optional
 	ConfigSource ConfigSource `json:"configSource,omitempty"`
-	// serverRelease is the release line whose rules the configuration follows.
+	// serverRelease is the release line of the server, which determines the form of its configuration.
 	// +optional
 	ServerRelease string `json:"serverRelease,omitempty"`
 	// serverReleaseFrom is the source of the release: version, catalogue, image-label, image-tag or unknown.
@@ -230,9 +230,9 @@ type DistributionConfigStatus struct {
 	// +optional
 	AvailableDistributions map[string]string `json:"availableDistributions,omitempty"`
 	// providers lists providers of the running server, sorted by API and id, as the server's path /v1/providers returns
-	// them. The list has the providers that the spec names and the providers whose health the server checks or, if there
-	// are none, the first five providers. It has at most 20 providers. For stacks that were created as v1alpha1, it has
-	// all providers. It is empty if the server does not return its providers.
+	// them. The list has the providers that the spec names and the providers whose health the server checks, at most 20.
+	// If there are no such providers, it has the first five providers of the server. For stacks that were created as
+	// v1alpha1, it has all providers. It is empty if the server does not return its providers.
 	// +optional
 	Providers []ProviderInfo `json:"providers,omitempty"`
 	// providersLeftOut is the number of providers that the server returns, but that are omitted from providers.

@@ -1,7 +1,7 @@
 package v1alpha2
 
-// StateStorageSpec sets where the server keeps its state (FR-008). A store that is unset stays as in the base
-// configuration (FR-053).
+// StateStorageSpec sets where the server keeps its state (FR-008). If a store is unset, the server uses the store of
+// the base configuration (FR-053).
 type StateStorageSpec struct {
 	// kv is the key-value store. It holds the registry, prompts and the state of agents.
 	// +optional
@@ -26,7 +26,7 @@ const (
 
 // KVStorageSpec is the key-value store (FR-050). A field that applies only to another type of store is rejected.
 //
-// The rule for endpoint is a rule of the object and not of the field. If the rule of a field fails, the API server
+// The rule for endpoint is a rule of the object and not of the field. If a rule of a field fails, the API server
 // repeats the value of the field, which may contain a password.
 //
 // +kubebuilder:validation:XValidation:rule=`!has(self.endpoint) || self.endpoint.matches('^(redis://)?([a-zA-Z0-9._-]+|[[][0-9a-fA-F:.]+[]])(:[0-9]{1,5})?(/0?)?$')`,message=`must be host:port or redis://host:port`,messageExpression=`self.endpoint.contains('@') ? '"…' + self.endpoint.substring(self.endpoint.lastIndexOf('@')) + '" contains a user or password: put the password in a Secret and name the Secret in password' : '"' + self.endpoint + '" is not the address of a Redis server: write host:port or redis://host:port'`,fieldPath=`.endpoint`,reason=FieldValueInvalid

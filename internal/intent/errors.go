@@ -17,7 +17,7 @@ func (e *Errors) Invalid(path *field.Path, value any, format string, args ...any
 	e.Add(field.Invalid(path, value, fmt.Sprintf(format, args...)))
 }
 
-// InvalidText adds an error for a text that its field does not accept. The detail begins with the quoted text.
+// InvalidText adds an error for a string that its field does not accept. The detail begins with the quoted string.
 func (e *Errors) InvalidText(path *field.Path, text, format string, args ...any) {
 	e.Invalid(path, text, "%q "+format, append([]any{text}, args...)...)
 }

@@ -141,7 +141,7 @@ func blames(ended *corev1.ContainerStateTerminated, provider *ExternalProvider) 
 	})
 }
 
-// contains reports whether a text contains part at a position at which fits accepts the text before and after part.
+// contains reports whether text contains part at a position where fits accepts the text before and after part.
 func contains(text, part string, fits func(before, after string) bool) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], part)

@@ -66,7 +66,7 @@ func (f *Failure) Error() string {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Shorten shortens a text to at most limit bytes.
+// Shorten shortens text to at most limit bytes.
 func Shorten(text string, limit int) string {
 	const ellipsis = "…"
 	if len(text) <= limit {
