@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// MaxBase is the largest size in bytes of a base configuration to keep.
+	// MaxBase is the maximum size, in bytes, of a base configuration that the operator keeps.
 	MaxBase = 768 << 10
-	// MaxConfig is the largest size in bytes of a generated configuration. A ConfigMap holds 1 MiB with its metadata.
+	// MaxConfig is the maximum size, in bytes, of a generated configuration. A ConfigMap holds 1 MiB with its metadata.
 	MaxConfig = 1<<20 - 16<<10
 )
 

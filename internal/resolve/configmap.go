@@ -194,7 +194,7 @@ func (c *ConfigMaps) read(
 		return &before, nil
 	}
 	var configMap corev1.ConfigMap
-	// With a resource version, the API server can answer from its cache.
+	// With a resource version, the API server can serve the read from its cache.
 	known := &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: metadata.ResourceVersion}}
 	if err := c.direct.Get(ctx, key, &configMap, known); err != nil {
 		return nil, ignoreNotFound(err, key.Name)

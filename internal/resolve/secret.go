@@ -203,8 +203,8 @@ func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) (reason
 }
 
 // read returns one Secret, or nil if it does not exist. A Secret at least as new as the cached metadata is enough,
-// because a later change triggers a reconciliation of every stack that refers to the Secret. The API server can answer
-// such a read from its cache.
+// because a later change triggers a reconcile of every stack that refers to the Secret. The API server can serve such a
+// read from its cache.
 func (q *SecretQuery) read(ctx context.Context, direct client.Reader, name string) (*corev1.Secret, error) {
 	key := types.NamespacedName{Namespace: q.Namespace, Name: name}
 	known := &metav1.PartialObjectMetadata{}

@@ -20,7 +20,7 @@ import (
 )
 
 // These are the failures of a read. They contain no text that a remote host wrote, because a registry can redirect to
-// any other host, and the user who named the registry must not see the answer of that host.
+// any other host, and the user who named the registry must not see the response of that host.
 var (
 	errWrongContent = errors.New("the registry returns content that does not match the requested digest")
 	errTooMany      = fmt.Errorf("the image has more than %d manifests, layers or labels", maxListed)

@@ -232,7 +232,7 @@ func (p *Pool) pauseOf(task *providersTask) (time.Duration, bool) {
 	return shortest, failed
 }
 
-// unanswered reports whether a registry did not answer, so that a request for another image would fail too.
+// unanswered reports whether a registry did not respond, so that a request for another image would also fail.
 func unanswered(err error) bool {
 	_, answered := errors.AsType[*answerError](err)
 	return err != nil && !answered && Transient(err)

@@ -63,7 +63,7 @@ func ofContent(err error) bool {
 	return false
 }
 
-// statusOf returns the status of a registry's answer, or 0 if the error is not such an answer.
+// statusOf returns the status of the failed response that an error reports, or 0 if the error reports no response.
 func statusOf(err error) int {
 	if answer, ok := errors.AsType[*answerError](err); ok {
 		return answer.status
@@ -88,7 +88,7 @@ func withWanted(ctx context.Context) (context.Context, *wanted) {
 	return context.WithValue(ctx, wantedKey{}, own), own
 }
 
-// noteWanted records the pause that an answer requests.
+// noteWanted records the pause that a response requests.
 func noteWanted(ctx context.Context, response *http.Response) {
 	own, ok := ctx.Value(wantedKey{}).(*wanted)
 	if ok && response.StatusCode >= http.StatusBadRequest {
@@ -108,7 +108,7 @@ func retryAfter(header string) time.Duration {
 	return max(min(time.Until(date), maxWanted), 0)
 }
 
-// with adds the pause to an error. An answer with status 429 always leads to a pause.
+// with adds the pause to an error. A response with status 429 always leads to a pause.
 func (w *wanted) with(err error) error {
 	pause := time.Duration(w.pause.Load())
 	if pause == 0 && statusOf(err) == http.StatusTooManyRequests {

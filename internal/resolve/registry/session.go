@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// manifestTypes lists the media types with which a registry may answer.
+// manifestTypes lists the media types that a registry may return.
 var manifestTypes = strings.Join([]string{
 	string(types.OCIImageIndex), string(types.OCIManifestSchema1),
 	string(types.DockerManifestList), string(types.DockerManifestSchema2),
@@ -49,7 +49,7 @@ func (s *session) digest(ctx context.Context, tag string) (v1.Hash, bool, error)
 	}
 }
 
-// final lists the statuses with which a registry answers a request regardless of its method.
+// final lists the statuses that a registry returns regardless of the method of the request.
 var final = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests}
 
 // Manifest returns a manifest by tag or digest, as the registry sends it.
@@ -62,7 +62,7 @@ func (s *session) Blob(ctx context.Context, digest v1.Hash) (io.ReadCloser, erro
 	return s.get(ctx, "blobs", digest.String())
 }
 
-// get requests content, and returns an error if the status of the answer is not 200.
+// get requests content, and returns an error if the status of the response is not 200.
 func (s *session) get(ctx context.Context, kind, identifier string) (io.ReadCloser, error) {
 	response, err := s.ask(ctx, http.MethodGet, kind, identifier)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/address"
 )
 
-// maxBody bounds every answer of a registry. The largest answer that is read is a layer.
+// maxBody bounds, in bytes, the body of every response. The largest response that is read is a layer.
 const maxBody = maxLayer + 1<<20
 
-// maxHeader bounds the header of an answer.
+// maxHeader bounds, in bytes, the header of a response.
 const maxHeader = 256 << 10
 
 // maxRedirects bounds the number of redirects that one request follows.

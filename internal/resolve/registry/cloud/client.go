@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// maxAnswer bounds every response body. Tokens have a few thousand bytes.
+	// maxAnswer bounds, in bytes, the body of every response. Tokens have a few thousand bytes.
 	maxAnswer = 64 << 10
-	// maxHeader bounds the header of a response.
+	// maxHeader bounds, in bytes, the header of a response.
 	maxHeader = 64 << 10
 	// maxPause bounds the pause that a cloud requests. leastPause is the pause after a "too many requests" response that
 	// does not specify a pause.
