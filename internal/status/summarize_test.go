@@ -71,7 +71,7 @@ var summarizeCases = []struct {
 	want  map[string]string
 }{
 	{
-		name: "everything holds", in: status.Input{Observed: healthy()}, phase: v1alpha2.PhaseReady,
+		name: "every condition is True", in: status.Input{Observed: healthy()}, phase: v1alpha2.PhaseReady,
 		want: map[string]string{
 			"Ready": "True MinimumReplicasAvailable", "ValidationSucceeded": "True SpecValid",
 			"SecretsResolved": "True NoSecretsReferenced", "ConfigGenerated": "True DistributionDefaultUsed",
