@@ -38,7 +38,7 @@ func externalVolume() *corev1ac.VolumeApplyConfiguration {
 
 // withInstalledConfig mounts the configuration that the installation completed in place of the generated one. The
 // generated configuration stays a volume of the pod, because the installation reads it, and because the operator keeps
-// its ConfigMap only while a volume refers to it.
+// each ConfigMap to which a volume of a ReplicaSet refers.
 func withInstalledConfig(mounts []*corev1ac.VolumeMountApplyConfiguration) []*corev1ac.VolumeMountApplyConfiguration {
 	for _, mount := range mounts {
 		if *mount.Name == names.ConfigVolume {

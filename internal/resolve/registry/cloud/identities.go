@@ -32,7 +32,7 @@ const fetchTime = 10 * time.Second
 // Options configures Identities.
 type Options struct {
 	// Public reaches the services of clouds. Local reaches the addresses that give a pod its identity. Nil means the
-	// network, with access to only these services and addresses.
+	// network. In this case, Local reaches no other addresses.
 	Public, Local http.RoundTripper
 }
 
