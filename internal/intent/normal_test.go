@@ -77,7 +77,7 @@ providers:
 	}
 }
 
-// FR-035 defines the id of a provider that does not set one.
+// FR-035 defines the id of a provider that does not set an id.
 func TestDefaultID(t *testing.T) {
 	for providerType, want := range map[string]string{
 		"vllm": "vllm", "remote::vllm": "vllm", "inline::sentence-transformers": "sentence-transformers",

@@ -51,7 +51,7 @@ workload: {overrides: {envFrom: [{secretRef: {name: more}}]}}
 	}
 }
 
-// With an error, FromObject returns no settings, so that no caller uses a part of them.
+// If there is an error, FromObject returns no settings, so that no caller uses a part of them.
 func TestSettingsErrors(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
 	for raw, want := range map[string]string{

@@ -15,7 +15,7 @@ import (
 )
 
 // constraint is the part of an OpenShift SecurityContextConstraints that affects the files of a volume: it either
-// accepts any uid and fsGroup and assigns none, or accepts only those of the namespace and assigns them.
+// accepts any uid and fsGroup and assigns no values, or accepts only the values of the namespace and assigns them.
 type constraint struct {
 	name string
 	any  bool
@@ -26,7 +26,7 @@ var (
 	restricted = constraint{"restricted-v2", false}
 )
 
-// The values of OpenShift's namespace annotations openshift.io/sa.scc.uid-range and .supplemental-groups.
+// These are the values of OpenShift's namespace annotations openshift.io/sa.scc.uid-range and .supplemental-groups.
 const rangeFrom, rangeLength = int64(1000680000), int64(10000)
 
 func inRange(id int64) bool { return id >= rangeFrom && id < rangeFrom+rangeLength }

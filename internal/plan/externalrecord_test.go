@@ -87,7 +87,8 @@ func TestExternalImagesAreRecorded(t *testing.T) {
 	}
 }
 
-// A changed image is not the recorded one, and settings that were not checked against the schema are marked as changed.
+// A changed image is not the recorded image, and settings that were not checked against the schema are marked as
+// changed.
 func TestChangesOfExternalProviders(t *testing.T) {
 	found := map[string]*plan.ExternalImage{
 		"checked": {Digest: "sha256:1", Package: &externalprovider.Package{API: "inference", Type: "remote::a", Module: "a", ConfigSchema: map[string]any{"a": 1}}},

@@ -18,10 +18,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// Limits for the cost of one object. The limits for many objects are in test/scale.
+// These are the limits for the cost of one object. The limits for many objects are in test/scale.
 const (
-	// mostAllocated is the total number of bytes that the pipeline may allocate for an object. The bytes in use at one
-	// time are fewer.
+	// mostAllocated is the total number of bytes that the pipeline may allocate for an object. Fewer bytes are in use at
+	// one time.
 	mostAllocated = 192 << 20
 	// mostGrowth is the factor by which allocations may grow for an object of four times the size. Quadratic growth
 	// would be sixteen times.
@@ -96,7 +96,7 @@ func TestMemoryGrowsWithTheObject(t *testing.T) {
 	for i := range shape.All {
 		s := &shape.All[i]
 		t.Run(s.Name, func(t *testing.T) {
-			// The largest object that the API server accepts, and the largest object with a plan.
+			// These are the sizes of the largest object that the API server accepts, and of the largest object with a plan.
 			for _, n := range slices.Compact([]int{s.Most, worked(t, s)}) {
 				quarter, whole := allocated(t, shaped(t, s, n/4)), allocated(t, shaped(t, s, n))
 				if whole > mostAllocated {

@@ -65,8 +65,8 @@ var seenByThePod = map[string]inputChange{
 	"image's configuration": {spec: func(string) string { return "distribution: {name: starter}\n" }},
 }
 
-// The digest contains exactly the inputs of the template: a change that affects a pod replaces it, and any other change
-// does not. The digest and the renderers are separate code, and this table compares them.
+// The digest contains exactly the inputs of the template: a change that affects a pod replaces the pod, and any other
+// change does not. The digest and the renderers are separate code, and this table compares them.
 func TestInputsMatchThePodTemplate(t *testing.T) {
 	const from = `
 providers:

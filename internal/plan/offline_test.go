@@ -92,7 +92,7 @@ func TestOfflineVariables(t *testing.T) {
 	}
 }
 
-// A variable from a Secret must not be one that the operator sets, because only one of the two can apply.
+// A variable from a Secret must not be a variable that the operator sets, because only one of the two can apply.
 func TestOfflineVariablesAreReserved(t *testing.T) {
 	const secret = "secretEnv: {HF_HUB_OFFLINE: {secretKeyRef: {name: a, key: b}}, " + names.EnvTiktokenCache + ": {secretKeyRef: {name: a, key: c}}}\n"
 	in := input(t, secret)

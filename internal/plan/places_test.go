@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// mark makes a stack one of v1alpha1.
+// mark makes a stack a stack of v1alpha1.
 func mark(in plan.Input) plan.Input {
 	in.Object.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
 	return in
@@ -316,8 +316,8 @@ func TestPathsOfAnOlderStack(t *testing.T) {
 	}
 }
 
-// The cases show the data that the starter of a release leaves behind when the next or previous one replaces it on the
-// same volume.
+// The cases show the data that the starter of a release leaves behind when the next or previous release replaces it on
+// the same volume.
 func TestCrossings(t *testing.T) {
 	const files = "agents,batches,files,inference,registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"
 	want := map[string][]string{

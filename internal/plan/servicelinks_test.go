@@ -6,7 +6,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// A stack of v1alpha1 still has the variables of Services, unless one would replace a port that the server reads.
+// A stack of v1alpha1 still has the variables of Services, unless such a variable would replace a port that the server
+// reads.
 func TestServiceLinks(t *testing.T) {
 	const (
 		vllm    = `{inference: {provider: vllm, settings: {base_url: "http://${env.VLLM_SERVICE_HOST:=vllm}:8000/v1"}}}`

@@ -33,7 +33,7 @@ func TestDrain(t *testing.T) {
 	for name, tc := range map[string]struct {
 		overrides *v1alpha2.WorkloadOverrides
 		compat    bool
-		grace     int64 // 0 means that none is set
+		grace     int64 // 0 means that no grace period is set
 		lifecycle string
 	}{
 		"default":                         {grace: 120, lifecycle: sleeps + "5\n"},
@@ -105,7 +105,8 @@ func renderedTemplate(t *testing.T, in render.Input) *corev1ac.PodTemplateSpecAp
 	return nil
 }
 
-// lifecycleOf returns the lifecycle of the server's container as YAML, or an empty string when there is none.
+// lifecycleOf returns the lifecycle of the server's container as YAML, or an empty string if the container has no
+// lifecycle.
 func lifecycleOf(t *testing.T, pod *corev1ac.PodSpecApplyConfiguration) string {
 	t.Helper()
 	for i := range pod.Containers {

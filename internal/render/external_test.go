@@ -180,7 +180,8 @@ func environmentOf(container corev1ac.ContainerApplyConfiguration) []string {
 	return env
 }
 
-// The server reads the configuration that the installation completed. The installation reads the generated one.
+// The server reads the configuration that the installation completed. The installation reads the generated
+// configuration.
 func TestExternalProvidersNeedAConfiguration(t *testing.T) {
 	in := withExternal(t, "{}")
 	in.Config = nil

@@ -256,7 +256,7 @@ func TestCopy(t *testing.T) {
 	forEachImage(t, plain, func(t *testing.T, c *copying) { succeeds(t, c, plain) })
 }
 
-// The kubelet may run an init container twice. The second run removes the files of the first, even where the image
+// The kubelet may run an init container twice. The second run removes the files of the first run, even where the image
 // makes them read-only.
 func TestCopyTwice(t *testing.T) {
 	files := plain.with(packaged{"closed": nil, "closed/below": nil, "closed/below/file": "x", "link": linkTo + "closed"})
@@ -428,7 +428,7 @@ func TestCopyWithAWarning(t *testing.T) {
 	})
 }
 
-// An image may have no timeout program, or an old one with a different syntax.
+// An image may have no timeout program, or an old version with a different syntax.
 func TestCopyWithoutATimeLimit(t *testing.T) {
 	for name, program := range map[string]string{
 		"no program": "",

@@ -41,7 +41,7 @@ func forEachModelImage(t *testing.T, files packaged, test func(t *testing.T, c *
 	})
 }
 
-// The copies of links are links. A second run removes the files of the first, even where the image makes them
+// The copies of links are links. A second run removes the files of the first run, even where the image makes them
 // read-only.
 func TestCopyModelFiles(t *testing.T) {
 	forEachModelImage(t, hub, func(t *testing.T, c *copying) {

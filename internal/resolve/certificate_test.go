@@ -41,7 +41,7 @@ type certificateCase struct {
 }
 
 // TestCertificates checks that a Secret without a usable certificate for HTTPS is rejected before any object is
-// written, with one sentence that does not show the Secret's content.
+// written, and that the message is one sentence that does not show the Secret's content.
 func TestCertificates(t *testing.T) {
 	now := query(always).Now
 	certificate, key := testutil.NewCertificate(t, now.Add(time.Hour))

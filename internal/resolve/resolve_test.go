@@ -270,7 +270,8 @@ func TestDigestKeyIsMadeOnce(t *testing.T) {
 	}
 }
 
-// TestDigestKeyOfAnotherOperator checks that, when two operators run, the second one uses the key of the first one.
+// TestDigestKeyOfAnotherOperator checks that, when two operators run, the second operator uses the key of the first
+// operator.
 func TestDigestKeyOfAnotherOperator(t *testing.T) {
 	w := newWorld()
 	other := resolve.NewDigestKeys(w, "op")
@@ -326,7 +327,8 @@ func TestConfigMaps(t *testing.T) {
 			t.Errorf("content %q, want %q", got, want)
 		}
 	}
-	// The interceptor sees both readers of the fake client: a full read counts two, and a remembered one counts one.
+	// The interceptor sees both readers of the fake client: a full read counts as two reads, and a remembered read counts
+	// as one.
 	cost := func(do func()) int {
 		before := len(direct.gets)
 		do()

@@ -48,7 +48,7 @@ func runs() corev1.ContainerStatus {
 func waits() corev1.ContainerStatus { return waiting("PodInitializing", "") }
 
 // installing returns a pod of the newest ReplicaSet with the given container statuses, in order: the containers that
-// copy, the one that installs, and the server. The kubelet has not reported containers without a status.
+// copy, the container that installs, and the server. The kubelet has not reported containers without a status.
 func installing(name string, containers ...corev1.ContainerStatus) corev1.Pod {
 	p := corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

@@ -262,7 +262,7 @@ func TestWorkload(t *testing.T) {
 	}
 }
 
-// TestEarlierConfig checks that pods of an earlier spec are not reported as those of the current one.
+// TestEarlierConfig checks that pods of an earlier spec are not reported as pods of the current spec.
 func TestEarlierConfig(t *testing.T) {
 	for want, deployment := range map[string]*appsv1.Deployment{
 		"1/1 replicas available with an earlier config": deployment(1, 1, 1, 1),
@@ -311,7 +311,8 @@ func TestPendingClaim(t *testing.T) {
 }
 
 // TestEarlierPodThatCrashes checks that a crash of a pod of an earlier revision is reported, and that the rollout does
-// not fail because of it. A terminating pod is not reported, and neither is one before a newer pod serves.
+// not fail because of it. The crash of a terminating pod is not reported, and neither is a crash before a newer pod
+// serves requests.
 func TestEarlierPodThatCrashes(t *testing.T) {
 	sets := []appsv1.ReplicaSet{replicaSet("old", "1", 0), replicaSet("new", "2", 1)}
 	of := func(set int, pod corev1.Pod) corev1.Pod {

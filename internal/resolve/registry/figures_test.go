@@ -185,7 +185,7 @@ func (e embedding) RawManifest() ([]byte, error) { return partial.RawManifest(e)
 func (e embedding) Digest() (v1.Hash, error)     { return partial.Digest(e) }
 func (e embedding) Size() (int64, error)         { return partial.Size(e) }
 
-// TestRequestsOfARead counts the requests of a first read and of a second one, by tag and by digest.
+// TestRequestsOfARead counts the requests of a first read and of a second read, by tag and by digest.
 func TestRequestsOfARead(t *testing.T) {
 	file := layer(t, entry{name: "config.yaml", content: config, kind: '0'})
 	inLabel := image(t, map[string]string{LabelBase64: encoded(config)})

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// archive returns a tar file with the given entries and an end.
+// archive returns a tar file with the given entries and an end-of-archive marker.
 func archive(t *testing.T, headers ...tar.Header) []byte {
 	t.Helper()
 	var written bytes.Buffer

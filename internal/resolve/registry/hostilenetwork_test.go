@@ -29,7 +29,7 @@ func digestOfBytes(content []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// hostileNetwork serves the hosts of example.com: one server with different connections.
+// hostileNetwork serves the hosts of example.com with one server, which has its own TLS settings for each host.
 type hostileNetwork struct {
 	trusted *x509.CertPool
 	hosts   map[string]*tls.Config // nil means plain text
@@ -109,7 +109,7 @@ func (a *authority) sign(t *testing.T, template *x509.Certificate, from, to time
 	return tls.Certificate{Certificate: [][]byte{content}, PrivateKey: key}
 }
 
-// serve makes a reader reach the hosts of the network, which a handler serves, and nothing else.
+// serve makes a reader reach only the hosts of the network. The handler serves these hosts.
 func (n *hostileNetwork) serve(t *testing.T, reader *Reader, handler http.Handler) {
 	t.Helper()
 	pipes := &inMemory{pipes: make(chan net.Conn)}

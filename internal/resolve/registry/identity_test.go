@@ -239,7 +239,7 @@ func TestCloudIdentityRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A new configuration of the operator makes a new reader, with the same identities.
+	// A new configuration of the operator results in a new reader with the same identities.
 	options.Identities = reader.options.Identities
 	other := New(options)
 	other.through.secure = c.Public

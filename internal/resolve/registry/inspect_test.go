@@ -173,8 +173,8 @@ func TestPlatforms(t *testing.T) {
 	}
 }
 
-// TestLabels checks that written labels can be read again. They contain a configuration below 50 KiB, and the
-// location of a larger one.
+// TestLabels checks that written labels can be read again. They contain a configuration below 50 KiB, and the location
+// of a larger configuration.
 func TestLabels(t *testing.T) {
 	for name, tc := range map[string]struct {
 		labels Labels

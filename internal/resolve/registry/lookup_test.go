@@ -109,7 +109,8 @@ func TestRegistryThatCloses(t *testing.T) {
 	})
 }
 
-// TestTogether checks that callers share an answer, and that no caller fails because the context of another one ended.
+// TestTogether checks that callers share an answer, and that no caller fails because the context of another caller
+// ended.
 func TestTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reader := New(Options{})

@@ -173,8 +173,8 @@ func TestRootCAs(t *testing.T) {
 	}
 }
 
-// TestMirrorsOfTags checks that the operator compares a tag at the mirrors from which it reads the image, and that
-// no registry receives the credentials of another one.
+// TestMirrorsOfTags checks that the operator compares a tag at the mirrors from which it reads the image, and that no
+// registry receives the credentials of another registry.
 func TestMirrorsOfTags(t *testing.T) {
 	source, place := serve(t), serve(t)
 	digest, err := image(t, nil).Digest()

@@ -95,7 +95,7 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// TestPoolConfigure checks that a change of the options immediately causes another attempt.
+// TestPoolConfigure checks that a change to the options immediately causes another attempt.
 func TestPoolConfigure(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/allow:1", image(t, nil))

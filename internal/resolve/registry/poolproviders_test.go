@@ -19,7 +19,7 @@ func providers(name string, images ...string) Providers {
 	return Providers{Stack: types.NamespacedName{Namespace: "ns", Name: name}, Images: images}
 }
 
-// read waits until every image was tried, and returns for each the content of its label, or the error.
+// read waits until every image was tried, and returns the content of the label, or the error, of each image.
 func read(t *testing.T, pool *Pool, asked Providers) map[string]string {
 	t.Helper()
 	got := map[string]string{}
@@ -153,7 +153,7 @@ func TestPoolProvidersOfADeadRegistry(t *testing.T) {
 	}
 	eventually(t, "the news", func() bool { return told.Load() == 1 })
 
-	// A change of the options immediately causes another attempt for the images that could not be read.
+	// A change to the options immediately causes another attempt for the images that could not be read.
 	down.Store(false)
 	before := server.requests.Load()
 	pool.Configure(Options{Insecure: []string{server.host, dead.host}, Timeout: 4 * time.Second})
@@ -233,7 +233,7 @@ func TestPoolProvidersMakeRoom(t *testing.T) {
 	}
 }
 
-// TestPoolProvidersLeaveOthersTheirTurn checks that other stacks get their turn, also in the same namespace, however
+// TestPoolProvidersLeaveOthersTheirTurn checks that other stacks get their turn, even in the same namespace, however
 // many images a stack has and however slow their registry is.
 func TestPoolProvidersLeaveOthersTheirTurn(t *testing.T) {
 	server := serve(t)

@@ -426,8 +426,8 @@ func TestWrongContent(t *testing.T) {
 	}
 }
 
-// TestCredentials checks that a pull Secret gives access to its registry, and that without one a private repository
-// cannot be read.
+// TestCredentials checks that a pull Secret gives access to its registry, and that a private repository cannot be read
+// without a pull Secret.
 func TestCredentials(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "team/closed:1", image(t, map[string]string{LabelBase64: encoded(config)}))

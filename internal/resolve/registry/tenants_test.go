@@ -133,8 +133,8 @@ func TestSlowTenant(t *testing.T) {
 	}
 }
 
-// TestEndlessAnswers checks the number of bytes that are read of an endless answer, and that the allocated memory stays
-// close to that size.
+// TestEndlessAnswers checks the number of bytes that are read from an endless response, and that the allocated memory
+// stays close to that size.
 func TestEndlessAnswers(t *testing.T) {
 	for path, want := range map[string]string{
 		"/manifests/": "the manifest is larger than 4194304 bytes",
@@ -172,7 +172,7 @@ func TestEndlessAnswers(t *testing.T) {
 	}
 }
 
-// TestWhatHostsWrite checks that no text of a host's answer reaches an error: a registry can redirect to any host,
+// TestWhatHostsWrite checks that no error contains text of a host's response: a registry can redirect to any host,
 // including hosts that its operator cannot read.
 func TestWhatHostsWrite(t *testing.T) {
 	const secret = "internal-s3cret"

@@ -9,7 +9,7 @@ import (
 
 func TestMayBeAsked(t *testing.T) {
 	for _, address := range []string{
-		// These are both ends of every range of the IANA registries, except the ranges for private use.
+		// These are addresses in every range of the IANA registries, except the ranges for private use.
 		"0.0.0.0", "0.255.255.255", "127.0.0.1", "127.255.255.255", "169.254.0.0", "169.254.169.254", "169.254.170.23",
 		"192.0.0.0", "192.0.0.192", "192.0.0.255", "192.0.2.1", "192.31.196.1", "192.52.193.1", "192.88.99.1", "192.175.48.1",
 		"198.18.0.0", "198.19.255.255", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255", "240.0.0.1",
