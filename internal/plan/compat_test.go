@@ -54,7 +54,7 @@ func TestUserConfigOfAnOlderStack(t *testing.T) {
 		built := build(t, marked(t, tc.spec, files))
 		server := container(t, built)
 		if built.Config != nil || built.ConfigMapName != "mine" {
-			t.Errorf("%s: mounts a copy, %s", name, built.ConfigMapName)
+			t.Errorf("%s: mounts ConfigMap %q, want the user's ConfigMap", name, built.ConfigMapName)
 		}
 		if !slices.Contains(environment(server), "LLAMA_STACK_CONFIG="+tc.path) {
 			t.Errorf("%s: environment is %v, want the path %s", name, environment(server), tc.path)

@@ -101,7 +101,7 @@ func TestOfflineVariablesAreReserved(t *testing.T) {
 	_, err := plan.Build(in)
 	for _, name := range []string{"HF_HUB_OFFLINE", names.EnvTiktokenCache} {
 		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s is from a Secret: %v", name, err)
+			t.Errorf("%s from a Secret: got %v, want an error", name, err)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func TestExternalProvidersGetNoSecrets(t *testing.T) {
 	for i := range pod.InitContainers {
 		container := &pod.InitContainers[i]
 		if len(container.Env) > 0 || len(container.EnvFrom) > 0 {
-			t.Errorf("%s has an environment", *container.Name)
+			t.Errorf("container %q has environment variables", *container.Name)
 		}
 		for _, mount := range container.VolumeMounts {
 			part := ""

@@ -402,13 +402,13 @@ func TestConfigMapsOfAnotherNamespace(t *testing.T) {
 	limited := resolve.NewConfigMaps(w, w, "ns", "other")
 	contents, err = limited.Get(t.Context(), stack, []intent.ConfigMapUse{use("open")})
 	if err != nil || string(contents["open"]["config.yaml"]) != "own" || contents["shared/open"] != nil {
-		t.Errorf("instead of one outside the operator's namespaces: contents %q, error %v", contents, err)
+		t.Errorf("a ConfigMap outside the operator's namespaces: contents %q, error %v, want those of the stack's own ConfigMap", contents, err)
 	}
 	only := use("open")
 	only.NoOther = true
 	if _, err := limited.Get(t.Context(), stack, []intent.ConfigMapUse{only}); err == nil ||
 		!strings.Contains(err.Error(), "does not watch that namespace") {
-		t.Errorf("outside the operator's namespaces: %v", err)
+		t.Errorf("a ConfigMap outside the operator's namespaces: got %v, want an error", err)
 	}
 	for _, name := range []string{"closed", "gone"} {
 		_, err := resolve.NewConfigMaps(w, w).Get(t.Context(), stack, []intent.ConfigMapUse{use(name)})

@@ -32,7 +32,7 @@ func TestPoolKeepsLittle(t *testing.T) {
 	for i := range 2 * maxKept / maxConfig {
 		targets = append(targets, add("ns", fmt.Sprint(i), maxConfig))
 		if pool.kept["ns"].size > maxKept {
-			t.Fatalf("%d bytes are kept", pool.kept["ns"].size)
+			t.Fatalf("%d bytes are kept, want at most %d", pool.kept["ns"].size, maxKept)
 		}
 	}
 	first, last := targets[0], targets[len(targets)-1]

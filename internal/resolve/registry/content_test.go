@@ -227,7 +227,7 @@ func TestCostOfContent(t *testing.T) {
 			twice := allocated(func() { inspectAll(t.Context(), []byte(full[name])) })
 			t.Logf("%d KiB, %d KiB", once>>10, twice>>10)
 			if twice > 5*once/2+1<<16 || twice > most {
-				t.Errorf("%d bytes of content allocate %d, %d allocate %d", len(half[name]), once, len(full[name]), twice)
+				t.Errorf("%d bytes of content allocate %d bytes, and %d bytes of content allocate %d bytes", len(half[name]), once, len(full[name]), twice)
 			}
 		})
 	}
@@ -249,7 +249,7 @@ func TestContextWhileDecoding(t *testing.T) {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if _, err := fileInLayer(ctx, strings.NewReader(strings.Repeat("x", 1024)), "x"); !errors.Is(err, context.Canceled) {
-		t.Errorf("for a layer: got %v", err)
+		t.Errorf("a layer: got %v, want %v", err, context.Canceled)
 	}
 }
 

@@ -147,7 +147,7 @@ func TestInspectErrors(t *testing.T) {
 		})
 	}
 	if err := ReadBlob(t.Context(), repository, layer.Digest, maxManifest+1, nil); err == nil || Transient(err) {
-		t.Errorf("a configuration that is too large: %v", err)
+		t.Errorf("a configuration that is too large: got %v, want an error that is not transient", err)
 	}
 }
 

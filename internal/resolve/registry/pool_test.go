@@ -45,7 +45,7 @@ func eventually(t *testing.T, what string, check func() bool) {
 	err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, 20*time.Second, true,
 		func(context.Context) (bool, error) { return check(), nil })
 	if err != nil {
-		t.Fatalf("not in time: %s", what)
+		t.Fatalf("timed out: %s", what)
 	}
 }
 

@@ -142,14 +142,14 @@ func TestPoolProvidersOfADeadRegistry(t *testing.T) {
 	}
 	got := read(t, pool, providers("my", many...))
 	if len(got) != len(many) || got[alive] != "one" {
-		t.Errorf("%d images of %d, the one of the other registry: %q", len(got), len(many), got[alive])
+		t.Errorf("%d outcomes for %d images, and the outcome %q for the other registry, want one", len(got), len(many), got[alive])
 	}
 	if last := many[len(many)-1]; !strings.HasPrefix(got[last], fmt.Sprintf("read image %q: contact ", last)) {
-		t.Errorf("the last image: %q", got[last])
+		t.Errorf("the last image: got %q, want the failure to contact its registry", got[last])
 	}
 	const requests = 10 // the maximum for one read, which tries each address with HTTPS and HTTP, twice
 	if asked.Load() > requests {
-		t.Errorf("the registry that does not answer got %d requests", asked.Load())
+		t.Errorf("the registry that does not answer got %d requests, want at most %d", asked.Load(), requests)
 	}
 	eventually(t, "the news", func() bool { return told.Load() == 1 })
 
@@ -201,7 +201,7 @@ func TestPoolProvidersBounds(t *testing.T) {
 		}
 	}
 	if size := pool.kept["ns"].size; size > maxProviders {
-		t.Errorf("%d bytes are kept", size)
+		t.Errorf("%d bytes are kept, want at most %d", size, maxProviders)
 	}
 	pool.ForgetProviders(asked.Stack)
 

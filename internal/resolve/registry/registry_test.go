@@ -352,7 +352,7 @@ func TestPlainHTTP(t *testing.T) {
 		t.Error("a registry that is not listed was read over plain HTTP")
 	}
 	if asked := server.requests.Load() - before; asked != 0 {
-		t.Errorf("the registry got %d requests", asked)
+		t.Errorf("the registry got %d requests, want none", asked)
 	}
 
 	target := serve(t)

@@ -166,7 +166,7 @@ func TestEndlessAnswers(t *testing.T) {
 				t.Errorf("got %v, want an error with %q", err, want)
 			}
 			if cost > 16*maxManifest {
-				t.Errorf("%d bytes were allocated", cost)
+				t.Errorf("%d bytes were allocated, want at most %d", cost, 16*maxManifest)
 			}
 		})
 	}

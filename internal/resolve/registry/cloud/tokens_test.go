@@ -130,6 +130,6 @@ func TestTokensAreBounded(t *testing.T) {
 		}
 	}
 	if kept.kept.Len() != maxTokens {
-		t.Errorf("%d tokens are kept", kept.kept.Len())
+		t.Errorf("%d tokens are kept, want %d", kept.kept.Len(), maxTokens)
 	}
 }

@@ -256,7 +256,7 @@ func FuzzRead(f *testing.F) {
 		set, _ := mirror.Read([]mirror.Object{tags("a", one(source, "", to))})
 		for _, place := range set.Places(repository, false) {
 			if place != repository && (len(set) != 1 || !strings.HasPrefix(place, set[0].Tag[0])) {
-				t.Errorf("%q by %q and %q is at %q", repository, source, to, place)
+				t.Errorf("repository %q with source %q and mirror %q is read at %q", repository, source, to, place)
 			}
 		}
 	})
