@@ -7,8 +7,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type Phase string
 
 const (
-	// PhasePending means that a step failed, for example because a Secret is missing, and that the operator continues when
-	// the cause is removed. Pods that started earlier may still run.
+	// PhasePending means that the operator waits for something outside the object, such as a missing Secret, or retries a
+	// failed step. Pods that are already running continue to run.
 	PhasePending Phase = "Pending"
 	// PhaseInitializing means that pods are starting, and that too few pods serve requests.
 	PhaseInitializing Phase = "Initializing"
