@@ -161,7 +161,7 @@ func ownCopies(in Input, preflight Preflight, spec *corev1ac.PodSpecApplyConfigu
 	}
 }
 
-// ownRegistry gives the preflight pod a separate registry in a store that it shares with the running pods. The
+// ownRegistry sets a separate registry for the preflight pod in a store that the pod shares with the running pods. The
 // resources that the preflight pod registers could otherwise break a running pod that restarts.
 func ownRegistry(in Input, spec *corev1ac.PodSpecApplyConfiguration) {
 	if in.Registry == nil {

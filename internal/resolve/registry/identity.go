@@ -104,8 +104,8 @@ func (r *Reader) settle(
 }
 
 // told adds a remedy to an error if the registry refused the operator's identity. If the registry did not accept the
-// token, told also reports this to Identities. Without the remedy, a user could not tell that a pull Secret is missing,
-// or that the operator lacks a permission.
+// token, told also reports this to Identities. Only the remedy shows a user that a pull Secret is missing, or that the
+// operator lacks a permission.
 func told(auth authn.Authenticator, err error) error {
 	own, ok := auth.(*identity)
 	status := statusOf(err)
