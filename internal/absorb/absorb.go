@@ -36,11 +36,11 @@ type Comment struct {
 
 // Result holds the replacement of overrideConfig, or the reasons why there is none.
 type Result struct {
-	// Spec holds the fields of the spec by their JSON names, as JSON values. It is nil if something stays.
+	// Spec holds the fields of the spec by their JSON names, as JSON values. It is nil if Stays is not empty.
 	Spec map[string]any
 	// Env holds variables for spec.workload.overrides.env, as JSON values.
 	Env []any
-	// Comments are about single fields. Remarks are about the whole configuration.
+	// Comments holds comments on single fields. Remarks holds comments on the whole configuration.
 	Comments []Comment
 	Remarks  []string
 	// Stays lists the parts that must remain in overrideConfig. It is empty if Spec replaces the configuration.
@@ -100,7 +100,8 @@ func begin(in plan.Input) (*builder, []Reason) {
 		return nil, reasonsOf(err)
 	}
 	mounted := in.Override.Data
-	if b.before.Config != nil { // a copy that sets the number of workers or the files of the certificate
+	if b.before.Config != nil {
+		// The pod reads a copy of the user's file that sets the number of workers or the files of the certificate.
 		mounted = b.before.Config
 	}
 	if b.want, err = read(mounted); err != nil {
@@ -132,8 +133,8 @@ func read(data []byte) (object, error) {
 	return found, nil
 }
 
-// otherStart returns the reasons why a generated configuration cannot replace the way in which the server starts: its
-// release or base is unknown, or the user determines its command or its files.
+// otherStart returns the reasons why the server cannot start with a generated configuration: its release or base is
+// unknown, or the user sets its command or its files.
 func (b *builder) otherStart() []Reason {
 	return slices.Concat(b.unknownBase(), b.ownStart(), b.ownFiles())
 }
@@ -206,7 +207,7 @@ func (b *builder) otherFiles() []string {
 	return others
 }
 
-// render plans the stack with the fields of a candidate, and with the data of the stack in its present location.
+// render plans the stack with the fields of a candidate. The data of the stack stays in its present location.
 func (b *builder) render(c *candidate) (*plan.Plan, *v1alpha2.LlamaStackDistribution, []Reason) {
 	stack, err := c.stack()
 	if err != nil {

@@ -53,7 +53,7 @@ func (b *builder) attempt(short bool) Result {
 		return Result{Stays: c.stays}
 	}
 	built, stack, stays := b.render(c)
-	from := b.base // settings may have to restore missing keys
+	from := b.base // If the plan fails, settings may have to add missing keys.
 	if len(stays) == 0 {
 		var err error
 		if from, err = read(built.Config); err != nil {
@@ -87,13 +87,13 @@ func (c *candidate) ensureField() {
 	switch {
 	case len(c.spec()) > 0:
 	case textAt(c.base, "storage", "backends", release.KVDefault, "type") == release.KV+"_sqlite":
-		c.storage[release.KV] = object{"type": "sqlite"} // the same file
+		c.storage[release.KV] = object{"type": "sqlite"} // The server keeps using the same file.
 	default:
 		c.stay("spec.overrideConfig", "is the same as the distribution's own configuration, so no field is needed; remove overrideConfig")
 	}
 }
 
-// spec returns the fields by name, without empty ones.
+// spec returns the fields that are not empty, by name.
 func (c *candidate) spec() map[string]any {
 	spec := map[string]any{}
 	for name, fields := range map[string]object{

@@ -110,7 +110,8 @@ func settleResources(config object, known release.Resource) {
 		dropEmpty(section, known.Kind)
 		return
 	}
-	for _, kind := range sortedKeys(section) { // including kinds that the release ignores
+	// The section may also contain kinds that the release ignores.
+	for _, kind := range sortedKeys(section) {
 		dropEmpty(section, kind)
 	}
 	if len(section) == 0 {

@@ -55,7 +55,7 @@ func (j *judgement) compareKeys(got, want object, path []string) {
 	}
 }
 
-// compareProviders reports differences in the list of providers or in single providers. The order of the list counts,
+// compareProviders reports differences in the list of providers or in single providers. The order of the list matters,
 // because clients see it.
 func (j *judgement) compareProviders(got, want []any, path []string) {
 	ours, theirs := idsOf(got), idsOf(want)

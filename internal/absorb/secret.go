@@ -29,7 +29,7 @@ func secretsOf(stack *v1alpha2.LlamaStackDistribution) map[string]secretKey {
 	}
 	env := intent.Overrides(&stack.Spec).Env
 	for i := range env {
-		delete(found, env[i].Name) // the last variable with a name takes effect
+		delete(found, env[i].Name) // If several variables have the same name, the last one takes effect.
 		source := env[i].ValueFrom
 		if source == nil || source.SecretKeyRef == nil || ptr.Deref(source.SecretKeyRef.Optional, false) {
 			continue

@@ -35,7 +35,7 @@ func (c *candidate) set(from any, there bool, to any, path []string) bool {
 	case isObject && len(theirs) > 0:
 		return c.patch(ours, theirs, path)
 	case holds || hasNull(to):
-		return false // the comparison reports it
+		return false // The later comparison reports this difference.
 	}
 	if isObject && there && wasObject {
 		c.remove(path)
@@ -63,7 +63,7 @@ func (c *candidate) remove(path []string) bool {
 	instead, holds := intent.Owned(path...)
 	dotted := slices.ContainsFunc(path, func(key string) bool { return key == "" || strings.ContainsAny(key, ". \t\n") })
 	if instead != "" || holds || dotted {
-		return false // the comparison reports it
+		return false // The later comparison reports this difference.
 	}
 	c.removed = append(c.removed, strings.Join(path, "."))
 	return true

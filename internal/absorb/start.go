@@ -26,7 +26,7 @@ func (b *builder) asStarted() {
 	server, ok := b.want["server"].(object)
 	if !ok {
 		if b.want["server"] != nil {
-			return // the comparison reports it
+			return // The later comparison reports this difference.
 		}
 		server = object{}
 		b.want["server"] = server
@@ -42,7 +42,7 @@ func (b *builder) asStarted() {
 		}
 	}
 	if server["insecure"] == nil && b.Distribution.Release.Runtime.PlainHTTPRefused {
-		server["insecure"] = true // the factory does not check it
+		server["insecure"] = true // The factory does not check this setting.
 	}
 }
 

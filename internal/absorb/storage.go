@@ -17,7 +17,7 @@ import (
 // addStorage adds the stores whose locations differ from those of the base.
 func (c *candidate) addStorage() {
 	if c.Distribution.Release.Storage.Inline {
-		return // the comparison reports the difference
+		return // The later comparison reports the differences.
 	}
 	for _, family := range [][2]string{{release.KV, release.KVDefault}, {release.SQL, release.SQLDefault}} {
 		field, name := family[0], family[1]

@@ -42,7 +42,7 @@ const (
 type Image struct {
 	// Reference is the name of the image in manifests, in the catalogue and in stacks.
 	Reference string
-	// Operator reports whether the image is that of the operator.
+	// Operator reports whether this is the operator's image.
 	Operator bool
 	// Descriptor is the descriptor of the image. For an image with several platforms, it refers to the index.
 	Descriptor v1.Descriptor

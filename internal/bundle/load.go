@@ -155,7 +155,7 @@ func (l *layer) MediaType() (types.MediaType, error) {
 	if l.of.MediaType.IsDistributable() {
 		return l.of.MediaType, nil
 	}
-	return types.OCILayer, nil // the client does not send layers of other media types
+	return types.OCILayer, nil // The client does not send layers of other media types.
 }
 
 // Compressed returns the content. The last read returns an error if the content is damaged.

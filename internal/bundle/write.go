@@ -61,7 +61,8 @@ func openFile(path string) (io.ReadCloser, int64, error) {
 }
 
 // Write writes an archive that contains images and files. The blobs of the images are in a layout, and are compared
-// with their digests. Equal content gives identical archives: files are sorted, and have no owner and no time.
+// with their digests. Equal content gives identical archives: files are sorted, and have no owner and no modification
+// time.
 func Write(ctx context.Context, into io.Writer, from Layout, images []Image, files []File) error {
 	members, err := collect(ctx, from, images)
 	if err != nil {

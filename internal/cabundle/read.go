@@ -17,10 +17,10 @@ const (
 type Problem struct {
 	// Line is the first line of the block, from 1. Zero means the whole text.
 	Line int
-	// Detail describes the problem. It never contains content of the block.
+	// Detail describes the problem. It never contains any part of the block.
 	Detail string
-	// Foreign reports whether the block is not a certificate: another type of block, or a truncated one. The other
-	// certificates can be used without it.
+	// Foreign reports whether the block is not a certificate at all: it has another type, or is truncated. The
+	// certificates in the rest of the text can be used without it.
 	Foreign bool
 }
 

@@ -28,7 +28,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		{
 			"unknown distribution", `{distribution: {name: startr}}`, v1alpha2.ConditionValidationSucceeded, v1alpha2.ReasonUnknownDistribution,
-			`spec.distribution.name: unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; or set an image`,
+			`spec.distribution.name: unknown distribution "startr"; known distributions: meta-reference-gpu, postgres-demo, remote-vllm, starter; use one of them, or set an image`,
 		},
 		{
 			"resource without its provider", `{distribution: {name: starter}, resources: {models: [{name: m, provider: nobody}]}}`,

@@ -9,7 +9,7 @@ type arena struct {
 	used    int
 }
 
-// These are the maximum number of objects that an arena keeps, and the maximum number of members in each. A typical
+// These constants limit the number of objects that an arena keeps, and the number of members in each object. A typical
 // conversion needs half as many.
 const (
 	maxKeptObjects = 128

@@ -81,7 +81,7 @@ func parse(data []byte, from *arena) (*object, error) {
 	return o, nil
 }
 
-// check rejects objects that no API server sends.
+// check rejects objects that an API server never sends.
 func check(o *object) error {
 	if kind := o.get("kind"); !kind.is(v1alpha1.Kind) {
 		return fmt.Errorf("kind %s cannot be converted, because only %s can; correct spec.conversion of its CustomResourceDefinition",

@@ -34,7 +34,7 @@ var ErrOmitted = errors.New("it could not hold all fields that v1alpha1 does not
 
 // DataProblem returns the problem of the conversion-data annotation of an object of either version, or nil. Conversion
 // still accepts the object, and ignores the annotation unless the problem is ErrOmitted. Report the problem to users
-// who write the object, because the content of the annotation is lost.
+// who write the object, because the write discards values.
 func DataProblem(object map[string]any) error {
 	convert := toHubObject
 	if object["apiVersion"] == v1alpha2.GroupVersion.String() {
@@ -50,8 +50,8 @@ func DataProblem(object map[string]any) error {
 	return nil
 }
 
-// toHubObject converts a v1alpha1 object to the hub, and returns the content of its annotation. The error is the reason
-// why the annotation was ignored.
+// toHubObject converts a v1alpha1 object to the hub, and returns the decoded annotation. The error is the reason why
+// the annotation was ignored.
 func toHubObject(o *object) (losses, error) {
 	written, carried, err := content(o)
 	hub := toHub(written, carried.Born)
@@ -65,8 +65,8 @@ func toHubObject(o *object) (losses, error) {
 	return carried, err
 }
 
-// fromHubObject converts a hub object to v1alpha1, and returns the content of its annotation. The error is the reason
-// why the annotation was ignored.
+// fromHubObject converts a hub object to v1alpha1, and returns the decoded annotation. The error is the reason why the
+// annotation was ignored.
 func fromHubObject(o *object) (losses, error) {
 	written, carried, err := content(o)
 	older, origin := toOlder(written), born(written)
@@ -99,7 +99,8 @@ const (
 	spec        = "spec"
 )
 
-// content returns the annotations and the spec of an object, and the content of the conversion-data annotation.
+// content returns an object with only the spec and the annotations of the given object, and the decoded conversion-data
+// annotation. The result does not contain that annotation.
 func content(o *object) (*object, losses, error) {
 	result := o.another()
 	if written := o.get(spec); written.exists() {
@@ -121,7 +122,7 @@ func tidy(content *object) {
 	}
 }
 
-// putContent writes a converted content to its object.
+// putContent writes a converted spec and converted annotations to the object that they belong to.
 func putContent(o *object, apiVersion string, converted *object) {
 	o.set("apiVersion", rawText(apiVersion))
 	o.put(spec, converted.get(spec))

@@ -18,7 +18,7 @@ var (
 	hubProviders     = split("spec.providers")
 )
 
-// toHub returns the part of a v1alpha1 content that the hub can show.
+// toHub converts the content of a v1alpha1 object to the hub, without values that the hub cannot hold.
 func toHub(older *object, born string) *object {
 	older = switchedOff(older)
 	hub := older.another()
@@ -44,8 +44,8 @@ func toHub(older *object, born string) *object {
 	return hub
 }
 
-// switchedOff returns a content without the fields that disable a feature in v1alpha1 and that the hub omits: a
-// userConfig without a name, and autoscaling with a maximum below 1. It does not change the given content.
+// switchedOff returns a copy of the content without the fields that disable a feature in v1alpha1 and that the hub
+// omits: a userConfig without a name, and autoscaling with a maximum below 1. It does not change the given content.
 func switchedOff(older *object) *object {
 	off := offIn(older)
 	if len(off) == 0 {
@@ -97,7 +97,7 @@ func exposeToHub(older, hub *object) {
 	}
 }
 
-// toOlder returns the part of a hub content that v1alpha1 can show.
+// toOlder converts the content of a hub object to v1alpha1, without values that v1alpha1 cannot hold.
 func toOlder(hub *object) *object {
 	older := hub.another()
 	if given := hub.objectAt(annotations); given != nil {

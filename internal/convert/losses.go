@@ -71,7 +71,7 @@ func appendComma(dst []byte) []byte {
 	return append(dst, ',')
 }
 
-// layout controls how the content of a version is compared.
+// layout controls how two contents of the same version are compared.
 type layout struct {
 	// units are compared and restored as a whole, because a part alone would have another meaning. A step `*` matches any
 	// key.
@@ -100,9 +100,9 @@ const longestSpelling = 6
 // maxSteps bounds the depth of the paths of losses. No field with a counterpart is deeper.
 const maxSteps = 8
 
-// differences lists the places where a content differs from the content that conversion produces. It compares objects
-// field by field, so that a later change of one field does not affect the others. It stops when the list exceeds the
-// limit of annotations, and reports whether the list is complete.
+// differences lists the places where written, the content of an object, differs from visible, the content that
+// conversion produces. It compares objects field by field, so that a later change of one field does not affect the
+// others. It stops when the list exceeds the limit of annotations, and reports whether the list is complete.
 func differences(written, visible *object, how layout) ([]loss, bool) {
 	f := finder{layout: how, room: maxAnnotations, arena: written.arena}
 	f.compare(make(path, 0, maxSteps), value{object: written}, value{object: visible})

@@ -27,7 +27,7 @@ var hubField = regexp.MustCompile(`(^|[^.\w])(spec\.[A-Za-z]+|` +
 	`(?:overrideConfig|baseConfig|secretEnv|removeSettings|workload\.[a-z][A-Za-z]+|networking\.(?:port|tls|expose|allowedFrom))\b)` +
 	`((?:\.[A-Za-z]+)*)((?:\[[^\]]*\](?:\.[A-Za-z]+)*)*)(` + ofHub + `)?`)
 
-// ofHub follows the name of a field that v1alpha1 does not have.
+// ofHub is the text that OlderPaths adds after the name of a field that v1alpha1 does not have.
 const ofHub = " of v1alpha2"
 
 // OlderPaths replaces the field names in a message about a hub object with those of v1alpha1, and marks fields without

@@ -12,7 +12,8 @@ type object struct {
 	members []member
 	// places maps the keys of an object with many members to their indexes. It is nil until it is needed.
 	places map[string]int
-	// arena is the source of this object and of the objects that belong to it. If it is nil, objects are allocated singly.
+	// arena is the source of this object and of the objects that belong to it. If it is nil, each object is allocated
+	// separately.
 	arena *arena
 }
 
@@ -84,7 +85,7 @@ func (o *object) get(key string) value {
 	return value{}
 }
 
-// open returns the object in the member at an index, and keeps it opened. It returns nil for any other value.
+// open opens the object in the member at an index in place, and returns it. It returns nil for any other value.
 func (o *object) open(i int) *object { return o.members[i].value.open(o.arena) }
 
 func (o *object) set(key string, v value) {

@@ -3,7 +3,7 @@ package convert
 // path is a path through JSON objects.
 type path []string
 
-// lookup returns the value at a path. Objects on the path stay opened.
+// lookup returns the value at a path. It opens the objects on the path in place.
 func (o *object) lookup(p path) value {
 	last := len(p) - 1
 	for _, step := range p[:last] {
@@ -16,7 +16,7 @@ func (o *object) lookup(p path) value {
 	return o.get(p[last])
 }
 
-// objectAt returns the object at a path, and keeps it opened. It returns nil if there is none.
+// objectAt opens the object at a path in place, and returns it. It returns nil if there is none.
 func (o *object) objectAt(p ...string) *object {
 	for _, step := range p {
 		i := o.find(step)
@@ -28,7 +28,7 @@ func (o *object) objectAt(p ...string) *object {
 	return o
 }
 
-// listAt returns the list at a path, and keeps it opened. It returns nil if there is none.
+// listAt opens the list at a path in place, and returns it. It returns nil if there is none.
 func (o *object) listAt(p ...string) *list {
 	last := len(p) - 1
 	parent := o.objectAt(p[:last]...)

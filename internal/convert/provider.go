@@ -12,7 +12,7 @@ var regionKeys = map[string]string{"bedrock": "region_name", "oci": "oci_region"
 // moved lists the fields of a provider in v1alpha1 that belong to settings in the hub.
 var moved = []string{"region", "deploymentName", "config"}
 
-// providersToHub converts the provider, or the list, of one API. A value without moved fields keeps its bytes.
+// providersToHub converts the provider, or the list, of one API. A value without moved fields is copied byte by byte.
 func providersToHub(written *value, from *arena) {
 	if written.hasMoved() {
 		providerToHub(written.open(from))

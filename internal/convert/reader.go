@@ -15,8 +15,8 @@ type reader struct {
 	data []byte
 	// taken reports whether the data has already been validated and need not be checked again.
 	taken bool
-	// closing are the closing brackets of the objects and lists that value has entered. depth counts the objects that were
-	// entered before.
+	// closing holds the closing brackets of the objects and lists that the method value has entered. depth counts the
+	// objects that were entered before.
 	closing []byte
 	depth   int
 	// arena is the source of objects.

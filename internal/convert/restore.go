@@ -41,7 +41,7 @@ var (
 // errNotOurs is the error for an annotation that conversion did not write in exactly this form.
 var errNotOurs = errors.New("it does not have the form that the conversion writes")
 
-// parseLosses parses the annotation of a content.
+// parseLosses parses the conversion-data annotation in a content.
 func parseLosses(content *object) (losses, error) {
 	carried := content.lookup(annotationPath(names.AnnotationConversionData))
 	if !carried.exists() {
@@ -61,7 +61,7 @@ func parseLosses(content *object) (losses, error) {
 	return result, nil
 }
 
-// restored returns a converted content with the lost values. It restores a lost value only if the visible value is
+// restored returns the converted content with the lost values. It restores a lost value only if the visible value is
 // still the value that was recorded with the loss. visible was converted from written, and back converts to the version
 // of written. The fields that are visible in that version must not change. The error is the reason if nothing is
 // restored.
@@ -128,7 +128,8 @@ func agrees(shown, visible, written value) bool {
 	return true
 }
 
-// mayRestore reports whether a value may be restored at a path. Only a few annotations may be, and only as strings.
+// mayRestore reports whether a value may be restored at a path. Only a few annotations may be restored, and only as
+// strings.
 func (r restoring) mayRestore(p path, value json.RawMessage) bool {
 	if p[0] == spec {
 		return depthOf(value) <= maxDepth-len(p)

@@ -46,8 +46,9 @@ const (
 )
 
 // statusToHub removes the parts of a status that the hub does not store. It removes a part that only v1alpha1 has if
-// the hub has the part from which it is derived. Otherwise the part stays, as in a status that an operator for only
-// v1alpha1 wrote. It returns the conditions that those of v1alpha1 follow, in the order of followers.
+// the hub has the part from which it is derived. Otherwise the part stays, as in a status that was written by an
+// operator that supports only v1alpha1. It returns the conditions from which those of v1alpha1 are derived, in the
+// order of followers.
 func statusToHub(o *object) []value {
 	status := o.objectAt("status")
 	if configMapOf(status).exists() {
@@ -56,7 +57,7 @@ func statusToHub(o *object) []value {
 	providers := providersOf(status)
 	for i := range providers {
 		if providers[i].member(providerConfig).exists() {
-			providers[i].open(o.arena).delete(providerConfig) // the server's own answer, which may contain secrets
+			providers[i].open(o.arena).delete(providerConfig) // The server's response may contain secrets.
 		}
 	}
 	list := status.listAt(conditions)
@@ -97,7 +98,7 @@ func statusFromHub(o *object) {
 	}
 }
 
-// condition is an entry of the conditions with its type.
+// condition is an entry of the list of conditions, with its type in name.
 type condition struct {
 	name, value value
 }
@@ -110,8 +111,8 @@ func conditionsOf(entries list) []condition {
 	return found
 }
 
-// followedIn returns the condition that each follower follows, in the order of followers. If several conditions have
-// the same type, the first one is used.
+// followedIn returns the condition from which each follower is derived, in the order of followers. If several
+// conditions have the same type, the first one is used.
 func followedIn(entries []condition) []value {
 	found := make([]value, len(followers))
 	for i, f := range followers {
@@ -141,9 +142,9 @@ func (f follower) from(followed value, status *object) *object {
 	hasPods := !made.get("reason").is(v1alpha2.ReasonScaledToZero)
 	switch {
 	case f.name == v1alpha1.ConditionServiceReady && status.get("serviceURL").hasText():
-		made.set("status", rawText("True")) // the Service exists, whether or not a change succeeds
+		made.set("status", rawText("True")) // The Service exists, even if its last change failed.
 	case f.name == v1alpha1.ConditionServiceReady && made.get("status").is("True"):
-		return nil // a stack without a Service
+		return nil // The stack has no Service.
 	case f.name == v1alpha1.ConditionHealthCheck && !hasPods:
 		made.set("status", rawText("Unknown"))
 		made.set("message", rawText("No pods to check"))

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// value is a JSON value: raw JSON, or an opened object or list. A value with none of these does not exist. Most parts
-// of an object are only copied, and keep their bytes. Raw JSON is shared and never changed.
+// value is a JSON value: raw JSON, or an opened object or list. The zero value represents a missing value. Most parts
+// of an object are only copied, byte by byte. Raw JSON is shared and never changed.
 type value struct {
 	raw    json.RawMessage
 	object *object
@@ -16,7 +16,7 @@ type value struct {
 
 type list []value
 
-// open opens raw JSON as an object, keeps it opened, and returns it. It returns nil if the value is not an object.
+// open opens raw JSON as an object in place, and returns the object. It returns nil if the value is not an object.
 func (v *value) open(from *arena) *object {
 	if v.object == nil && v.isRaw('{') {
 		*v = value{object: openObject(v.raw, from)}
@@ -43,7 +43,7 @@ func (v value) isRaw(first byte) bool { return len(v.raw) > 0 && v.raw[0] == fir
 
 func (v value) exists() bool { return len(v.raw) > 0 || v.object != nil || v.list != nil }
 
-// isNull reports whether a value is null or does not exist.
+// isNull reports whether a value is null or missing.
 func (v value) isNull() bool { return !v.exists() || v.isRaw('n') }
 
 // text returns the value of a string, and false if it is not a string.
@@ -73,7 +73,7 @@ func rawBool(is bool) value {
 }
 
 func rawText[T string | []byte](text T) value {
-	return value{raw: appendText(make([]byte, 0, len(text)+len(text)/4+len(`""`)), text)} // a quarter for escapes
+	return value{raw: appendText(make([]byte, 0, len(text)+len(text)/4+len(`""`)), text)} // Escapes may need the additional quarter.
 }
 
 // clone returns a copy of opened objects and lists.

@@ -170,7 +170,7 @@ type UnknownError struct {
 func (e *UnknownError) Error() string {
 	known := strings.Join(e.Known, ", ")
 	if e.Version == "" {
-		return fmt.Sprintf("unknown distribution %q; known distributions: %s; or set an image", e.Name, known)
+		return fmt.Sprintf("unknown distribution %q; known distributions: %s; use one of them, or set an image", e.Name, known)
 	}
 	return fmt.Sprintf("distribution %q has no version %q; known versions: %s", e.Name, e.Version, known)
 }

@@ -61,13 +61,15 @@ func (r *remarks) ofObject(object map[string]any) {
 		r.annotation(names.AnnotationCompat, compatComment(object))
 	}
 	for name, comment := range map[string]string{
-		names.AnnotationContainerName: "The name of the server's container. In v1alpha1 this is the field " +
-			"spec.server.containerSpec.name.",
-		names.AnnotationUserConfigNamespace: "The namespace of the ConfigMap in overrideConfig. In v1alpha1 this is the " +
-			"field spec.server.userConfig.configMapNamespace. The operator reads that ConfigMap only if its annotation " +
+		names.AnnotationContainerName: "This annotation contains the name of the server's container. It replaces the " +
+			"v1alpha1 field spec.server.containerSpec.name.",
+		names.AnnotationUserConfigNamespace: "This annotation contains the namespace of the ConfigMap in overrideConfig. It " +
+			"replaces the v1alpha1 field spec.server.userConfig.configMapNamespace. The operator reads that ConfigMap only if " +
+			"its annotation " +
 			names.AnnotationAllowNamespaces + " contains the namespace of this stack.",
-		names.AnnotationCABundleNamespace: "The namespace of the ConfigMap in caBundle. In v1alpha1 this is the field " +
-			"spec.server.tlsConfig.caBundle.configMapNamespace. The operator reads that ConfigMap only if its annotation " +
+		names.AnnotationCABundleNamespace: "This annotation contains the namespace of the ConfigMap in caBundle. It replaces " +
+			"the v1alpha1 field spec.server.tlsConfig.caBundle.configMapNamespace. The operator reads that ConfigMap only if " +
+			"its annotation " +
 			names.AnnotationAllowNamespaces + " contains the namespace of this stack.",
 	} {
 		if given[name] != nil {
@@ -107,7 +109,8 @@ func (r *remarks) ofConversionData(object map[string]any) {
 		r.warnings = append(r.warnings, "v1alpha1 cannot hold all values of "+carried+"; the annotation "+
 			names.AnnotationConversionData+" keeps the other values in effect")
 	default:
-		r.annotation(names.AnnotationConversionData, "The v1alpha1 form of values that v1alpha2 writes differently: "+carried+
+		r.annotation(names.AnnotationConversionData, "This annotation contains the v1alpha1 form of values that v1alpha2 "+
+			"writes differently: "+carried+
 			". Only clients that read the stack as v1alpha1 need this annotation. You may remove it.")
 	}
 }
@@ -142,7 +145,7 @@ func (r *remarks) ofOlder(older map[string]any) {
 }
 
 // overrideComment is the comment on an overrideConfig that was converted from a userConfig.
-const overrideComment = "In v1alpha1 this field is spec.server.userConfig. It refers to the complete configuration " +
+const overrideComment = "In v1alpha1, this field is spec.server.userConfig. It refers to the complete configuration " +
 	"of the server. The operator then generates no configuration, so you cannot also set spec.providers, resources, " +
 	"storage, disabled or settings."
 
@@ -181,7 +184,7 @@ func (r *remarks) ofProviders(value any, at ...string) {
 		}
 	}
 	if len(were) > 0 {
-		r.add("Contains the values of "+strings.Join(were, ", ")+" in v1alpha1.", append(slices.Clone(at), "settings")...)
+		r.add("These settings include the v1alpha1 values of "+strings.Join(were, ", ")+".", append(slices.Clone(at), "settings")...)
 	}
 }
 

@@ -45,7 +45,7 @@ func missing(object map[string]any) []string {
 	var problems []string
 	if name, generated := at(object, "metadata", "name"), at(object, "metadata", "generateName"); name == nil &&
 		generated == nil {
-		problems = append(problems, "metadata.name: required: the name of the server")
+		problems = append(problems, "metadata.name: required: set the name of the server")
 	}
 	if at(object, "spec", "distribution") != nil {
 		problems = append(problems, oneDistribution(object)...)

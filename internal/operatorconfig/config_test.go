@@ -76,7 +76,7 @@ func TestReadErrors(t *testing.T) {
 		"two documents":              {map[string]string{key: "a: b:1\n---\nc: d:1"}, []string{"image-overrides: contains more than one YAML document"}},
 		"a list":                     {map[string]string{key: "- starter"}, []string{"image-overrides: line 1: must be a mapping, got a list"}},
 		"a text":                     {map[string]string{key: "starter"}, []string{`image-overrides: line 1: must be a mapping, got the text "starter"`}},
-		"no image":                   {map[string]string{key: "starter:"}, []string{"image-overrides[starter]: line 1: must be text, got empty"}},
+		"no image":                   {map[string]string{key: "starter:"}, []string{"image-overrides[starter]: line 1: must be text, got an empty value"}},
 		"a number":                   {map[string]string{key: "starter: 1.5"}, []string{`image-overrides[starter]: line 1: must be text, got the number "1.5"; put it in quotes`}},
 		"a bool":                     {map[string]string{key: "starter: true"}, []string{`image-overrides[starter]: line 1: must be text, got the boolean "true"; put it in quotes`}},
 		"nested":                     {map[string]string{key: "starter: {image: a}"}, []string{"image-overrides[starter]: line 1: must be text, got a mapping"}},

@@ -182,7 +182,7 @@ func typeName(value *yaml.Node) string {
 	}
 	switch value.Tag {
 	case "!!null":
-		return "empty"
+		return "an empty value"
 	case "!!bool":
 		return "the boolean"
 	case "!!int", "!!float":

@@ -60,7 +60,7 @@ func TestReadRegistriesErrors(t *testing.T) {
 		"rewrite: [a]":          {"registries.rewrite: line 1: must be a mapping, got a list"},
 		"rewrite: {a: 'b c'}":   {`registries.rewrite[a]: "b c" is not ` + place},
 		"rewrite: {'a b': b}":   {`registries.rewrite[a b]: "a b" is not ` + place},
-		"rewrite: {a: }":        {"registries.rewrite[a]: line 1: must be text, got empty"},
+		"rewrite: {a: }":        {"registries.rewrite[a]: line 1: must be text, got an empty value"},
 		"cloudIdentities: []":   {`registries.cloudIdentities: unknown field, did you mean "cloudIdentity"?`},
 		"cloudIdentity: true":   {`registries.cloudIdentity: line 1: must be a list, got the boolean "true"`},
 		"cloudIdentity: [aws]": {`registries.cloudIdentity[0]: "aws" is not in a cloud registry: write one of ` + imagename.CloudForms +
