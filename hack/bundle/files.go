@@ -104,7 +104,7 @@ Load the images into your registry, and install the operator from there:
 For pull Secrets, the certificate of your registry, mirrors, and the requirements of stacks, see docs/how-to/air-gap.md
 in the operator's documentation.
 
-## Images of this archive
+## Images in this archive
 
 `
 

@@ -44,7 +44,7 @@ const (
 // exitCodes lists the meanings of the exit codes 0, 1 and 2 of each command. The text of a code that the command never
 // uses is empty.
 var exitCodes = map[string][3]string{
-	"init":   {success, "", wrong + "; a wrong answer, or a file that exists without --force"},
+	"init":   {success, "", wrong + "; an invalid answer, or a file that already exists if --force is not set"},
 	"render": {success, rejected, wrong},
 	"validate": {
 		success, "a manifest is rejected or cannot be read, or no stack is in the files; with --strict, also a warning", wrong,

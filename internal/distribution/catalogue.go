@@ -19,9 +19,8 @@ type entry struct {
 	only []string
 }
 
-// pinned maps each release line to the release that its stacks run. The image tag of the release is known from public
-// use. If no such tag is known for a covered release, the map has the newest release at the time when images of the
-// line were built.
+// pinned maps each release line to the release that its stacks run. This is a covered release whose image tag is known
+// from public use. If no such tag is known, it is the release that was the newest when images of the line were built.
 var pinned = map[string]string{
 	"0.2": "0.2.24",
 	"0.3": "0.3.5",
@@ -73,7 +72,7 @@ func (e *entry) has(version string) bool {
 }
 
 // versions returns the releases of a line that users may request, ascending: the releases covered by the line's data,
-// and the pinned one. It returns none if the line is not offered.
+// and the pinned one. It returns nil if the line is not offered.
 func (e *entry) versions(line string) []string {
 	match, err := release.LookupOffered(line)
 	if err != nil {
@@ -144,7 +143,7 @@ func Known(overrides Overrides) []string {
 	return slices.Compact(names)
 }
 
-// Versions returns the releases of a distribution of the catalogue that users may request, ascending. It returns none
+// Versions returns the releases of a distribution of the catalogue that users may request, ascending. It returns nil
 // for any other name.
 func Versions(name string) []string {
 	e := byName(name)

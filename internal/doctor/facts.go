@@ -18,7 +18,7 @@ import (
 // exist.
 type Answer[T any] struct {
 	Value T
-	// Problem is the reason why the value is not known, with the missing right. Empty means that the value is known.
+	// Problem is the reason why the value is not known, for example a missing right. Empty means that the value is known.
 	Problem string
 }
 

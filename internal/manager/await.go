@@ -31,9 +31,9 @@ var startAttempts = wait.Backoff{
 }
 
 // awaitAPIServer returns when the API server is ready, or ctx ends. An operator that loses its lease because the API
-// server is unavailable exits, and starts again while the API server is still unavailable. Exiting again would let the
-// kubelet's back-off grow to five minutes. While the operator waits, its liveness probe succeeds and its readiness
-// probe fails.
+// server is unavailable exits, and starts again while the API server is still unavailable. If it exited again, the
+// kubelet's back-off would grow to five minutes. While the operator waits, its liveness probe succeeds and its
+// readiness probe fails.
 func awaitAPIServer(ctx context.Context, config *rest.Config, healthAddress string, pauses wait.Backoff) error {
 	config = rest.CopyConfig(config)
 	config.Timeout = askTimeout
@@ -55,7 +55,7 @@ func awaitAPIServer(ctx context.Context, config *rest.Config, healthAddress stri
 
 // serveWaiting serves a successful liveness probe and a failing readiness probe until it is stopped.
 func serveWaiting(ctx context.Context, address string) (stop func() error, err error) {
-	if address == "" || address == "0" { // disabled; the manager uses the same values
+	if address == "" || address == "0" { // The manager also treats these values as disabled.
 		return func() error { return nil }, nil
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)

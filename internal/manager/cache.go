@@ -165,7 +165,8 @@ func stripWorkload(object any) (any, error) {
 	return object, nil
 }
 
-// installers returns the names and images of the init containers of a pod with external providers. Nil means none.
+// installers returns the names and images of the init containers of a pod with external providers, and nil for any
+// other pod.
 func installers(all []corev1.Container) []corev1.Container {
 	if !slices.ContainsFunc(all, func(c corev1.Container) bool { return c.Name == names.ExternalContainer }) {
 		return nil

@@ -139,7 +139,7 @@ func managerOptions(scheme *runtime.Scheme, options Options) ctrl.Options {
 		LeaderElection:                options.LeaderElect,
 		LeaderElectionID:              names.LeaderElectionID,
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,
-		LeaderElectionReleaseOnCancel: true, // safe, because Run returns when Start does
+		LeaderElectionReleaseOnCancel: true, // This is safe, because Run returns when Start returns.
 		LeaseDuration:                 &options.LeaseDuration,
 		RenewDeadline:                 &options.RenewDeadline,
 		RetryPeriod:                   &options.RetryPeriod,

@@ -22,8 +22,8 @@ const (
 )
 
 // memoryReleaser returns memory to the node as soon as a burst of work is over. By default, an idle Go program keeps
-// this memory for two minutes, until the next garbage collection. Such a program never returns the memory into which
-// the heap may grow.
+// this memory for two minutes, until the next garbage collection, and never returns the memory into which the heap may
+// grow.
 type memoryReleaser struct {
 	tick time.Duration
 	// allocated returns the total number of allocated bytes.

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
-// Run parses args, runs the operator until ctx ends, and returns the exit code. An empty version means the one that Go
-// recorded.
+// Run parses args, runs the operator until ctx ends, and returns the exit code. If version is empty, Run uses the
+// version that Go recorded.
 func Run(ctx context.Context, args []string, version string, getenv func(string) string, stderr io.Writer) int {
 	if err := run(ctx, args, versionOr(version), getenv, stderr); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {

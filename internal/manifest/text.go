@@ -10,7 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
 
-// text contains the comments and the order of the keys in a manifest. The places are those of the version to write.
+// text contains the comments and the order of the keys in a manifest. Each place is a path in the version that is
+// written.
 type text struct {
 	// head and foot are the comments of the whole document.
 	head, foot string

@@ -40,9 +40,9 @@ type definition struct {
 }
 
 // storageKind returns the kind in the storage version, in which objects are listed and written. With the admission
-// policy, a write of an object takes the same number of conversions in both versions (nine on Kubernetes 1.36: reads,
-// writes, watches, and managed fields of the other version). In the storage version, a list of migrated objects takes
-// none.
+// policy, a write of an object requires the same number of conversions in both versions (nine on Kubernetes 1.36:
+// reads, writes, watches, and managed fields of the other version). In the storage version, a list of migrated objects
+// requires no conversion.
 func (d *definition) storageKind() kind { return d.kind.WithVersion(d.storage) }
 
 // migrated reports whether all objects are stored in the storage version.

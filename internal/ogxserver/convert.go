@@ -79,7 +79,7 @@ func path(dotted string) []string { return strings.Split(dotted, ".") }
 
 func joined(steps []string) string { return strings.Join(steps, "\x00") }
 
-// fieldPath returns a path in the form of all messages: spec.providers.inference.remote.vllm[0].
+// fieldPath returns a path in the form that messages use: spec.providers.inference.remote.vllm[0].
 func fieldPath(steps []string) string {
 	var text strings.Builder
 	for i, step := range steps {
@@ -146,7 +146,7 @@ func (c *conversion) differs(text string, to ...string) {
 	c.result.Warnings = append(c.result.Warnings, fieldPath(to)+": "+text)
 }
 
-// leaveOut records a field that a stack does not have, and warns that its effect is lost.
+// leaveOut records a field that a stack does not have, and adds a warning, because the field has no effect in a stack.
 func (c *conversion) leaveOut(from, reason string) {
 	c.needless(from, reason)
 	c.result.Warnings = append(c.result.Warnings, from+": "+reason)

@@ -100,7 +100,7 @@ func (a *allowed) samePort(ports []any) bool {
 		!slices.ContainsFunc(ports, func(value any) bool { return !of(value) })
 }
 
-// everyNamespace means all namespaces.
+// everyNamespace is the entry of allowedFrom.namespaces that allows all namespaces.
 const everyNamespace = "*"
 
 // peer adds a peer that selects namespaces. The stack's own namespace is always allowed.
@@ -108,7 +108,7 @@ func (a *allowed) peer(peer map[string]any, at string) {
 	namespaces, ok := peer["namespaceSelector"].(map[string]any)
 	pods, _ := peer["podSelector"].(map[string]any)
 	switch {
-	case peer["podSelector"] != nil && !ok && len(pods) == 0: // every pod of the stack's own namespace
+	case peer["podSelector"] != nil && !ok && len(pods) == 0: // The stack's own namespace is always allowed.
 	case !ok || len(pods) > 0 || peer["ipBlock"] != nil:
 		a.leaveOut(at, "spec.networking.allowedFrom only selects whole namespaces, by name or by a label: "+ownPolicy)
 	case !a.selector(namespaces):

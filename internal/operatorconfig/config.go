@@ -26,7 +26,7 @@ const (
 	KeyGateway = "gateway"
 	// KeyRegistries holds the settings for reading images.
 	KeyRegistries = "registries"
-	// KeyBounds limits what the stacks of a namespace may use.
+	// KeyBounds holds the limits for the stacks of a namespace.
 	KeyBounds = "bounds"
 )
 
@@ -42,10 +42,10 @@ type Config struct {
 	Gateway *Gateway
 	// Registries holds the settings for reading images.
 	Registries Registries
-	// Bounds limit what the stacks of a namespace may use.
+	// Bounds holds the limits for the stacks of each namespace.
 	Bounds bounds.Bounds
 
-	// known holds the keys that were valid at least once, or missing.
+	// known holds the keys that are missing or were valid at least once.
 	known map[string]bool
 }
 
@@ -99,8 +99,8 @@ func Template() map[string]string {
 	return data
 }
 
-// Read reads the ConfigMap. Nil means that it does not exist. A key with an error keeps its part of last, the previous
-// config. The field of each error begins with the key.
+// Read reads the ConfigMap. Nil means that it does not exist. For a key with an error, Read returns the value of last,
+// the previous config. The field of each error begins with the key.
 func Read(configMap *corev1.ConfigMap, last Config) (Config, field.ErrorList) {
 	config := Config{Registries: Registries{ReadLabels: true}, known: map[string]bool{}}
 	r := &reader{}

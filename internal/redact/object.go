@@ -17,7 +17,7 @@ func (k *Known) Object(object map[string]any) map[string]any {
 		return k.secret(object)
 	case "ConfigMap":
 		return k.configMap(object)
-	// The schema has properties with the names of fields that are redacted in other objects.
+	// The schema in a definition has properties with the names of fields that are redacted in other objects.
 	case "CustomResourceDefinition":
 		return k.definition(object)
 	default:
@@ -51,7 +51,7 @@ func (k *Known) fields(object map[string]any) map[string]any {
 	return kept
 }
 
-// secret keeps the names of a Secret's keys.
+// secret returns the metadata and the type of a Secret, and the names of its keys.
 func (k *Known) secret(object map[string]any) map[string]any {
 	data, _ := object["data"].(map[string]any)
 	keys := []any{}
@@ -125,5 +125,5 @@ func isOurs(variable string) bool {
 	return slices.Contains(variables, variable) || strings.HasPrefix(variable, imagePrefix)
 }
 
-// size returns the replacement of a text that is not shown.
+// size returns the replacement for a text that is not shown. It contains the size of the text.
 func size(text string) string { return fmt.Sprintf("<redacted: %d bytes>", len(text)) }

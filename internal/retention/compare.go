@@ -157,8 +157,8 @@ func (c *comparison) recorded(was Data) {
 	}
 }
 
-// gone handles data whose provider or store no longer exists. It records no loss if the release no longer supports such
-// data, because the configuration engine reports this.
+// gone handles data whose provider or store no longer exists. It records no loss if the new release does not support
+// this kind of data, because the configuration engine reports this.
 func (c *comparison) gone(what string, was Data) {
 	if !c.anyDurable(was) || !c.has(what) {
 		return
@@ -182,7 +182,7 @@ func (c *comparison) gone(what string, was Data) {
 	}
 }
 
-// has reports whether the release can store such data. It returns true for an unknown release.
+// has reports whether the release after the change can store this kind of data. It returns true for an unknown release.
 func (c *comparison) has(what string) bool {
 	found, err := release.Lookup(c.after.Release)
 	if err != nil {

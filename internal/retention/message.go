@@ -116,8 +116,8 @@ func unmounted(source, to string, durable bool) string {
 
 // displacement is data on a volume that the server looks for elsewhere.
 type displacement struct {
-	// from is the location of the data. now is the directory in which the server looks for the data. durable means on a
-	// volume.
+	// from is the location of the data. now is the directory in which the server looks for the data. durable reports
+	// whether now is on a volume.
 	from    location
 	now     string
 	durable bool

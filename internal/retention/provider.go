@@ -103,7 +103,7 @@ func (r *reader) responses(api string, in []Place) {
 	}
 }
 
-// own returns the places that a provider's settings contain themselves.
+// own returns the places that a provider's settings contain directly.
 func (r *reader) own(config *yaml.Node) []Place {
 	var found []Place
 	for _, key := range fileKeys {

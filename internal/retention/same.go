@@ -48,7 +48,7 @@ func (c *comparison) same(what string, was, is Place) bool {
 }
 
 // sameSpace compares namespaces and tables. Namespaces that are not separate count as the same. When they become
-// separate, the pod copies the data at its start.
+// separate, the pod copies the data when it starts.
 func (c *comparison) sameSpace(what string, was, is Place) bool {
 	old, now := c.before.Stores[was.Store], c.after.Stores[is.Store]
 	if strings.HasPrefix(old.Type, "kv") && (!old.Apart || !now.Apart) {

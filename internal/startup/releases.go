@@ -96,7 +96,7 @@ func releases() []byte {
 func fields(f facts) map[string]json.RawMessage {
 	var out map[string]json.RawMessage
 	if err := json.Unmarshal(encode(f), &out); err != nil {
-		panic(fmt.Sprintf("startup: read facts: %v", err)) // encode wrote them
+		panic(fmt.Sprintf("startup: read facts: %v", err)) // The function encode wrote this JSON.
 	}
 	return out
 }

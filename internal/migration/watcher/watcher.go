@@ -118,7 +118,7 @@ func (w *Watcher) watch(ctx context.Context, definition client.Object) (<-chan s
 func (w *Watcher) follow(ctx context.Context, changes <-chan struct{}) {
 	observed := w.options.Migration
 	report := migration.Sparsely(func(now migration.Progress) {
-		if now.Pending() > 0 { // run logs the end
+		if now.Pending() > 0 { // The method run logs the end of a run.
 			log.FromContext(ctx).Info("Migrating stored objects", counts(now)...)
 		}
 	})

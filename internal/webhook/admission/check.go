@@ -20,7 +20,7 @@ import (
 
 type stack = v1alpha2.LlamaStackDistribution
 
-// maxPlanned is the size in bytes of JSON of the largest spec that the webhook compares with a release of the server.
+// maxPlanned is the maximum size of a spec, in bytes of JSON, that the webhook compares with a release of the server.
 // The time for the comparison grows with the spec, and the API server waits for the answer. The operator itself
 // compares larger specs.
 const maxPlanned = 32 << 10
@@ -119,7 +119,7 @@ func (v *Validator) compare(
 		return
 	}
 	if err != nil {
-		return // a bug, which the operator reports
+		return // This is a bug, which the operator reports.
 	}
 	for _, finding := range built.Warnings {
 		if text := finding.String(); !slices.Contains(found.warnings, text) {

@@ -106,7 +106,7 @@ func (i *injector) check() error {
 func (t *target) look(ctx context.Context) time.Duration {
 	current := t.source.current.Load()
 	if current == nil {
-		return longestPause // until there is a bundle
+		return longestPause // A new bundle ends the pause.
 	}
 	found, state, err := t.update(ctx, current.bundle)
 	switch {

@@ -70,7 +70,7 @@ func prepare(name string, now, notAfter time.Time) (*x509.Certificate, *ecdsa.Pr
 	if err != nil {
 		return nil, nil, fmt.Errorf("create a serial number: %w", err)
 	}
-	now = now.Truncate(time.Second) // the precision of a certificate
+	now = now.Truncate(time.Second) // Times in a certificate have a precision of one second.
 	return &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-backdated),
 		NotAfter:              notAfter.Truncate(time.Second),

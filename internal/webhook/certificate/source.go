@@ -106,7 +106,7 @@ func (s *source) renew(ctx context.Context, now time.Time) (time.Time, error) {
 		return time.Time{}, err
 	}
 	if !maps.EqualFunc(secret.Data, data, bytes.Equal) {
-		if found.serves(now, s.dnsNames) { // until the write succeeds
+		if found.serves(now, s.dnsNames) { // The replica serves this certificate until the write succeeds.
 			s.publish(found, next)
 		}
 		if err := s.write(ctx, secret, data, now); err != nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
 
-// answer is the review in the response. Its beginning is buffered, so that most failures discard it. The rest is sent
-// immediately.
+// answer is the review in the response. Its beginning is buffered, so that it can be discarded after most failures. The
+// rest is sent immediately.
 type answer struct {
 	to   http.ResponseWriter
 	pace *pace
 	held []byte
-	// objects is the number of objects. sent reports that the beginning was sent.
+	// objects is the number of objects. sent reports whether the beginning was sent.
 	objects int
 	sent    bool
 }
@@ -50,7 +50,7 @@ func (a *answer) add(object []byte, version string) error {
 	return nil
 }
 
-// send writes the buffered part before the request was read to its end.
+// send writes the buffered part before the request is read to its end.
 func (a *answer) send() error {
 	if !a.sent {
 		if err := http.NewResponseController(a.to).EnableFullDuplex(); err != nil {
