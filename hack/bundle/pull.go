@@ -113,7 +113,7 @@ func inLayout(path string) (v1.Image, v1.ImageIndex, error) {
 		}
 	}
 	if len(matching) != 1 {
-		return nil, nil, fmt.Errorf("the OCI layout %q has %d images with the tag %q and needs exactly one: specify the tag of an image, %s%s:TAG", folder, len(matching), tag, layoutPrefix, folder)
+		return nil, nil, fmt.Errorf("the OCI layout %q has %d images with the tag %q, but must have exactly one: specify the tag of an image as %s%s:TAG", folder, len(matching), tag, layoutPrefix, folder)
 	}
 	if matching[0].MediaType.IsIndex() {
 		inner, err := index.ImageIndex(matching[0].Digest)

@@ -20,10 +20,12 @@ const (
 
 // part is the part of an object that the chart uses.
 type part struct {
-	source string // a file of manifests
-	name   string // the name of the object in the source
-	key    string // the key of the object: spec or rules
-	file   string // the file of the chart
+	// source is a file of manifests, and name is the name of the object in it.
+	source, name string
+	// key is the key of the object: spec or rules.
+	key string
+	// file is the file of the chart.
+	file string
 }
 
 var parts = []part{
@@ -106,7 +108,8 @@ func take(data []byte, name, key string) ([]byte, error) {
 	}
 }
 
-// belongs reports whether a line belongs to the key above it: it is indented, an entry of a list, or empty.
+// belongs reports whether a line is part of the value of the key above it: the line is indented, begins an entry of a
+// list, or is empty.
 func belongs(line []byte) bool {
 	return bytes.HasPrefix(line, []byte(" ")) || bytes.HasPrefix(line, []byte("- ")) || bytes.Equal(line, []byte("\n"))
 }

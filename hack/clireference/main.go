@@ -101,7 +101,7 @@ func run(folder string) error {
 	}
 	for _, file := range found {
 		if !known[file.Name()] {
-			return fmt.Errorf("page %s belongs to no command; remove it", filepath.Join(folder, file.Name()))
+			return fmt.Errorf("there is no command for page %s; remove the page", filepath.Join(folder, file.Name()))
 		}
 	}
 	return nil

@@ -4,7 +4,7 @@ package main
 
 import (
 	"cmp"
-	_ "embed" // for the texts of the pages
+	_ "embed" // The texts of the pages are embedded.
 	"errors"
 	"fmt"
 	"go/ast"

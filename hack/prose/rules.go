@@ -4,11 +4,15 @@ import "regexp"
 
 // rule is a pattern that a text must not match.
 type rule struct {
-	name    string
-	pattern *regexp.Regexp // matched against each sentence
-	except  *regexp.Regexp // matches words that the rule allows although the pattern matches; nil means none
-	kinds   []kind         // the kinds of texts to which the rule applies; nil means all
-	advice  string         // the words to write instead
+	name string
+	// pattern is matched against each sentence.
+	pattern *regexp.Regexp
+	// except matches words that the rule allows although the pattern matches. Nil means that there are no exceptions.
+	except *regexp.Regexp
+	// kinds lists the kinds of texts to which the rule applies. Nil means all kinds.
+	kinds []kind
+	// advice contains the words to write instead.
+	advice string
 }
 
 // actor matches a program as the subject of a sentence.

@@ -9,9 +9,12 @@ import (
 type kind int
 
 const (
-	comment kind = iota // of code, and of Makefiles, scripts and YAML
-	message             // a string of the product that a user reads
-	page                // a paragraph, a heading or a table cell of Markdown
+	// comment is a comment in code, a Makefile, a script or YAML.
+	comment kind = iota
+	// message is a string of the product that a user reads.
+	message
+	// page is a paragraph, a heading or a table cell of Markdown.
+	page
 )
 
 // text is a paragraph and the line where it begins.

@@ -29,7 +29,7 @@ func TestPagesAreUpToDate(t *testing.T) {
 	}
 	for _, path := range found {
 		if _, ok := want[filepath.Base(path)]; !ok {
-			t.Errorf("%s belongs to no release line; run make generate-docs", path)
+			t.Errorf("there is no release line for %s; run make generate-docs", path)
 		}
 	}
 }

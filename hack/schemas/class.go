@@ -52,7 +52,8 @@ func (c *classes) name(class *schema.Class) string {
 	}
 	properties := object{}
 	definition := object{"properties": properties}
-	c.definitions[class.Name] = definition // set before the keys, because classes can refer to each other
+	// The definition is added before its keys, because classes can refer to each other.
+	c.definitions[class.Name] = definition
 	for i := range class.Keys {
 		key := &class.Keys[i]
 		for _, name := range append([]string{key.Name}, key.Aliases...) {

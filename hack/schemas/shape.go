@@ -121,7 +121,7 @@ func providerSchema(fields []shapes.Field, version string) object {
 			"This is the short form of secretRefs.",
 		"errorMessage": "This is not a field of a provider. The fields are " + strings.Join(names, ", ") +
 			". Put a key of the provider's configuration below settings, or write " + secretForm + ".",
-		"type": []any{"object"}, // a list, because editors use the message only for a list of types
+		"type": []any{"object"}, // Editors use the message only for a list of types.
 		"if":   object{"type": "object"}, "then": ref(secretReference),
 	}
 	schema["maxProperties"] = intent.MaxProviderFields

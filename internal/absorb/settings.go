@@ -7,8 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// patch adds to settings and removeSettings the differences between two configurations, except those that belong to
-// other fields. It reports whether it added anything.
+// patch adds to settings and removeSettings the differences between two configurations, except those in values that
+// other fields set. It reports whether it added anything.
 func (c *candidate) patch(from, to object, path []string) bool {
 	changed := false
 	for _, key := range sortedKeys(to) {
@@ -58,7 +58,7 @@ func putAt(into object, path []string, value any) {
 	into[path[len(path)-1]] = value
 }
 
-// remove removes a value, unless it or a part of it belongs to another field.
+// remove removes a value, unless another field sets the value or a part of it.
 func (c *candidate) remove(path []string) bool {
 	instead, holds := intent.Owned(path...)
 	dotted := slices.ContainsFunc(path, func(key string) bool { return key == "" || strings.ContainsAny(key, ". \t\n") })

@@ -30,7 +30,7 @@ type Rule struct {
 	// Stacks is the maximum number of stacks in each of the namespaces. If there are more, the newest stacks exceed it.
 	// Nil means any number.
 	Stacks *int
-	// Domains lists the domains to which spec.networking.expose.hostname may belong.
+	// Domains lists the domains that may contain the host name in spec.networking.expose.hostname.
 	Domains []string
 	// IngressClasses lists the allowed values of spec.networking.expose.ingressClassName.
 	IngressClasses []string

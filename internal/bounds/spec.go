@@ -91,7 +91,7 @@ func (r *Rule) expose(expose *v1alpha2.ExposeSpec) field.ErrorList {
 	return errs
 }
 
-// inDomain reports whether a host name is one of the domains, or belongs to one.
+// inDomain reports whether a host name is one of the domains or a subdomain of one.
 func inDomain(host string, domains []string) bool {
 	return slices.ContainsFunc(domains, func(domain string) bool {
 		return host == domain || strings.HasSuffix(host, "."+domain)

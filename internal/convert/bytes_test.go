@@ -42,7 +42,7 @@ func convertBytes(t *testing.T, object []byte, to string) []byte {
 func TestBytesAreStable(t *testing.T) {
 	for _, object := range someObjects(t) {
 		object["kind"] = v1alpha1.Kind
-		delete(object, "status") // it is derived
+		delete(object, "status") // The status is derived.
 		written, to := encodePlain(t, object), otherVersion(object)
 		other := convertBytes(t, written, to)
 		back := convertBytes(t, other, object["apiVersion"].(string))

@@ -122,7 +122,7 @@ func tidy(content *object) {
 	}
 }
 
-// putContent writes a converted spec and converted annotations to the object that they belong to.
+// putContent writes the apiVersion, the converted spec and the converted annotations to an object.
 func putContent(o *object, apiVersion string, converted *object) {
 	o.set("apiVersion", rawText(apiVersion))
 	o.put(spec, converted.get(spec))

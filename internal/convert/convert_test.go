@@ -89,7 +89,7 @@ func TestChangesInTheOtherVersion(t *testing.T) {
 		change  func(spec tree)
 		want    string
 	}{
-		"another distribution loses the version": {
+		"another distribution removes the version": {
 			written: `{apiVersion: llamastack.io/v1alpha2, metadata: {name: a}, spec: {distribution: {name: starter, version: "0.7"}}}`,
 			change:  func(spec tree) { at(spec, "server", "distribution")["name"] = "mine" },
 			want:    `{distribution: {name: mine}}`,
@@ -104,7 +104,7 @@ func TestChangesInTheOtherVersion(t *testing.T) {
 			change:  func(spec tree) { at(spec, "server", "storage")["size"] = "2Gi" },
 			want:    `{workload: {storage: {size: 2Gi, retainOnDelete: true}}}`,
 		},
-		"a removed volume loses its storage class": {
+		"the removal of a volume removes its storage class": {
 			written: `{apiVersion: llamastack.io/v1alpha2, metadata: {name: a}, spec: {workload: {storage: {size: 1Gi, storageClassName: fast}}}}`,
 			change:  func(spec tree) { delete(at(spec, "server"), "storage") },
 			want:    `{}`,
@@ -124,7 +124,7 @@ func TestChangesInTheOtherVersion(t *testing.T) {
 			change:  func(spec tree) { at(spec, "network")["exposeRoute"] = false },
 			want:    `{networking: {expose: false}}`,
 		},
-		"another ConfigMap loses the key": {
+		"another ConfigMap removes the key": {
 			written: `{apiVersion: llamastack.io/v1alpha2, metadata: {name: a}, spec: {overrideConfig: {configMapName: c, key: k}}}`,
 			change:  func(spec tree) { at(spec, "server", "userConfig")["configMapName"] = "d" },
 			want:    `{overrideConfig: {configMapName: d}}`,

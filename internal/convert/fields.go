@@ -9,7 +9,7 @@ import (
 // field is a field of the API with its paths in both versions.
 type field struct {
 	older, hub path
-	// holder reports whether only the existence of the object counts, not its content.
+	// holder reports whether only the existence of the object matters, not its content.
 	holder bool
 }
 

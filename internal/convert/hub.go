@@ -132,7 +132,7 @@ func exposeToOlder(hub, older *object) {
 	}
 }
 
-// applies reports whether the hub has the field to which the annotation belongs.
+// applies reports whether the hub has the field without which the annotation has no meaning.
 func (a attribute) applies(hub *object) bool {
 	return a.neighbour == nil || !hub.lookup(a.neighbour).isNull()
 }

@@ -12,8 +12,7 @@ type object struct {
 	members []member
 	// places maps the keys of an object with many members to their indexes. It is nil until it is needed.
 	places map[string]int
-	// arena is the source of this object and of the objects that belong to it. If it is nil, each object is allocated
-	// separately.
+	// arena is the source of this object and of the objects inside it. If it is nil, each object is allocated separately.
 	arena *arena
 }
 

@@ -84,7 +84,7 @@ func (r restoring) restored(
 	return result, nil
 }
 
-// restore adds the lost values to a content, and to a skeleton, which contains no other values.
+// restore adds the lost values to the converted content, and to a skeleton, which contains no other values.
 func (r restoring) restore(l losses, visible, skeleton *object) error {
 	for _, lost := range l.Lost {
 		p, ok := parsePointer(lost.Path)
@@ -147,7 +147,7 @@ func (r restoring) fits(skeleton *object) error {
 	return nil
 }
 
-// holds reports whether the anchor of the path exists, if the path has an anchor.
+// holds reports whether the anchor of the path exists. It returns true for a path without an anchor.
 func (r restoring) holds(visible *object, p path) bool {
 	for _, anchor := range r.anchors {
 		if len(p) > len(anchor) && slices.Equal(p[:len(anchor)], anchor) && visible.lookup(anchor).isNull() {

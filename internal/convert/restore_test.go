@@ -67,7 +67,7 @@ func TestForgedDataIsIgnored(t *testing.T) {
 		"the status":                    {olderDemo, forged("/status/phase", "", `"Ready"`), noPlace},
 		"the kind":                      {olderDemo, forged("/kind", "", `"Pod"`), noPlace},
 		"the root":                      {olderDemo, forged("", "", `{}`), noPlace},
-		"no pointer":                    {olderDemo, forged("spec/settings", "", `{}`), noPlace},
+		"not a pointer":                 {olderDemo, forged("spec/settings", "", `{}`), noPlace},
 		"deeper than any field":         {olderDemo, forged("/spec/a/b/c/d/e/f/g/h/i", "", `1`), noPlace},
 		"all annotations":               {olderDemo, forged("/annotations", "", `{"a":"b"}`), noPlace},
 		"below an annotation":           {olderDemo, forged("/annotations/llamastack.io~1container-name/a", "", `"b"`), noPlace},
@@ -165,7 +165,7 @@ func TestEveryEditWins(t *testing.T) {
 	edits := 0
 	objects := someObjects(t)
 	for _, object := range objects[:len(objects)-50] {
-		delete(object, "status") // it is derived
+		delete(object, "status") // The status is derived.
 		other, _ := convertAndBack(object)
 		spec, _ := other["spec"].(tree)
 		edited := decodeJSON(t, encodeJSON(t, other))
@@ -239,7 +239,7 @@ func TestAppliedAgain(t *testing.T) {
 		if object["apiVersion"] != v1alpha1.GroupVersion.String() {
 			continue
 		}
-		delete(object, "status") // it is derived
+		delete(object, "status") // The status is derived.
 		stored := convert.ToHub(object)
 		for range 3 {
 			read := convert.FromHub(stored)

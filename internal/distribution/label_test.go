@@ -10,7 +10,8 @@ import (
 
 // withLabelCases are the cases of TestWithLabel.
 var withLabelCases = map[string]struct {
-	name, image, version string // from the spec; with a name, image is its override
+	// name, image and version are the values in the spec. If name is set, image is an override of its image.
+	name, image, version string
 	label                string
 	own                  bool
 	want                 summary

@@ -83,7 +83,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("exit code %d:\n%s", code, output)
 		}
 	case <-time.After(30 * time.Second):
-		t.Fatalf("does not stop:\n%s", output)
+		t.Fatalf("the operator does not stop:\n%s", output)
 	}
 	if holder := leaseHolder(t, admin); holder != "" {
 		t.Errorf("%s still holds the lease", holder)

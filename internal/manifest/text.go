@@ -160,7 +160,7 @@ func (t *text) unplaced() string {
 	var found string
 	for _, place := range t.order {
 		p := t.pairs[place]
-		if strings.HasPrefix(place, ownAnnotations) { // these annotations have comments of this package
+		if strings.HasPrefix(place, ownAnnotations) { // This package adds its own comments to these annotations.
 			continue
 		}
 		if p.key != nil && !p.keyUsed {

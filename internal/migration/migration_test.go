@@ -224,7 +224,7 @@ func (o obstacles) objectIsRejected(t *testing.T) {
 	if err := o.Delete(t.Context(), binding); err != nil {
 		t.Fatal(err)
 	}
-	testutil.Eventually(t, "the policy to be gone", func() (bool, error) {
+	testutil.Eventually(t, "the policy to be deleted", func() (bool, error) {
 		_, result, err := m.Try(t.Context(), "v1alpha2")
 		return result.Failed == 0, err
 	})

@@ -108,10 +108,10 @@ func (c *conversion) models() {
 func (c *conversion) defaultProvider(model map[string]any, at ...string) {
 	ids := c.taken["inference"]
 	if len(ids) == 0 {
-		c.differs("Without a provider, this model belongs to the first provider of the base. "+
-			"In an OGXServer, it belongs to the alphabetically first provider. Set the provider.", append(at, "name")...)
+		c.differs("Without a provider, this model is assigned to the first provider of the base. "+
+			"In an OGXServer, it is assigned to the alphabetically first provider. Set the provider.", append(at, "name")...)
 		return
 	}
 	model["provider"] = slices.Min(ids)
-	c.note("Without a provider, a model of an OGXServer belongs to the alphabetically first provider.", append(at, "provider")...)
+	c.note("Without a provider, a model of an OGXServer is assigned to the alphabetically first provider.", append(at, "provider")...)
 }

@@ -225,7 +225,7 @@ func TestWaiting(t *testing.T) {
 		}
 	}
 	if waiting, unknown := retention.Waiting(losses[:1], "vector_io/faiss"); waiting != nil || unknown != nil {
-		t.Errorf("a stale annotation: waits for %v, unknown words %q", waiting, unknown)
+		t.Errorf("an annotation with data that is not lost: waits for %v, unknown words %q", waiting, unknown)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Entry is the place of an entry: a page and an anchor.
+// Entry is the location of a troubleshooting entry: its page and its anchor.
 type Entry struct{ Page, Anchor string }
 
 // String returns the last part of a link to the entry.

@@ -179,7 +179,7 @@ func TestWatcher(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := calls
-		testutil.Eventually(t, "the operator to look at the definition", func() (bool, error) {
+		testutil.Eventually(t, "the operator to read the definition", func() (bool, error) {
 			calls = o.calls.Load()
 			return calls > before, nil
 		})

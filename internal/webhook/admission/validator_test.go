@@ -111,8 +111,10 @@ func marked(stack *v1alpha2.LlamaStackDistribution) {
 type handleCase struct {
 	config  map[string]string
 	request admission.Request
-	denied  string // part of the message; empty means allowed
-	warned  string // part of a warning; empty means no warning
+	// denied is a part of the message. It is empty if the request is allowed.
+	denied string
+	// warned is a part of a warning. It is empty if there is no warning.
+	warned string
 }
 
 // deleted, labelled and onOldRelease change a stack.
@@ -162,14 +164,14 @@ func TestHandle(t *testing.T) {
 		"a field of another release": {request: create(object(t, `{distribution: {name: starter}, providers: {skills: {provider: inline::builtin}}}`, onOldRelease)), denied: `spec.providers.skills`},
 		"a missing Secret":           {request: create(object(t, `{distribution: {name: starter}, providers: {inference: {provider: openai, apiKey: {secretKeyRef: {name: none, key: token}}}}}`, nil))},
 		"a missing ConfigMap":        {request: create(object(t, `{distribution: {name: starter}, baseConfig: {configMapName: none}}`, nil))},
-		"beyond an administrator's bound": {
+		"a stack that exceeds a bound of an administrator": {
 			config: bounded, request: create(object(t, good, nil)), denied: "registry.example.com",
 		},
-		"an update that breaks it": {
+		"an update that makes a valid stack invalid": {
 			request: update(object(t, good, nil), object(t, bad, nil)),
 			denied:  `spec.providers.inference.provider: `,
 		},
-		"an update of what was wrong": {
+		"an update of a stack that was already invalid": {
 			request: update(object(t, bad, nil), object(t, more, nil)),
 			warned:  `spec.providers.inference.provider: `,
 		},

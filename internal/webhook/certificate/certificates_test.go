@@ -41,14 +41,14 @@ func TestReplicas(t *testing.T) {
 		b.start(t, names.OperatorServiceAccount),
 	}
 	b.eventuallyTrusted(t, replicas...)
-	testutil.Eventually(t, "the replicas to rest", func() (bool, error) { return b.clock.Waiters() == 3*3, nil })
+	testutil.Eventually(t, "the replicas to be idle", func() (bool, error) { return b.clock.Waiters() == 3*3, nil })
 	want := map[string]int{"secrets": 1, "customresourcedefinitions": 1, "validatingwebhookconfigurations": 1}
 	if diff := cmp.Diff(want, b.written()); diff != "" {
 		t.Errorf("writes (-want +got):\n%s", diff)
 	}
 	late := b.start(t, names.OperatorServiceAccount)
 	b.eventuallyTrusted(t, late)
-	testutil.Eventually(t, "the replicas to rest", func() (bool, error) { return b.clock.Waiters() == 3*4, nil })
+	testutil.Eventually(t, "the replicas to be idle", func() (bool, error) { return b.clock.Waiters() == 3*4, nil })
 	if diff := cmp.Diff(map[string]int{}, b.written()); diff != "" {
 		t.Errorf("writes although all objects are correct (-want +got):\n%s", diff)
 	}
@@ -229,7 +229,7 @@ func TestOtherInjector(t *testing.T) {
 		t.Errorf("event %q", event)
 	}
 	b.eventuallyUntrusted(t, "cert-manager.io/inject-ca-from")
-	testutil.Eventually(t, "attempts that tell nothing new", func() (bool, error) {
+	testutil.Eventually(t, "attempts that report nothing new", func() (bool, error) {
 		b.clock.Step(lastRetry)
 		return strings.Count(b.log.String(), "Trying again") >= 3, nil
 	})
@@ -237,7 +237,7 @@ func TestOtherInjector(t *testing.T) {
 		t.Errorf("writes (-want +got):\n%s", diff)
 	}
 	edit(t, b, definition(service), func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Annotations = nil })
-	testutil.Eventually(t, "the condition to go", func() (bool, error) {
+	testutil.Eventually(t, "the condition to be removed", func() (bool, error) {
 		return b.untrusted(t) == nil &&
 			injected(t)[crdKind] == 1, nil
 	})
@@ -257,7 +257,7 @@ func TestConditionOfOthers(t *testing.T) {
 	edit(t, b, definition(service), func(crd *apiextensionsv1.CustomResourceDefinition) {
 		crd.Spec.Conversion.Webhook.ClientConfig.CABundle = replicas[0].CABundle()
 	})
-	testutil.Eventually(t, "the condition to go", func() (bool, error) { return b.untrusted(t) == nil, nil })
+	testutil.Eventually(t, "the condition to be removed", func() (bool, error) { return b.untrusted(t) == nil, nil })
 	edit(t, b, definition(service), func(crd *apiextensionsv1.CustomResourceDefinition) {
 		crd.Spec.Conversion.Webhook.ClientConfig.CABundle = nil
 	})
@@ -265,7 +265,7 @@ func TestConditionOfOthers(t *testing.T) {
 	edit(t, b, definition(service), func(crd *apiextensionsv1.CustomResourceDefinition) {
 		crd.Spec.Conversion.Webhook.ClientConfig.Service.Name = "other"
 	})
-	testutil.Eventually(t, "the condition to go", func() (bool, error) { return b.untrusted(t) == nil, nil })
+	testutil.Eventually(t, "the condition to be removed", func() (bool, error) { return b.untrusted(t) == nil, nil })
 }
 
 func (b *bench) conditions(

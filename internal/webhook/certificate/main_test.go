@@ -113,7 +113,7 @@ func (b *bench) deleteOnce(t *testing.T, object client.Object) {
 // delete deletes an object, and waits until it no longer exists.
 func (b *bench) delete(t *testing.T, object client.Object) {
 	t.Helper()
-	testutil.Eventually(t, "the object to be gone", func() (bool, error) {
+	testutil.Eventually(t, "the object to be deleted", func() (bool, error) {
 		err := b.Delete(t.Context(), object.DeepCopyObject().(client.Object)) // a copy has the same type
 		return client.IgnoreNotFound(err) == nil && err != nil, client.IgnoreNotFound(err)
 	})

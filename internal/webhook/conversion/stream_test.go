@@ -160,7 +160,7 @@ func TestFailureInTheMiddle(t *testing.T) {
 	bad := strings.Replace(older("bad"), "LlamaStackDistribution", "Pod", 1)
 	for name, c := range map[string]struct{ tail, want string }{
 		"an object": {"," + bad + "]}}", `objects[4] "team-a/bad": kind "Pod"`},
-		"more after it": {
+		"an object with more objects after it": {
 			"," + bad + strings.Repeat(","+large("b", 1<<20), 4) + "]}}",
 			`objects[4] "team-a/bad": kind "Pod"`,
 		},
