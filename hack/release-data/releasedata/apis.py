@@ -1,4 +1,4 @@
-"""The APIs of a release: the APIs that a user can configure, the APIs that the server adds, and their routers."""
+"""Describes the APIs of a release: those that a user can configure, those that the server adds, and their routers."""
 
 import importlib
 from typing import Any
@@ -18,7 +18,7 @@ def _enum(package: Package) -> Any:
 
 
 def describe(package: Package) -> list[Row]:
-    """One row per API, in the order of the server's enumeration."""
+    """Returns one row per API, in the order of the server's enumeration."""
     distribution = importlib.import_module(f"{package.module}.core.distribution")
     providable = {api.value for api in distribution.providable_apis()}
     internal = {api.value for api in getattr(distribution, "INTERNAL_APIS", ())}
@@ -29,14 +29,14 @@ def describe(package: Package) -> list[Row]:
 
 
 def skips_missing(package: Package) -> bool:
-    """Whether the server skips a listed API without an implementation. Older servers do not start with such an API."""
+    """Returns whether the server skips a listed API without an implementation. Older servers do not start with one."""
     return "Skipping API with no implementation" in package.source("core/server/server.py")
 
 
 def rows(
     names: list[str], providable: set[str], internal: set[str], routed: dict[str, str], skips: bool = False
 ) -> list[Row]:
-    """The rows for the given names; `routed` maps a router API to its routing table."""
+    """Returns the rows for the given names; `routed` maps a router API to its routing table."""
     routers = {table: router for router, table in routed.items()}
     out = []
     for name in names:

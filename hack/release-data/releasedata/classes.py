@@ -17,14 +17,14 @@ _LIMITS = ("ge", "gt", "le", "lt", "min_length", "max_length", "pattern")
 
 
 class Catalogue:
-    """The classes described so far. Two classes with the same name get different names, unless their rows are equal."""
+    """Describes classes. Two classes with the same name get different names, unless their rows are equal."""
 
     def __init__(self) -> None:
         self._names: dict[type, str] = {}
         self.rows: dict[str, Row] = {}
 
     def name(self, cls: type) -> str:
-        """The name of a class in type expressions. The first call for a class also describes it."""
+        """Returns the name of a class in type expressions. The first call for a class also describes it."""
         if not (isinstance(cls, type) and issubclass(cls, BaseModel)):
             return cls.__name__
         if cls in self._names:
@@ -39,7 +39,7 @@ class Catalogue:
         return name
 
     def _other_name(self, cls: type[BaseModel]) -> str:
-        """A name for a class whose own name is taken: the same name if both rows are equal, else one with modules."""
+        """Returns a name for a class whose name is taken: the same name if the rows are equal, or a longer one."""
         taken = cls.__name__
         self._names[cls] = taken
         if self._describe(cls) == self.rows[taken]:
@@ -82,7 +82,7 @@ class Catalogue:
 
 
 def _names(cls: type[BaseModel], name: str, field: FieldInfo) -> list[str]:
-    """The accepted keys of a field, the preferred one first. If it has an alias, its name counts only if allowed."""
+    """Returns the keys that set a field, the preferred one first. A field with an alias may also allow its name."""
     alias = field.validation_alias or field.alias
     if alias is None:
         return [name]
@@ -116,7 +116,7 @@ def _limits(field: FieldInfo) -> Row:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON. The home directory becomes `~`."""
+    """Returns a value as JSON. The home directory becomes `~`."""
     match value:
         case SecretStr():
             return plain(value.get_secret_value())

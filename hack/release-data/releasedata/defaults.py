@@ -1,4 +1,4 @@
-"""Working values for required keys whose values a user cannot know.
+"""Finds working values for required keys whose values a user cannot know.
 
 A reference to a store gets a separate place with the provider's id. This includes references that may be null, because
 providers open the store without a check. Up to 0.2, the key has the store itself, which gets a separate file. A path
@@ -26,7 +26,7 @@ _BARE_REFERENCE = re.compile(r"\$\{env\.[A-Z0-9_]+\}")
 def required_defaults(
     api: str, keys: list[Row], classes: Mapping[str, Row], example: Mapping[str, Any], data_dir: str
 ) -> list[Row]:
-    """The defaults of the required keys that have one, in declared order, as rows of key and value."""
+    """Returns the defaults of the required keys that have one, in declared order, as rows of key and value."""
     out = []
     endpoint = endpoints.endpoint_key(keys)
     for key in keys:
@@ -79,7 +79,7 @@ _OPENED = {"persistence", "kvstore"}
 
 
 def _inline(api: str, key: Row, classes: Mapping[str, Row], data_dir: str) -> Row | None:
-    """A separate sqlite store for a key whose value is a whole backend, or None for any other key."""
+    """Returns a separate sqlite store for a key whose value is a whole backend, or None for any other key."""
     for choice in key["type"].split(" | "):
         keys = {row["name"]: row for row in classes.get(choice, {"keys": []})["keys"]}
         if keys.get("type", {}).get("default") == "sqlite" and "db_path" in keys:
@@ -90,7 +90,7 @@ def _inline(api: str, key: Row, classes: Mapping[str, Row], data_dir: str) -> Ro
 
 
 def _reference(api: str, name: str, keys: set[str]) -> Row | None:
-    """A reference to a store, or None if the keys are not those of a reference."""
+    """Returns a reference to a store, or None if the keys are not those of a reference."""
     only = name in _ONLY_STORE
     if {"namespace", "backend"} <= keys:
         return {"namespace": f"{api}::{{id}}" if only else f"{api}::{{id}}::{name}", "backend": "kv_default"}

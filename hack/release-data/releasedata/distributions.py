@@ -1,4 +1,4 @@
-"""The complete configs that a release contains, with the environment variables that they read.
+"""Describes the complete configs that a release contains, with the environment variables that they read.
 
     python -m releasedata.distributions remote-vllm
 
@@ -21,7 +21,7 @@ _MAIN = ("config.yaml", "run.yaml")
 
 
 def describe(package: Package) -> dict[str, Row]:
-    """One row for each config, by name: `starter`, or `starter/run-with-postgres-store` for a variant."""
+    """Returns one row for each config, by name: `starter`, or `starter/run-with-postgres-store` for a variant."""
     out = {}
     for directory in _DIRECTORIES:
         for path in sorted((package.root / directory).glob("*/*.yaml")):
@@ -33,12 +33,12 @@ def describe(package: Package) -> dict[str, Row]:
 
 
 def name(path: pathlib.Path) -> str:
-    """The name of a config, from its file."""
+    """Returns the name of a config, from its file."""
     return path.parent.name if path.name in _MAIN else f"{path.parent.name}/{path.stem}"
 
 
 def config_file(package: Package) -> str:
-    """The file name of the configs of distributions in the release."""
+    """Returns the file name of the configs of distributions in the release."""
     for candidate in _MAIN:
         if any((package.root / directory / "starter" / candidate).exists() for directory in _DIRECTORIES):
             return candidate

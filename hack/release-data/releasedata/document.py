@@ -10,7 +10,7 @@ type Row = dict[str, Any]
 
 
 def describe(package: Package) -> Row:
-    """The complete data of an installed release."""
+    """Returns the complete data of an installed release."""
     catalogue = Catalogue()
     config = package.load("core.datatypes", "StackConfig", "StackRunConfig")
     server = package.load("core.datatypes", "ServerConfig")

@@ -1,4 +1,4 @@
-"""Rules that find the keys of a provider for the endpoint, the credential and the region.
+"""Finds the keys of a provider for the endpoint, the credential and the region.
 
 They use only the rows of a class, and are correct for nearly all providers. The overlay of a line corrects the others.
 """
@@ -15,7 +15,7 @@ _REGIONS = ("region_name", "region", "oci_region")
 
 
 def endpoint_key(keys: list[Row]) -> str:
-    """The key for the endpoint, or an empty string."""
+    """Returns the key for the endpoint, or an empty string."""
     names = [key["name"] for key in keys]
     for name in _ENDPOINTS:
         if name in names:
@@ -25,7 +25,7 @@ def endpoint_key(keys: list[Row]) -> str:
 
 
 def endpoint_path(api: str, keys: list[Row]) -> str:
-    """The path for an endpoint without a path: the path of the provider's public default (`/v1`)."""
+    """Returns the path for an endpoint without a path: the path of the provider's public default (`/v1`)."""
     if api != "inference":
         return ""
     default = next((key.get("default") for key in keys if key["name"] == endpoint_key(keys)), None)
@@ -33,13 +33,13 @@ def endpoint_path(api: str, keys: list[Row]) -> str:
 
 
 def port_key(keys: list[Row]) -> str:
-    """The key for the port if the endpoint is a host name and not a URL, or an empty string."""
+    """Returns the key for the port if the endpoint is a host name and not a URL, or an empty string."""
     names = {key["name"] for key in keys}
     return "port" if endpoint_key(keys) == "host" and "port" in names else ""
 
 
 def credential_key(keys: list[Row]) -> str:
-    """The key for the API key or password, or an empty string."""
+    """Returns the key for the API key or password, or an empty string."""
     names = [key["name"] for key in keys if key.get("secret") and not key.get("internal")]
     for name in _CREDENTIALS:
         if name in names:
@@ -49,6 +49,6 @@ def credential_key(keys: list[Row]) -> str:
 
 
 def region_key(keys: list[Row]) -> str:
-    """The key for a cloud region, or an empty string."""
+    """Returns the key for a cloud region, or an empty string."""
     names = {key["name"] for key in keys}
     return next((name for name in _REGIONS if name in names), "")

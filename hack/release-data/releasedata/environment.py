@@ -1,4 +1,4 @@
-"""Environment variables: those that code reads, and those in the text of a config."""
+"""Finds environment variables: those that code reads, and those in the text of a config."""
 
 import os
 import re
@@ -12,7 +12,7 @@ _KEPT = ("PATH", "HOME")
 
 
 class _Recorder(MutableMapping[str, str]):
-    """An environment with only PATH and HOME. It records the other variables that code reads."""
+    """Provides an environment with only PATH and HOME, and records the other variables that code reads."""
 
     def __init__(self, base: Mapping[str, str]) -> None:
         self._values = {name: base[name] for name in _KEPT if name in base}
@@ -40,7 +40,7 @@ class _Recorder(MutableMapping[str, str]):
 
 
 def unset[T](call: Callable[[], T]) -> tuple[T, list[str]]:
-    """The result of a call without any variable of the server, and the variables that the call reads."""
+    """Returns the result of a call without any variable of the server, and the variables that the call reads."""
     recorder, before = _Recorder(os.environ), os.environ
     os.environ = recorder  # type: ignore[assignment]
     try:
@@ -50,7 +50,7 @@ def unset[T](call: Callable[[], T]) -> tuple[T, list[str]]:
 
 
 def variables(text: str) -> list[dict[str, Any]]:
-    """The variables in the text of a config, sorted, with their defaults and the texts that they enable."""
+    """Returns the variables in the text of a config, sorted, with their defaults and the texts that they enable."""
     found: dict[str, dict[str, set[str]]] = {}
     required: set[str] = set()
     for name, operator, rest in REFERENCE.findall(text):

@@ -11,12 +11,12 @@ _INDENT = 1
 
 
 def dumps(value: Any) -> str:
-    """The JSON text of a value, with a line feed at the end."""
+    """Returns the JSON text of a value, with a line feed at the end."""
     return _text(value, 0, 0) + "\n"
 
 
 def _text(value: Any, depth: int, taken: int) -> str:
-    """The text of a value at a depth. The key before it uses `taken` columns of its first line."""
+    """Returns the text of a value at a depth. The key before it uses `taken` columns of its first line."""
     line = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, (dict, list)) or not value:
         return line

@@ -15,7 +15,7 @@ _RELEASE = re.compile(r"^(\d+)\.(\d+)\.(\d+)$")
 
 @dataclass(frozen=True)
 class Data:
-    """The release from which a data file was extracted."""
+    """Identifies the release from which a data file was extracted."""
 
     package: str
     line: str
@@ -24,7 +24,7 @@ class Data:
 
 @dataclass(frozen=True)
 class News:
-    """A release without data."""
+    """Identifies a release without data."""
 
     package: str
     version: str
@@ -36,16 +36,16 @@ class News:
 
 
 class IndexUnavailable(Exception):
-    """The package index did not answer, or its answer contains no releases."""
+    """Reports that the package index did not answer, or that its answer contains no releases."""
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """A version as numbers, which orders 0.10 after 0.9."""
+    """Returns a version as numbers, so that 0.10 is sorted after 0.9."""
     return tuple(map(int, version.split(".")))
 
 
 def known(directory: pathlib.Path) -> list[Data]:
-    """The lines with data, ascending."""
+    """Returns the lines with data, ascending."""
     found = []
     for file in directory.glob("*.json"):
         if re.fullmatch(r"\d+\.\d+", file.stem):
@@ -55,13 +55,13 @@ def known(directory: pathlib.Path) -> list[Data]:
 
 
 def versions(listed: str) -> list[str]:
-    """The releases in the output of pip for a package, in the same order."""
+    """Returns the releases in the output of pip for a package, in the same order."""
     match = _LISTED.search(listed)
     return [version for version in match[1].split(", ") if _RELEASE.match(version)] if match else []
 
 
 def news(data: Iterable[Data], package: str, index: Iterable[str]) -> list[News]:
-    """The newest release of each line of a package that has no data, or older data, ascending.
+    """Returns the newest release of each line of a package whose data is missing or older, ascending.
 
     A line with data from another package needs no data from this one. The first releases of a renamed package only
     reserve its name, and the data of these lines comes from the package with the old name.
@@ -82,7 +82,7 @@ def news(data: Iterable[Data], package: str, index: Iterable[str]) -> list[News]
 
 
 def ask(package: str) -> list[str]:
-    """The releases of a package in the index."""
+    """Returns the releases of a package in the index."""
     command = [
         *(sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries", "1", "--timeout", "10"),
         *("index", "versions", "--ignore-requires-python", package),

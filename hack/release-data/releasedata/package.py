@@ -13,7 +13,7 @@ _NAMES = (("ogx", "ogx", "ogx_api"), ("llama-stack", "llama_stack", "llama_stack
 
 @dataclass(frozen=True)
 class Package:
-    """An installed server release."""
+    """Identifies an installed server release."""
 
     distribution: str  # name in the package index
     version: str
@@ -22,7 +22,7 @@ class Package:
 
     @property
     def root(self) -> pathlib.Path:
-        """The directory of the server's source."""
+        """Returns the directory of the server's source."""
         spec = importlib.util.find_spec(self.module)  # an import would also require the packages that it imports
         if spec is None or not spec.submodule_search_locations:
             raise ImportError(f"{self.module} is not a package")
@@ -30,16 +30,16 @@ class Package:
 
     @property
     def line(self) -> str:
-        """The release line: 0.7 for 0.7.3."""
+        """Returns the release line: 0.7 for 0.7.3."""
         return ".".join(self.version.split(".")[:2])
 
     def source(self, relative: str) -> str:
-        """The text of a source file. It is empty if the release does not have the file."""
+        """Returns the text of a source file. It is empty if the release does not have the file."""
         path = self.root / relative
         return path.read_text() if path.exists() else ""
 
     def load(self, module: str, *names: str) -> Any:
-        """The first of the attributes that a module of the server has. The names differ between releases."""
+        """Returns the first of the attributes that a module of the server has. The names differ between releases."""
         loaded = importlib.import_module(f"{self.module}.{module}")
         for name in names:
             if hasattr(loaded, name):
@@ -48,7 +48,7 @@ class Package:
 
 
 def find() -> Package:
-    """The installed server release. Raises SystemExit if there is none."""
+    """Returns the installed server release. Raises SystemExit if there is none."""
     for distribution, module, api_module in _NAMES:
         try:
             version = importlib.metadata.version(distribution)

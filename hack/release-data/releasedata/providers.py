@@ -1,4 +1,4 @@
-"""The provider types of a release, with their keys and the results of the rules."""
+"""Describes the provider types of a release, with their keys and the results of the rules."""
 
 import importlib
 import re
@@ -17,7 +17,7 @@ _INDEX_OPTION = re.compile(r"\s*--(?:extra-)?index-url\s+\S+")
 
 
 def describe(package: Package, catalogue: Catalogue, data_dir: str) -> dict[str, Row]:
-    """One row per provider type, by `api/type`, sorted."""
+    """Returns one row per provider type, by `api/type`, sorted."""
     distribution = importlib.import_module(f"{package.module}.core.distribution")
     out = {}
     for api, specs in distribution.get_provider_registry().items():
@@ -60,7 +60,7 @@ def _packages(spec: Any, adapter: Any) -> list[str]:
 
 
 def _example(cls: type[BaseModel]) -> Row:
-    """The example config of the server for the type. It is empty if there is no example."""
+    """Returns the example config of the server for the type. It is empty if there is no example."""
     make = getattr(cls, "sample_run_config", None)
     if make is None:
         return {}

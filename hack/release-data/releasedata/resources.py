@@ -1,4 +1,4 @@
-"""The resources that a config can register when the server starts: models, shields, tool groups, connectors and others."""
+"""Describes the resources that a config can register at the start of the server, such as models and tool groups."""
 
 import typing
 from typing import Any
@@ -23,7 +23,7 @@ _TABLES = {"scoring_fns": "scoring_functions"}
 
 
 def describe(package: Package, catalogue: Catalogue, config: type[BaseModel], apis: list[Row]) -> list[Row]:
-    """One row per kind of resource, in declared order."""
+    """Returns one row per kind of resource, in declared order."""
     out = []
     try:
         registered = package.load("core.datatypes", "RegisteredResources")
@@ -38,7 +38,7 @@ def describe(package: Package, catalogue: Catalogue, config: type[BaseModel], ap
 
 
 def row(kind: str, section: str, name: str, catalogue: Catalogue, deprecated: bool, apis: list[Row]) -> Row:
-    """The row of one kind of resource. `name` is the class of its entries."""
+    """Returns the row of one kind of resource. `name` is the class of its entries."""
     keys = [key["name"] for key in catalogue.rows[name]["keys"]]
     identity = id_key(kind, keys)
     described: Row = {"kind": kind, "section": section, "class": name, "id_key": identity}
@@ -55,7 +55,7 @@ def row(kind: str, section: str, name: str, catalogue: Catalogue, deprecated: bo
 
 
 def id_key(kind: str, keys: list[str]) -> str:
-    """The key with the id of a resource, such as `model_id` for models."""
+    """Returns the key with the id of a resource, such as `model_id` for models."""
     singular = kind.removesuffix("s")
     for candidate in (f"{singular}_id", f"{singular.replace('_', '')}_id"):
         if candidate in keys:

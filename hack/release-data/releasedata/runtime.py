@@ -1,4 +1,4 @@
-"""The facts about the start of the server of a release, from the source of its command line."""
+"""Finds the facts about the start of the server of a release, from the source of its command line."""
 
 import importlib.metadata
 import re
@@ -14,7 +14,7 @@ _RUN = "cli/stack/run.py"
 
 
 def describe(package: Package, config: type, server: type, apis: list[Row]) -> Row:
-    """The facts that the package contains. The overlay adds the facts that only the image shows."""
+    """Returns the facts that the package contains. The overlay adds the facts that only the image shows."""
     source = package.source(_RUN)
     port = config_variable(source, "PORT")
     prefix = port.removesuffix("_PORT")
@@ -38,7 +38,7 @@ def describe(package: Package, config: type, server: type, apis: list[Row]) -> R
 
 
 def config_variable(source: str, suffix: str) -> str:
-    """The first environment variable in the source whose name ends with the suffix."""
+    """Returns the first environment variable in the source whose name ends with the suffix."""
     found = re.search(rf"\"([A-Z_]+_{suffix})\"", source)
     if not found:
         raise ValueError(f"the command line reads no variable that ends in {suffix}")
@@ -46,12 +46,12 @@ def config_variable(source: str, suffix: str) -> str:
 
 
 def server_port_ignored(source: str) -> bool:
-    """Whether --port has a default, which hides the port in the config."""
+    """Returns whether --port has a default, which hides the port in the config."""
     return bool(re.search(r"default=int\(os\.getenv\(", source))
 
 
 def command(package: Package) -> list[str]:
-    """The command that starts the server with a config file as its last argument."""
+    """Returns the command that starts the server with a config file as its last argument."""
     scripts = {
         entry.name
         for entry in importlib.metadata.distribution(package.distribution).entry_points
@@ -62,7 +62,7 @@ def command(package: Package) -> list[str]:
 
 
 def data_dir(package: Package) -> str:
-    """The directory in which the server stores its data by default."""
+    """Returns the directory in which the server stores its data by default."""
     for module in ("core.utils.config_dirs", "distribution.utils.config_dirs"):
         try:
             return str(plain(package.load(module, "DISTRIBS_BASE_DIR").parent))

@@ -10,7 +10,7 @@ _CREDENTIAL = re.compile(
 
 
 def is_secret(name: str, type_text: str) -> bool:
-    """Whether a key holds a credential, according to its type or its name."""
+    """Returns whether a key holds a credential, according to its type or its name."""
     members = [member.strip() for member in type_text.split("|")]
     if "SecretStr" in members:
         return True

@@ -24,7 +24,7 @@ class _Anything(type):
 
 
 class _Nothing(metaclass=_Anything):
-    """An object that can be called and subclassed, and has every attribute."""
+    """Can be called and subclassed, and has every attribute."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
@@ -60,7 +60,7 @@ _finder = _Finder()
 
 
 def import_object(dotted: str, never: Sequence[str] = ()) -> Any:
-    """The object at `package.module.Name`. Missing packages, except those in `never`, get stand-ins."""
+    """Returns the object at `package.module.Name`. Missing packages, except those in `never`, get stand-ins."""
     if _finder not in sys.meta_path:
         sys.meta_path.append(_finder)
     module, _, name = dotted.rpartition(".")
@@ -76,5 +76,5 @@ def import_object(dotted: str, never: Sequence[str] = ()) -> Any:
 
 
 def stood_in() -> list[str]:
-    """The missing packages that have stand-ins, sorted."""
+    """Returns the missing packages that have stand-ins, sorted."""
     return sorted(_finder.packages)

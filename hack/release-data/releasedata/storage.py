@@ -1,4 +1,4 @@
-"""The storage section: the kinds of backends, and the stores of the server.
+"""Describes the storage section: the kinds of backends, and the stores of the server.
 
 Up to 0.2, there is no such section. Every store contains a complete backend, and the two stores of the server are keys
 of the top level.
@@ -24,7 +24,7 @@ _INLINE = (
 
 
 def describe(package: Package, catalogue: Catalogue, config: type[BaseModel]) -> Row:
-    """The backends by type, and the stores in declared order."""
+    """Returns the backends by type, and the stores in declared order."""
     if "storage" not in config.model_fields:
         return {
             "inline": True,
@@ -43,7 +43,7 @@ def _backends(package: Package, catalogue: Catalogue) -> Row:
 
 
 def _inline_backends(package: Package, catalogue: Catalogue) -> Row:
-    """The backends by the names that they have from 0.3 on, each with its `type` up to 0.2."""
+    """Returns the backends by the names that they have from 0.3 on, each with its `type` up to 0.2."""
     out = {}
     for family, module, union in _INLINE:
         for cls in typetext.classes(package.load(module, union), BaseModel):
@@ -61,7 +61,7 @@ def _backend(cls: type, family: str, catalogue: Catalogue) -> Row:
 
 
 def inline_stores(keys: list[Row]) -> list[Row]:
-    """The stores of the server that are keys of the top level. `metadata_store` is the store `metadata`."""
+    """Returns the stores of the server that are keys of the top level. `metadata_store` is the store `metadata`."""
     out = []
     for key in keys:
         if key["name"].endswith("_store"):

@@ -17,7 +17,7 @@ _SEPARATORS = set(",[]|") | set("\n")
 
 
 def text(annotation: Any, name_of: Callable[[type], str] = lambda cls: cls.__name__) -> str:
-    """The type expression for an annotation."""
+    """Returns the type expression for an annotation."""
     if annotation is None or annotation is type(None):
         return "null"
     if annotation is Any:
@@ -53,7 +53,7 @@ def _choices(word: str, members: typing.Iterable[Any]) -> str:
 
 
 def classes(annotation: Any, base: type) -> list[type]:
-    """The subclasses of `base` in an annotation, in order."""
+    """Returns the subclasses of `base` in an annotation, in order."""
     if typing.get_origin(annotation) is typing.Literal:
         return []
     args = typing.get_args(annotation)

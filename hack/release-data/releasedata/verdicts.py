@@ -57,12 +57,12 @@ http://host:99999|http://host:0|http://:80|http://user@host|http://[::1]:80/x|ht
 
 
 def values() -> list[str]:
-    """The YAML texts to try."""
+    """Returns the YAML texts to try."""
     return [text for line in VALUES.strip().splitlines() for text in line.split("|")]
 
 
 def verdict(kind: Any, text: str) -> bool | None:
-    """Whether the server accepts a value, or None if it cannot read the value."""
+    """Returns whether the server accepts a value, or None if it cannot read the value."""
     try:
         value = yaml.safe_load(text)
     except yaml.YAMLError:

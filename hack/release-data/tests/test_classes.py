@@ -1,4 +1,4 @@
-"""Pydantic classes become rows."""
+"""Tests that Pydantic classes become rows."""
 
 import enum
 import os

@@ -1,4 +1,4 @@
-"""Environment variables of code and of configs."""
+"""Tests the environment variables of code and of configs."""
 
 import os
 import unittest

@@ -1,4 +1,4 @@
-"""JSON that is easy to read in a diff."""
+"""Tests that the JSON is easy to read in a diff."""
 
 import json
 import unittest

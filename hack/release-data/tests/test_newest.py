@@ -1,4 +1,4 @@
-"""The releases in the package index that have no data."""
+"""Tests which releases in the package index are reported as missing data."""
 
 import contextlib
 import io
@@ -43,7 +43,7 @@ class NewestTest(unittest.TestCase):
 
 class MainTest(unittest.TestCase):
     def answers(self, index: dict[str, list[str]]) -> tuple[int, str, str]:
-        """Exit code and output, with an index that has these releases."""
+        """Returns the exit code and the output for an index that has these releases."""
 
         def ask(package: str) -> list[str]:
             if package not in index:

@@ -1,4 +1,4 @@
-"""The rules that derive facts from the keys of a provider."""
+"""Tests the rules that derive facts from the keys of a provider."""
 
 import unittest
 from typing import Any

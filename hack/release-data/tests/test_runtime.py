@@ -1,4 +1,4 @@
-"""The facts in the source of the command line."""
+"""Tests the facts in the source of the command line."""
 
 import pathlib
 import unittest

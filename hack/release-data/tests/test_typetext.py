@@ -1,4 +1,4 @@
-"""Annotations become type expressions."""
+"""Tests that annotations become type expressions."""
 
 import enum
 import typing
