@@ -47,7 +47,7 @@ type judgement struct {
 	remarks   []string
 }
 
-// settle removes the differences that have no effect on the server from both configurations.
+// settle removes from both configurations the differences that have no effect on the server.
 func (j *judgement) settle(stack *v1alpha2.LlamaStackDistribution) {
 	runtime := j.Distribution.Release.Runtime
 	j.settleServer(runtime)

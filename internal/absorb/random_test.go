@@ -12,12 +12,12 @@ import (
 
 // edits are typical changes that users make to the configuration of a distribution.
 var edits = []func(*rand.Rand, config){
-	func(r *rand.Rand, c config) { // removes providers
+	func(r *rand.Rand, c config) { // This edit removes providers.
 		api := anyKey(r, in(c, "providers"))
 		list := in(c, "providers")[api].([]any)
 		in(c, "providers")[api] = slices.DeleteFunc(list, func(any) bool { return r.IntN(2) == 0 })
 	},
-	func(r *rand.Rand, c config) { // removes an API
+	func(r *rand.Rand, c config) { // This edit removes an API.
 		api := anyKey(r, in(c, "providers"))
 		delete(in(c, "providers"), api)
 		c["apis"] = slices.DeleteFunc(c["apis"].([]any), func(a any) bool { return a == any(api) })
@@ -30,14 +30,14 @@ var edits = []func(*rand.Rand, config){
 		add(c, "inference", provider("another", "remote::openai",
 			config{"base_url": "http://another", "api_key": "${env.KEY:=}"}))
 	},
-	func(r *rand.Rand, c config) { // changes a value of a provider
+	func(r *rand.Rand, c config) { // This edit changes a value of a provider.
 		for _, p := range in(c, "providers")[anyKey(r, in(c, "providers"))].([]any) {
 			if cfg, ok := p.(config)["config"].(config); ok && len(cfg) > 0 {
 				cfg[anyKey(r, cfg)] = scalar(r)
 			}
 		}
 	},
-	func(r *rand.Rand, c config) { // removes or changes a section
+	func(r *rand.Rand, c config) { // This edit removes or changes a section.
 		section, ok := c[anyKey(r, c)].(config)
 		if ok && len(section) > 0 {
 			section[anyKey(r, section)] = scalar(r)

@@ -16,8 +16,8 @@ const factoryLine = "0.3"
 // factoryHost is the host that the factory listens on.
 const factoryHost = "0.0.0.0"
 
-// asStarted adds the values that the server receives as arguments today to the user's configuration, so that a
-// configuration that is generated from the fields must contain them.
+// asStarted adds to the user's configuration the values that the server of the current stack receives as arguments. A
+// configuration that is generated from the fields must then contain them.
 func (b *builder) asStarted() {
 	if !names.Compat(b.Object.Annotations) || intent.OwnCommand(&b.Object.Spec) ||
 		release.Compare(b.Distribution.Release.Line, factoryLine) < 0 {

@@ -21,7 +21,7 @@ type object = map[string]any
 // date or 12:30:00.
 type opaque string
 
-// These numbers have the same value in YAML 1.1 and YAML 1.2.
+// These patterns match numbers that have the same value in YAML 1.1 and YAML 1.2.
 var (
 	wholeNumber = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
 	fraction    = regexp.MustCompile(`^[-+]?[0-9]+\.[0-9]*([eE][-+][0-9]+)?$`)
@@ -108,7 +108,7 @@ func trimSign(text string) string {
 	return text
 }
 
-// number returns a fraction in normal form. An API server stores 1.0 as 1, so both must be equal.
+// number returns a fraction in normal form. An API server stores 1.0 as 1, so both forms must have the same result.
 func number(text string) any {
 	f, err := strconv.ParseFloat(text, 64)
 	switch {
@@ -121,7 +121,7 @@ func number(text string) any {
 	}
 }
 
-// whole returns a number in the form of valueOf.
+// whole returns an integer in the form that valueOf returns.
 func whole(number int) json.Number { return json.Number(strconv.Itoa(number)) }
 
 func equal(a, b any) bool { return reflect.DeepEqual(a, b) }

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// The paths of files and folders in an archive.
+// These are the paths of files and folders in an archive.
 const (
 	// Readme explains the purpose of the archive.
 	Readme = "README.md"
@@ -28,7 +28,7 @@ const (
 	layoutVersion = `{"imageLayoutVersion":"1.0.0"}` + "\n"
 )
 
-// Annotations of the images in the index of the layout.
+// These are the annotations of the images in the index of the layout.
 const (
 	// annotationName contains the name of the image for tools that read OCI layouts. annotationContainerd contains the
 	// name for ctr, the command of containerd.

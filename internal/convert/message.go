@@ -38,7 +38,8 @@ func OlderPaths(text string) string {
 		before, name, inside := parts[1], parts[2]+parts[3], parts[4]
 		full := "spec." + strings.TrimPrefix(name, "spec.")
 		if parts[5] != "" || !hasField(reflect.TypeFor[v1alpha2.LlamaStackDistribution](), split(full)) {
-			return found // already marked, or a field of another kind, as in the API server's messages about a Deployment
+			// The name is already marked, or is a field of another kind, as in the API server's messages about a Deployment.
+			return found
 		}
 		older, ok := olderPath(split(full))
 		switch named := strings.Join(older, "."); {

@@ -148,7 +148,7 @@ func (r *reader) text(i int) int {
 		case '\\':
 			i = r.escape(i + 1)
 		default:
-			return r.bad() // a control character, or the end
+			return r.bad() // The byte is a control character, or the data ends.
 		}
 	}
 	return r.bad()

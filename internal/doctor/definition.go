@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// conversionUntrusted is the condition that the operator sets while the API server does not trust its conversion
-// webhook.
+// conversionUntrusted is the condition that the operator sets while the API server does not trust the operator's
+// conversion webhook.
 const conversionUntrusted = "llamastack.io/ConversionUntrusted"
 
 func checkDefinition(r *report, facts *Facts) {

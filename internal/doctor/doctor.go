@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// The versions of Kubernetes that this version of the operator supports.
+// These are the versions of Kubernetes that this version of the operator supports.
 const (
 	// OldestKubernetes is the oldest supported version.
 	OldestKubernetes = "1.30"

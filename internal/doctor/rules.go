@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The roles of the operator for all namespaces, and for one namespace. The command make generate copies them from
-// config/rbac.
+// These are the roles of the operator for all namespaces, and for one namespace. The command make generate copies them
+// from config/rbac.
 var (
 	//go:embed role.yaml
 	clusterRole []byte

@@ -20,7 +20,7 @@ var _ rest.WarningHandlerWithContext = verboseWarnings{}
 
 // HandleWarningHeaderWithContext logs a warning.
 func (verboseWarnings) HandleWarningHeaderWithContext(ctx context.Context, code int, _, text string) {
-	if code != 299 || text == "" { // the only code that client-go understands, RFC 7234 5.5.7
+	if code != 299 || text == "" { // client-go handles only this code (RFC 7234 5.5.7).
 		return
 	}
 	log.FromContext(ctx).V(1).Info("The API server returned a warning", "warning", status.Shorten(text, maxWarning))

@@ -98,7 +98,8 @@ func declared(typ reflect.Type) []string {
 		}
 		names = append(names, name)
 	}
-	if i := slices.Index(names, "apiVersion"); i > 0 { // the first key of a manifest, but the second field of the Go type
+	// apiVersion is the first key of a manifest, but the second field of the Go type.
+	if i := slices.Index(names, "apiVersion"); i > 0 {
 		names = slices.Insert(slices.Delete(names, i, i+1), 0, "apiVersion")
 	}
 	return names

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// The limits of a run, which ensure that a page needs less than a second.
+// These limits ensure that a run takes less than a second in a page.
 const (
 	// MaxManifestBytes is the maximum size of a manifest in bytes. It is four times the limit for a spec
 	// (validate.MaxSpecBytes), and the maximum size of a ConfigMap.
@@ -26,15 +26,15 @@ const (
 // file is the file of the manifest in positions. Results do not contain it.
 const file = "manifest"
 
-// Releases are the releases of the server that a stack can use.
+// Releases lists the release lines of the server that a stack can use.
 type Releases struct {
-	// Lines are the releases from the oldest to the newest: 0.7, 1.0.
+	// Lines are the release lines from the oldest to the newest: 0.7, 1.0.
 	Lines []string `json:"lines"`
-	// Default is the release of a stack without spec.distribution.version.
+	// Default is the release line of a stack without spec.distribution.version.
 	Default string `json:"default"`
 }
 
-// Known returns the releases whose data is part of the program.
+// Known returns the release lines whose data is part of the program.
 func Known() Releases { return Releases{Lines: release.Offered(), Default: release.DefaultLine()} }
 
 // Result is the result for a manifest. Its lists are never nil.

@@ -66,7 +66,7 @@ func (p *Pod) host(text string) string { return short(withoutUser(p.resolve(with
 func (p *Pod) address(text string) string {
 	resolved := p.resolve(text)
 	if strings.HasPrefix(resolved, "{") {
-		return resolved // a reference to a Secret
+		return resolved // The text is a reference to a Secret.
 	}
 	parsed, err := url.Parse(resolved)
 	if err != nil || parsed.Host == "" {

@@ -79,7 +79,7 @@ func TestPauses(t *testing.T) {
 				for _, pause := range tc.want {
 					total += pause
 				}
-				<-time.After(time.Duration(total)*time.Second + time.Second/2) // of the synthetic clock
+				<-time.After(time.Duration(total)*time.Second + time.Second/2) // The clock is synthetic.
 				cancel()
 				synctest.Wait()
 				var got []int

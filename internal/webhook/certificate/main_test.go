@@ -43,7 +43,7 @@ var plane *testutil.ControlPlane
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	log.SetLogger(zap.New(zap.WriteTo(&testutil.Log{}))) // the logger of the webhook server
+	log.SetLogger(zap.New(zap.WriteTo(&testutil.Log{}))) // The webhook server uses this logger.
 	var err error
 	if plane, err = testutil.Start(testutil.Options{Bare: true}); err == nil {
 		defer func() {
@@ -63,7 +63,8 @@ func run(m *testing.M) int {
 // bench is the cluster of a test. The objects have fixed names, so tests share one cluster, and each starts without
 // these objects.
 type bench struct {
-	client.Client // with the permissions of an administrator
+	// Client has the permissions of an administrator.
+	client.Client
 
 	clock *testingclock.FakeClock
 	log   *testutil.Log
