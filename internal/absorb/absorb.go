@@ -48,7 +48,7 @@ type Result struct {
 }
 
 // Config finds fields of the spec from which the operator generates the configuration in overrideConfig. The input is
-// the same as for plan.Build of the current stack, with Override. Config does not change the input.
+// that of plan.Build for the current stack, and contains Override. Config does not change the input.
 func Config(in plan.Input) Result {
 	b, stays := begin(in)
 	if len(stays) > 0 {

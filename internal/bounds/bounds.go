@@ -27,8 +27,8 @@ type Rule struct {
 	// ports and file system of the node, and restricted also forbids containers that may run as root or gain privileges.
 	// Empty or privileged means no standard.
 	PodSecurity api.Level
-	// Stacks is the maximum number of stacks in each of the namespaces. If there are more, the newest stacks exceed it.
-	// Nil means any number.
+	// Stacks is the maximum number of stacks in each of the namespaces. If there are more stacks, the newest ones violate
+	// the bound. Nil means any number.
 	Stacks *int
 	// Domains lists the domains that may contain the host name in spec.networking.expose.hostname.
 	Domains []string

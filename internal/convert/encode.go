@@ -17,7 +17,7 @@ func digest(v value) string {
 	return hex.EncodeToString(sum[:])[:digestLength]
 }
 
-// encode writes a value in its canonical form: sorted keys, no white space, no HTML escapes. Numbers stay as they are.
+// encode writes a value in its canonical form: sorted keys, no white space, no HTML escapes. Numbers do not change.
 func encode(v value) []byte {
 	e := encoder{out: make([]byte, 0, len(v.raw)), canonical: true}
 	e.value(v)
@@ -60,7 +60,7 @@ func (e *encoder) object(o *object) {
 	e.out = append(e.out, '}')
 }
 
-// appendTo appends an object. Raw values stay as they are.
+// appendTo appends an object. Raw values do not change.
 func (o *object) appendTo(dst []byte) []byte {
 	e := encoder{out: dst}
 	e.object(o)
@@ -119,7 +119,8 @@ func (e *encoder) respell(r *reader, i int) int {
 	}
 }
 
-// respellObject is fast for sorted keys, as an API server writes them. It decodes any other object as a whole.
+// respellObject writes the object at i in canonical form, and returns its end. It is fast if the keys are sorted, as an
+// API server writes them. It decodes any other object as a whole.
 func (e *encoder) respellObject(r *reader, start int) int {
 	begin := len(e.out)
 	e.out = append(e.out, '{')
@@ -160,7 +161,7 @@ func marshal(value any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// decode reads one JSON value. Numbers stay as they are written.
+// decode reads one JSON value. Numbers keep their spelling.
 func decode(data []byte) any {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()

@@ -45,7 +45,7 @@ func hasGoNumber(values any) bool {
 func decodeNumbers(raw json.RawMessage) any {
 	var v any
 	if err := utiljson.Unmarshal(raw, &v); err != nil {
-		return decode(raw) // a number that Go's types cannot hold
+		return decode(raw) // Go's types cannot hold this number.
 	}
 	return v
 }

@@ -57,11 +57,11 @@ func (c *conversion) version(name string, versions []string) {
 		version = runs
 		c.note("This is the release that the OGXServer ran. An OGXServer uses the tag latest. The stack keeps this release until you set another one.", place...)
 	case runs != "":
-		c.differs(fmt.Sprintf("The OGXServer ran release %s, which this operator does not offer. This is the newest release that it offers.", runs), place...)
+		c.differs(fmt.Sprintf("The OGXServer ran release %s, which this operator does not offer. The stack runs the newest release that the operator offers.", runs), place...)
 	default:
 		c.differs("An OGXServer uses the tag latest, which can be any release. "+
-			"This is the newest release that the operator offers. The stack keeps it until you set another one. "+
-			"The running release is in status.version.serverVersion of the OGXServer.", place...)
+			"The stack runs the newest release that the operator offers, until you set another one. "+
+			"The release that the OGXServer runs is in its status.version.serverVersion.", place...)
 	}
 	c.put(version, place...)
 	c.otherImage(name)

@@ -64,9 +64,9 @@ type published struct {
 	IDs    []string `json:"ids,omitempty"`
 }
 
-// releases returns the facts as JSON, one line of text for each release line. Each contains only the differences from
-// the release line before it. The programs merge them up to the server's release line. Lines without differences are
-// left out.
+// releases returns the facts as JSON, with one line of text for each release line. A line of text contains only the
+// differences from the release line before it, and is left out if there are none. The programs merge the lines up to
+// the server's release line.
 func releases() []byte {
 	var out bytes.Buffer
 	before := map[string]json.RawMessage{}
