@@ -47,7 +47,7 @@ func TestSelection(t *testing.T) {
 		got, err := selection("op:1=oci:op", tc.servers)
 		if tc.err != "" {
 			if err == nil || !strings.Contains(err.Error(), tc.err) {
-				t.Errorf("%v: error %v, want %q in it", tc.servers, err, tc.err)
+				t.Errorf("%v: error %v does not contain %q", tc.servers, err, tc.err)
 			}
 			continue
 		}
@@ -183,7 +183,7 @@ func TestMissing(t *testing.T) {
 	err := run(t.Context(), args, &stderr)
 	want := "2 of 4 images cannot be pulled: docker.io/ogxai/distribution-starter:0.7.3, docker.io/ogxai/distribution-starter:0.6.1"
 	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Fatalf("error %v, want %q in it", err, want)
+		t.Fatalf("error %v does not contain %q", err, want)
 	}
 	if _, err := os.Stat(output); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the command wrote a bundle: %v", err)

@@ -54,7 +54,7 @@ func TestRun(t *testing.T) {
 			case test.err == "" && err != nil:
 				t.Errorf("unexpected error: %v", err)
 			case test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)):
-				t.Errorf("error %v, want one with %q", err, test.err)
+				t.Errorf("error %v does not contain %q", err, test.err)
 			}
 		})
 	}

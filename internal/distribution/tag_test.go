@@ -44,7 +44,7 @@ func TestTagAlone(t *testing.T) {
 	} {
 		resolved, err := distribution.Resolve("starter", "", "", distribution.Overrides{"starter": image})
 		if err != nil || resolved.TagAlone() != alone {
-			t.Errorf("starter as %s: the tag alone %v, want %v, error %v", image, !alone, alone, err)
+			t.Errorf("starter as %s: TagAlone returns %v, want %v, error %v", image, !alone, alone, err)
 		}
 	}
 	own, err := distribution.Resolve("mine", "", "", distribution.Overrides{"mine": "mirror.example.com/mine:1.2.5"})

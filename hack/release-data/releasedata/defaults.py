@@ -17,7 +17,7 @@ from . import endpoints
 
 type Row = dict[str, Any]
 
-# The directory that the server's examples get as an argument, and that is recognized in their results.
+# This is the directory that the server's examples get as an argument, and that is recognized in their results.
 DIRECTORY = "/example-directory"
 
 _BARE_REFERENCE = re.compile(r"\$\{env\.[A-Z0-9_]+\}")
@@ -71,10 +71,11 @@ def _mapping(api: str, name: str, keys: list[Row], classes: Mapping[str, Row]) -
     return bool(value), value
 
 
-# Keys of the only store of a provider. Other keys are part of the place, so that two stores of one provider differ.
+# These are keys of the only store of a provider. Any other key is part of the place, so that two stores of one
+# provider differ.
 _ONLY_STORE = {"persistence", "kvstore", "sqlstore", "metadata_store"}
 
-# References to stores that providers open even if the reference may be null.
+# These are references to stores that providers open even if the reference may be null.
 _OPENED = {"persistence", "kvstore"}
 
 

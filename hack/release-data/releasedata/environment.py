@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any
 
-# The server's substitution: ${env.NAME}, ${env.NAME:=default}, ${env.NAME:+text}.
+# The pattern matches the server's substitutions: ${env.NAME}, ${env.NAME:=default}, ${env.NAME:+text}.
 REFERENCE = re.compile(r"\$\{env\.([A-Z0-9_]+)(?::([=+])([^}]*))?\}")
 
 _KEPT = ("PATH", "HOME")

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-# The line with the releases in the output of pip, which does not contain pre-releases.
+# The pattern matches the line with the releases in the output of pip. The line does not contain pre-releases.
 _LISTED = re.compile(r"^Available versions: (.*)$", re.MULTILINE)
 _RELEASE = re.compile(r"^(\d+)\.(\d+)\.(\d+)$")
 

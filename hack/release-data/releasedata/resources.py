@@ -11,14 +11,14 @@ from .package import Package
 
 type Row = dict[str, Any]
 
-# The kinds of all releases. Other lists of the top level, such as `apis`, do not contain resources. A section that only
-# has the name of a kind, such as the settings in `vector_stores`, is not a list.
+# These are the kinds of all releases. Other lists of the top level, such as `apis`, do not contain resources. A section
+# that only has the name of a kind, such as the settings in `vector_stores`, is not a list.
 _KINDS = {
     "models", "shields", "vector_dbs", "vector_stores", "datasets", "scoring_fns", "benchmarks", "tool_groups",
     "connectors",
 }  # fmt: skip
 
-# The routing tables whose names differ from the names of their kinds.
+# These are the routing tables whose names differ from the names of their kinds.
 _TABLES = {"scoring_fns": "scoring_functions"}
 
 

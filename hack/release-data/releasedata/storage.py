@@ -16,7 +16,7 @@ type Row = dict[str, Any]
 
 _MODULE = "core.storage.datatypes"
 
-# The classes of the backends of each family up to 0.2.
+# These are the classes of the backends of each family up to 0.2.
 _INLINE = (
     ("kv", "providers.utils.kvstore.config", "KVStoreConfig"),
     ("sql", "providers.utils.sqlstore.sqlstore", "SqlStoreConfig"),
