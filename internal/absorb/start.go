@@ -42,7 +42,7 @@ func (b *builder) asStarted() {
 		}
 	}
 	if server["insecure"] == nil && b.Distribution.Release.Runtime.PlainHTTPRefused {
-		server["insecure"] = true // The factory does not check this setting.
+		server["insecure"] = true // The factory serves plain HTTP without this setting.
 	}
 }
 

@@ -69,7 +69,7 @@ func (r *Rule) containers(spec *corev1.PodSpec, checked []string, path *field.Pa
 var evaluator = sync.OnceValue(func() policy.Evaluator {
 	checks, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
-		panic(fmt.Sprintf("bounds: create the checks of the Pod Security Standards: %v", err)) // never happens, because the default checks are constants
+		panic(fmt.Sprintf("bounds: create the checks of the Pod Security Standards: %v", err)) // This never happens, because the default checks are constants.
 	}
 	return checks
 })

@@ -174,7 +174,7 @@ func TestResolveErrors(t *testing.T) {
 				t.Errorf("error %v, want %s", err, tt.want)
 			}
 			if !reflect.ValueOf(got).IsZero() {
-				t.Errorf("in addition to an error, the result is %+v", summarize(got))
+				t.Errorf("Resolve returns %+v in addition to an error", summarize(got))
 			}
 		})
 	}
@@ -226,7 +226,7 @@ func TestCatalogue(t *testing.T) {
 	}
 	starter, err := distribution.Resolve("starter", "", "", nil)
 	if err != nil || starter.Release != release.Default() {
-		t.Errorf("starter is not of the default release line: %v", err)
+		t.Errorf("starter is not in the default release line: %v", err)
 	}
 	if got := distribution.Versions("stack"); got != nil {
 		t.Errorf("the versions of an unknown name are %v", got)

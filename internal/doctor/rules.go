@@ -1,7 +1,7 @@
 package doctor
 
 import (
-	_ "embed" // the roles
+	_ "embed" // The roles are embedded.
 	"fmt"
 	"maps"
 	"slices"
@@ -53,7 +53,7 @@ func checkRules(r *report, facts *Facts) {
 func missing(r *report, role []byte, rules []rbacv1.PolicyRule, where string) {
 	var wanted rbacv1.ClusterRole // a Role has the same fields
 	if err := yaml.Unmarshal(role, &wanted); err != nil {
-		panic(err) // never happens, because the role is part of the program
+		panic(err) // This never happens, because the role is part of the program.
 	}
 	var rights []string
 	for _, right := range expand(wanted.Rules) {

@@ -59,7 +59,7 @@ func TestInformerAfterAnOutage(t *testing.T) {
 		toolscache.Indexers{})
 	running.Go(func() { informer.RunWithContext(ctx) })
 	if !toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-		t.Fatalf("not filled after %d calls", calls.Load())
+		t.Fatalf("the informer is not filled after %d calls", calls.Load())
 	}
 }
 

@@ -144,7 +144,7 @@ func expect(t *testing.T, output fmt.Stringer, url string, code int, header ...s
 			return got == code, nil
 		})
 	if err != nil {
-		t.Fatalf("%s does not answer %d: %s\n%s", url, code, last, output)
+		t.Fatalf("%s does not answer with %d: %s\n%s", url, code, last, output)
 	}
 }
 

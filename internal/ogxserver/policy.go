@@ -108,7 +108,7 @@ func (a *allowed) peer(peer map[string]any, at string) {
 	namespaces, ok := peer["namespaceSelector"].(map[string]any)
 	pods, _ := peer["podSelector"].(map[string]any)
 	switch {
-	case peer["podSelector"] != nil && !ok && len(pods) == 0: // The stack's own namespace is always allowed.
+	case peer["podSelector"] != nil && !ok && len(pods) == 0: // This peer selects the stack's own namespace.
 	case !ok || len(pods) > 0 || peer["ipBlock"] != nil:
 		a.leaveOut(at, "spec.networking.allowedFrom only selects whole namespaces, by name or by a label: "+ownPolicy)
 	case !a.selector(namespaces):

@@ -46,7 +46,8 @@ func (c *conversion) resources() {
 	}
 }
 
-// addDefaults adds the missing requests and, if limited, the missing limits. It reports whether any was missing.
+// addDefaults adds each missing request that does not exceed its limit and, if limited is true, the missing limits. It
+// reports whether it added a value.
 func addDefaults(given map[string]any, workers int64, limited bool) bool {
 	requests, limits := child(given, "requests"), child(given, "limits")
 	added := false

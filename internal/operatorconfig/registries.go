@@ -15,7 +15,7 @@ import (
 // Registries holds the settings for reading images.
 type Registries struct {
 	// ReadLabels reports whether images are read at all, which is the default. If the key was never valid, the operator
-	// reads none, because the key may exclude a registry.
+	// reads no images, because the key may exclude a registry.
 	ReadLabels bool
 	// Allow lists the registries that may be read, as host[:port], or prefixes of repositories, as host[:port]/path. Empty
 	// means all. They are compared with the repository after Rewrite. In all fields, docker.io and index.docker.io are the

@@ -64,7 +64,7 @@ func secretList(path string) int {
 	return -1
 }
 
-// withoutDefaults replaces the defaults of variables, and the text around them.
+// withoutDefaults replaces the defaults of variables, and the text around the references to variables.
 func withoutDefaults(value string) string {
 	return envref.Server.Replace(value, func(reference envref.Reference) string {
 		if reference.Text != "" {

@@ -33,7 +33,7 @@ func (c *comparison) field(what string) string {
 }
 
 // storeField returns the field that determines the place of a store. If the release changes, this field is
-// spec.distribution.
+// spec.distribution, unless the configuration is the user's own file.
 func (c *comparison) storeField(store Store) string {
 	if c.crosses() && !c.after.Override {
 		return pathDistribution

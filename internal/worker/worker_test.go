@@ -35,7 +35,7 @@ func TestRun(t *testing.T) {
 		}
 		synctest.Wait()
 		if got := handled.Load(); got != 2 {
-			t.Errorf("%d handled at a time, want 2", got)
+			t.Errorf("%d items were handled at the same time, want 2", got)
 		}
 		release <- struct{}{}
 		synctest.Wait()
@@ -44,7 +44,7 @@ func TestRun(t *testing.T) {
 		release <- struct{}{}
 		<-ended
 		if got := handled.Load(); got != 3 {
-			t.Errorf("%d handled, want 3: none after the end", got)
+			t.Errorf("%d items were handled, want 3, and none after the end", got)
 		}
 		close(told)
 		names := []string{}

@@ -20,10 +20,10 @@ const (
 
 // Handler serves ConversionReviews of apiextensions.k8s.io/v1 for LlamaStackDistributions.
 //
-// Every answer is a ConversionReview. A failed conversion has the result Failure, with a message that names the object.
-// The status code of such an answer is still 200, because an API server shows no message of an answer with another
-// code. The status code is 400 for a request that is not a review, 405 for a method other than POST, and 415 for a
-// media type other than JSON.
+// Every answer to a POST request with JSON is a ConversionReview. A failed conversion has the result Failure, with a
+// message that names the object. The status code of such an answer is still 200, because an API server shows no message
+// of an answer with another code. The status code is 400 for a request that is not a review, 405 for a method other
+// than POST, and 415 for a media type other than JSON.
 //
 // The uid, the desiredAPIVersion and the review's own kind and apiVersion have to precede the objects, as every API
 // server writes them. A review larger than a mebibyte is answered while it is still being read. The server has to use
