@@ -43,8 +43,8 @@ type Loaded struct {
 	Complete bool
 }
 
-// Destinations returns the destination of each image, in the order of the images. It returns an error if two images
-// have the same destination.
+// Destinations returns the destination of each image, in the order of the images. It returns an error if two different
+// images have the same destination.
 func (b *Bundle) Destinations(target *Target) ([]name.Reference, error) {
 	var options []name.Option
 	if target.Insecure {

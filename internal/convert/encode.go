@@ -119,8 +119,8 @@ func (e *encoder) respell(r *reader, i int) int {
 	}
 }
 
-// respellObject writes the object at i in canonical form, and returns its end. It is fast if the keys are sorted, as an
-// API server writes them. It decodes any other object as a whole.
+// respellObject writes the object at start in canonical form, and returns its end. It is fast if the keys are sorted,
+// as an API server writes them. It decodes any other object as a whole.
 func (e *encoder) respellObject(r *reader, start int) int {
 	begin := len(e.out)
 	e.out = append(e.out, '{')

@@ -25,7 +25,7 @@ type warmUp struct {
 	ready atomic.Bool
 }
 
-// Start blocks until every cache is filled.
+// Start waits until every cache is filled, and then blocks until ctx ends.
 func (w *warmUp) Start(ctx context.Context) error {
 	for _, kind := range w.kinds {
 		// The only possible error is the end of the context.

@@ -101,7 +101,7 @@ type withCertificates struct {
 	certificates *Certificates
 }
 
-// Start runs both until ctx ends or the server fails.
+// Start runs the server and the certificates until ctx ends or the server fails.
 func (w *withCertificates) Start(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return w.certificates.Start(ctx) })
