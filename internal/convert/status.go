@@ -87,7 +87,7 @@ func statusFromHub(o *object) {
 	providers := providersOf(status)
 	for i := range providers {
 		if provider := providers[i].open(o.arena); provider != nil {
-			provider.set(providerConfig, value{object: o.another()}) // v1alpha1 requires it
+			provider.set(providerConfig, value{object: o.another()}) // v1alpha1 requires this field.
 		}
 	}
 	for i, condition := range followed {

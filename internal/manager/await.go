@@ -71,7 +71,7 @@ func serveWaiting(ctx context.Context, address string) (stop func() error, err e
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	return func() error {
-		closed := server.Close() // frees the address for the manager
+		closed := server.Close() // This frees the address for the manager.
 		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve health checks: %w", err)
 		}

@@ -56,7 +56,7 @@ func check(t *testing.T, object map[string]any, text []byte, to string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := object // without fields that a server adds, with the defaults
+	want := object // Convert has removed the fields that a server adds, and has added the defaults.
 	switch {
 	case want["apiVersion"] == to:
 	case to == convert.Versions[1]:

@@ -295,7 +295,7 @@ func FuzzPlaces(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var places retention.Places
 		if json.Unmarshal([]byte(text), &places) != nil {
-			return // not JSON
+			return // The text is not JSON.
 		}
 		for _, loss := range append(retention.Compare(&places, known), retention.Compare(known, &places)...) {
 			if loss.Path == "" || loss.Message == "" || len(loss.What) == 0 {

@@ -54,7 +54,7 @@ func startOperator(t *testing.T, c *upgrade.Cluster, account string) *operator {
 		Client: direct, Informers: informers, Definition: names.CustomResourceDefinition,
 		Migration: migration.Options{Rate: 1000, Settle: time.Second}, // this test does not need to wait for the API server
 	})
-	go func() { _ = informers.Start(ctx) }() // returns when ctx ends
+	go func() { _ = informers.Start(ctx) }() // This call returns when ctx ends.
 	go func() { o.ended <- w.Start(ctx) }()
 	t.Cleanup(func() {
 		cancel()

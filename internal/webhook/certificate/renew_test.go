@@ -285,7 +285,7 @@ func TestNoBundleIsLate(t *testing.T) {
 			now = next
 		}
 	}
-	if len(authorities) != 3 { // two thirds of ten years after each
+	if len(authorities) != 3 { // A new authority follows after two thirds of ten years.
 		t.Errorf("there were %d authorities", len(authorities))
 	}
 }
