@@ -37,7 +37,8 @@ func outage(calls *atomic.Int32, lasts int32) *toolscache.ListWatch {
 		ListWithContextFunc: list,
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			if options.SendInitialEvents != nil {
-				return nil, apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "", nil) // This API server does not support streaming lists.
+				// This API server does not support streaming lists.
+				return nil, apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "", nil)
 			}
 			if _, err := list(ctx, options); err != nil {
 				return nil, err

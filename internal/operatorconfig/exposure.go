@@ -9,7 +9,8 @@ import (
 
 // Ingress holds the settings for stacks with spec.networking.expose.
 type Ingress struct {
-	// Domain is the domain of generated host names. Empty means that none are generated.
+	// Domain is the domain of generated host names. Empty means names.DefaultDomain, except for Routes, which get a name
+	// from OpenShift.
 	Domain string
 	// ClassName is the class of Ingresses. Empty means the cluster's default.
 	ClassName string
@@ -27,7 +28,8 @@ type Gateway struct {
 }
 
 const ingressHelp = `# How clients reach stacks with spec.networking.expose.
-# The domain of generated host names, <name>-<namespace>.<domain>; unset: none are generated.
+# The domain of generated host names, <name>-<namespace>-<hash>.<domain>; unset: llama-stack.internal, or the host name
+# that OpenShift assigns to a Route.
 # domain: apps.example.com
 # The class of Ingresses; unset: the cluster's default.
 # className: nginx

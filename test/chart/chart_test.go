@@ -172,7 +172,7 @@ func TestRefused(t *testing.T) {
 			"a duration without unit", "leaderElection: {leaseDuration: '15'}",
 			[]string{"at '/leaderElection/leaseDuration'", "does not match pattern"},
 		},
-		{"an argument that is none", "args: [concurrency=8]", []string{"at '/args/0'", "does not match pattern '^-'"}},
+		{"an argument that is not a flag", "args: [concurrency=8]", []string{"at '/args/0'", "does not match pattern '^-'"}},
 		{"a key of the operator's ConfigMap", "operatorConfig: {data: {ingres: {}}}", []string{"at '/operatorConfig/data'", "additional properties 'ingres' not allowed"}},
 		{"the ConfigMap's text", "operatorConfig: {data: {ingress: 'domain: x'}}", []string{"at '/operatorConfig/data/ingress'", "got string, want object"}},
 		{"several active replicas", "{replicas: 2, leaderElection: {enabled: false}}", []string{"replicas: 2 replicas would be active at the same time; set leaderElection.enabled to true, or set replicas to 1"}},

@@ -108,8 +108,8 @@ func (c *Cluster) Everywhere(ctx context.Context) (found []v1alpha2.LlamaStackDi
 	return found, false, err
 }
 
-// Selection returns the flags that select the cluster, for commands in messages. The result begins with a space unless it
-// is empty.
+// Selection returns the flags that select the cluster, for commands in messages. The result begins with a space unless
+// it is empty.
 func (c *Cluster) Selection() string { return c.flags.selection() }
 
 // Stacks returns the stacks that the flags select, in the order of the API server.

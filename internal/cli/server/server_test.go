@@ -191,9 +191,11 @@ func TestChoose(t *testing.T) {
 		want   string
 		err    string
 	}{
-		"only one LLM":                {[]server.Model{embed, a}, "", nil, a.ID, ""},
-		"first wanted model":          {[]server.Model{c, b, embed, a}, "", []server.Wanted{{Name: "embed"}, {Name: "llama-a"}, {Name: "gpt"}}, a.ID, ""},
-		"wanted model of a provider":  {[]server.Model{c, b, a}, "", []server.Wanted{{Name: "gpt", Provider: "openai"}}, b.ID, ""},
+		"only one LLM":       {[]server.Model{embed, a}, "", nil, a.ID, ""},
+		"first wanted model": {[]server.Model{c, b, embed, a}, "", []server.Wanted{{Name: "embed"}, {Name: "llama-a"}, {Name: "gpt"}}, a.ID, ""},
+		"wanted model of a provider": {
+			[]server.Model{c, b, a}, "", []server.Wanted{{Name: "gpt", Provider: "openai"}}, b.ID, "",
+		},
 		"no wanted model":             {[]server.Model{b, a}, "", []server.Wanted{{Name: "x"}}, "", "the server has several models; select one with --model: openai/gpt, vllm/llama-a"},
 		"no LLM":                      {[]server.Model{embed}, "", nil, "", "the server has no model that answers questions; add a model to spec.resources.models, or check the inference providers of the server"},
 		"by id":                       {[]server.Model{b, a}, "openai/gpt", nil, b.ID, ""},
