@@ -7,14 +7,14 @@
 //	${env.NAME:+text}   the text when the variable is set, or nothing when it is unset or empty
 //
 // A name contains only upper-case letters, digits and underscores. A text ends at the first closing brace, so a
-// reference cannot contain another one. The pattern is the same in every release generation, from 0.2 to 1.5:
+// reference cannot contain another reference. The pattern is the same in every release generation, from 0.2 to 1.5:
 //
 //	\${env\.([A-Z0-9_]+)(?::([=+])([^}]*))?}
 //
-// The generations differ in their processing of the result, which this package does not cover. An empty text becomes
-// null, and a text that reads as a boolean or a number becomes a boolean or a number. From 1.2 on, the workers replace
+// The generations process the result in different ways, which this package does not cover. An empty text becomes null,
+// and a text that reads as a boolean or a number becomes a boolean or a number. From 1.2 on, the workers replace
 // references a second time in the result of the command line (server fact 5, server fact 6).
 //
-// The server silently leaves text that does not match the pattern unchanged (server fact 4). The grammar Lookalike also
-// finds text that only has the form of a reference.
+// The server neither changes nor reports text that does not match the pattern (server fact 4). The grammar Lookalike
+// also finds text that only has the form of a reference.
 package envref

@@ -17,14 +17,14 @@ const (
 	Lookalike
 )
 
-// prefix is the start of every reference.
+// prefix is the text with which every reference starts.
 const prefix = "${env."
 
 // These are the operators of a reference.
 const (
-	// Default comes before the text that is used while the variable is unset.
+	// Default precedes the text that is used while the variable is unset or empty.
 	Default = ":="
-	// Alternative comes before the text that is used while the variable is set.
+	// Alternative precedes the text that is used while the variable is set and not empty.
 	Alternative = ":+"
 )
 
@@ -61,9 +61,9 @@ func In(text string) bool {
 	return found
 }
 
-// Static returns the value of a text as far as it is known without the environment: a default or an alternative
-// replaces its reference, and a reference without either is unchanged. The text depends on condition, the first
-// variable with an alternative, and is empty or shorter while that variable is unset.
+// Static returns the value of a text as far as it is known without the environment. A default or an alternative
+// replaces its reference. A reference without either is unchanged. condition is the first variable with an alternative,
+// or empty. While that variable is unset, the actual text is shorter or empty.
 func Static(text string) (static, condition string) {
 	if !IsMeant(text) {
 		return text, ""
@@ -107,7 +107,8 @@ func (g Grammar) Whole(text string) (Reference, bool) {
 	return reference, found && before == "" && after == ""
 }
 
-// Replace replaces each reference, and passes the text between them through literal, which may be nil.
+// Replace replaces each reference with the result of replacement, and the text between references with the result of
+// literal. A nil literal does not change that text.
 func (g Grammar) Replace(text string, replacement func(Reference) string, literal func(string) string) string {
 	if literal == nil {
 		literal = func(text string) string { return text }
@@ -125,7 +126,7 @@ func (g Grammar) Replace(text string, replacement func(Reference) string, litera
 	}
 }
 
-// next returns the first reference of a text. Its time is linear in the length of the text, for any content.
+// next returns the first reference of a text. It runs in linear time for every text.
 func (g Grammar) next(text string) (before string, reference Reference, after string, found bool) {
 	for at := 0; ; {
 		i := strings.Index(text[at:], prefix)
@@ -151,8 +152,8 @@ func (g Grammar) next(text string) (before string, reference Reference, after st
 	}
 }
 
-// fits reports whether a name starts a reference. followed reports whether an operator or a closing brace follows the
-// name.
+// fits reports whether a name is the start of a reference. followed is true if an operator or a closing brace follows
+// the name.
 func (g Grammar) fits(name string, followed bool) bool {
 	return followed && (g == Lookalike || name != "")
 }

@@ -10,8 +10,8 @@ type Package struct {
 	Type string
 	// Module is the Python module that the server imports: my_org.custom_vllm (server fact 68).
 	Module string
-	// Wheel is the path of the package's wheel below /lls-provider, and DependencyWheels are those of its dependencies. If
-	// both are empty, all wheels of /lls-provider/packages are installed.
+	// Wheel is the path of the package's wheel below /lls-provider, and DependencyWheels are the paths of its
+	// dependencies' wheels. If both are empty, all wheels of /lls-provider/packages are installed.
 	Wheel            string
 	DependencyWheels []string
 	// ConfigSchema is the JSON Schema of the provider's configuration, from spec.configSchema of the file. It contains
@@ -20,6 +20,6 @@ type Package struct {
 	ConfigSchema map[string]any
 }
 
-// UnknownType is the provider type in a configuration when the metadata of the provider's image could not be read. The
+// UnknownType is the provider type in a configuration if the metadata of the provider's image could not be read. The
 // last init container replaces it with the type in the image. No server accepts it.
 const UnknownType = "external::unknown"

@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	// Label is the label of an image with its metadata file, in base64.
+	// Label is the key of the image label that contains the metadata file in base64.
 	Label = "io.llamastack.provider"
-	// Directory is the directory of an image that contains the package.
+	// Directory is the directory in an image that contains the package.
 	Directory = "/lls-provider"
-	// File is the metadata file in that directory.
+	// File is the name of the metadata file in that directory.
 	File = "lls-provider-spec.yaml"
-	// MaxSize is the largest size of a metadata file in bytes.
+	// MaxSize is the maximum size of a metadata file in bytes.
 	MaxSize = 64 << 10
 )
 
-// The values with which a metadata file identifies its format.
+// These values identify the format of a metadata file.
 const (
 	apiVersion = "llamastack.io/v1alpha1"
 	kind       = "ProviderPackage"
 )
 
-// FromLabel reads the metadata in the label of an image. No input makes it panic.
+// FromLabel reads the metadata file from the value of an image label. No input makes it panic.
 func FromLabel(text string) (*Package, error) {
 	if base64.StdEncoding.DecodedLen(len(text)) > MaxSize+2 {
 		return nil, fmt.Errorf("label %s: the metadata file is larger than %d bytes", Label, MaxSize)
@@ -42,8 +42,8 @@ func FromLabel(text string) (*Package, error) {
 	return found, nil
 }
 
-// Parse reads a metadata file. Errors contain the line. No input makes it panic. It ignores unknown fields, because a
-// later version of the format may add some.
+// Parse reads a metadata file. Its errors contain the line number. No input makes it panic. It ignores unknown fields,
+// because a later version of the format may add some.
 func Parse(data []byte) (*Package, error) {
 	found, err := parse(data)
 	if err != nil {

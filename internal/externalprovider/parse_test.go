@@ -61,7 +61,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// The cases leave out the optional parts of a package.
+// The file omits all optional parts of a package.
 func TestParseShort(t *testing.T) {
 	const short = "apiVersion: llamastack.io/v1alpha1\nkind: ProviderPackage\nmetadata: {name: a, version: '1', vendor: b}\n" +
 		"spec: {packageName: a, providerType: 'inline::a::b', api: eval, wheelPath: null}\n"
@@ -75,7 +75,7 @@ func TestParseShort(t *testing.T) {
 	}
 }
 
-// Each row is a change of the complete file, with the resulting error.
+// Each row changes the complete file and states the resulting error.
 func TestParseErrors(t *testing.T) {
 	for name, tc := range map[string]struct{ old, new, want string }{
 		"another version":             {"llamastack.io/v1alpha1", "llamastack.io/v2", `line 1: apiVersion is "llamastack.io/v2", but must be llamastack.io/v1alpha1`},

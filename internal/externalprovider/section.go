@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// maxText is the largest length of a text in a metadata file, in bytes.
+	// maxText is the maximum length of a text in a metadata file, in bytes.
 	maxText = 512
 	// maxWheels limits the number of wheels of a package.
 	maxWheels = 256
-	// maxShown is the number of bytes of a text that an error shows.
+	// maxShown is the maximum number of bytes of a text that an error shows.
 	maxShown = 128
 )
 
-// form is the required form of a text, with the remedy.
+// form is the required form of a text, with the error and the remedy for any other text.
 type form struct {
 	pattern *regexp.Regexp
 	remedy  string
@@ -42,14 +42,14 @@ var (
 	}
 )
 
-// section is a mapping of a metadata file. The sections of one file share the first problem.
+// section is a mapping in a metadata file. All sections of a file share one problem, the first that is found.
 type section struct {
 	node    *yaml.Node
 	path    string
 	problem *error
 }
 
-// fail records the problem of a field.
+// fail records a problem with a field.
 func (s section) fail(key string, at *yaml.Node, format string, args ...any) {
 	if *s.problem == nil {
 		line := s.node.Line
@@ -60,7 +60,7 @@ func (s section) fail(key string, at *yaml.Node, format string, args ...any) {
 	}
 }
 
-// section returns a mapping below this one, or an empty one if it does not exist.
+// section returns a mapping below this one, or an empty section if the mapping does not exist.
 func (s section) section(key string) section {
 	node := yamlnode.Get(s.node, key)
 	if node == nil || node.Kind != yaml.MappingNode {

@@ -5,7 +5,7 @@ import "regexp"
 // Cloud is the common name of a cloud that has its own registries.
 type Cloud string
 
-// The clouds whose registries can be identified by their hosts.
+// These are the clouds whose registries can be identified by their hosts.
 const (
 	AWS    Cloud = "AWS"
 	Google Cloud = "Google Cloud"

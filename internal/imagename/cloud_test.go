@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// TestCloudOf checks that the registries of a cloud get its tokens, and that hosts with similar names do not.
+// TestCloudOf checks that the registries of each cloud are recognized, and that hosts with similar names are not.
 func TestCloudOf(t *testing.T) {
 	for registry, want := range map[string]imagename.Cloud{
 		"123456789012.dkr.ecr.eu-west-1.amazonaws.com":                imagename.AWS,

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Prefix returns the normal form of a registry, or of a prefix of repositories. A prefix without a host is on Docker
-// Hub, as in the name of an image.
+// Prefix returns the normal form of a registry, or of a prefix of the names of repositories. A prefix without a host
+// refers to Docker Hub, as in the name of an image.
 func Prefix(text string) string {
 	text = strings.TrimSuffix(text, "/")
 	host, path, below := strings.Cut(text, "/")
@@ -20,7 +20,8 @@ func Prefix(text string) string {
 	return Registry(host) + "/" + path
 }
 
-// Prefixes returns all prefixes that the texts mean: docker.io/nginx also means docker.io/library/nginx.
+// Prefixes returns the normal forms of all prefixes that the texts refer to: docker.io/nginx also refers to
+// docker.io/library/nginx.
 func Prefixes(texts []string) []string {
 	var result []string
 	for _, text := range texts {
@@ -33,8 +34,8 @@ func Prefixes(texts []string) []string {
 	return result
 }
 
-// Rewrites returns the replacements by the prefix that they replace. If two texts mean the same prefix, a text that
-// contains "library/" takes precedence, then the first text in alphabetical order.
+// Rewrites returns a map from each prefix to its replacement, both in their normal form. If two texts refer to the same
+// prefix, a text that contains "library/" takes precedence, then the first text in alphabetical order.
 func Rewrites(rewrite map[string]string) map[string]string {
 	result := map[string]string{}
 	for _, also := range []func(string) string{Prefix, func(text string) string { return inLibrary(Prefix(text)) }} {
@@ -48,7 +49,8 @@ func Rewrites(rewrite map[string]string) map[string]string {
 	return result
 }
 
-// inLibrary returns the prefix of docker.io/library/<name> for docker.io/<name>. It returns "" for all other prefixes.
+// inLibrary returns the prefix docker.io/library/<name> for the prefix docker.io/<name>, both in their normal form. It
+// returns "" for all other prefixes.
 func inLibrary(prefix string) string {
 	name, ok := strings.CutPrefix(prefix, hubAsAsked+"/")
 	if !ok || strings.Contains(name, "/") {
@@ -62,7 +64,7 @@ func HasPrefix(repository, prefix string) bool {
 	return repository == prefix || strings.HasPrefix(repository, prefix+"/")
 }
 
-// HasAnyPrefix reports whether a repository is one of the prefixes or is below one.
+// HasAnyPrefix reports whether a repository is one of the prefixes or is below one of them.
 func HasAnyPrefix(repository string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return HasPrefix(repository, prefix) })
 }

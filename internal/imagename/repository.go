@@ -23,7 +23,7 @@ func Repository(image string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("parse image %q: %w", image, err)
 	}
-	// The second pass adds library/ below a host that is docker.io only in its normal form.
+	// The second pass adds library/ to a name whose host is docker.io only after normalization.
 	repository, err := name.NewRepository(Prefix(reference.Context().Name()))
 	if err != nil {
 		return "", fmt.Errorf("parse image %q: %w", image, err)
@@ -43,7 +43,7 @@ func Registry(host string) string {
 	return host
 }
 
-// Familiar returns a name that is in its normal form with the host that users write: docker.io for Docker Hub.
+// Familiar replaces the host of a name in normal form with the host that users write: docker.io for Docker Hub.
 func Familiar(repository string) string {
 	if below, ok := strings.CutPrefix(repository, hubAsAsked); ok && (below == "" || below[0] == '/') {
 		return hub + below

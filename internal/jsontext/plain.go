@@ -9,7 +9,7 @@ import (
 const (
 	wordBytes = 8
 
-	ones       = 0x0101010101010101 // 1 in each byte
+	ones       = 0x0101010101010101 // each byte is 1
 	highs      = ones << 7
 	quotes     = ones * '"'
 	backslash  = ones * '\\'
@@ -53,6 +53,6 @@ func PlainASCII(text []byte, i int) int {
 // meaning returns a word in which the lowest set high bit marks the first quote, backslash or control character. The
 // bits above it are arbitrary, because the subtraction of a larger byte borrows from the next byte.
 func meaning(word uint64) uint64 {
-	quote, escape := word^quotes, word^backslash // 0 in a byte that matches
+	quote, escape := word^quotes, word^backslash // a byte that matches becomes 0
 	return ((quote - ones) | (escape - ones) | (word - spaces)) &^ word & highs
 }

@@ -2,13 +2,13 @@ package names
 
 import "strings"
 
-// EnvPrefix is the prefix of every environment variable that holds a Secret's value.
+// EnvPrefix is the prefix of the environment variables that hold secret values of providers and of storage.
 const EnvPrefix = "LLSD_"
 
 // EnvOperatorPrefix is the prefix of the operator's own variables, which are the same for every release of the server.
 const EnvOperatorPrefix = "LLS_"
 
-// Variables of the server's container, in addition to those of the server's release.
+// These are variables of the server's container, in addition to the variables that the server's release reads.
 const (
 	// EnvModelCache is the directory for downloaded models.
 	EnvModelCache = "HF_HOME"
@@ -19,9 +19,9 @@ const (
 	EnvConfig = "LLAMA_STACK_CONFIG"
 	// EnvRunConfig is the path of the configuration that the image's entrypoint reads.
 	EnvRunConfig = "RUN_CONFIG_PATH"
-	// EnvCABundle is the file with the certificate authorities for OpenSSL, and so for Python's ssl and httpx.
+	// EnvCABundle is the file with the certificate authorities for OpenSSL, and therefore for Python's ssl and httpx.
 	EnvCABundle = "SSL_CERT_FILE"
-	// EnvRequestsCABundle is the same file for the library requests.
+	// EnvRequestsCABundle is the same file for the requests library.
 	EnvRequestsCABundle = "REQUESTS_CA_BUNDLE"
 	// EnvAWSCABundle is the same file for the AWS clients.
 	EnvAWSCABundle = "AWS_CA_BUNDLE"
@@ -32,7 +32,7 @@ const (
 	// EnvRegistry is the namespace of the server's registry in a store that several stacks may use. The generated
 	// configuration has the stack's own namespace as the default.
 	EnvRegistry = "LLS_REGISTRY"
-	// EnvGeneration is the UID of the stack, a slash, and the generation of the stack that the pod was made for.
+	// EnvGeneration is the UID of the stack, a slash, and the generation of the stack for which the pod was created.
 	EnvGeneration = "LLS_GENERATION"
 	// EnvPythonPath is the path that Python searches for packages before those of the image.
 	EnvPythonPath = "PYTHONPATH"
@@ -43,8 +43,8 @@ const (
 	EnvPreflight = "LLS_PREFLIGHT"
 )
 
-// Fields of EnvVar for values that have their own field in the spec. The field of any other secret is the provider's
-// configuration key.
+// These are the field arguments of EnvVar for secrets that have a separate field in the spec. For any other secret, the
+// argument is the key in the provider's configuration.
 const (
 	FieldAPIKey           = "api_key"
 	FieldPassword         = "password"

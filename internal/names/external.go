@@ -21,8 +21,8 @@ const (
 	ExternalProgram = "external_providers.py"
 )
 
-// The parts of the volume: the packages that the init containers copied, by the provider's number; the Python packages;
-// and the configuration that the server reads.
+// These are the directories of the volume. They contain the packages that the init containers copied, by the provider's
+// number; the Python packages; and the configuration that the server reads.
 const (
 	ExternalImages   = "images"
 	ExternalPackages = "python-packages"

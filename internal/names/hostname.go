@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// DefaultDomain is the domain of generated host names if the administrator sets none (FR-064). Public DNS does not have
-// it.
+// DefaultDomain is the domain of generated host names if the administrator sets none (FR-064). Public DNS never
+// resolves it.
 const DefaultDomain = "llama-stack.internal"
 
 const (

@@ -23,11 +23,11 @@ const (
 
 	// LabelApp is only on pods and in selectors.
 	LabelApp = "app"
-	// LabelManagedBy names the operator, on every child.
+	// LabelManagedBy is on every child and names the operator.
 	LabelManagedBy = "app.kubernetes.io/managed-by"
-	// LabelPartOf has the value PartOf, on every child.
+	// LabelPartOf is on every child and has the value PartOf.
 	LabelPartOf = "app.kubernetes.io/part-of"
-	// LabelInstance is the name of the stack, on every child.
+	// LabelInstance is on every child and contains the name of the stack.
 	LabelInstance = "app.kubernetes.io/instance"
 	// LabelWatch is on every child. Earlier operators set it too.
 	LabelWatch = "llamastack.io/watch"
@@ -42,8 +42,9 @@ const (
 	AnnotationCABundleHash = "llamastack.io/ca-bundle-hash"
 	// AnnotationInputs on the pod template is the digest of all inputs from which the template was rendered.
 	AnnotationInputs = "llamastack.io/inputs"
-	// AnnotationGeneration on the pod template is the UID of the stack, a slash, and the generation of the stack that the
-	// template was made for. The template's digest excludes it, so that a new generation alone does not trigger a rollout.
+	// AnnotationGeneration on the pod template is the UID of the stack, a slash, and the generation of the stack for which
+	// the template was rendered. The template's digest excludes it, so that a new generation alone does not trigger a
+	// rollout.
 	AnnotationGeneration = "llamastack.io/generation"
 	// AnnotationRendered on the Deployment is a record of the last rendering (see package rollout).
 	AnnotationRendered = "llamastack.io/rendered"
@@ -60,7 +61,8 @@ const (
 	AnnotationAllowNamespaces = "llamastack.io/allow-namespaces"
 	// AnnotationCABundleNamespace is the namespace of caBundle's ConfigMap, which v1alpha1 can set.
 	AnnotationCABundleNamespace = "llamastack.io/ca-bundle-namespace"
-	// AnnotationAcceptDataLoss on a stack lists the data, separated by commas, that a change may permanently lose.
+	// AnnotationAcceptDataLoss on a stack lists the names of the data, separated by commas, whose permanent loss the user
+	// accepts.
 	AnnotationAcceptDataLoss = "llamastack.io/accept-data-loss"
 	// AnnotationConstraint on a pod names the security context constraint that admitted the pod. OpenShift sets it.
 	AnnotationConstraint = "openshift.io/scc"
@@ -210,7 +212,8 @@ func PreflightSelector(stack string) map[string]string {
 // never ready, and no Service sends it requests, whatever its labels are.
 const PreflightGate = "llamastack.io/preflight"
 
-// ConfigLabels returns Labels and the label with the kind of a configuration's ConfigMap.
+// ConfigLabels returns the labels of a configuration's ConfigMap: those of Labels, and LabelConfig with the kind of the
+// configuration.
 func ConfigLabels(stack, kind string) map[string]string {
 	labels := Labels(stack)
 	labels[LabelConfig] = kind

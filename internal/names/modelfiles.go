@@ -11,11 +11,11 @@ const (
 	ModelFilesCopyDir = "/opt/llama-stack/model-files-copy"
 )
 
-// Variables for files that the server would otherwise download from the internet.
+// These variables specify the location of files that the server would otherwise download from the internet.
 const (
 	// EnvHubCache is the cache of the Hugging Face Hub, which transformers and docling read.
 	EnvHubCache = "HF_HUB_CACHE"
-	// EnvSentenceTransformers is the same cache for the library sentence-transformers.
+	// EnvSentenceTransformers is the same cache for the sentence-transformers library.
 	EnvSentenceTransformers = "SENTENCE_TRANSFORMERS_HOME"
 	// EnvHubEndpoint is the URL of a mirror of the Hugging Face Hub.
 	EnvHubEndpoint = "HF_ENDPOINT"

@@ -2,8 +2,8 @@ package names
 
 import "strings"
 
-// HashLength is the number of hex digits of a content hash in a ConfigMap's name. LongHashLength is used if an object
-// of another owner already has that name.
+// HashLength is the number of hex digits of a content hash in a ConfigMap's name. LongHashLength is the length to use
+// if an object of another owner already has that name.
 const (
 	HashLength     = 8
 	LongHashLength = 16
@@ -53,7 +53,8 @@ func CABundle(stack string) string { return stack + "-ca-bundle" }
 // Startup returns the name of the ConfigMap with the programs that run before the server starts.
 func Startup(stack string) string { return stack + "-startup" }
 
-// TrustedCABundle is the ConfigMap that a platform creates in its users' namespaces.
+// TrustedCABundle is the name of the ConfigMap with certificate authorities that OpenShift AI and Open Data Hub create
+// in users' namespaces.
 const TrustedCABundle = "odh-trusted-ca-bundle"
 
 // ConfigMap returns the name of the generated configuration with the given content hash (FR-024).
@@ -61,7 +62,7 @@ func ConfigMap(stack, hash string) string {
 	return stack + "-config-" + prefix(hash, HashLength)
 }
 
-// LongConfigMap returns the name to use if a ConfigMap with other content has the name from ConfigMap.
+// LongConfigMap returns the name to use if another ConfigMap already has the name that ConfigMap returns.
 func LongConfigMap(stack, hash string) string {
 	return stack + "-config-" + prefix(hash, LongHashLength)
 }
@@ -101,7 +102,8 @@ const DigestKeySecret = "llama-stack-operator-digest-key"
 const (
 	// WebhookCertificateSecret is the Secret in the operator's namespace with the certificates of its webhooks.
 	WebhookCertificateSecret = "llama-stack-k8s-operator-webhook-cert"
-	// ValidatingWebhookConfiguration makes the API server send writes of stacks to the operator for validation.
+	// ValidatingWebhookConfiguration is the name of the object that makes the API server send writes of stacks to the
+	// operator for validation.
 	ValidatingWebhookConfiguration = "llama-stack-k8s-operator-validating-webhook-configuration"
 	// CustomResourceDefinition is the name of the CustomResourceDefinition of LlamaStackDistribution.
 	CustomResourceDefinition = "llamastackdistributions.llamastack.io"

@@ -1,6 +1,7 @@
 package names
 
-// The operator's webhooks, as in the manifests. The API server reaches them through the Service.
+// These values describe the operator's webhooks and are the same as in the manifests. The API server reaches the
+// webhooks through the Service.
 const (
 	// WebhookService is the Service of the webhooks, in the operator's namespace.
 	WebhookService = "llama-stack-k8s-operator-webhook"

@@ -29,7 +29,8 @@ func addMissing(d *draft.Draft) {
 	}
 }
 
-// addAPI adds an API with an empty list if it can start without providers, or with a provider that needs no values.
+// addAPI adds an API. If the API starts without providers, its list of providers is empty. Otherwise, addAPI adds a
+// provider that needs no values. It returns false when the API has no such provider.
 func addAPI(d *draft.Draft, m check.Missing) bool {
 	origin := draft.Origin{Note: "needed by " + m.Names()}
 	all := yamlnode.Get(d.Root, "providers")
@@ -53,7 +54,7 @@ func addAPI(d *draft.Draft, m check.Missing) bool {
 	d.Index.Add(e)
 	d.ServeAPI(m.API, origin)
 	d.Warn(draft.Finding{ConfigPath: "providers." + m.API, Message: "the distribution's configuration has no provider of the API " +
-		draft.APIField(m.API) + ", which " + m.Names() + " needs to start; the operator added " + kind.Type})
+		draft.APIField(m.API) + ", without which " + m.Names() + " cannot start; the operator added " + kind.Type})
 	return true
 }
 
@@ -70,7 +71,8 @@ func writeDefaults(d *draft.Draft, e *draft.Provider, origin draft.Origin) {
 	}
 }
 
-// selfContained returns the first inline type of an API whose required keys all have a working value.
+// selfContained returns the first inline type of an API that starts with only the default values of its required keys.
+// It returns nil when the API has no such type.
 func selfContained(d *draft.Draft, api string) *provider.Type {
 	for _, name := range d.Release.ProviderTypes(api) {
 		kind, _ := d.Release.Provider(api, name)

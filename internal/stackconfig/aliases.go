@@ -10,8 +10,8 @@ import (
 )
 
 // aliases writes the names that other releases use for the same settings, for a server whose release is unknown. A
-// server ignores a key that it does not recognize, so one file starts on all releases from 0.3 on (server fact 2).
-// aliases runs after the check, which would report the other names as mistakes.
+// server ignores a key that it does not recognize, so one file works in all releases from 0.3 on (server fact 2).
+// aliases runs after the step check, which would report the names of other releases as mistakes.
 func aliases(d *draft.Draft) {
 	if !d.Unknown {
 		return
@@ -34,7 +34,7 @@ func aliases(d *draft.Draft) {
 }
 
 // providerAliases sets the endpoint and the credential of a user's provider under every name that its type has for
-// them, unless the server would reject a name that it does not recognize, or pass it on to a library.
+// them, unless the server rejects unknown names or passes them on to a library.
 func providerAliases(d *draft.Draft, e *draft.Provider) {
 	all := release.AliasesOf(e.API, e.Kind.Type)
 	config := yamlnode.Get(e.Node, "config")

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// laughs returns aliases of aliases of aliases: a billion values in a few lines.
+// laughs returns a few lines with aliases of aliases, which expand to a billion values.
 func laughs() string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [ha, ha, ha, ha, ha, ha, ha, ha, ha, ha]\n")

@@ -43,16 +43,16 @@ func baseProviders(d *draft.Draft) map[string][]string {
 	})
 }
 
-// keeper collects the providers that stay, the declared ones first.
+// keeper collects the providers that stay, with the providers of the spec first.
 type keeper struct {
 	*draft.Draft
 	kept []*draft.Provider
-	// needs are the providers that need a provider of the base that stays.
+	// needs lists, for each provider of the base that stays, the providers that need it.
 	needs map[*draft.Provider][]string
 }
 
 // keepRequired returns the providers that stay: the providers of the spec, and one provider of the base for each API
-// that these need and do not serve. A warning names each provider of the base that stays.
+// that those providers need and do not serve. A warning names each provider of the base that stays.
 func keepRequired(d *draft.Draft) map[*draft.Provider]bool {
 	k := keeper{Draft: d, needs: make(map[*draft.Provider][]string)}
 	for _, e := range d.Index.Providers {
@@ -75,8 +75,8 @@ func keepRequired(d *draft.Draft) map[*draft.Provider]bool {
 	return all
 }
 
-// keepNeeded keeps a provider of the base for each API that a provider needs and that no kept provider serves. The
-// needs of a type that the release does not have are not known.
+// keepNeeded keeps a provider of the base for each API that a provider needs and that no kept provider serves.
+// keepNeeded does nothing for a type that the release does not have, because its needs are unknown.
 func (k *keeper) keepNeeded(e *draft.Provider) {
 	if e.Kind == nil || !usable(k.Draft, e) {
 		return
@@ -103,8 +103,8 @@ func (k *keeper) keepNeeded(e *draft.Provider) {
 }
 
 // ofBase returns the provider of the base that serves an API that the spec's providers need: the provider that the base
-// names as its default, otherwise the first that runs inside the server, otherwise the first. It returns nil when the
-// base has no provider of the API, or only providers that need a variable that is not set.
+// names as its default, otherwise the first inline provider, otherwise the first provider. It returns nil when the base
+// has no provider of the API, or only providers that need a variable that is not set.
 func ofBase(d *draft.Draft, api string) *draft.Provider {
 	for _, reference := range d.Release.References {
 		if reference.API == api && reference.ProviderKey != "" {
@@ -130,14 +130,14 @@ func ofBase(d *draft.Draft, api string) *draft.Provider {
 	return first
 }
 
-// usable reports whether a provider exists and starts. A provider that needs a disabled API does not.
+// usable reports whether a provider exists and starts. A provider that needs a disabled API does not start.
 func usable(d *draft.Draft, e *draft.Provider) bool {
 	_, disables := missingRequirement(d, e)
 	return e.Enabled && !d.Disabled.Has(e.API, e.ID) && disables == nil && (e.Kind == nil || e.Kind.Broken == "")
 }
 
-// dropAPIs removes the nodes of dropped providers, and the APIs that no provider serves any longer. The step
-// add-missing adds an API again if a provider needs the API and the API starts without providers.
+// dropAPIs removes the nodes of dropped providers, and the APIs that no longer have a provider. The step add-missing
+// adds an API again if a provider needs the API and the API starts without providers.
 func dropAPIs(d *draft.Draft, nodes map[*yaml.Node]bool) {
 	all := yamlnode.Get(d.Root, "providers")
 	var served []string
@@ -159,7 +159,7 @@ func dropAPIs(d *draft.Draft, nodes map[*yaml.Node]bool) {
 		}
 	}
 	if yamlnode.Len(apis) == 0 {
-		yamlnode.Remove(d.Root, "apis") // an empty list serves no API, not even the server's own (server fact 56)
+		yamlnode.Remove(d.Root, "apis") // with an empty list, the server serves no API, not even its built-in ones (server fact 56)
 	}
 }
 
@@ -177,7 +177,7 @@ func serves(d *draft.Draft, api string) bool {
 	return len(d.Index.Of(api)) > 0
 }
 
-// sectionAPIs are the APIs that read a section of settings, by the name of the section.
+// sectionAPIs maps the name of a section of settings to the API that reads the section.
 var sectionAPIs = map[string]string{"vector_stores": "vector_io", "safety": "safety"}
 
 // warnOfReference warns about a default of the base that was removed with its provider, if the server still serves the

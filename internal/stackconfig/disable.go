@@ -15,9 +15,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// disable removes APIs and single providers, together with the resources and settings that refer to them. If a provider
-// is both disabled and configured, it is disabled, and a warning reports this. dropped lists the ids of the resources
-// of the base that the step base-providers removed, by kind.
+// disable removes the APIs and the providers in spec.disabled, together with the resources and settings that refer to
+// them. If a provider is both disabled and configured, it is disabled, and a warning reports this. dropped lists the
+// ids of the resources of the base that the step base-providers removed, by kind.
 func disable(d *draft.Draft, dropped map[string][]string) {
 	if len(d.Intent.Disabled) == 0 && len(d.Dropped) == 0 {
 		return
@@ -45,7 +45,8 @@ func disable(d *draft.Draft, dropped map[string][]string) {
 	removeReferences(d, removed)
 }
 
-// checkDisabled distinguishes a misspelt name from an API of another release.
+// checkDisabled reports problems with an entry of spec.disabled. It distinguishes a misspelt name from an API of
+// another release.
 func checkDisabled(d *draft.Draft, item *intent.Disabled) {
 	api := draft.APIName(item.API)
 	known, ok := d.Release.API(api)
@@ -59,13 +60,13 @@ func checkDisabled(d *draft.Draft, item *intent.Disabled) {
 	case !known.Providable && known.Router != "":
 		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is part of %s; disable that API instead", item.API, draft.APIField(known.Router))))
 	case !known.Providable:
-		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q belongs to the server itself and cannot be disabled; remove the entry", item.API)))
+		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is part of the server itself and cannot be disabled; remove the entry", item.API)))
 	case item.Provider != "" && item.Provider != intent.Wildcard && !hasProvider(d, api, item.Provider):
 		d.Warnf(item.Path, "no %s provider has the id %q, so this entry has no effect", draft.APIField(api), item.Provider)
 	}
 }
 
-// apiTelemetry is an API in old releases and a switch in a later one (server fact 64).
+// apiTelemetry is the name of an API in old releases. In a later release, a setting replaces the API (server fact 64).
 const apiTelemetry = "telemetry"
 
 // switchOff writes false to the setting that controls telemetry.
@@ -115,7 +116,7 @@ func removeProviders(d *draft.Draft) {
 	for key := range d.Disabled.Providers {
 		removeBareAPI(d, key[0], all, apis)
 	}
-	// With an empty list, the server would serve no APIs, not even its own (server fact 56).
+	// With an empty list, the server would serve no APIs, not even its built-in ones (server fact 56).
 	if listed && yamlnode.Len(apis) == 0 && d.Release.Runtime.EmptyAPIsServeNone {
 		yamlnode.Remove(d.Root, "apis")
 	}

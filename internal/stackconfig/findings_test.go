@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// numbered repeats a line that contains its own number.
+// numbered returns lines with a format that contains the number of the line.
 func numbered(count int, format string) string {
 	var b strings.Builder
 	for i := range count {
@@ -21,7 +21,7 @@ func numbered(count int, format string) string {
 	return b.String()
 }
 
-const wishesOfNothing = "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: a}\nspec: {distribution: {name: starter}"
+const emptySpec = "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: a}\nspec: {distribution: {name: starter}"
 
 // Only the first of many findings are reported, followed by the number of the others.
 func TestManyFindings(t *testing.T) {
@@ -45,7 +45,7 @@ func TestManyFindings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, report := stackconfig.Generate(stackconfig.Input{
-				Intent: readIntent(t, []byte(wishesOfNothing+tc.spec+"}")), Base: parseBase(t, []byte("version: 2\n"+tc.base)),
+				Intent: readIntent(t, []byte(emptySpec+tc.spec+"}")), Base: parseBase(t, []byte("version: 2\n"+tc.base)),
 				Release: release.Default(),
 			})
 			if want := min(tc.errors, intent.MaxErrors+1); len(report.Errors) != want {
@@ -78,7 +78,7 @@ func TestManyFindings(t *testing.T) {
 func TestManyNames(t *testing.T) {
 	base := "storage:\n  backends:\n" + numbered(30, "    b%02d: {type: kv_sqlite, db_path: /d}") + "  stores:\n    metadata: {namespace: a, backend: other}\n"
 	_, report := stackconfig.Generate(stackconfig.Input{
-		Intent: readIntent(t, []byte(wishesOfNothing+"}")), Base: parseBase(t, []byte(base)), Release: release.Default(),
+		Intent: readIntent(t, []byte(emptySpec+"}")), Base: parseBase(t, []byte(base)), Release: release.Default(),
 	})
 	if got := intent.Messages(report.Errors); !strings.Contains(got, `"other" is not a backend in storage.backends; available: b00, b01`) ||
 		!strings.Contains(got, ", b19 and 10 more") {

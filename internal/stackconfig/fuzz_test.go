@@ -123,7 +123,7 @@ func holds(t *testing.T, base []byte, in *intent.Intent, result *stackconfig.Res
 	have := providersOf(result.Config)
 	for _, p := range in.Providers {
 		if !isDisabled(in, p.API, p.ID) && !have[p.API+"/"+p.ID] && !told(report, p.Path.String()+": provider ") {
-			t.Errorf("the user's provider %s/%s is lost", p.API, p.ID)
+			t.Errorf("the user's provider %s/%s is missing in the result", p.API, p.ID)
 		}
 	}
 	installed := map[string]bool{}
@@ -132,14 +132,14 @@ func holds(t *testing.T, base []byte, in *intent.Intent, result *stackconfig.Res
 	}
 	for _, p := range in.External {
 		if wanted := !isDisabled(in, p.API, p.ID); wanted != installed[p.API+"/"+p.ID] || wanted && !have[p.API+"/"+p.ID] {
-			t.Errorf("the external provider %s/%s is wanted: %t, and installed: %v", p.API, p.ID, wanted, result.External)
+			t.Errorf("the external provider %s/%s must be installed: %t, installed providers: %v", p.API, p.ID, wanted, result.External)
 		}
 	}
 	for written := range providersOf(base) {
 		api, id, _ := strings.Cut(written, "/")
 		if !isDisabled(in, api, id) && !have[written] && !replaced(in, api, id) &&
 			!told(report, fmt.Sprintf("%s/%s (", cmp.Or(intent.APIField(api), release.CamelCase(api)), resolved(id))) {
-			t.Errorf("the base's provider %s is lost", written)
+			t.Errorf("the base's provider %s is missing in the result", written)
 		}
 	}
 }

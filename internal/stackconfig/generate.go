@@ -18,7 +18,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/storage"
 )
 
-// step makes one kind of change to the draft. It does not depend on later steps.
+// step is one step of the generation, which makes one kind of change to the draft. A step does not depend on later
+// steps.
 type step struct {
 	name string
 	run  func(*run)
@@ -39,7 +40,8 @@ type run struct {
 	external    []external.Installed
 }
 
-// steps are the steps from a base to a configuration, in order.
+// steps lists the steps from a base to a configuration, in order. The comment above each step states what the step
+// does.
 var steps = []step{
 	// resolves the base's conditional ids, and indexes its providers
 	{"resolve", func(r *run) { draft.Resolve(r.draft) }},
@@ -55,7 +57,7 @@ var steps = []step{
 	{"resources", func(r *run) { r.models, r.registers = resources.Register(r.draft) }},
 	// sets backends and stores, with a registry for this stack only
 	{"storage", func(r *run) { r.registry, r.derived = storage.Place(r.draft, r.registers) }},
-	// names the tables of key-value stores in PostgreSQL, which are the same in every release
+	// names the tables of key-value stores in PostgreSQL, so that the names are the same in every release
 	{"tables", func(r *run) { storage.NameTables(r.draft, r.KVTable) }},
 	// removes disabled APIs and providers, with the references to them
 	{"disable", func(r *run) { disable(r.draft, r.dropped) }},
@@ -63,7 +65,7 @@ var steps = []step{
 	{"add-missing", func(r *run) { addMissing(r.draft) }},
 	// sets the port, the host and the workers
 	{"server", func(r *run) { server(r.draft) }},
-	// applies the user's own patch
+	// applies settings and removeSettings of the spec
 	{"settings", func(r *run) { r.removed = settings(r.draft) }},
 	// checks the whole configuration against the data of the release
 	{"check", func(r *run) { r.directories = check.Configuration(r.draft, r.removed) }},
@@ -73,9 +75,9 @@ var steps = []step{
 	{"aliases", func(r *run) { aliases(r.draft) }},
 }
 
-// Generate returns the configuration with which Input.Release starts. It does not change its input, and the same input
-// always results in the same bytes. It continues after an error, so that the Report lists all errors. With errors, the
-// Result is nil. The Report is never nil.
+// Generate returns the configuration with which a server of the release Input.Release starts. It does not change its
+// input, and the same input always results in the same bytes. It continues after an error, so that the Report lists all
+// errors. With errors, the Result is nil. The Report is never nil.
 func Generate(in Input) (*Result, *draft.Report) {
 	r := &run{Input: in, draft: draft.New(in.Base, in.Intent, in.Release, in.Directory)}
 	r.draft.Unknown = in.ReleaseUnknown
@@ -89,7 +91,7 @@ func Generate(in Input) (*Result, *draft.Report) {
 	return r.result(), report
 }
 
-// result encodes the configuration: header, YAML and hash.
+// result returns the Result of a run without errors, with the encoded configuration and its hash.
 func (r *run) result() *Result {
 	d := r.draft
 	config := encode(d.Root, header(d))

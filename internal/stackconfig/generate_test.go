@@ -90,7 +90,7 @@ func TestShippedDistributions(t *testing.T) {
 			}
 			for _, warning := range report.Warnings {
 				// The nvidia configuration of the release contains an id twice.
-				if !strings.Contains(warning.Message, "to start; the operator added") &&
+				if !strings.Contains(warning.Message, "cannot start; the operator added") &&
 					!strings.Contains(warning.Message, "is used twice") {
 					t.Errorf("warning: %s", warning)
 				}
@@ -110,7 +110,7 @@ func TestShippedDistributions(t *testing.T) {
 }
 
 func lines(data []byte) map[string]bool {
-	// The two encoders use different layouts for the same words.
+	// The lines are compared by path and value, because the two encoders use different layouts.
 	set := make(map[string]bool)
 	var root yaml.Node
 	if yaml.Unmarshal(data, &root) != nil {
@@ -136,7 +136,8 @@ func lines(data []byte) map[string]bool {
 	return set
 }
 
-// The header is a comment for any name, and it does not depend on the operator, the time or the digest of an image.
+// Every name results in a header that is a comment. The header does not depend on the version of the operator, the time
+// or the digest of an image.
 func TestHeader(t *testing.T) {
 	in := readIntent(t, []byte("metadata: {name: demo}\nspec: {distribution: {image: \"registry/image:1@sha256:abc\"}}"))
 	in.Name = "a\nb: c"
@@ -213,7 +214,7 @@ func TestPathVariables(t *testing.T) {
 
 // A stack has the same registry for any list of resources. The name that earlier operators used for the registry
 // depends only on the registered resources.
-func TestOneRegistryWhateverIsRegistered(t *testing.T) {
+func TestOneRegistryForAnyResources(t *testing.T) {
 	const redis = "storage: {kv: {type: redis, endpoint: \"r:1\"}}\n"
 	registry := func(spec string) (string, stackconfig.Registry) {
 		result, report := generate(t, spec, starter(t))
@@ -250,7 +251,8 @@ func TestOneRegistryWhateverIsRegistered(t *testing.T) {
 	}
 }
 
-// A base may read the namespace of its registry from a variable, and one reference cannot contain another.
+// A base may read the namespace of its registry from a variable. The namespace then has no reference to LLS_REGISTRY,
+// because a reference cannot contain another reference.
 func TestRegistryInANamespaceOfAVariable(t *testing.T) {
 	base := strings.Replace(string(starter(t)), "      namespace: registry\n", "      namespace: ${env.MINE:=own}\n", 1)
 	base = strings.Replace(base, "type: kv_sqlite", "type: kv_redis", 1)

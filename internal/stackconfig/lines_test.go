@@ -41,7 +41,7 @@ const vllmSpec = "providers: {inference: {provider: vllm, endpoint: 'http://vllm
 	"  resources: {models: [a]}"
 
 // A small stack has no errors in any release line that has a section for storage.
-func TestEveryLineTakesASmallStack(t *testing.T) {
+func TestEveryLineAcceptsASmallStack(t *testing.T) {
 	for _, line := range release.Lines() {
 		if match, _ := release.Lookup(line); match.Release.Storage.Inline {
 			continue
@@ -68,11 +68,11 @@ func TestLinesDiffer(t *testing.T) {
 		},
 		"an MCP server with a provider of another type": {
 			"0.6", "resources: {tools: [{name: tickets, provider: brave-search, mcpEndpoint: 'http://t/mcp'}]}",
-			`spec.resources.tools[0].provider: "brave-search" is of type remote::brave-search, and an MCP server requires remote::model-context-protocol`,
+			`spec.resources.tools[0].provider: "brave-search" is of type remote::brave-search, but an MCP server requires a provider of type remote::model-context-protocol; name such a provider`,
 		},
 		"a connector with a provider of another type": {
 			"0.7", "resources: {tools: [{name: tickets, provider: brave-search, mcpEndpoint: 'http://t/mcp'}]}",
-			`spec.resources.tools[0].provider: "brave-search" is of type remote::brave-search, and an MCP server requires remote::model-context-protocol`,
+			`spec.resources.tools[0].provider: "brave-search" is of type remote::brave-search, but an MCP server requires a provider of type remote::model-context-protocol; name such a provider`,
 		},
 		"websearch keeps the provider of the base": {
 			"0.6", "resources: {tools: [websearch]}", "  - toolgroup_id: builtin::websearch\n    provider_id: tavily-search\n",

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// storingAPIs are the APIs whose remote providers hold the server's data (server fact 71). Two servers with the same
-// configuration share that data.
+// storingAPIs are the APIs whose remote providers store the server's data outside the server (server fact 71). Two
+// servers with the same configuration share that data.
 var storingAPIs = []string{"vector_io", "files"}
 
 // OnlyFiles reports whether a server with this configuration keeps its data only in its own files. It returns false
@@ -38,9 +38,9 @@ func OnlyFiles(config []byte, rel *release.Release, in *intent.Intent) bool {
 	return !f.shares(base.Root())
 }
 
-// files finds stores other than files.
+// files finds stores that are not files of the server.
 type files struct {
-	// served has the types of the backends that are separate servers.
+	// served is the set of the types of backends that are separate servers.
 	served map[string]bool
 	in     *intent.Intent
 }
@@ -84,7 +84,7 @@ func (f *files) enabled(item *yaml.Node) bool {
 		slices.ContainsFunc(f.in.SecretEnv, func(v intent.Variable) bool { return v.Name == condition })
 }
 
-// sharesStore reports whether a node, or a node below it, is a store other than a file.
+// sharesStore reports whether a node, or a node below it, is a store that is not a file.
 func (f *files) sharesStore(node *yaml.Node) bool {
 	if node == nil {
 		return false

@@ -51,7 +51,8 @@ func TestOnlyFiles(t *testing.T) {
 	}
 }
 
-// OnlyFiles is true for the configurations that the releases ship for a start without a database.
+// In every release, OnlyFiles returns true for the configuration of starter, and false for that of postgres-demo, which
+// needs a database.
 func TestOnlyFilesOfShippedConfigurations(t *testing.T) {
 	var files, shared int
 	for _, line := range release.Lines() {
@@ -69,7 +70,7 @@ func TestOnlyFilesOfShippedConfigurations(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := stackconfig.OnlyFiles(slices.Clone(config), match.Release, &intent.Intent{}); got != want {
-				t.Errorf("%s of %s: OnlyFiles is %t", name, line, got)
+				t.Errorf("%s of %s: OnlyFiles returns %t", name, line, got)
 			}
 			if want {
 				files++

@@ -28,7 +28,7 @@ func TestEveryOptionHasACase(t *testing.T) {
 	}
 	count := 0
 	for _, at := range []struct {
-		path string // * stands for any name
+		path string // * matches any name
 		of   reflect.Type
 		not  []string // other tests cover these
 	}{

@@ -45,8 +45,8 @@ func pathReferences(config []byte) []pathReference {
 	return found
 }
 
-// PathsIn returns the variables of PathVariables for any configuration, by a search in the text. If a variable has
-// several defaults, the first one in the text is used.
+// PathsIn returns the same kind of variables as PathVariables, for any configuration. It searches the text of the
+// configuration. If a variable has several defaults, the first one in the text is used.
 func PathsIn(config []byte, mountPath string) []draft.EnvVar {
 	var variables []draft.EnvVar
 	for _, found := range pathReferences(config) {
@@ -58,13 +58,14 @@ func PathsIn(config []byte, mountPath string) []draft.EnvVar {
 	return variables
 }
 
-// PathsBeside returns the variables of PathVariables and PathsIn whose default is outside a volume for the server's
-// data directory. Release 0.8 renamed the directory, so the default of a variable can be below one directory while the
-// volume is mounted at the other (server fact 41). With these values, the server finds the data of earlier releases.
+// PathsBeside returns those variables of PathVariables and PathsIn whose default is not on the volume that is mounted
+// at mountPath. Release 0.8 renamed the directory, so the default of a variable can be below one directory while the
+// volume is mounted at the other (server fact 41). With the returned values, the server finds the data of earlier
+// releases.
 func PathsBeside(config []byte, rel *release.Release, distribution, mountPath string) []draft.EnvVar {
 	mounted := path.Base(mountPath)
 	if !slices.Contains(dataDirectories, mounted) {
-		return nil // the directory is unknown
+		return nil // mountPath is not a known data directory
 	}
 	var variables []draft.EnvVar
 	add := func(found draft.EnvVar) {

@@ -63,7 +63,7 @@ func (r *randomSpec) object() map[string]any {
 	return spec
 }
 
-// patch returns settings from the classes of the sections that no field sets.
+// patch returns random settings, which match the classes of the sections and set no keys that fields of the spec set.
 func (r *randomSpec) patch() map[string]any {
 	patch := make(map[string]any)
 	for _, section := range []string{"server", "vector_stores", "safety", "logging", "external_providers_dir"} {
@@ -327,11 +327,11 @@ func TestRandomSpecs(t *testing.T) {
 		}
 	}
 	if accepted < runs/2 {
-		t.Errorf("only %d of %d are accepted; the generator writes too many invalid specs", accepted, runs)
+		t.Errorf("only %d of %d specs are accepted; the generator writes too many invalid specs", accepted, runs)
 	}
 }
 
-// FuzzSpec continues from the specs of TestRandomSpecs.
+// FuzzSpec does the same as TestRandomSpecs for any seed.
 func FuzzSpec(f *testing.F) {
 	f.Add(uint64(1))
 	data := starter(f)

@@ -12,11 +12,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/storage"
 )
 
-// Input is the complete input of a configuration.
+// Input is the complete input from which a configuration is generated.
 type Input struct {
 	// Intent is the user's intent.
 	Intent *intent.Intent
-	// Base is the configuration of the distribution. It is not changed.
+	// Base is the configuration of the distribution. Generate does not change it.
 	Base *baseconfig.Base
 	// Release is the server release that will read the configuration.
 	Release *release.Release
@@ -24,13 +24,13 @@ type Input struct {
 	// only settings that are safe in every release, and problems of the base in Release are warnings.
 	ReleaseUnknown bool
 	// Directory is the directory of the SQLite files of the running pods, as written in the configuration. Empty means
-	// that no pods run or that the directory is unknown. It applies to a base that does not set the files.
+	// that no pods run or that the directory is unknown. It is used for a base that does not set the paths of the files.
 	Directory string
 	// Packages are the metadata in the images of external providers, by provider id. A provider without an entry has
 	// the type externalprovider.UnknownType until its pod starts.
 	Packages map[string]*externalprovider.Package
-	// KVTable is the table of a key-value store in PostgreSQL that holds the stack's data. Empty means that there is
-	// none or that it is unknown.
+	// KVTable is the table of a key-value store in PostgreSQL that holds the stack's data. Empty means that no such table
+	// exists or that its name is unknown.
 	KVTable string
 }
 
@@ -42,8 +42,8 @@ type Result struct {
 	Hash string
 	// Env are the variables that the configuration reads, sorted by name.
 	Env []draft.EnvVar
-	// Derived are the entries of the Secret <name>-storage to which Env refers, sorted by key. Without them, there is no
-	// Secret.
+	// Derived are the entries of the Secret <name>-storage to which Env refers, sorted by key. If Derived is empty, the
+	// Secret does not exist.
 	Derived []secretvalue.Derived
 	// Directories are the directories that must exist before the server starts, because the server does not create them.
 	// They are written as in Config, with variables.
@@ -58,15 +58,16 @@ type Result struct {
 	Models []resources.PublicModel
 	// External are the external providers that the pods install, in installation order.
 	External []ExternalProvider
-	// Dropped has the keys, API and id, of the providers of the base that spec.distribution.baseProviders removed.
+	// Dropped is the set of the base's providers that spec.distribution.baseProviders removed. A key consists of the API
+	// and the id.
 	Dropped map[[2]string]bool
-	// ServesTLS reports whether the server serves HTTPS, because of a field or because of the base.
+	// ServesTLS reports whether the server serves HTTPS. Either a field of the spec or the base can enable it.
 	ServesTLS bool
 	// ConfigVersion is the schema version of the configuration.
 	ConfigVersion string
 }
 
-// These types of the steps are part of this package's API.
+// These types of the packages of the steps are part of this package's API.
 type (
 	// EnvVar is an environment variable of the server.
 	EnvVar = draft.EnvVar

@@ -57,7 +57,8 @@ func servesTLS(root *yaml.Node) bool {
 	return yamlnode.Text(server, keyCertificate) != "" && yamlnode.Text(server, keyKey) != ""
 }
 
-// ServesTLS reports whether a server with this configuration serves HTTPS. It returns false for an invalid one.
+// ServesTLS reports whether a server with this configuration serves HTTPS. It returns false for an invalid
+// configuration.
 func ServesTLS(config []byte) bool {
 	root, err := baseconfig.Read(config)
 	return err == nil && servesTLS(root)

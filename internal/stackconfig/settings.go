@@ -16,11 +16,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
-// settings applies the user's own patch to the configuration. It removes the paths in removeSettings and then merges
+// settings applies the user's own changes to the configuration. It removes the paths in removeSettings and then merges
 // the settings (RFC 7396). To replace a section of the base as a whole, a user lists the section in both. Package
 // intent has already rejected changes that are never allowed. settings rejects a value that another field has set.
 //
-// It returns the paths that removeSettings removed from the configuration, with the entry that removed each.
+// It returns the paths that removeSettings removed from the configuration, each with the entry that removed it.
 func settings(d *draft.Draft) map[string]*field.Path {
 	taken := make(map[string]*field.Path, len(d.Intent.Settings.Removed))
 	for i := range d.Intent.Settings.Removed {
@@ -38,8 +38,8 @@ func settings(d *draft.Draft) map[string]*field.Path {
 	return taken
 }
 
-// removeSetting removes one value and the sections that become empty as a result, because an empty section and a
-// missing one differ for the server (server.auth).
+// removeSetting removes one value and the sections that become empty as a result, because the server treats an empty
+// section differently from a missing section (server.auth).
 func removeSetting(d *draft.Draft, removed *intent.RemovedSetting, taken map[string]*field.Path) {
 	parents := []*yaml.Node{d.Root}
 	for i, key := range removed.Keys {

@@ -7,8 +7,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// WantsText returns a function that reports whether the server requires the value of a variable to be text. It is
-// always true for credentials. For other keys, and for variables in the settings, it depends on the schema.
+// WantsText returns a function that reports whether the server requires the value of a variable to be text. The
+// function always returns true for credentials. For other keys, and for variables in the settings, the result depends
+// on the schema.
 func WantsText(in *intent.Intent, r *release.Release) func(variable string) bool {
 	text := map[string]bool{}
 	if store := in.Storage.KV; store != nil && store.Password != nil {
@@ -42,7 +43,7 @@ func markText(text map[string]bool, p *intent.Provider, r *release.Release) {
 	}
 }
 
-// textOnly reports whether all members of the type accept only a string.
+// textOnly reports whether a type accepts only strings and null.
 func textOnly(expr *schema.Expr) bool {
 	switch expr.Kind {
 	case schema.KindStr, schema.KindSecret, schema.KindURL, schema.KindPath, schema.KindNull:

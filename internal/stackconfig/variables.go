@@ -16,7 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// warnOfVariables warns about references in settings that have the wrong form or name an unknown variable.
+// warnOfVariables warns about references in settings that have an invalid name, or that name a variable that may not be
+// set.
 func warnOfVariables(d *draft.Draft, value any, path *field.Path) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -38,16 +39,16 @@ func variable(d *draft.Draft, found envref.Reference, path *field.Path) {
 	name := found.Name
 	switch {
 	case !found.Replaced():
-		d.Warnf(path, "%q is not replaced: the server reads only names of upper-case letters, digits and '_'", envref.To(name))
+		d.Warnf(path, "%q is not replaced: the server replaces only references whose name consists of upper-case letters, digits and '_'", envref.To(name))
 	case found.Operator != "" || d.IsSet(name):
 	case d.Intent.MoreVariables:
-		d.Warnf(path, "%q must be in spec.workload.overrides.envFrom, or the server does not start", name)
+		d.Warnf(path, "the variable %q must be in a ConfigMap or Secret of spec.workload.overrides.envFrom, or the server does not start", name)
 	}
 	// Without envFrom, an unknown variable is an error, which the step check reports for the whole configuration.
 }
 
-// TextVariables returns the variables, sorted, in settings whose keys accept text and no numbers. The server would not
-// start with a value such as 12345.
+// TextVariables returns the variables that set keys of the settings that accept text and no numbers, sorted. If such a
+// variable had a value such as 12345, the server would not start.
 func TextVariables(settings *intent.Settings, rel *release.Release) []string {
 	at := make(map[string]string)
 	probe, ok := numbered(settings.Values, "", at).(map[string]any)
@@ -65,8 +66,8 @@ func TextVariables(settings *intent.Settings, rel *release.Release) []string {
 	return slices.Compact(variables)
 }
 
-// numbered returns a copy of a value in which a number replaces each text that consists of a variable. It records the
-// paths of the variables in at.
+// numbered returns a copy of a value in which a number replaces each text that consists of a reference to one variable.
+// It maps the path of each such text to the variable in at.
 func numbered(value any, path string, at map[string]string) any {
 	switch v := value.(type) {
 	case map[string]any:

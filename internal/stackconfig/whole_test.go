@@ -22,7 +22,7 @@ const inBase = "(in the base configuration)"
 
 // Every error names a field of the spec or a path in the base configuration, and states the remedy or the accepted
 // values. The cases are those of the golden files.
-func TestErrorsAreWhole(t *testing.T) {
+func TestErrorsAreComplete(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*/want/report.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ const longest = 100
 
 // Nearest returns the candidate that is most similar to a misspelt name, or an empty string when none is similar. A
 // candidate is similar if it differs by a few typing errors (one for every three letters), or has a word in common
-// (`url` and `base_url`, `api_key` and `api_token`). Of equally similar candidates, the first wins.
+// (`url` and `base_url`, `api_key` and `api_token`). Of equally similar candidates, Nearest returns the first.
 func Nearest(name string, candidates []string) string {
 	if len(name) > longest {
 		return ""
@@ -16,7 +16,7 @@ func Nearest(name string, candidates []string) string {
 	return Among(candidates).Nearest(name)
 }
 
-// Candidates are names that are prepared for comparison. They save time for a list that is used often.
+// Candidates are names that are prepared for comparison. Preparing them once saves time for a list that is used often.
 type Candidates []candidate
 
 type candidate struct {

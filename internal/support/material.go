@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
 )
 
-// The limits of an archive.
+// These are the limits of an archive.
 const (
 	// MaxObjects is the maximum number of objects.
 	MaxObjects = 5_000
@@ -39,7 +39,7 @@ type Log struct {
 
 // Material contains the objects and logs that were read from a cluster. They may contain secrets.
 type Material struct {
-	// Versions contains the versions of programs by their names.
+	// Versions contains the versions of programs, by the program's name.
 	Versions map[string]string
 	// Objects are objects in the form of the API server, including Secrets.
 	Objects []map[string]any
@@ -57,12 +57,12 @@ type Material struct {
 type File struct {
 	// Name is the path in the archive.
 	Name string
-	// Data is the content.
+	// Data is the content of the file.
 	Data []byte
 }
 
-// Files returns the files of the archive without secrets, sorted by name. The file left-out.txt lists omissions,
-// including those because of the limits.
+// Files returns the files of the archive without secrets, sorted by name. The file left-out.txt lists everything that
+// was omitted, including what exceeded the limits.
 func (m *Material) Files() ([]File, error) {
 	b := &builder{left: slices.Clone(m.LeftOut), files: map[string][]byte{}}
 	for _, object := range m.Objects {
@@ -80,7 +80,7 @@ func (m *Material) Files() ([]File, error) {
 	if err := b.yaml("doctor.yaml", findings); err != nil {
 		return nil, err
 	}
-	b.logs(m.Logs) // last, because logs are the largest files, and the first to omit
+	b.logs(m.Logs) // logs are the largest files, so they are the first to be omitted
 	return b.sorted(), b.err
 }
 
@@ -105,7 +105,7 @@ func (b *builder) logs(logs []Log) {
 	}
 }
 
-// sorted returns the files with the list of omissions, sorted by name.
+// sorted adds the file left-out.txt and returns all files, sorted by name.
 func (b *builder) sorted() []File {
 	slices.Sort(b.left)
 	left := strings.Join(slices.Compact(b.left), "\n")
@@ -192,12 +192,12 @@ func scopeOf(namespace string) string {
 	return path.Join("namespaces", safe(namespace))
 }
 
-// safe returns a name without characters that have a meaning in paths.
+// safe returns a name without characters that have a special meaning in paths.
 func safe(name string) string {
 	return strings.NewReplacer("/", "_", "\\", "_", "..", "__").Replace(name)
 }
 
-// timeOf returns the time of an event as a text whose order is the order of times.
+// timeOf returns the time of an event as text. The alphabetical order of such texts is their chronological order.
 func timeOf(event map[string]any) string {
 	for _, field := range []string{"lastTimestamp", "eventTime", "deprecatedLastTimestamp", "firstTimestamp"} {
 		if text, _ := event[field].(string); text != "" {

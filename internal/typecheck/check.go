@@ -29,9 +29,9 @@ func (p Problem) String() string {
 	return p.Path + ": " + p.Message
 }
 
-// Check returns the problems of a value, in the order of the sorted names. The value must come from encoding/json with
-// UseNumber. The result fitting is the value without the parts that a decoder rejects, so that the rest can be decoded
-// and checked too. Rejected fields are missing in fitting, and rejected items of lists are null.
+// Check returns the problems of a value, sorted by field name. The value must come from encoding/json with UseNumber.
+// The result fitting is the value without the parts that a decoder rejects, so that the rest can be decoded and checked
+// too. Rejected fields are missing in fitting, and rejected items of lists are null.
 func Check(value any, typ reflect.Type) (fitting any, problems []Problem) {
 	c := checker{}
 	fitting, _ = c.value(value, typ, "")
@@ -40,7 +40,8 @@ func Check(value any, typ reflect.Type) (fitting any, problems []Problem) {
 
 type checker struct{ problems []Problem }
 
-// wrong adds a problem for a value that does not fit. It returns the result of a check that drops the value.
+// wrong adds a problem for a value that does not fit. It returns the results with which a check reports that the value
+// does not fit.
 func (c *checker) wrong(path, format string, args ...any) (any, bool) {
 	c.problems = append(c.problems, Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 	return nil, false
@@ -94,8 +95,8 @@ func (c *checker) object(value any, typ reflect.Type, path string) (any, bool) {
 	return fitting, true
 }
 
-// mapping checks the values of a map. The path of a value contains its key in brackets. A key with a list is an
-// exception: its path has the form of a field, because users regard such a key as a field.
+// mapping checks the values of a map. The path of a value contains its key in brackets. If the values of the map are
+// lists, the path has the form of a field instead, because users regard such a key as a field.
 func (c *checker) mapping(value any, typ reflect.Type, path string) (any, bool) {
 	fields, ok := value.(map[string]any)
 	if !ok {

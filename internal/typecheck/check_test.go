@@ -30,7 +30,7 @@ func TestCheck(t *testing.T) {
 				`spec.workload.workers: must be a whole number, got 1.5`,
 			},
 		},
-		"too large": {`{"networking": {"port": 99999999999}}`, []string{`spec.networking.port: must be a whole number, got 99999999999`}},
+		"too large": {`{"networking": {"port": 99999999999}}`, []string{`spec.networking.port: must be a whole number from -2147483648 to 2147483647, got 99999999999`}},
 		"reference in its short form": {
 			`{"secretEnv": {"A": {"name": "a", "key": "b"}, "B": {"key": "b"}}}`,
 			[]string{
@@ -81,7 +81,7 @@ func TestCheck(t *testing.T) {
 }
 
 // The items of a list keep their positions, so that further findings name the same position.
-func TestCheckKeepsPlaces(t *testing.T) {
+func TestCheckKeepsPositions(t *testing.T) {
 	fitting, _ := typecheck.Check(decode(t, `{"containers": [{"name": 5}, "x", {"name": "b"}]}`), reflect.TypeFor[corev1.PodSpec]())
 	want := map[string]any{"containers": []any{map[string]any{}, nil, map[string]any{"name": "b"}}}
 	if diff := cmp.Diff(any(want), fitting); diff != "" {

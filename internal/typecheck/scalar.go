@@ -3,6 +3,7 @@ package typecheck
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -37,20 +38,37 @@ func (c *checker) scalar(value any, typ reflect.Type, path string) (any, bool) {
 		if isNumber && fits(number, typ) {
 			return value, true
 		}
-		return c.wrong(path, "must be a whole number, got %s%s", abbreviated(value), withoutQuotes(value))
+		want := "a whole number"
+		if isNumber && !strings.ContainsAny(number.String(), ".eE") {
+			want += " " + rangeOf(typ)
+		}
+		return c.wrong(path, "must be %s, got %s%s", want, abbreviated(value), withoutQuotes(value))
 	}
 }
 
-// fits reports whether a whole number is within the range of its type.
+// fits reports whether a number is a whole number within the range of its type.
 func fits(number json.Number, typ reflect.Type) bool {
 	var err error
-	if slices.Contains([]reflect.Kind{reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64},
-		typ.Kind()) {
+	if isUnsigned(typ) {
 		_, err = strconv.ParseUint(number.String(), 10, typ.Bits())
 	} else {
 		_, err = strconv.ParseInt(number.String(), 10, typ.Bits())
 	}
 	return err == nil
+}
+
+// rangeOf describes the range of a type of whole numbers: from 0 to 255.
+func rangeOf(typ reflect.Type) string {
+	if isUnsigned(typ) {
+		return fmt.Sprintf("from 0 to %d", uint64(math.MaxUint64)>>(64-typ.Bits()))
+	}
+	most := int64(math.MaxInt64) >> (64 - typ.Bits())
+	return fmt.Sprintf("from %d to %d", -most-1, most)
+}
+
+func isUnsigned(typ reflect.Type) bool {
+	return slices.Contains([]reflect.Kind{reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64},
+		typ.Kind())
 }
 
 // special checks a value whose type has its own decoder.

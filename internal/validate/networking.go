@@ -23,7 +23,8 @@ var (
 		`(=([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?)?$`)
 )
 
-// tlsSecretName checks FR-062: a certificate is set only where it is used. Package intent reports a missing one.
+// tlsSecretName checks FR-062: a certificate may be set only if TLS is enabled. Package intent reports a missing
+// certificate.
 func tlsSecretName(c *checks) {
 	tls, path := c.tls(), spec("networking", "tls", "secretName")
 	switch {
@@ -48,7 +49,8 @@ func caBundle(c *checks) {
 	}
 }
 
-// hostname checks that Ingress, Route and HTTPRoute accept a host name: no IP address, and only labels that DNS allows.
+// hostname checks that Ingress, Route and HTTPRoute accept a host name. They reject IP addresses and labels that DNS
+// does not allow.
 func (c *checks) hostname(path *field.Path, name string) {
 	switch {
 	case name == "":

@@ -1,6 +1,6 @@
 package validate
 
-// maxResources is the largest number of models, of tools and of shields in an object.
+// maxResources is the maximum number of models, of tools and of shields in an object.
 const maxResources = 500
 
 func resourceCount(c *checks) {

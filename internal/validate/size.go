@@ -10,17 +10,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// MaxSpecBytes is the largest size of a spec as JSON. Larger content belongs in a ConfigMap. The API server accepts
-// specs of six times this size, and 200 such objects need more memory than the operator has.
+// MaxSpecBytes is the maximum size of a spec as JSON. Users must move larger content to a ConfigMap. The API server
+// accepts specs of six times this size, and 200 such objects need more memory than the operator has.
 const MaxSpecBytes = 256 << 10
 
 // omittedSpec is the annotation of a cached object whose spec was too large for the cache. Its value is the number of
 // bytes. The API server rejects a key with a space, so no stored object has this annotation.
 const omittedSpec = "spec bytes"
 
-// OmitLargeSpec removes a spec that is larger than MaxSpecBytes from an object, so that a cache does not hold it. Spec
-// still reports the object as invalid afterwards. The distribution and the host name remain, because other stacks need
-// them.
+// OmitLargeSpec removes a spec that is larger than MaxSpecBytes from an object, so that a cache does not store the
+// spec. Spec still reports the object as invalid afterwards. The distribution and the host name remain, because other
+// stacks need them.
 func OmitLargeSpec(obj *v1alpha2.LlamaStackDistribution) {
 	size := SpecBytes(obj)
 	if size <= MaxSpecBytes {
@@ -56,7 +56,7 @@ func SpecBytes(obj *v1alpha2.LlamaStackDistribution) int {
 	}
 	data, err := json.Marshal(&obj.Spec)
 	if err != nil {
-		return 0 // a raw value that is not JSON, which later rules reject
+		return 0 // the spec contains a raw value that is not JSON, which later rules reject
 	}
 	return len(data)
 }

@@ -37,7 +37,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-func TestLargeEnough(t *testing.T) {
+func TestWithinTheLimit(t *testing.T) {
 	obj := sized(MaxSpecBytes - 1024)
 	before := obj.DeepCopy()
 	OmitLargeSpec(obj)

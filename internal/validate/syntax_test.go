@@ -8,7 +8,7 @@ import (
 )
 
 // The patterns in Go are identical to those of the rules in the CRD.
-func TestFormsAreThoseOfTheDefinition(t *testing.T) {
+func TestPatternsMatchTheCRD(t *testing.T) {
 	data, err := os.ReadFile("../../config/crd/bases/llamastack.io_llamastackdistributions.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +27,7 @@ func TestFormsAreThoseOfTheDefinition(t *testing.T) {
 	}
 }
 
-func TestNameFormIsThatOfThePolicy(t *testing.T) {
+func TestNamePatternMatchesThePolicy(t *testing.T) {
 	data, err := os.ReadFile("../../config/policy/validatingadmissionpolicy.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// checks is the input of the rules and their findings.
+// checks holds the input of the rules and the findings of the current rule.
 type checks struct {
 	*v1alpha2.LlamaStackDistribution
 	intent.Errors
@@ -40,7 +40,7 @@ func (r *rule) find(c *checks) field.ErrorList {
 	return field.ErrorList(c.Errors)
 }
 
-// rules are in the order of the spec's fields.
+// rules lists all rules, in the order of the spec's fields.
 var rules = []rule{
 	{name: "name", check: name},
 	{name: "paused", check: paused},

@@ -16,7 +16,7 @@ var remedy = regexp.MustCompile(`\b(write|take|set|remove|name|names|give|add|le
 // Every error of every rule names the field, repeats the value unless the field may hold a secret, and states a remedy.
 // The table has a case for each rule (TestRulesHaveCases), so this test fails for a new rule whose error does not have
 // all three parts.
-func TestErrorsAreWhole(t *testing.T) {
+func TestErrorsAreComplete(t *testing.T) {
 	for _, c := range loadCases(t).Cases {
 		object, err := c.Decode()
 		if err != nil {

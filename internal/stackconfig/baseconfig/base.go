@@ -15,10 +15,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// MaxSize is the largest size of a base in bytes. A base of this size fits into a ConfigMap together with its metadata.
+// MaxSize is the maximum size of a base in bytes. A base of this size fits into a ConfigMap together with its metadata.
 const MaxSize = 768 << 10
 
-// Base is the configuration of a distribution. It is never changed.
+// Base is the configuration of a distribution. A Base is immutable.
 type Base struct {
 	root    *yaml.Node
 	version string
@@ -40,7 +40,7 @@ func (e *UnsupportedVersionError) Error() string {
 }
 
 // Parse reads a base configuration. It expands aliases and merge keys and drops comments. It keeps the order, unknown
-// keys and the spelling of scalars. Errors contain the position. No input makes it panic.
+// keys and the spelling of scalars. Its errors contain the position of the problem. No input makes it panic.
 func Parse(data []byte) (*Base, error) {
 	digest := sha256.Sum256(data)
 	if base, ok := parsed.Get(digest); ok {
@@ -63,8 +63,9 @@ func (b *Base) Version() string { return b.version }
 // than generating a configuration from it.
 var parsed = lru.New(16)
 
-// maxKeptBase is the largest size in bytes of a base that is cached, twice that of the largest shipped base. The nodes
-// of a base need a hundred times the memory of its text, so a few large bases would exhaust the operator's memory.
+// maxKeptBase is the maximum size in bytes of a base that is cached. It is twice the size of the largest shipped base.
+// The nodes of a base need a hundred times the memory of its text, so a few large bases would exhaust the operator's
+// memory.
 const maxKeptBase = 64 << 10
 
 // ParseUncached reads a base configuration as Parse does, but does not cache it. Use it for text that is read only
@@ -88,7 +89,7 @@ func ParseUncached(data []byte) (*Base, error) {
 	return &Base{root: root, version: version}, nil
 }
 
-// Read reads any configuration, and does not check its version or shape.
+// Read reads any configuration. It does not check the version or the shape.
 func Read(data []byte) (*yaml.Node, error) {
 	document, err := decodeYAML(data)
 	if err != nil {
@@ -122,7 +123,7 @@ func decodeYAML(data []byte) (document *yaml.Node, err error) {
 	return document.Content[0], nil
 }
 
-// syntaxError adds a hint about common mistakes that are hard to see.
+// syntaxError adds a hint to the error if the text has a common mistake that is hard to see.
 func syntaxError(data []byte, err error) error {
 	for i, line := range bytes.Split(data, []byte("\n")) {
 		indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]

@@ -8,7 +8,7 @@ import (
 )
 
 // A base is small: the largest shipped one has a thousand nodes, eight levels deep, in 20 kB. The limits prevent a
-// hostile document (with aliases of aliases, or of a long text) from exhausting the memory. They apply to the expanded
+// hostile document, for example one with aliases of aliases, from exhausting the memory. They apply to the expanded
 // document, and reading stops as soon as one limit is exceeded.
 const (
 	maxNodes = 100_000
@@ -38,7 +38,7 @@ func normalize(document *yaml.Node) (*yaml.Node, error) {
 	return root, nil
 }
 
-// node visits a node as often as it occurs, and the limits count each visit.
+// node visits a node once for each occurrence. The limits count each visit.
 func (n *normalizer) node(node *yaml.Node, depth int) (*yaml.Node, error) {
 	if err := n.visit(node, depth); err != nil {
 		return nil, err
@@ -107,7 +107,8 @@ func (n *normalizer) mergeAll(node *yaml.Node, depth int) error {
 
 func isMerge(key *yaml.Node) bool { return key.Kind == yaml.ScalarNode && key.ShortTag() == "!!merge" }
 
-// checkKeys returns an error unless each key that is written in a mapping is a scalar and occurs once.
+// checkKeys returns an error unless each key of a mapping is a scalar and occurs once. It does not check the keys that
+// merge keys add.
 func checkKeys(node *yaml.Node) error {
 	seen := newKeySet(len(node.Content) / 2)
 	for i := 0; i+1 < len(node.Content); i += 2 {
@@ -160,8 +161,8 @@ func (s *keySet) add(key string) bool {
 	return true
 }
 
-// merge returns the pairs of one mapping or of a list of mappings, in order of precedence, without the keys that the
-// mapping has itself.
+// merge returns the pairs that the value of a merge key adds to the mapping node, in order of precedence. It omits keys
+// that node already has.
 func (n *normalizer) merge(node, value *yaml.Node, depth int) ([]*yaml.Node, error) {
 	source, err := n.node(value, depth+1)
 	if err != nil {

@@ -114,7 +114,7 @@ func (s *shape) checkKeys(node *yaml.Node) *mismatch {
 	return nil
 }
 
-// dropNull removes null where it is equivalent to an absent key but the server rejects it.
+// dropNull removes null values that are equivalent to an absent key but that the server rejects.
 func dropNull(root *yaml.Node) {
 	for _, key := range []string{"version", "apis", "connectors"} {
 		if yamlnode.IsNull(yamlnode.Get(root, key)) {

@@ -13,8 +13,8 @@ import (
 
 // Configuration compares the whole configuration with the release's data. Anything that would prevent the server from
 // starting is an error. Anything that the server would silently ignore is a warning, but only if the user wrote it,
-// because a base may contain additional keys. removed maps each path that settings removed to the entry that removed
-// it. Configuration returns the directories that must exist before the server starts.
+// because a base may contain additional keys. removed maps each path that spec.removeSettings removed to the entry that
+// removed it. Configuration returns the directories that must exist before the server starts.
 func Configuration(d *draft.Draft, removed map[string]*field.Path) []string {
 	c := checker{Draft: d, Finder: draft.NewFinder(d), choices: make(map[string]string), removed: removed}
 	c.variables()
@@ -36,13 +36,14 @@ func Configuration(d *draft.Draft, removed map[string]*field.Path) []string {
 type checker struct {
 	*draft.Draft
 	draft.Finder
-	// choices caches the lists of providers for messages, by API.
+	// choices caches, by API, the lists of providers that messages contain.
 	choices map[string]string
 	// removed maps each path that the user removed from the configuration to the entry that removed it.
 	removed map[string]*field.Path
 }
 
-// available returns the providers of an API for a message. It caches them, because the providers no longer change.
+// available returns the providers of an API for a message. It caches the result, because the providers no longer change
+// at this step.
 func (c *checker) available(api string) string {
 	text, known := c.choices[api]
 	if !known {
@@ -52,8 +53,8 @@ func (c *checker) available(api string) string {
 	return text
 }
 
-// apis reports APIs with which the server does not start: unknown names, and APIs that require a provider and have none
-// (server fact 53, server fact 54).
+// apis reports APIs with which the server does not start: unknown names, and APIs that require a provider but do not
+// have one (server fact 53, server fact 54).
 func (c *checker) apis() {
 	providers := yamlnode.Get(c.Root, "providers")
 	for i, item := range yamlnode.Items(yamlnode.Get(c.Root, "apis")) {
@@ -95,8 +96,8 @@ func (c *checker) sections() {
 
 const backendsPath = "storage.backends."
 
-// authentication reports a configuration whose health check requires a token (server fact 34). The probes would always
-// fail, and the kubelet would restart the pod repeatedly.
+// authentication reports an error if the health check requires a token with this configuration (server fact 34). The
+// probes would always fail, and the kubelet would restart the pod repeatedly.
 func (c *checker) authentication() {
 	if c.Release.Runtime.HealthNeedsToken && !yamlnode.IsNull(yamlnode.At(c.Root, "server", "auth")) {
 		c.failAt("server.auth", func() string {

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// credentials warns about the user's providers that call a service without a credential. It is not an error, because
-// clients may send their own key with their requests.
+// credentials warns about the user's providers that call a service without a credential. A missing credential is not an
+// error, because clients may send their own credential with their requests.
 func (c *checker) credentials() {
 	for _, e := range c.Index.Providers {
 		if e.User == nil || e.Incomplete || e.Kind == nil || !e.Kind.NeedsCredential() || c.hasEndpoint(e.User) ||

@@ -14,9 +14,9 @@ import (
 )
 
 // directories returns the directories of SQLite files that the server does not create. The pod creates them before the
-// server starts. A key-value backend creates its own directory. The relational backend does not, and fails at startup
-// or at the first request (server fact 46). The directory is missing when the key-value state moves away from the
-// directory that the two backends shared.
+// server starts. A key-value backend creates its own directory. A relational backend does not, and it fails at startup
+// or at the first request if the directory is missing (server fact 46). This happens, for example, when the key-value
+// data moves away from the directory that the two backends shared.
 func (c *checker) directories() []string {
 	var needed []string
 	backends := c.allBackends()
@@ -34,7 +34,7 @@ func (c *checker) directories() []string {
 	return needed
 }
 
-// configured is a backend of the configuration whose kind the release has.
+// configured is a backend in the configuration. Its kind exists in the release.
 type configured struct {
 	node *yaml.Node
 	kind release.Backend
@@ -42,7 +42,7 @@ type configured struct {
 	early bool
 }
 
-// allBackends returns the backends of the section. In a release without that section, it returns the stores as
+// allBackends returns the backends in the section storage. In a release without that section, it returns the stores as
 // backends, except the stores of providers that no variable enables.
 func (c *checker) allBackends() []configured {
 	var found []configured
@@ -74,7 +74,7 @@ func directory(file string) string {
 	return path.Dir(resolved)
 }
 
-// directories is a sorted list.
+// directories is a sorted list of directories.
 type directories []string
 
 // madeBy returns the directories that key-value backends create. Directories that a provider creates do not count,

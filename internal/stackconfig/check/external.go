@@ -5,8 +5,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// External checks the external providers in a user's own configuration. Problems in the rest of that configuration do
-// not prevent the start of the server.
+// External checks the external providers in a user's own configuration. It does not check the rest of that
+// configuration, for which Override only warns about problems.
 func External(d *draft.Draft) {
 	c := checker{Draft: d, Finder: draft.NewFinder(d)}
 	for path, e := range c.Index.All {

@@ -21,7 +21,8 @@ func (m *Missing) Names() string {
 	return draft.Listed(names)
 }
 
-// MissingAPIs returns the hard dependencies that are not met, in the order of first need.
+// MissingAPIs returns the APIs that enabled providers require and that the configuration does not have, in the order of
+// the first provider that requires each API.
 func MissingAPIs(d *draft.Draft) []Missing {
 	var found []Missing
 	at := make(map[string]int)
@@ -40,7 +41,7 @@ func MissingAPIs(d *draft.Draft) []Missing {
 				at[api] = i
 				found = append(found, Missing{API: api})
 			}
-			// An API and its routing table count as one dependency.
+			// A provider may require both an API and its routing table, which count as one dependency.
 			if n := len(found[i].by); n == 0 || found[i].by[n-1] != e {
 				found[i].by = append(found[i].by, e)
 			}
@@ -63,8 +64,8 @@ func ProvidedBy(d *draft.Draft, api string) string {
 	}
 }
 
-// isConfigured reports whether an API has an entry below providers. For an API with a routing table, the server creates
-// the router as soon as it serves the API, with or without providers (server fact 53, server fact 55).
+// isConfigured reports whether the configuration has an API. An API with a routing table needs no providers, because
+// the server creates its router whenever it serves the API (server fact 53, server fact 55).
 func isConfigured(d *draft.Draft, api string) bool {
 	if known, _ := d.Release.API(api); known.RoutingTable != "" {
 		return d.ServesAPI(api)

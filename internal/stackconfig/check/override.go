@@ -33,7 +33,7 @@ func Override(data []byte, rel *release.Release) []draft.Finding {
 	for i := range problems {
 		if value := c.NodeAt(problems[i].Path); problems[i].Kind == schema.UnknownKey && value != nil &&
 			value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
-			continue // an empty list of another release has no effect
+			continue // an empty list that only other releases read has no effect
 		}
 		c.found(problems[i].Path, c.messageOf(&problems[i], problems[i].Path))
 	}

@@ -68,12 +68,12 @@ func permits(rules []*yaml.Node, path string) (permitted, known bool) {
 	return false, true
 }
 
-// maxExpression bounds, in bytes, a regular expression that is compiled here.
+// maxExpression is the maximum length, in bytes, of a regular expression that matchesRoute compiles.
 const maxExpression = 256
 
-// matchesRoute reports whether a pattern of a rule matches a path in the server. known is false for a variable, and for
-// a regular expression that Go does not support. It is also false for an expression with a counted repetition, because
-// even a short expression of this kind can compile to a program of many megabytes.
+// matchesRoute reports whether the server would match a path with a pattern of a rule. known is false for a variable,
+// and for a regular expression that Go does not support. It is also false for an expression with a counted repetition,
+// because even a short expression of this kind can compile to a program of many megabytes.
 func matchesRoute(pattern, path string) (matches, known bool) {
 	if envref.In(pattern) {
 		return false, false

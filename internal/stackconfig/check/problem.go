@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// problem reports a finding of the release's data as an error or a warning, at the field that caused it.
+// problem reports a problem with the value at a path as an error or a warning, at the field that caused the problem.
 func (c *checker) problem(p *schema.Problem, path string) {
 	origin := c.OriginAt(path)
 	switch {
@@ -26,14 +26,14 @@ func (c *checker) problem(p *schema.Problem, path string) {
 	case p.Fatal:
 		c.failAt(path, func() string { return p.Message() + c.unsetNote(path) })
 	case origin.Path != nil && c.WarningsFull():
-		c.CountWarning() // building a message takes longer than everything else
+		c.CountWarning() // building the message would take longer than the rest of the check
 	case origin.Path != nil:
 		c.Warn(draft.Finding{Path: origin.Path.String(), ConfigPath: path, Message: c.messageOf(p, path)})
 	}
 }
 
 // warnIgnoredSection warns about the sections of a base that this release ignores and another release reads, because
-// they have an effect in the other release (server fact 65). Keys that no release has are not reported.
+// such a section has an effect in the other release (server fact 65). Keys that no release has are not reported.
 func (c *checker) warnIgnoredSection(p *schema.Problem) {
 	if p.Kind != schema.UnknownKey || c.OriginAt(p.Path).Path != nil || yamlnode.Len(c.NodeAt(p.Path)) == 0 {
 		return
@@ -44,8 +44,8 @@ func (c *checker) warnIgnoredSection(p *schema.Problem) {
 	}
 }
 
-// messageOf returns the message of a problem. For a section of other releases, the message names those releases and, if
-// the section was removed, the replacement.
+// messageOf returns the message of a problem. For a section that only other releases read, the message names those
+// releases or, if a release removed the section, the replacement.
 func (c *checker) messageOf(p *schema.Problem, path string) string {
 	if p.Kind != schema.UnknownKey {
 		return p.Message()
@@ -64,8 +64,9 @@ func (c *checker) messageOf(p *schema.Problem, path string) string {
 	return p.Message()
 }
 
-// failAt reports an error in a value of the configuration, with the field that wrote the value, or with the path of a
-// value from the base. It calls message only when the error is reported.
+// failAt reports an error in a value of the configuration, at the field that wrote the value. If no field wrote it,
+// failAt reports the error at the path of the value. If the release is unknown, it reports such an error as a warning.
+// It calls message only when the error is reported.
 func (c *checker) failAt(path string, message func() string) {
 	origin := c.OriginAt(path)
 	isWarning := origin.Path == nil && c.Unknown

@@ -72,8 +72,8 @@ func (c *checker) scoring() {
 	}
 }
 
-// providerProblem reports a problem with its remedy. The problem of a missing endpoint or credential is reported at the
-// field for it.
+// providerProblem reports a problem with its remedy. It reports a missing endpoint or credential at the field of the
+// spec that sets it.
 func (c *checker) providerProblem(e *draft.Provider, p *schema.Problem, path string) {
 	if e.User != nil && c.fromUnset(draft.JoinPath(path, p.Path)) {
 		c.unsetKey(e, p, draft.JoinPath(path, p.Path))
@@ -84,7 +84,7 @@ func (c *checker) providerProblem(e *draft.Provider, p *schema.Problem, path str
 		return
 	}
 	if e.Incomplete {
-		return // the key is missing because its field is wrong, which is already reported
+		return // the key is missing because its field has an error, which is already reported
 	}
 	field := e.User.Path
 	switch p.Path {
@@ -97,13 +97,13 @@ func (c *checker) providerProblem(e *draft.Provider, p *schema.Problem, path str
 	}
 }
 
-// fromUnset reports whether a value of the base is unusable because the variable that it reads is not set.
+// fromUnset reports whether a value from the base is unusable because the value reads a variable that is not set.
 func (c *checker) fromUnset(path string) bool {
 	return c.unsetNote(path) != "" && c.OriginAt(path) == draft.FromBase
 }
 
-// unsetKey reports a key of a user's provider for which the base reads a variable that is not set. The remedy is to set
-// the field or the variable.
+// unsetKey reports an error for a key of a user's provider whose value from the base reads a variable that is not set.
+// The remedy is to set the field or the variable.
 func (c *checker) unsetKey(e *draft.Provider, p *schema.Problem, path string) {
 	at, what := e.User.Path.Child("settings"), fmt.Sprintf("the key %q", p.Path)
 	switch p.Path {
@@ -127,7 +127,7 @@ func (c *checker) dependencies() {
 	}
 }
 
-// pathOf returns the place of a provider in the configuration.
+// pathOf returns the path of a provider in the configuration.
 func (c *checker) pathOf(e *draft.Provider) string {
 	for i, item := range yamlnode.Items(yamlnode.At(c.Root, "providers", e.API)) {
 		if item == e.Node {

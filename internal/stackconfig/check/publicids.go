@@ -12,9 +12,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// publicIDs reports models with the same id. From 0.3 to 0.7, the id of a model is the provider's name for it, so two
-// entries for the same model of a provider have the same id (server fact 18). The server does not start when such
-// entries differ ("already exists").
+// publicIDs reports models that have the same id for clients. From 0.3 to 0.7, the id of a model is the provider's name
+// for it, so two entries for the same model of a provider have the same id (server fact 18). The server does not start
+// when such entries differ ("already exists").
 func (c *checker) publicIDs(known release.Resource) {
 	first := make(map[string]int)
 	items := yamlnode.Items(c.ResourcesOf(known))
@@ -37,7 +37,8 @@ func (c *checker) publicIDs(known release.Resource) {
 	}
 }
 
-// publicID returns the id of an entry for clients, and false when the id is unknown before the server starts.
+// publicID returns the id that clients use for an entry. It returns false when the id is unknown before the server
+// starts.
 func (c *checker) publicID(known release.Resource, item *yaml.Node) (string, bool) {
 	id, _ := envref.Static(yamlnode.Text(item, known.IDKey))
 	provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))

@@ -15,7 +15,8 @@ import (
 )
 
 // registeredResources reports resources of unknown providers (server fact 17), and resources that their provider does
-// not register. The server does not start with either. It skips resources whose condition is not met.
+// not register. The server does not start with either kind of entry. registeredResources skips resources whose
+// condition is not met.
 func (c *checker) registeredResources() {
 	for _, known := range c.Release.Resources() {
 		if known.Dropped {
@@ -54,8 +55,8 @@ func (c *checker) warnDropped(known release.Resource) {
 }
 
 // refusal returns the reason why the provider of a resource does not register it, and the key with the wrong value.
-// With such a resource, the server does not start (server fact 60, server fact 72). The result is empty when the name
-// is known only in the pod.
+// With such a resource, the server does not start (server fact 60, server fact 72). The result is empty when the
+// provider accepts the resource, or when the name is known only in the pod.
 func refusal(known release.Resource, item *yaml.Node, kind *provider.Type) (key, problem string) {
 	if kind == nil {
 		return "", ""

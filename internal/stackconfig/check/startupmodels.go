@@ -9,8 +9,8 @@ import (
 )
 
 // startupModels reports models that cannot be verified at startup. Up to 0.5, the server queries the provider for each
-// registered model, and does not start when the provider does not have the model (server fact 58). A service does not
-// list its models without a key. A server at the user's own endpoint may not require a key.
+// registered model, and does not start when the provider does not have the model (server fact 58). A public service
+// does not list its models without a key. A server at the user's own endpoint may not require a key.
 func (c *checker) startupModels() {
 	models, ok := c.Release.Resource("models")
 	if !ok || !c.Release.Runtime.ModelsAskedAtStart {
@@ -32,7 +32,7 @@ func (c *checker) startupModels() {
 	}
 }
 
-// hasKey reports whether a provider has a credential, or needs none.
+// hasKey reports whether a provider has a credential or needs no credential.
 func (c *checker) hasKey(e *draft.Provider) bool {
 	if e.Kind == nil || !e.Enabled || !e.Kind.IsRemote() || e.Kind.CredentialKey == "" || c.Intent.MoreVariables {
 		return true

@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// withVariables returns a value as the server will read it, with the variables that the spec sets. With envFrom, the
-// variables are unknown, and the value stays unchanged.
+// withVariables returns a value as the server reads it when only the variables in the spec are set. With envFrom, not
+// all variables are known, and withVariables returns the value unchanged.
 func (c *checker) withVariables(node *yaml.Node) *yaml.Node {
 	if node == nil || c.Intent.MoreVariables || !c.readsVariables(node) {
 		return node
@@ -23,7 +23,7 @@ func (c *checker) withVariables(node *yaml.Node) *yaml.Node {
 	return read
 }
 
-// readsVariables reports whether a value contains text that would be replaced.
+// readsVariables reports whether a value contains text that withVariables would replace.
 func (c *checker) readsVariables(node *yaml.Node) bool {
 	if _, replaced := c.StartupText(node); replaced {
 		return true
@@ -31,7 +31,8 @@ func (c *checker) readsVariables(node *yaml.Node) bool {
 	return slices.ContainsFunc(node.Content, c.readsVariables)
 }
 
-// substitute replaces the items of a copy, because the copy shares its scalars with the original.
+// substitute replaces scalars with their values at startup. It replaces whole nodes, because a copy shares its scalars
+// with the original.
 func (c *checker) substitute(node *yaml.Node) {
 	for i, item := range node.Content {
 		switch text, replaced := c.StartupText(item); {
@@ -63,18 +64,19 @@ func (c *checker) unsetNote(path string) string {
 // variables reports variables without a default that nothing sets. The server does not start with such a variable in
 // any text, even in a provider that no variable enables.
 func (c *checker) variables() {
-	// Most configurations have no such variable, and the walk with paths takes longer.
+	// Most configurations have no such variable. This check is faster than the walk with paths.
 	if !c.Intent.MoreVariables && c.anyUnset(c.Root) {
 		c.variablesOf(c.Root, "")
 	}
 }
 
-// anyUnset reports whether a text contains a variable that nothing sets and that has no default.
+// anyUnset reports whether any text below a node refers to a variable that nothing sets and that has no default in the
+// text.
 func (c *checker) anyUnset(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && len(c.unsetIn(node.Value)) > 0 || slices.ContainsFunc(node.Content, c.anyUnset)
 }
 
-// unsetIn returns the variables of a text that nothing sets and that have no default.
+// unsetIn returns the variables to which a text refers, that nothing sets, and that have no default in the text.
 func (c *checker) unsetIn(text string) []string {
 	var names []string
 	for found := range envref.Lookalike.All(text) {

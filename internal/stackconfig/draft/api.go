@@ -18,9 +18,8 @@ func APIField(api string) string {
 	return cmp.Or(intent.APIField(api), release.CamelCase(api))
 }
 
-// OtherRelease returns a note about the release that has an API that this release cannot configure: the last release
-// that had the API, with the replacement, or the first release that has it. It returns an empty string when no release
-// has it.
+// OtherRelease returns a note about an API that this release cannot configure. The note names the last release that had
+// the API, with the replacement, or the first release that has the API. It is empty when no release has the API.
 func (d *Draft) OtherRelease(api string) string {
 	if gone := d.RemovalNote("api", api); gone != "" {
 		return gone

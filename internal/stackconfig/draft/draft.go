@@ -35,10 +35,12 @@ type Draft struct {
 	Index Index
 	// Disabled holds the APIs and providers that the user disabled.
 	Disabled Disabled
-	// Dropped has the keys, API and id, of the providers of the base that spec.distribution.baseProviders removed.
+	// Dropped is the set of the base's providers that spec.distribution.baseProviders removed. A key consists of the API
+	// and the id.
 	Dropped map[[2]string]bool
 
-	// errors, warnings and ignorances count the findings of the report. warned is the set of reported warnings.
+	// errors, warnings and ignorances count the findings of the report. ignorances counts the warnings about ignored parts
+	// of the user's configuration. warned is the set of reported warnings.
 	errors, warnings, ignorances tally
 	warned                       map[Finding]bool
 
@@ -119,7 +121,8 @@ func (d *Draft) Write(at Place, value *yaml.Node, origin Origin) {
 	default:
 		at.parent.Content = append(at.parent.Content, value)
 	}
-	// The base often has an empty list as []. A list to which an item is added is written in block style, as usual.
+	// The base often contains an empty list as []. Once the list has an item, it is written in block style, like other
+	// lists.
 	at.parent.Style &^= yaml.FlowStyle
 	d.report.origins[value] = origin
 }
@@ -171,8 +174,8 @@ func (d *Draft) AddEnv(variable EnvVar) {
 const sqliteDirectory = "SQLITE_STORE_DIR"
 
 // dataDirectory returns the directory of the SQLite files whose paths the base does not set. Without a section for
-// storage, the server keeps SQLite files in a directory that all distributions share. If the first resource of a stack
-// adds that section, the stack keeps its files.
+// storage, the server keeps SQLite files in a directory that all distributions share. If the section is added later,
+// for example with the first resource of a stack, the stack keeps using that directory.
 func (d *Draft) dataDirectory(running string) string {
 	all := d.Release.Runtime.DataDir + "/distributions"
 	if !yamlnode.IsNull(yamlnode.Get(d.Root, "storage")) || d.Release.Storage.Required || d.Release.Storage.Inline {
@@ -181,8 +184,8 @@ func (d *Draft) dataDirectory(running string) string {
 	return cmp.Or(running, envref.WithDefault(sqliteDirectory, all))
 }
 
-// ServeAPI adds an API to the list of APIs that the server serves. Without a list, the server serves all APIs. With an
-// empty list, some releases serve no APIs, and the others serve all APIs.
+// ServeAPI adds an API to the list of APIs that the server serves. It does not change the list when the server already
+// serves all APIs: without a list or, in some releases, with an empty list.
 func (d *Draft) ServeAPI(api string, origin Origin) {
 	apis := yamlnode.Get(d.Root, "apis")
 	if yamlnode.IsNull(apis) || (len(apis.Content) == 0 && !d.Release.Runtime.EmptyAPIsServeNone) {
@@ -196,7 +199,7 @@ func (d *Draft) ServeAPI(api string, origin Origin) {
 	d.Write(EndOf(apis), yamlnode.String(api), origin)
 }
 
-// ServesAPI reports whether the server has an API. Without a list, it has all of them.
+// ServesAPI reports whether the server serves an API. Without a list of APIs, the server serves all of them.
 func (d *Draft) ServesAPI(api string) bool {
 	listed := yamlnode.Items(yamlnode.Get(d.Root, "apis"))
 	return len(listed) == 0 || slices.ContainsFunc(listed, func(item *yaml.Node) bool { return item.Value == api })

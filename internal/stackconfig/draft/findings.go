@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// A configuration may have as many mistakes as it has values, and the status has no room for all of them. A user can
-// fix the first ones and generate the configuration again.
+// These limits keep the report small. A configuration may have as many mistakes as it has values, and the status has no
+// room for all of them. A user can fix the first ones and generate the configuration again.
 const (
 	// maxFindings is the maximum number of errors, and of warnings of each kind, that one run reports.
 	maxFindings = intent.MaxErrors
@@ -18,14 +18,14 @@ const (
 	maxListed = 20
 )
 
-// tally counts the findings, reported or not.
+// tally counts findings, including those that are not reported.
 type tally struct {
 	count int
 	// kind is the type of the errors that are not reported. It is NotFound only if all of them have that type.
 	kind field.ErrorType
 }
 
-// full reports whether the limit is reached, so that the caller need not build a message.
+// full reports whether the limit is reached. If it is, the caller need not build a message.
 func (t *tally) full() bool { return t.count >= maxFindings }
 
 // more returns the number of findings that are not reported.
@@ -43,7 +43,7 @@ func (d *Draft) Fail(err *field.Error) {
 	d.errors.count++
 }
 
-// Failf reports an error of a field.
+// Failf reports an error at a field.
 func (d *Draft) Failf(path *field.Path, format string, args ...any) {
 	d.Fail(field.Invalid(path, field.OmitValueType{}, fmt.Sprintf(format, args...)))
 }
@@ -67,7 +67,7 @@ func (d *Draft) Warn(finding Finding) {
 	sort.count++
 }
 
-// Warnf reports a warning of a field.
+// Warnf reports a warning at a field.
 func (d *Draft) Warnf(path *field.Path, format string, args ...any) {
 	d.Warn(Finding{Path: path.String(), Message: fmt.Sprintf(format, args...)})
 }
@@ -105,7 +105,7 @@ func Listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// ErrorsFull reports whether the limit of errors is reached, so that the caller need not build a message.
+// ErrorsFull reports whether the limit of errors is reached. If it is, the caller need not build a message.
 func (d *Draft) ErrorsFull() bool { return d.errors.full() }
 
 // WarningsFull reports whether the limit of warnings is reached.
@@ -114,5 +114,5 @@ func (d *Draft) WarningsFull() bool { return d.warnings.full() }
 // CountWarning counts a warning without a message.
 func (d *Draft) CountWarning() { d.warnings.count++ }
 
-// ErrorCount returns the number of errors, reported or not.
+// ErrorCount returns the number of errors, including those that are not reported.
 func (d *Draft) ErrorCount() int { return d.errors.count }

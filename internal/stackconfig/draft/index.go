@@ -22,16 +22,17 @@ type Provider struct {
 	Text string
 	// Condition is the variable without which the provider does not exist.
 	Condition string
-	// Enabled reports whether the provider exists, with the variables that the spec sets.
+	// Enabled reports whether the provider exists when only the variables that the spec sets are set.
 	Enabled bool
 	// ProviderType is the full type, such as remote::vllm.
 	ProviderType string
 	Node         *yaml.Node
-	// User is the user's provider. Nil means that the provider is from the base.
+	// User is the provider in the spec. Nil means that the provider is not from spec.providers.
 	User *intent.Provider
-	// External is the external provider. Nil means that the provider is of another kind.
+	// External is the external provider in the spec. Nil means that the provider is not from spec.externalProviders.
 	External *intent.ExternalProvider
-	// Kind holds the facts about the type, from the release or the package of an external provider. Nil means no facts.
+	// Kind holds the facts about the type, from the release or the package of an external provider. Nil means that no
+	// facts are known.
 	Kind *provider.Type
 	// Incomplete reports whether a field of the user was invalid, so that its key is missing.
 	Incomplete bool
@@ -109,7 +110,8 @@ func (x *Index) Find(api, id string) *Provider {
 type Disabled struct {
 	APIs      map[string]*intent.Disabled
 	Providers map[[2]string]*intent.Disabled
-	// Dependents has the keys of the providers that the user did not name, but that need a disabled API or provider.
+	// Dependents is the set of the providers that the user did not disable by name, but that need a disabled API or
+	// provider.
 	Dependents map[[2]string]bool
 }
 

@@ -70,7 +70,7 @@ type explainer struct {
 	found   []Explained
 }
 
-// walk lists the values of a node. Content without its own origin has the origin of the node.
+// walk lists the values of a node. A value without a recorded origin has the origin of the node that contains it.
 func (e *explainer) walk(node *yaml.Node, path string, origin Origin) {
 	if own, ok := e.origins[node]; ok {
 		origin = own

@@ -9,7 +9,7 @@ import (
 type EnvVar struct {
 	Name  string
 	Value string
-	// SecretName and SecretKey are set instead of Value.
+	// SecretName and SecretKey identify the key of a Secret. They are set instead of Value.
 	SecretName, SecretKey string
 	// FieldPath is the field of the spec that requires the variable.
 	FieldPath string
@@ -32,7 +32,8 @@ type Report struct {
 type Finding struct {
 	// Path is the field of the spec that caused the warning. Empty means that no field caused it.
 	Path string
-	// ConfigPath is the place in the configuration. Empty means that there is none.
+	// ConfigPath is the place in the configuration. Empty means that the warning does not refer to a place in the
+	// configuration.
 	ConfigPath string
 	// Message is a sentence without a full stop.
 	Message string

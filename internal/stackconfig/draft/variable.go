@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// IsSet reports whether the server's container certainly has a variable.
+// IsSet reports whether a variable is certainly set in the server's container.
 func (d *Draft) IsSet(name string) bool {
 	switch name {
 	case names.EnvModelCache, names.EnvConfig, names.EnvRunConfig, names.EnvPort, names.EnvWorkers,
@@ -28,7 +28,7 @@ func (d *Draft) IsSet(name string) bool {
 
 // StartupText returns the known text that the server reads in place of a text with a reference: the default, the
 // alternative or, for a variable that has a default and is set, a reference that represents any value. It returns false
-// when the text names no variable, several variables, or a variable without a default.
+// when the text refers to no variable, to several variables, or to a variable without a default or an alternative.
 func (d *Draft) StartupText(node *yaml.Node) (string, bool) {
 	if node.Kind != yaml.ScalarNode || !envref.IsMeant(node.Value) {
 		return "", false

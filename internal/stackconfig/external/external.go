@@ -17,15 +17,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Installed is an external provider of the configuration. Type and Module are empty when only its image contains them.
+// Installed is an external provider of the configuration. Type and Module are empty when they are known only inside the
+// provider's image.
 type Installed struct {
 	*intent.ExternalProvider
 	Type, Module string
 }
 
 // Apply writes the external providers into the configuration (FR-090 to FR-092). An external provider replaces a
-// provider with the same API and id, with a warning. Otherwise it follows the other providers of its API. Apply omits
-// the providers that the user disabled, which the step disable reports.
+// provider with the same API and id, with a warning. Otherwise, Apply adds it after the other providers of its API.
+// Apply omits the providers that the user disabled, which the step disable reports.
 //
 // packages are the metadata of the images, by provider id. Apply returns the providers that the pods install.
 func Apply(d *draft.Draft, packages map[string]*externalprovider.Package) []Installed {
@@ -51,7 +52,7 @@ func Apply(d *draft.Draft, packages map[string]*externalprovider.Package) []Inst
 	return installed
 }
 
-// wrongAPI reports a provider whose API in the spec differs from the API in its image.
+// wrongAPI reports an error for a provider whose API in the spec differs from the API in its image.
 func wrongAPI(d *draft.Draft, p *intent.ExternalProvider, api string) {
 	if !release.KnownAPI(api) {
 		d.Failf(p.Path, "image %q contains a provider of the API %q, which no server release has: use another image, or correct its %s",
@@ -62,7 +63,7 @@ func wrongAPI(d *draft.Draft, p *intent.ExternalProvider, api string) {
 		p.Image, draft.APIField(api), draft.APIField(api))
 }
 
-// overlay writes one provider.
+// overlay writes one external provider into the configuration.
 func overlay(d *draft.Draft, p *intent.ExternalProvider, found *externalprovider.Package) {
 	e := &draft.Provider{
 		API: p.API, ID: p.ID, Text: p.ID, Enabled: true, ProviderType: externalprovider.UnknownType, Node: yamlnode.Map(),

@@ -24,7 +24,7 @@ func kindOf(found *externalprovider.Package) *provider.Type {
 
 // translator converts a JSON Schema, in the form that pydantic writes for the server's own classes, to the classes
 // against which the settings of providers are checked. A JSON Schema library would reject a reference to a variable in
-// place of a number, accept values that the server's parser rejects, and take time that grows exponentially with the
+// place of a number, accept values that the server's parser rejects, and need time that grows exponentially with the
 // schema's depth. The translation omits constraints that a class cannot express, so it never rejects a value that the
 // schema accepts. The server checks these constraints.
 type translator struct {
@@ -38,9 +38,9 @@ type translator struct {
 }
 
 const (
-	// maxSchemas limits the size of a schema with its definitions expanded.
+	// maxSchemas limits the number of schemas in a schema whose definitions are expanded.
 	maxSchemas = 5000
-	// maxLevels limits its depth.
+	// maxLevels limits the depth of such a schema.
 	maxLevels = 32
 	// maxPattern limits the length of a regular expression in bytes.
 	maxPattern = 256
@@ -49,7 +49,7 @@ const (
 // anything accepts every value.
 var anything = &schema.Expr{Kind: schema.KindAny}
 
-// basics maps the names of the types without content.
+// basics maps the names of JSON Schema's simple types to the kinds of the server's types.
 var basics = map[string]schema.Kind{
 	"string": schema.KindStr, "integer": schema.KindInt, "number": schema.KindFloat, "boolean": schema.KindBool,
 	"null": schema.KindNull,
@@ -225,8 +225,8 @@ func (t *translator) object(s map[string]any, depth int) *schema.Expr {
 	return &schema.Expr{Kind: schema.KindClass, Class: class}
 }
 
-// extra returns the handling of keys that are not properties. Only false rejects such keys. A class that does not
-// define the handling ignores them.
+// extra returns the handling of keys that are not properties. The class rejects such keys only if additionalProperties
+// is false. Without additionalProperties, it ignores them.
 func extra(s map[string]any) schema.Extra {
 	switch allowed, given := s["additionalProperties"]; {
 	case s["patternProperties"] != nil:
@@ -240,7 +240,7 @@ func extra(s map[string]any) schema.Extra {
 	}
 }
 
-// keys returns the properties of an object, sorted by name.
+// keys translates the properties of an object, sorted by name.
 func (t *translator) keys(s map[string]any, depth int) []schema.Key {
 	properties, _ := s["properties"].(map[string]any)
 	required, _ := s["required"].([]any)
@@ -265,7 +265,8 @@ func isSecretType(e *schema.Expr) bool {
 	return e.Kind == schema.KindSecret || e.Kind == schema.KindUnion && slices.ContainsFunc(e.Args, isSecretType)
 }
 
-// limits returns the limits of a property, or those of its only type that is not null.
+// limits returns the limits of a property. If the property may also be null, limits returns the limits of its other
+// type.
 func limits(s map[string]any) *schema.Limits {
 	if members, ok := s["anyOf"].([]any); ok {
 		members = slices.DeleteFunc(slices.Clone(members), isNull)

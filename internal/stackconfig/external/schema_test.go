@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/external"
 )
 
-// problems returns the problems of a configuration with a schema, both in YAML.
+// problems checks a configuration against a schema, both in YAML, and returns the problems.
 func problems(t testing.TB, schema, config string) []string {
 	t.Helper()
 	var decoded map[string]any
@@ -56,8 +56,8 @@ func TestSchema(t *testing.T) {
 		"less than":                           {of(`{type: integer, exclusiveMaximum: 2}`), "k: 2", []string{"k: must be less than 2"}},
 		"minimum in a union":                  {of(`{anyOf: [{type: "null"}, {type: integer, exclusiveMinimum: 2}]}`), "k: 2", []string{"k: must be more than 2"}},
 		"draft 4":                             {of(`{type: integer, minimum: 2, exclusiveMinimum: true}`), "k: 2", nil},
-		"length":                              {of(`{type: string, minLength: 2, maxLength: 3}`), "k: a", []string{"k: must be at least 2 characters"}},
-		"length of a list":                    {of(`{type: array, maxItems: 1}`), "k: [a, b]", []string{"k: must be at most 1 entries"}},
+		"length":                              {of(`{type: string, minLength: 2, maxLength: 3}`), "k: a", []string{"k: must be text of at least 2 characters"}},
+		"length of a list":                    {of(`{type: array, maxItems: 1}`), "k: [a, b]", []string{"k: must be a list of at most 1 entry"}},
 		"pattern":                             {of(`{type: string, pattern: "^a+$"}`), "k: ab", []string{"k: must be text that matches ^a+$"}},
 		"pattern that Go does not support":    {of(`{type: string, pattern: "(?!a)"}`), "k: ab", nil},
 		"long pattern":                        {of(`{type: string, pattern: "` + strings.Repeat("a", 257) + `"}`), "k: ab", nil},

@@ -14,8 +14,8 @@ var insideDomains = []string{
 	"svc", "test",
 }
 
-// publicDomains lists domains that distinguish a public name of two labels from the name of a Service with its
-// namespace. No namespace has one of these names.
+// publicDomains lists the top-level domains of public names. With any other domain, a name of two labels is the name of
+// a Service and its namespace. No namespace has the name of one of these domains.
 var publicDomains = []string{"co", "com", "edu", "gov", "io", "net", "org"}
 
 // hostOf returns the host of an endpoint: of a URL, or of a host name with or without a port. It returns an empty
@@ -36,8 +36,8 @@ func hostOf(text string) string {
 }
 
 // isOutside reports whether a host is probably not reachable from an offline cluster, because it is neither a private
-// address nor a name of the cluster or of a private network. A name of two labels is that of a Service with its
-// namespace.
+// address nor a name of the cluster or of a private network. A name of two labels is the name of a Service and its
+// namespace, except in publicDomains.
 func isOutside(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address.IsGlobalUnicast() && !address.IsPrivate() && !carrier.Contains(address.Unmap())
@@ -54,5 +54,5 @@ func isOutside(host string) bool {
 	}
 }
 
-// carrier is the shared address space of RFC 6598, which clusters use as private addresses.
+// carrier is the shared address space of RFC 6598, which clusters use for private addresses.
 var carrier = netip.MustParsePrefix("100.64.0.0/10")

@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// referenceNeeds returns the needs of settings that name a model from outside the cluster, such as the default
-// embedding model or the default reranker.
+// referenceNeeds returns the needs of settings that name a model whose source is outside the cluster, such as the
+// default embedding model or the default reranker.
 func (c *checks) referenceNeeds() []need {
 	var found []need
 	for _, reference := range c.Release.References {
@@ -34,8 +34,8 @@ func (c *checks) referenceNeeds() []need {
 	return found
 }
 
-// resourceNeeds returns the needs of registered models from outside the cluster, and of outside URLs in registered
-// resources, such as MCP servers and datasets.
+// resourceNeeds returns the needs of registered resources: models whose source is outside the cluster, and URLs outside
+// the cluster, such as those of MCP servers and datasets.
 func (c *checks) resourceNeeds() []need {
 	var found []need
 	for _, known := range c.Release.Resources() {
@@ -55,7 +55,7 @@ func (c *checks) resourceNeeds() []need {
 	return found
 }
 
-// registeredNeed returns the need of a registered model, if it has one.
+// registeredNeed returns the need of a registered model, or nil when the model needs no internet access.
 func (c *checks) registeredNeed(known release.Resource, item *yaml.Node, at string) []need {
 	id, _ := envref.Static(cmp.Or(yamlnode.Text(item, known.ProviderIDKey), yamlnode.Text(item, known.IDKey)))
 	provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))
@@ -68,7 +68,8 @@ func (c *checks) registeredNeed(known release.Resource, item *yaml.Node, at stri
 	return nil
 }
 
-// modelNeed returns a message with the outside source of a model and the remedy, or an empty string if there is none.
+// modelNeed returns a message with the source of a model outside the cluster and the remedy. It returns an empty string
+// if the model needs no such source.
 func (c *checks) modelNeed(api, provider, model string) string {
 	e := c.Index.Find(api, provider)
 	if e == nil || !e.Enabled || model == "" || strings.HasPrefix(model, "/") {
@@ -78,7 +79,7 @@ func (c *checks) modelNeed(api, provider, model string) string {
 		return fmt.Sprintf("the model %q of %s is downloaded from %s when it is first used: provide it with spec.modelFiles.huggingFaceCache", model, provider, host)
 	}
 	if host := c.serviceOf(e); host != "" {
-		return fmt.Sprintf("the model %q of %s is served by %s, and requests to it fail: give the provider an endpoint that the cluster can reach", model, provider, host)
+		return fmt.Sprintf("the model %q of %s is served by %s, and requests to the model fail in an offline cluster: give the provider an endpoint that the cluster can reach", model, provider, host)
 	}
 	return ""
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// checks finds the needs of one configuration.
+// checks finds the parts of one configuration that need the internet.
 type checks struct {
 	*draft.Draft
 	draft.Finder
@@ -94,8 +94,8 @@ func (c *checks) needs() []need {
 	return append(found, c.tokenizerNeed()...)
 }
 
-// providerNeeds returns one need for each provider that the user configured, and one need for all providers of a kind
-// that come from the base.
+// providerNeeds returns the needs of the providers. The providers of the base share one need for all calls of public
+// services, and one for all downloads, unless the server does not start without such a service.
 func (c *checks) providerNeeds() []need {
 	var found []need
 	var calls, loads []string
@@ -118,13 +118,13 @@ func (c *checks) providerNeeds() []need {
 			loads = append(loads, fmt.Sprintf("%s (%s)", id, host))
 		default:
 			found = append(found, need{path: e.Path(), at: path, message: fmt.Sprintf(
-				"%s downloads files from %s when it first needs them; %s", e.ProviderType, host, giveFiles(host, "remove it"))})
+				"%s downloads files from %s when it first needs them; %s", e.ProviderType, host, giveFiles(host, "remove the provider"))})
 		}
 	}
 	return append(found, baseNeeds(calls, loads)...)
 }
 
-// configNeeds returns the needs for the outside URLs in the config of a provider, except that of its service.
+// configNeeds returns a need for each outside URL in the config of a provider, except for the URL of its service.
 func (c *checks) configNeeds(e *draft.Provider, path, service string) []need {
 	var found []need
 	for _, url := range c.outsideURLs(yamlnode.Get(e.Node, "config"), path+".config") {
@@ -135,13 +135,13 @@ func (c *checks) configNeeds(e *draft.Provider, path, service string) []need {
 	return found
 }
 
-// baseNeeds returns the needs of the providers of the base that call public services or load files.
+// baseNeeds returns one need for the base's providers that call public services, and one for those that download files.
 func baseNeeds(calls, loads []string) []need {
 	var found []need
 	offline := field.NewPath("spec", "offline")
 	if len(calls) > 0 {
 		found = append(found, need{path: offline, message: fmt.Sprintf(
-			"providers of the base call public services, and requests to them fail: %s; disable them in spec.disabled, or configure your own endpoint for them",
+			"providers of the base call public services, and these requests fail in an offline cluster: %s; disable these providers in spec.disabled, or configure your own endpoint for them",
 			draft.Listed(calls))})
 	}
 	if len(loads) > 0 {
@@ -178,7 +178,7 @@ func (c *checks) serviceOf(e *draft.Provider) string {
 	}
 }
 
-// textOf returns the text that the server reads when it starts, as far as it is known.
+// textOf returns the text that the server reads for a value when it starts, as far as the text is known.
 func (c *checks) textOf(value *yaml.Node) string {
 	if yamlnode.IsNull(value) {
 		return ""
@@ -191,12 +191,12 @@ func (c *checks) textOf(value *yaml.Node) string {
 
 // serviceNeed returns the need of a provider that calls a public service.
 func (c *checks) serviceNeed(e *draft.Provider, path, host string) need {
-	at, remedy := e.Path(), fmt.Sprintf("disable it with %s/%s in spec.disabled", draft.APIField(e.API), e.ID)
+	at, remedy := e.Path(), fmt.Sprintf("disable the provider with %s/%s in spec.disabled", draft.APIField(e.API), e.ID)
 	if at != nil {
-		remedy = "remove it"
+		remedy = "remove the provider"
 	}
 	if e.Kind.EndpointKey != "" && !e.Kind.EndpointIgnored {
-		remedy = "give it an endpoint that the cluster can reach, or " + remedy
+		remedy = "give the provider an endpoint that the cluster can reach, or " + remedy
 		if e.User != nil {
 			at = at.Child("endpoint")
 		}
@@ -205,7 +205,7 @@ func (c *checks) serviceNeed(e *draft.Provider, path, host string) need {
 		return need{path: at, at: path, fatal: true, message: fmt.Sprintf(
 			"%s calls %s when the server starts, and the server does not start without a response; offline, %s", e.ProviderType, host, remedy)}
 	}
-	return need{path: at, at: path, message: fmt.Sprintf("%s calls %s, and requests to it fail; offline, %s", e.ProviderType, host, remedy)}
+	return need{path: at, at: path, message: fmt.Sprintf("%s calls %s, and these requests fail in an offline cluster; %s", e.ProviderType, host, remedy)}
 }
 
 // downloadsFrom returns the host from which a provider loads files that the user does not supply, or an empty string
@@ -219,8 +219,8 @@ func (c *checks) downloadsFrom(e *draft.Provider) string {
 
 const hub = "huggingface.co"
 
-// hubVariables lists variables for a cache of the hub, or for a mirror. The operator sets HF_HOME too, so only an
-// HF_HOME that the user sets counts.
+// hubVariables lists the variables that specify a cache or a mirror of the hub. Only variables that the user sets
+// count, because the operator always sets HF_HOME.
 var hubVariables = []string{names.EnvHubCache, names.EnvModelCache, names.EnvSentenceTransformers, names.EnvHubEndpoint}
 
 func (c *checks) hasHubFiles() bool { return c.Intent.Files.Hub || c.userSets(hubVariables...) }
@@ -267,7 +267,7 @@ func (c *checks) outsideURLs(node *yaml.Node, at string) []outsideURL {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			if node.Content[i].Value == "issuer" {
-				continue // the name of an issuer in tokens, to which the server sends no requests
+				continue // the issuer is compared with tokens, and the server sends no requests to it
 			}
 			found = append(found, c.outsideURLs(node.Content[i+1], draft.JoinPath(at, node.Content[i].Value))...)
 		}
@@ -279,7 +279,7 @@ func (c *checks) outsideURLs(node *yaml.Node, at string) []outsideURL {
 		if host := outsideHost(c.textOf(node)); host != "" {
 			found = append(found, outsideURL{at, host})
 		}
-	case yaml.DocumentNode, yaml.AliasNode: // a configuration has none
+	case yaml.DocumentNode, yaml.AliasNode: // a configuration has no such nodes
 	}
 	return found
 }
@@ -300,5 +300,5 @@ func outsideHost(text string) string {
 
 func (c *checks) outsideNeed(url outsideURL) need {
 	return need{path: c.OriginAt(url.at).Path, at: url.at, message: fmt.Sprintf(
-		"the host %q does not belong to the cluster: offline, requests to it fail unless it is in your own network", url.host)}
+		"the host %q is outside the cluster: offline, requests to the host fail unless it is in your own network", url.host)}
 }

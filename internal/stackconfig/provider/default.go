@@ -3,7 +3,7 @@ package provider
 import "strings"
 
 // Defaults returns RequiredDefaults for a provider with the given id in a distribution with the given name. Values
-// replace the placeholders {id}, {table} (the id as a table name) and {distribution}. The caller owns the result.
+// replace the placeholders {id}, {table} (the id as a table name) and {distribution}. The result is a copy.
 func (t *Type) Defaults(id, distribution string) []Default {
 	out := make([]Default, len(t.RequiredDefaults))
 	for i, d := range t.RequiredDefaults {

@@ -27,8 +27,8 @@ type Type struct {
 	// KeptForm names the format of the type's data, if a later release cannot read the format and does not start with such
 	// data (server fact 25). It is empty for nearly all types.
 	KeptForm string
-	// EndpointKey is the key for the user's endpoint: `base_url`, `url`, `host`. Empty means that the type has none,
-	// and an endpoint in the spec is an error.
+	// EndpointKey is the key for the user's endpoint: `base_url`, `url`, `host`. Empty means that the type has no such key
+	// and that an endpoint in the spec is an error.
 	EndpointKey string
 	// EndpointPath is appended to an endpoint URL that has no path: `/v1`. Empty means that the URL is used unchanged.
 	EndpointPath string
@@ -37,7 +37,8 @@ type Type struct {
 	// EndpointParts are the keys for the parts of an endpoint when EndpointKey accepts only a host name (pgvector). Port
 	// is then the key for the port, and a scheme or path is an error. The zero value means that the endpoint is a URL.
 	EndpointParts EndpointParts
-	// CredentialKey is the key for the API key or password: `api_key`, `password`. Empty means that the type has none.
+	// CredentialKey is the key for the API key or password: `api_key`, `password`. Empty means that the type has no such
+	// key.
 	CredentialKey string
 	// CredentialOptional reports whether the type has other ways to authenticate: keys of an account, or the identity
 	// that the platform assigns to its pods.
@@ -45,13 +46,13 @@ type Type struct {
 	// InMemory reports whether each pod answers from its own memory and reads the type's store only when it starts.
 	// Replicas then do not see each other's writes.
 	InMemory bool
-	// RegionKey is the key for a cloud region: `region_name`, `region`. Empty means that the type has none.
+	// RegionKey is the key for a cloud region: `region_name`, `region`. Empty means that the type has no such key.
 	RegionKey string
 	// ResourceIDs are the only names that the provider accepts for its resources. With any other name, the server does not
 	// start. The list is empty for nearly all types, which accept any name.
 	ResourceIDs []string
-	// RegistersNothing reports whether the provider serves only its own resources. With an entry of the configuration that
-	// names the provider, the server does not start.
+	// RegistersNothing reports whether the provider serves only resources that it defines itself. The server does not
+	// start with a configuration that registers a resource with such a provider.
 	RegistersNothing bool
 	// RequiredDefaults are values for keys that the type requires and that a user cannot be expected to supply, in the
 	// order in which they are written. Defaults replaces their placeholders.
@@ -62,16 +63,16 @@ type Type struct {
 	Optional []string
 	// Packages are the Python packages that the type needs in addition to those of the server, as requirement strings.
 	Packages []string
-	// Service is the host of the public service that the type calls without an endpoint: `api.anthropic.com`. Empty
-	// means that there is none, or that the default of EndpointKey contains it.
+	// Service is the host of the public service that the type calls if no endpoint is set: `api.anthropic.com`. Empty
+	// means that the type calls no public service, or that the default of EndpointKey contains the host.
 	Service string
 	// ServiceAtStart reports whether the server does not start when it cannot reach that service.
 	ServiceAtStart bool
 	// Downloads is the host from which the type loads missing files when it first needs them: `huggingface.co`. Empty
-	// means that it loads none.
+	// means that the type loads no files.
 	Downloads string
-	// ToolGroup is the tool group that the server registers for the type without an entry: `builtin::websearch`. Empty
-	// means that there is none.
+	// ToolGroup is the tool group that the server registers for the type without an entry in the configuration:
+	// `builtin::websearch`. Empty means that the server registers no tool group.
 	ToolGroup string
 	// Deprecated is the server's advice for a type that will be removed. Empty means that the type is not deprecated.
 	Deprecated string
@@ -79,7 +80,7 @@ type Type struct {
 
 // EndpointParts names the keys of an endpoint that is not one URL.
 type EndpointParts struct {
-	// Port is the key of the port: `port`.
+	// Port is the key for the port: `port`.
 	Port string
 }
 

@@ -21,8 +21,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// configWriter writes the config of one provider. setBy has the field that set each key, so that no other field sets
-// it.
+// configWriter writes the config of one provider. setBy maps each key to the field that set it, so that no other field
+// sets the key.
 type configWriter struct {
 	*draft.Draft
 	entry  *draft.Provider
@@ -31,7 +31,7 @@ type configWriter struct {
 	setBy  map[string]*field.Path
 }
 
-// put writes a key. A key that another field has already set is an error.
+// put writes a key. It reports an error if another field has already set the key.
 func (c *configWriter) put(key string, value *yaml.Node, path *field.Path) {
 	name := key
 	if known, ok := c.kind.Config.Key(key); ok {
@@ -155,7 +155,7 @@ func (c *configWriter) secrets() {
 	}
 }
 
-// settings merges the settings unchanged (FR-033).
+// settings copies the provider's settings into the config unchanged (FR-033).
 func (c *configWriter) settings() {
 	p := c.entry.User
 	path := p.Path.Child("settings")
@@ -175,10 +175,11 @@ func (c *configWriter) baseConfig(replaced *draft.Provider) *yaml.Node {
 	return yamlnode.Get(replaced.Node, "config")
 }
 
-// connection keeps the connection of the base's provider to its service: the credentials, the endpoint that they belong
-// to, and all other values that the base reads from the environment (a region, a project). A credential belongs to one
-// service, so the server must never send it to another. If the user sets the endpoint, connection keeps nothing. If the
-// user sets a credential, it keeps neither the base's credential nor a value that names a host.
+// connection keeps the connection of the base's provider to its service: the credentials, the endpoint for which they
+// are valid, and all other values that the base reads from the environment (a region, a project). A credential is valid
+// for one service, so the server must never send it to another. If the user sets the endpoint, connection keeps no
+// values of the base. If the user sets a credential, connection keeps neither the base's credential nor a value that
+// names a host.
 func (c *configWriter) connection(base *yaml.Node) {
 	ownCredential := false
 	for i := range c.kind.Config.Keys {
@@ -206,8 +207,8 @@ func (c *configWriter) connection(base *yaml.Node) {
 	}
 }
 
-// starts reports whether the server starts with a value from the base after it resolves the value. The base's provider
-// may exist only when its variable is set, but the user's provider always exists.
+// starts reports whether the server starts with the resolved form of a value from the base. The base's provider may
+// exist only when its variable is set, but the user's provider always exists.
 func (c *configWriter) starts(key *schema.Key, value *yaml.Node) bool {
 	text, replaced := c.StartupText(value)
 	return !replaced || c.Intent.MoreVariables || !schema.AnyFatal(key.Type.Check(draft.Converted(text)))

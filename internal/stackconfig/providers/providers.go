@@ -15,8 +15,8 @@ import (
 )
 
 // Apply writes the user's providers into the configuration (FR-021). A provider replaces the base's provider with the
-// same API and id. Otherwise it follows the other providers of its API. Apply omits providers that the user disabled or
-// that an external provider replaces. The steps disable and external report them.
+// same API and id. Otherwise, Apply adds it after the other providers of its API. Apply omits providers that the user
+// disabled or that an external provider replaces. The steps disable and external report them.
 func Apply(d *draft.Draft) {
 	for i := range d.Intent.Providers {
 		p := &d.Intent.Providers[i]
@@ -42,8 +42,8 @@ func HasAPI(d *draft.Draft, name string, path *field.Path) bool {
 	return false
 }
 
-// providerType returns the type that the user's text identifies: a full type, or a short name, to which it adds the
-// prefix that exists in this release (FR-030).
+// providerType returns the type that the user's text identifies. The text is a full type or a short name. For a short
+// name, providerType adds the prefix with which the type exists in this release (FR-030).
 func providerType(d *draft.Draft, p *intent.Provider) (*provider.Type, bool) {
 	kind, ok := d.Release.ResolveType(p.API, p.Type)
 	if ok && kind.Broken != "" {
@@ -87,7 +87,7 @@ func MeantType(d *draft.Draft, p *intent.Provider) string {
 	return "; known types: " + strings.Join(d.Release.ProviderTypes(p.API), ", ")
 }
 
-// overlay writes one provider.
+// overlay writes one provider of the user into the configuration.
 func overlay(d *draft.Draft, p *intent.Provider, kind *provider.Type) {
 	replaced := d.Index.Find(p.API, p.ID)
 	node := yamlnode.Map()

@@ -4,7 +4,8 @@ package release
 type API struct {
 	// Name is the name in the config: `vector_io`.
 	Name string `json:"name"`
-	// Providable reports whether the API may be listed in `apis` and have providers. The server adds other APIs.
+	// Providable reports whether the API may be listed in `apis` and have providers. The server itself adds all other
+	// APIs.
 	Providable bool `json:"providable"`
 	// Internal reports whether the server implements the API itself.
 	Internal bool `json:"internal"`

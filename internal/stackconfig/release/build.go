@@ -62,7 +62,8 @@ func (b *builder) fail(err error) {
 	}
 }
 
-// class returns a class by name. A name without a class is an error in the data.
+// class returns the class with a name. If the data has no such class, the builder fails with an error that names user,
+// the part that refers to the class.
 func (b *builder) class(name, user string) *schema.Class {
 	c, ok := b.classes[name]
 	if !ok {
@@ -193,7 +194,7 @@ func (b *builder) distributions() map[string]*Distribution {
 	return out
 }
 
-// references returns the settings of the shared list that exist at the line's top level.
+// references returns those settings of the shared list that exist in the line's configuration.
 func (b *builder) references(top *schema.Class) []Reference {
 	return slices.DeleteFunc(slices.Clone(b.doc.References), func(ref Reference) bool {
 		return top == nil || !top.HasPath(ref.Path)

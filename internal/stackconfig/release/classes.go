@@ -53,7 +53,8 @@ func buildKeys(rows []keyRow, parser *schema.Parser) ([]schema.Key, error) {
 	return keys, nil
 }
 
-// decodeDefault decodes the default of a key. Nearly all defaults are one of three words.
+// decodeDefault decodes the default of a key. For speed, it handles the three most common values without a JSON
+// decoder.
 func decodeDefault(data json.RawMessage, into *any) error {
 	switch string(data) {
 	case "null":

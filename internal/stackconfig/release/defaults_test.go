@@ -18,7 +18,7 @@ var onlyUser = map[string][]string{
 	"file_processors/remote::unstructured-api": {"api_key"},
 	"files/remote::openai":                     {"api_key"},
 	"files/remote::s3":                         {"bucket_name"},
-	"inference/remote::azure":                  {"api_key", "api_base"}, // up to 0.3, the key up to 0.2
+	"inference/remote::azure":                  {"api_key", "api_base"}, // api_base up to 0.3, api_key up to 0.2
 	"inference/remote::hf::endpoint":           {"endpoint_name"},
 	"inference/remote::hf::serverless":         {"huggingface_repo"},
 	"inference/remote::oci":                    {"oci_compartment_id"},
@@ -48,7 +48,7 @@ func TestRequiredDefaultsLoad(t *testing.T) {
 			name := p.API + "/" + p.Type
 			for _, problem := range p.Config.Check(provider.Node(config)) {
 				if problem.Kind == schema.MissingChoice && name == "inference/remote::nvidia" {
-					continue // up to 0.3, the hosted service requires a key, by a rule
+					continue // up to 0.3, a rule requires a key for the hosted service
 				}
 				if problem.Kind != schema.MissingKey || !slices.Contains(onlyUser[name], problem.Path) {
 					t.Errorf("%s: %s: %s", name, problem.Path, problem.Message())

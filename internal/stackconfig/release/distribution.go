@@ -13,7 +13,7 @@ import (
 
 // Distribution is a config that a release ships in its package.
 type Distribution struct {
-	// Name is its name: `starter`, or `starter/run-with-postgres-store` for a variant.
+	// Name is the distribution's name: `starter`, or `starter/run-with-postgres-store` for a variant.
 	Name string
 	// Last is the last release of the line that ships it (remote-vllm: `0.2.14`). Empty means that the newest release
 	// of the line ships it.

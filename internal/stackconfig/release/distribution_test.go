@@ -141,7 +141,7 @@ func checkShipped(t *testing.T, r *release.Release, name string) {
 // With the other, a config does not start.
 func knownSlip(distribution, kind string, p schema.Problem) bool {
 	if distribution == "nvidia/run-with-safety" && kind == "remote::nvidia" && p.Kind == schema.MissingChoice {
-		return true // up to 0.3, its second inference provider, meant for safety, requires a key that it does not read
+		return true // up to 0.3, the provider that is meant for safety requires a key that it does not read
 	}
 	// The two configs of dell used the old key of the endpoint from 0.4 to 0.6.
 	if strings.HasPrefix(distribution, "dell") && kind == "remote::tgi" && p.Path == "url" && p.Kind == schema.UnknownKey {

@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// document is the content of a data file. build creates a Release from it.
+// document is the decoded content of a data file. The method build creates a Release from it.
 type document struct {
 	Line          string                      `json:"line"`
 	Version       string                      `json:"version"`
@@ -144,8 +144,8 @@ type keyRow struct {
 	Limits           *schema.Limits  `json:"limits"`
 }
 
-// decode reads a data file. It does not check for unknown fields, because the check would increase the time by half. A
-// test checks that the files have no unknown fields.
+// decode reads a data file. It does not check for unknown fields, because the check would increase the loading time by
+// half. A test checks that the files have no unknown fields.
 func decode(data []byte) (*document, error) {
 	var doc document
 	if err := json.Unmarshal(data, &doc); err != nil {

@@ -23,7 +23,8 @@ type retired struct {
 type chronicle struct {
 	// DefaultLine is the release line that runs when the user does not name one.
 	DefaultLine string `json:"defaultLine"`
-	// Offered are the lines that users may request, ascending. Tests show that they start with generated configs.
+	// Offered are the lines that users may request, ascending. Tests show that the servers of these lines start with
+	// generated configs.
 	Offered []string `json:"offered"`
 	// APIs are the names of the APIs of all releases, with the lines that have them.
 	APIs []struct {
@@ -42,7 +43,7 @@ var history = sync.OnceValue(func() chronicle {
 		err = yaml.UnmarshalStrict(data, &c)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("release: embedded history: %v", err)) // a test reads it
+		panic(fmt.Sprintf("release: embedded history: %v", err)) // a test checks that the file is valid
 	}
 	return c
 })

@@ -43,7 +43,7 @@ func LinesWithCredential(api, providerType string) []string {
 }
 
 // NearestTypeOfAny returns the type of an API in any line whose name is most similar to a misspelt name, as NearestType
-// does for one line. It returns an empty string when there is none.
+// does for one line. It returns an empty string when no name is similar.
 func NearestTypeOfAny(api, name string) string {
 	var types []string
 	for _, line := range Lines() {
@@ -71,7 +71,7 @@ func LineWithAPI(line, api string) (string, bool) {
 }
 
 // LinesWithKey returns the lines whose configs have a key, given by its dotted path (`server.tenancy`), ascending. Use
-// it only for errors and reports, as LinesWith.
+// it only for errors and reports, like LinesWith.
 func LinesWithKey(path string) []string {
 	if section, _, _ := strings.Cut(path, "."); !sections()[section] {
 		return nil
@@ -79,7 +79,7 @@ func LinesWithKey(path string) []string {
 	return slices.DeleteFunc(Lines(), func(line string) bool { return !mustLoad(line).TopLevel.HasPath(path) })
 }
 
-// sections has the top-level keys of all lines.
+// sections is the set of the top-level keys of all lines.
 var sections = sync.OnceValue(func() map[string]bool {
 	all := make(map[string]bool)
 	for _, line := range Lines() {
@@ -103,15 +103,16 @@ type Aliases struct {
 	Strict bool
 }
 
-// EndpointAlias is a key for an endpoint, with the type in the newest line that reads it, because the meaning of an
-// endpoint without a path can differ too.
+// EndpointAlias is a key for an endpoint. Type is the provider type in the newest line that reads the key, because the
+// lines can also differ in the path that they append to an endpoint.
 type EndpointAlias struct {
 	Key  string
 	Type *provider.Type
 }
 
-// AliasesOf returns the aliases of all lines for a provider type. For a server whose release is unknown, all of them
-// may be written unless Strict is true, because a class ignores unknown keys. It reads the data of every line.
+// AliasesOf returns the aliases of all lines for a provider type. In a configuration for an unknown release, the
+// operator may write all aliases unless Strict is true, because classes normally ignore unknown keys. It reads the data
+// of every line.
 func AliasesOf(api, providerType string) Aliases {
 	var s Aliases
 	for _, line := range slices.Backward(Lines()) {

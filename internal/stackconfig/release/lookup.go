@@ -72,8 +72,8 @@ func DefaultLine() string { return history().DefaultLine }
 // Lines returns the release lines with data, ascending.
 func Lines() []string { return slices.Clone(files().lines) }
 
-// Offered returns the release lines that users may request, ascending. Tests show that these lines load generated
-// configs and start. The data of the other lines is only for errors and reports.
+// Offered returns the release lines that users may request, ascending. Tests show that the servers of these lines start
+// with generated configs. The data of the other lines is only for errors and reports.
 func Offered() []string { return slices.Clone(history().Offered) }
 
 // IsOffered reports whether users may request a line.

@@ -15,14 +15,14 @@ type Offline struct {
 // OfflineVariable is an environment variable with its value.
 type OfflineVariable struct{ Name, Value string }
 
-// offlineRow is the entry in the overlay. The maps have providers of several lines as keys, written as api/type.
-// Providers that the line does not have are ignored.
+// offlineRow is the entry `offline` of the overlay. The keys of its maps are providers of several lines, written as
+// api/type. Providers that the line does not have are ignored.
 type offlineRow struct {
 	Variables map[string]string `json:"variables"`
 	Tokenizer string            `json:"tokenizer"`
 	// Services are the hosts of public services that providers call when no endpoint is set.
 	Services map[string]string `json:"services"`
-	// ServicesAtStart are the services that the server requires to start.
+	// ServicesAtStart are the providers whose services the server must reach to start.
 	ServicesAtStart []string `json:"services_at_start"`
 	// Downloads are the hosts from which providers load files when they first need them.
 	Downloads map[string]string `json:"downloads"`
@@ -36,7 +36,7 @@ func (o *offlineRow) build() Offline {
 	return built
 }
 
-// mark sets the needs of a provider type.
+// mark sets the services and downloads of a provider type.
 func (o *offlineRow) mark(t *provider.Type) {
 	name := t.API + "/" + t.Type
 	t.Service, t.Downloads = o.Services[name], o.Downloads[name]

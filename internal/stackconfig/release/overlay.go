@@ -35,7 +35,7 @@ type correction struct {
 	Test string `yaml:"test"`
 }
 
-// ordered is a YAML value as JSON. Its mappings keep their written order.
+// ordered is a YAML value, converted to JSON. Its mappings keep the order of the YAML.
 type ordered json.RawMessage
 
 // UnmarshalYAML implements the interface of the YAML decoder.
@@ -45,7 +45,7 @@ func (o *ordered) UnmarshalYAML(node *yaml.Node) error {
 	return err
 }
 
-// appendJSON appends the JSON of a YAML node. Keys are read as text.
+// appendJSON appends a YAML node as JSON. It converts keys to text.
 func appendJSON(out []byte, node *yaml.Node) ([]byte, error) {
 	switch node.Kind {
 	case yaml.AliasNode:
@@ -184,7 +184,7 @@ func (d *document) part(of string) (any, error) {
 	}
 }
 
-// key returns the row of `Class.key`. The name of the class may contain dots.
+// key returns the row of a key with a name in the form `Class.key`. The name of the class may contain dots.
 func (d *document) key(name string) (any, error) {
 	dot := strings.LastIndexByte(name, '.')
 	if dot < 0 {

@@ -3,7 +3,8 @@ package release
 // Registry describes how the server stores registered resources in its key-value store. It is empty for 0.2, whose
 // server stores them in another way (server fact 22).
 type Registry struct {
-	// KeyPrefix is the prefix of the key of each entry. The type of the entry, a colon and its id follow.
+	// KeyPrefix is the prefix of the key of each entry. The key continues with the entry's type, a colon and the entry's
+	// id.
 	KeyPrefix string `json:"key_prefix"`
 	// ExpirationType is the type of the column `expiration` of a table in PostgreSQL.
 	ExpirationType string `json:"expiration_type"`
@@ -19,8 +20,8 @@ type Registry struct {
 type Published struct {
 	// Type is the type of the entries in the registry: `model`.
 	Type string `json:"type"`
-	// API is the API of the providers. It is set if the server keeps the entries of removed providers, because only the
-	// entries of absent providers may then be removed. Empty means that the server writes all entries again at each start.
+	// API is the API of the providers. It is set if the server keeps the entries of removed providers. In this case, only
+	// the entries of absent providers may be removed. Empty means that the server writes all entries again at each start.
 	API string `json:"api"`
 	// Source is the `source` of such an entry. An entry that a client registered has another source.
 	Source string `json:"source"`
@@ -28,7 +29,7 @@ type Published struct {
 	IDs []string `json:"ids"`
 }
 
-// Default returns the default of a backend's key, such as `table_name`, or an empty string without a default.
+// Default returns the default of a backend's key, such as `table_name`, or an empty string if the key has no default.
 func (b *Backend) Default(key string) string {
 	known, ok := b.Class.Key(key)
 	if !ok {

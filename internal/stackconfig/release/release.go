@@ -30,7 +30,7 @@ type Release struct {
 	Server *schema.Class
 	// Storage describes the section `storage`.
 	Storage Storage
-	// References are the settings that name a provider or a resource, in the order of the data.
+	// References are the settings that name a provider or a resource, in the order of the data file.
 	References []Reference
 	// Registry describes how the server stores registered resources.
 	Registry Registry
@@ -76,7 +76,7 @@ type Runtime struct {
 	TelemetrySwitch string `json:"telemetry_switch"`
 	// DataDir is the server's default directory for data: `~/.llama`.
 	DataDir string `json:"data_dir"`
-	// DefaultPort is the port without any setting: 8321.
+	// DefaultPort is the port on which the server listens if no port is set: 8321.
 	DefaultPort int `json:"default_port"`
 	// Host is the value of `server.host` with which the server is also reachable on IPv4-only nodes: `0.0.0.0`.
 	Host string `json:"host"`
@@ -84,8 +84,8 @@ type Runtime struct {
 	ServerPortIgnored bool `json:"server_port_ignored"`
 	// PlainHTTPRefused reports whether the server does not start without TLS unless `server.insecure` is true.
 	PlainHTTPRefused bool `json:"plain_http_refused"`
-	// HealthNeedsToken reports whether the server, with authentication, requires a token for /v1/health too. Then every
-	// probe fails.
+	// HealthNeedsToken reports whether the server, with authentication, requires a token for /v1/health too. In that case,
+	// every probe fails.
 	HealthNeedsToken bool `json:"health_needs_token"`
 	// IntrospectionUnverified reports whether the server verifies the certificate of an OAuth2 introspection endpoint only
 	// if tls_cafile is set.
@@ -94,12 +94,12 @@ type Runtime struct {
 	// when the provider does not have the model (up to 0.5). A service lists no models without an API key.
 	ModelsAskedAtStart bool `json:"models_asked_at_start"`
 	// RegistryReplaces reports whether a resource that is registered again with other properties replaces the first one
-	// (0.2). Later releases do not start with such a resource.
+	// (0.2). Later releases do not start with such a second registration.
 	RegistryReplaces bool `json:"registry_replaces"`
 	// WritesTemp reports whether the server needs a writable /tmp.
 	WritesTemp bool `json:"writes_temp"`
-	// EmptyAPIsServeNone reports whether `apis: []` serves no APIs. Before 1.5, the server serves all APIs, as without a
-	// list.
+	// EmptyAPIsServeNone reports whether `apis: []` serves no APIs. Before 1.5, the server serves all APIs, as it does
+	// without a list.
 	EmptyAPIsServeNone bool `json:"empty_apis_serve_none"`
 	// DistributionKey is the top-level key with the distribution's name: `distro_name`, `image_name`.
 	DistributionKey string `json:"distribution_key"`

@@ -82,7 +82,7 @@ func TestRuntime(t *testing.T) {
 	})
 }
 
-// TestPackage checks the names of the package, which was renamed at 0.8.
+// TestPackage checks the names of the package and of the module, which changed in 0.8.
 func TestPackage(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		want := [2]string{"llama-stack", "llama_stack"}
@@ -581,7 +581,8 @@ func TestInlineStores(t *testing.T) {
 	}
 }
 
-// TestResources checks the details of 0.7, which lists are dropped, and that every kind of every line is complete.
+// TestResources checks the details of the kinds of 0.7 and the lists that the server drops. It also checks that the
+// data of every kind in every line is complete.
 func TestResources(t *testing.T) {
 	const notNeeded = "built-in tools need no entry, and MCP servers are declared under connectors"
 	r := line07(t)
@@ -760,7 +761,7 @@ func TestBroken(t *testing.T) {
 	})
 }
 
-// TestKeptForm checks the types with whose data a later release does not start.
+// TestKeptForm checks the types whose data prevents a later release from starting.
 func TestKeptForm(t *testing.T) {
 	want := map[string]map[string]string{
 		"0.3": {"vector_io/inline::faiss": "chunk", "vector_io/inline::meta-reference": "chunk"},

@@ -5,7 +5,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// These are the families of storage backends. A store needs a backend of its family.
+// These are the families of storage backends. A store needs a backend of the same family.
 const (
 	KV  = "kv"
 	SQL = "sql"
@@ -36,7 +36,8 @@ type Storage struct {
 type Backend struct {
 	// Type is the name of the kind: `kv_redis`, `sql_postgres`.
 	Type string
-	// TypeValue is the value of `type` in a config: Type, or up to 0.2 the part after the family, `redis`.
+	// TypeValue is the value of `type` in a config. It is the same as Type or, up to 0.2, the part of Type after the
+	// family: `redis`.
 	TypeValue string
 	// Family is KV or SQL.
 	Family string
@@ -44,7 +45,7 @@ type Backend struct {
 	Class *schema.Class
 	// NeedsDirectory reports whether the directory of `db_path` must exist, because the server does not create it.
 	NeedsDirectory bool
-	// CredentialKey is the key of the password. Empty means that the backend has none.
+	// CredentialKey is the key of the password. Empty means that the backend has no such key.
 	CredentialKey string
 	// CredentialInHost reports whether the password can only be part of `host`, as `:<password>@<host>`, URL-encoded
 	// (kv_redis has no password key in any release).
@@ -59,7 +60,8 @@ type Backend struct {
 type Store struct {
 	// Name is the store's name: `metadata`.
 	Name string
-	// Path is its path from the top level: `storage.stores.metadata`, or `metadata_store` when Storage.Inline is true.
+	// Path is the store's path from the top level: `storage.stores.metadata`, or `metadata_store` when Storage.Inline is
+	// true.
 	Path string
 	// Family is the family of the backend that the store needs: KV or SQL.
 	Family string

@@ -44,7 +44,7 @@ func (r *registrar) model(m *intent.Model) {
 	r.public(m, res)
 }
 
-// public records the name of a model for clients. It warns about a name that clients cannot use in the release.
+// public records the name that clients use for a model. It warns if clients cannot use the name in the spec.
 func (r *registrar) public(m *intent.Model, res *resource) {
 	if r.Unknown {
 		return
@@ -57,7 +57,7 @@ func (r *registrar) public(m *intent.Model, res *resource) {
 	}
 }
 
-// providerPath returns the field for an error about the provider.
+// providerPath returns the field at which errors about the provider of a resource are reported.
 func providerPath(path *field.Path, named string) *field.Path {
 	if named == "" {
 		return path
@@ -86,7 +86,8 @@ func (r *registrar) metadata(m *intent.Model) *yaml.Node {
 	return metadata
 }
 
-// embedding reports an embedding model without a dimension. The server does not start with it (server fact 19).
+// embedding reports an embedding model without a dimension. The server does not start with such a model (server fact
+// 19).
 func (r *registrar) embedding(m *intent.Model) {
 	if m.ModelType != "embedding" {
 		return
@@ -112,7 +113,7 @@ type PublicModel struct {
 	ID string
 }
 
-// Renamed reports whether clients use another name for the model than the spec.
+// Renamed reports whether the name that clients use differs from the name in the spec.
 func (m PublicModel) Renamed() bool { return m.ID != m.Name }
 
 // String returns a message about the name for the user who wrote it.

@@ -26,8 +26,8 @@ const (
 // of the base with the same kind and id. Each entry names its provider, because the server silently skips an entry
 // without one (server fact 16).
 //
-// Register returns the user's models with the names for clients, and reports whether the server stores some of the
-// resources.
+// Register returns the user's models with the names for clients. registers reports whether the server stores some of
+// the resources in its registry.
 func Register(d *draft.Draft) (models []PublicModel, registers bool) {
 	r := registrar{Draft: d, written: map[string]*field.Path{}, first: map[string]firstOf{}}
 	for i := range d.Intent.Models {
@@ -43,14 +43,15 @@ func Register(d *draft.Draft) (models []PublicModel, registers bool) {
 	return r.models, r.registers
 }
 
-// registrar writes resources. written has the fields of the user's resources by kind and id.
+// registrar writes resources. written maps the kind and id of each of the user's resources to its field.
 type registrar struct {
 	*draft.Draft
 	written map[string]*field.Path
-	// models are the user's models with the names for clients. registers reports whether the server stores some resources.
+	// models are the user's models with the names for clients. registers reports whether the server stores some of the
+	// resources in its registry.
 	models    []PublicModel
 	registers bool
-	// first is the id of the first resource of a kind that the user registered.
+	// first is the first resource of each kind that the user registered, by kind.
 	first map[string]firstOf
 }
 
@@ -65,11 +66,12 @@ type resource struct {
 	id    string
 	path  *field.Path
 	entry *yaml.Node
-	// public identifies the user's own entries. Two entries may have the same name when their providers differ.
+	// public identifies an entry among those of the user. Two entries may have the same id when their providers differ.
 	public string
 }
 
-// newResource starts an entry with its id. A kind that the release does not have is an error.
+// newResource creates an entry that contains only the id. It reports an error for a kind that the release does not
+// have.
 func (r *registrar) newResource(kind, id string, path *field.Path) (*resource, bool) {
 	known, ok := r.Release.Resource(kind)
 	if !ok {
@@ -93,7 +95,7 @@ func (r *registrar) provider(res *resource, name string, path *field.Path) bool 
 		return false
 	}
 	if name != "" && !e.Enabled {
-		r.Warnf(path, "provider %q exists only when the variable %s is set; without it the server omits %q", name, e.Condition, res.id)
+		r.Warnf(path, "provider %q exists only when the variable %s is set, and the server omits %q without this provider; set the variable in spec.secretEnv or spec.workload.overrides.env", name, e.Condition, res.id)
 	}
 	origin := draft.From(path)
 	if name == "" {
@@ -120,7 +122,7 @@ func (r *registrar) warnOfChoice(res *resource, e *draft.Provider) {
 	}
 }
 
-// choose returns the provider of a resource. It reports why there is none.
+// choose returns the provider of a resource. If it returns false, it has reported the reason as an error or a warning.
 func (r *registrar) choose(api, name string, path *field.Path) (*draft.Provider, bool) {
 	switch item := r.Disabled.By(api, name); {
 	case r.ignoredWithAPI(api, path):
@@ -152,7 +154,8 @@ func (r *registrar) ignoredWithAPI(api string, path *field.Path) bool {
 	return item != nil
 }
 
-// chooseFirst returns the provider of a resource that does not name one.
+// chooseFirst returns the provider of a resource that does not name a provider. It reports an error or a warning if no
+// provider is available.
 func (r *registrar) chooseFirst(api string, path *field.Path) (*draft.Provider, bool) {
 	if e := r.firstProvider(api); e != nil {
 		return e, true
@@ -246,9 +249,9 @@ func (r *registrar) listOf(res *resource) *yaml.Node {
 	return r.List(parent, res.Kind, draft.From(res.path))
 }
 
-// defaults corrects settings that name a resource (safety.default_shield_id). If the user registers a resource of that
-// kind, the server does not start when the default does not exist. The default of the base may exist only when a
-// variable is set.
+// defaults corrects settings that name a default resource (safety.default_shield_id). When any resource of that kind is
+// registered, the server does not start if the default resource does not exist. The default resource of the base may
+// exist only when a variable is set.
 func (r *registrar) defaults() {
 	for _, reference := range r.Release.References {
 		if reference.Resource == "" || reference.ResourceKey != "." {
@@ -271,11 +274,11 @@ func (r *registrar) replaceDefault(reference release.Reference, own firstOf) {
 	r.Write(draft.Under(parent, last), yamlnode.String(own.id),
 		draft.Derived(own.path, "the base's default does not exist"))
 	r.Warn(draft.Finding{Path: own.path.String(), ConfigPath: reference.Path, Message: fmt.Sprintf(
-		"%s is now %q: the distribution's default, %q, exists only if a variable is set, and without it the server would not start",
+		"%s is now %q, because the distribution's default, %q, exists only if a variable is set, and the server does not start when the default does not exist",
 		reference.Path, own.id, named)})
 }
 
-// isRegistered reports whether a resource exists and has no condition that the spec does not meet.
+// isRegistered reports whether the server registers a resource with a kind and an id.
 func (r *registrar) isRegistered(kind, id string) bool {
 	known, ok := r.Release.Resource(kind)
 	if !ok {

@@ -16,7 +16,7 @@ func (r *registrar) shield(s *intent.Shield) {
 		return
 	}
 	r.shieldModel(s)
-	// A shield's id is the name that clients use, with any provider.
+	// Clients use the id of a shield without its provider, so each id identifies only one shield.
 	res.public = s.Name
 	if s.Model != "" && res.ProviderIDKey != "" {
 		r.Write(draft.Under(res.entry, res.ProviderIDKey), yamlnode.String(s.Model), draft.From(s.Path.Child("model")))
@@ -28,7 +28,7 @@ func (r *registrar) shield(s *intent.Shield) {
 }
 
 // shieldModel warns about a model whose name differs only in case from that of a registered model. The server
-// distinguishes upper and lower case, and the first request would fail.
+// distinguishes upper and lower case, so a request that uses the shield would fail.
 func (r *registrar) shieldModel(s *intent.Shield) {
 	var near string
 	for _, name := range r.modelNames() {

@@ -17,7 +17,8 @@ import (
 
 const apiToolRuntime = "tool_runtime"
 
-// tool declares one tool group (FR-043) in the form of the release: a built-in tool, an MCP server, or another group.
+// tool declares one entry of spec.resources.tools (FR-043) in the form that the release requires. The entry is a
+// built-in tool, an MCP server, or another tool group.
 func (r *registrar) tool(t *intent.Tool) {
 	if r.ignoredWithAPI(apiToolRuntime, t.Path) {
 		return
@@ -42,8 +43,8 @@ func (r *registrar) tool(t *intent.Tool) {
 	}
 }
 
-// builtInTool declares websearch or rag. A release that registers its groups without an entry needs only a provider
-// that serves the group (server fact 57).
+// builtInTool declares websearch or rag. A release that registers the groups of these tools automatically needs only a
+// provider that serves the group (server fact 57).
 func (r *registrar) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 	e := r.toolProvider(t, builtIn.Name, builtIn.Providers)
 	if e == nil {
@@ -64,7 +65,7 @@ func (r *registrar) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 	}
 }
 
-// baseChoice returns the provider under which the base registers a built-in tool's group. It returns nil when the base
+// baseChoice returns the provider with which the base registers a built-in tool's group. It returns nil when the base
 // does not register the group, or when that provider cannot serve it.
 func (r *registrar) baseChoice(builtIn release.BuiltInTool) *draft.Provider {
 	known, _ := r.Release.Resource(kindToolGroups)
@@ -80,13 +81,14 @@ func (r *registrar) baseChoice(builtIn release.BuiltInTool) *draft.Provider {
 	return nil
 }
 
-// toolProvider returns the provider for a tool that only some types can serve, or nil after an error.
+// toolProvider returns the provider for a tool that only providers of certain types can serve. It returns nil if it has
+// reported an error or a warning.
 func (r *registrar) toolProvider(t *intent.Tool, what string, types []string) *draft.Provider {
 	path := providerPath(t.Path, t.Provider)
 	if t.Provider != "" {
 		e, ok := r.choose(apiToolRuntime, t.Provider, path)
 		if ok && !slices.Contains(types, e.ProviderType) {
-			r.Failf(path, "%q is of type %s, and %s requires %s", t.Provider, e.ProviderType, what, strings.Join(types, " or "))
+			r.Failf(path, "%q is of type %s, but %s requires a provider of type %s; name such a provider", t.Provider, e.ProviderType, what, strings.Join(types, " or "))
 			return nil
 		}
 		return e
@@ -108,7 +110,7 @@ func (r *registrar) toolProvider(t *intent.Tool, what string, types []string) *d
 }
 
 // mcpServer declares an MCP server. If the user also names a provider, that provider calls the MCP server, so it must
-// support MCP. In a release without tool groups in its configuration, the server chooses the provider.
+// support MCP. In a release whose configuration has no tool groups, the server chooses the provider.
 func (r *registrar) mcpServer(t *intent.Tool) {
 	served := t.Provider
 	if r.Release.Tools.MCPProvider != "" {
@@ -146,7 +148,7 @@ func (r *registrar) mcpURL(entry *yaml.Node, t *intent.Tool) {
 	r.Write(draft.Under(entry, keys[len(keys)-1]), yamlnode.String(t.MCPEndpoint), origin)
 }
 
-// toolGroup registers a group under a provider, in releases with groups in their configuration.
+// toolGroup registers a group with a provider, in releases whose configuration has tool groups.
 func (r *registrar) toolGroup(t *intent.Tool, group, provider string) {
 	known, ok := r.Release.Resource(kindToolGroups)
 	if !ok || known.Dropped {

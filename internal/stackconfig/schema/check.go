@@ -52,7 +52,8 @@ func (c *Class) check(path string, node *yaml.Node) []Problem {
 // longer than the rest of the check, and users do not read more problems.
 const maxNearest = 100
 
-// unknown returns the problem of a key that the class does not have.
+// unknown returns the problem with a key that the class does not have. nearest states whether the problem names the
+// most similar key.
 func (c *Class) unknown(path, name string, nearest bool) []Problem {
 	if c.Extra == ExtraAllow {
 		return nil

@@ -157,14 +157,14 @@ either: a${env.X}b`},
 	},
 	"not below": {yaml: "ratio: 1.0", want: outOfBounds("ratio", "less than 1", "a number")},
 	"too short": {
-		yaml: "name: a", want: outOfBounds("name", "at least 2 characters", "text"),
+		yaml: "name: a", want: outOfBounds("name", "text of at least 2 characters", "text"),
 	},
 	"too long": {
-		yaml: "name: abcde", want: outOfBounds("name", "at most 4 characters", "text"),
+		yaml: "name: abcde", want: outOfBounds("name", "text of at most 4 characters", "text"),
 	},
 	"pattern": {yaml: "name: aB", want: outOfBounds("name", "text that matches ^[a-z]+$", "text")},
 	"too many": {
-		yaml: "models: [a, b, c]", want: outOfBounds("models", "at most 2 entries", "a list"),
+		yaml: "models: [a, b, c]", want: outOfBounds("models", "a list of at most 2 entries", "a list"),
 	},
 }
 

@@ -50,7 +50,8 @@ type Key struct {
 	Default any
 	// DefaultVariables are the environment variables that set Default.
 	DefaultVariables []string
-	// Secret reports whether the value is a credential. It is never shown, and it is set by reference.
+	// Secret reports whether the value is a credential. The value is never shown, and users set it with a reference to a
+	// Secret.
 	Secret bool
 	// Deprecated reports whether the server accepts the key but advises against it.
 	Deprecated bool

@@ -8,7 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Condition is a key that must have a value, as written. A list must contain the value.
+// Condition requires that a key has a value, as it is written in the configuration. A list meets the condition if it
+// contains the value.
 type Condition struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
@@ -19,7 +20,7 @@ func (c *Class) met(conditions []Condition, node *yaml.Node) bool {
 	for _, condition := range conditions {
 		value := c.valueOf(condition.Key, node)
 		if value == nil {
-			// An absent key has its default.
+			// For an absent key, the default counts.
 			if key, _ := c.Key(condition.Key); key.Default != condition.Value {
 				return false
 			}

@@ -34,8 +34,8 @@ type Expr struct {
 	Args []*Expr
 	// Values are the accepted values of a literal or enum, as written in the expression.
 	Values []string
-	// Class is the class of a KindClass expression. Nil means that the release data does not describe it, and every
-	// mapping is accepted.
+	// Class is the class of a KindClass expression. Nil means that the release data does not describe the class, and that
+	// every mapping is accepted.
 	Class *Class
 
 	text string

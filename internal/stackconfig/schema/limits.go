@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// check returns a problem if a value breaks a limit. It accepts a reference and null.
+// check returns a problem if a value breaks a limit. It accepts null and every reference.
 func (l *Limits) check(path string, node *yaml.Node) []Problem {
 	var want string
 	switch kind := kindOf(node); kind {
@@ -23,7 +23,7 @@ func (l *Limits) check(path string, node *yaml.Node) []Problem {
 	case valueString:
 		want = l.stringLimit(node.Value)
 	case valueList, valueMapping:
-		want = l.lengthLimit(entries(node), "entries")
+		want = l.lengthLimit(entries(node), kind)
 		if want == "" && l.Values != nil {
 			return l.Values.checkValues(path, node)
 		}
@@ -85,11 +85,12 @@ func (l *Limits) numberLimit(value string) string {
 }
 
 func (l *Limits) stringLimit(value string) string {
-	// The limits of a number apply to a string that is read as a number.
+	// The server's parser converts a string to a number for a key that requires a number, so the limits of a number apply
+	// to the string.
 	if want := l.numberLimit(strings.TrimSpace(value)); want != "" {
 		return want
 	}
-	if want := l.lengthLimit(utf8.RuneCountInString(value), "characters"); want != "" {
+	if want := l.lengthLimit(utf8.RuneCountInString(value), valueString); want != "" {
 		return want
 	}
 	for _, part := range l.Contains {
@@ -98,7 +99,7 @@ func (l *Limits) stringLimit(value string) string {
 		}
 	}
 	if slices.ContainsFunc(l.Not, func(text string) bool { return strings.EqualFold(strings.TrimSpace(value), text) }) {
-		return "none of " + strings.Join(l.Not, ", ")
+		return "a value other than " + strings.Join(l.Not, ", ")
 	}
 	if l.Pattern == "" {
 		return ""
@@ -109,12 +110,25 @@ func (l *Limits) stringLimit(value string) string {
 	return ""
 }
 
-func (l *Limits) lengthLimit(length int, unit string) string {
+// lengthLimit returns the limit that the length of a value breaks, or an empty string.
+func (l *Limits) lengthLimit(length int, kind valueKind) string {
 	switch {
 	case l.MinLength != nil && length < *l.MinLength:
-		return fmt.Sprintf("at least %d %s", *l.MinLength, unit)
+		return fmt.Sprintf("%s of at least %s", valueNames[kind], lengthOf(*l.MinLength, kind))
 	case l.MaxLength != nil && length > *l.MaxLength:
-		return fmt.Sprintf("at most %d %s", *l.MaxLength, unit)
+		return fmt.Sprintf("%s of at most %s", valueNames[kind], lengthOf(*l.MaxLength, kind))
 	}
 	return ""
+}
+
+// lengthOf returns a length with its unit, such as "1 entry" or "8 characters".
+func lengthOf(length int, kind valueKind) string {
+	one, many := "entry", "entries"
+	if kind == valueString {
+		one, many = "character", "characters"
+	}
+	if length == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(length) + " " + many
 }

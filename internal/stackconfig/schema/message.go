@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Message returns the problem and its remedy, in words that follow the path and a colon. It never contains a value.
+// Message describes the problem and its remedy, in words that follow the path and a colon. It never contains the value
+// that has the problem.
 func (p *Problem) Message() string {
 	switch p.Kind {
 	case UnknownKey:

@@ -31,8 +31,8 @@ var generics = map[string]Kind{
 	"enum":    KindLiteral,
 }
 
-// Parser parses type expressions. It caches the results, so that equal expressions have the same value. It is not safe
-// for concurrent use.
+// Parser parses type expressions. It caches the results, so that equal expressions share one *Expr. It is not safe for
+// concurrent use.
 type Parser struct {
 	classes map[string]*Class
 	seen    map[string]*Expr
@@ -110,7 +110,7 @@ func (s *scanner) term(depth int) (*Expr, error) {
 	return e, nil
 }
 
-// named returns the expression of a name without arguments.
+// named returns the expression for a name, before its arguments are parsed.
 func (s *scanner) named(name string) *Expr {
 	if kind, ok := basics[name]; ok {
 		return &Expr{Kind: kind}
@@ -143,7 +143,7 @@ func (s *scanner) arguments(e *Expr, depth int) error {
 		}
 	}
 	if e.Kind == KindDict && len(e.Args) != 2 {
-		return fmt.Errorf("a dict has a key and a value type, found %d types", len(e.Args))
+		return fmt.Errorf("expected two types, for the keys and the values of a dict, found %d", len(e.Args))
 	}
 	return s.expect(']')
 }

@@ -80,7 +80,7 @@ func TestParseErrors(t *testing.T) {
 		{"str |", `parse type expression "str |": expected a type at offset 5`},
 		{"list[str", `parse type expression "list[str": expected ']' at offset 8`},
 		{"list[]", `parse type expression "list[]": expected a type at offset 5`},
-		{"dict[str]", `parse type expression "dict[str]": a dict has a key and a value type, found 1 types`},
+		{"dict[str]", `parse type expression "dict[str]": expected two types, for the keys and the values of a dict, found 1`},
 		{"literal", `parse type expression "literal": expected values in brackets at offset 7`},
 		{"literal[a", `parse type expression "literal[a": expected values and a closing bracket at offset 8`},
 		{"literal[a | b]", `parse type expression "literal[a | b]": expected values and a closing bracket at offset 8`},
@@ -98,7 +98,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-func TestParserKeepsWhatItParsed(t *testing.T) {
+func TestParserCachesExpressions(t *testing.T) {
 	parser := schema.NewParser(nil)
 	first, err := parser.Parse("list[str] | null")
 	if err != nil {

@@ -17,7 +17,7 @@ const (
 	OutOfRange ProblemKind = "OutOfRange"
 	// ConflictingKeys means that the key and the key in Want are mutually exclusive. The server does not start.
 	ConflictingKeys ProblemKind = "ConflictingKeys"
-	// IncompleteKeys means that the key requires other keys, which Want names. The server does not start.
+	// IncompleteKeys means that the key requires the other keys that Want names. The server does not start.
 	IncompleteKeys ProblemKind = "IncompleteKeys"
 	// MissingChoice means that the mapping needs one of the keys in Want. The server does not start.
 	MissingChoice ProblemKind = "MissingChoice"

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
-// RuleKind is the relation between the keys of a rule.
+// RuleKind is the kind of a rule: the relation that its keys must have.
 type RuleKind string
 
 const (
@@ -30,8 +30,8 @@ const (
 	Never RuleKind = "never"
 )
 
-// Rule is a condition on several keys of a class. The server does not start when it is broken (server fact 14). A key
-// that is null or empty counts as absent. A rule does not apply when the environment determines whether a key has a
+// Rule is a condition on several keys of a class. The server does not start when the rule is broken (server fact 14). A
+// key that is null or empty counts as absent. A rule does not apply when the environment determines whether a key has a
 // value (`${env.TOKEN:=}`).
 type Rule struct {
 	Kind RuleKind `json:"kind"`
@@ -67,7 +67,7 @@ func maybeEmpty(text string) bool {
 		reference.Text == "")
 }
 
-// broken returns the problems of broken rules of the class, in the order of the rules.
+// broken returns the problems with the rules that a mapping breaks, in the order of the rules.
 func (c *Class) broken(path string, node *yaml.Node) []Problem {
 	if len(c.Rules) == 0 {
 		return nil
@@ -90,7 +90,7 @@ func (c *Class) broken(path string, node *yaml.Node) []Problem {
 	return problems
 }
 
-// breaks returns the problem if a mapping breaks a rule whose conditions it meets.
+// breaks returns the problem if a mapping breaks a rule, or nil. The mapping must meet the conditions of the rule.
 func (c *Class) breaks(rule Rule, path string, node *yaml.Node, given map[string]presence) *Problem {
 	switch rule.Kind {
 	case Below, NotAbove:
@@ -130,7 +130,8 @@ func (r Rule) when() string {
 	return " (with " + together(r.If) + ")"
 }
 
-// order compares the numbers of two keys. It accepts values that are not plain numbers.
+// order returns the problem if the numbers of two keys are in the wrong order, or nil. It accepts values that are not
+// plain numbers.
 func (c *Class) order(rule Rule, path string, node *yaml.Node) *Problem {
 	low, okLow := c.number(rule.Keys[0], node)
 	high, okHigh := c.number(rule.Keys[1], node)
@@ -144,7 +145,8 @@ func (c *Class) order(rule Rule, path string, node *yaml.Node) *Problem {
 	return &Problem{Kind: OutOfRange, Path: join(path, rule.Keys[0]), Want: want, Fatal: true}
 }
 
-// number returns the number of a key, from its value or its default.
+// number returns the number that a key sets, or the key's default. It returns false if that value is not a plain
+// number.
 func (c *Class) number(name string, node *yaml.Node) (float64, bool) {
 	key, _ := c.Key(name)
 	text := fmt.Sprint(key.Default)
@@ -158,7 +160,7 @@ func (c *Class) number(name string, node *yaml.Node) (float64, bool) {
 	return number, err == nil
 }
 
-// disjoint reports a value that two keys share.
+// disjoint returns the problem if the values of two keys have a value in common, or nil.
 func (c *Class) disjoint(rule Rule, path string, node *yaml.Node) *Problem {
 	taken := make(map[string]bool)
 	for _, value := range valuesOf(c.valueOf(rule.Keys[1], node)) {

@@ -167,7 +167,7 @@ func TestTextLimits(t *testing.T) {
 		"{template: '{a} {b}'}":            "template: must be text with search",
 		"{template: '${env.T}'}":           "",
 		"{headers: [x-y]}":                 "",
-		"{headers: {a: x-y, b: ' Host '}}": "headers.b: must be none of host, te",
+		"{headers: {a: x-y, b: ' Host '}}": "headers.b: must be a value other than host, te",
 		"{headers: [x-y, X]}":              "headers[1]: must be text that matches ^[a-z-]+$",
 	} {
 		t.Run(text, func(t *testing.T) {

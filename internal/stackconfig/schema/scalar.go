@@ -50,7 +50,7 @@ var (
 
 const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 
-// kindOf returns the kind of a node for the server's reader after encoding.
+// kindOf returns the kind that the server's reader gives to a node once the node is encoded.
 func kindOf(node *yaml.Node) valueKind {
 	switch node.Kind {
 	case yaml.MappingNode:
@@ -75,7 +75,7 @@ func scalarKind(node *yaml.Node) valueKind {
 }
 
 // mayBeOther reports, from the first character and the length, whether a plain scalar can be anything other than a
-// string. Most values of a config are names, which then need not be compared with all forms of numbers.
+// string. Most values of a config are names, which need no comparison with all forms of numbers.
 func mayBeOther(value string) bool {
 	if value == "" {
 		return true

@@ -14,7 +14,8 @@ type Part string
 // These are the parts of a PostgreSQL connection string, and the URL-encoded form of a whole value.
 const (
 	PartHost Part = "host"
-	// PartHostPlain is the host for a backend that cannot be configured to use TLS. It is an error if TLS is required.
+	// PartHostPlain is the host for a backend that cannot be configured to use TLS. Derive returns an error if the
+	// connection string requires TLS.
 	PartHostPlain Part = "host-plain"
 	PartPort      Part = "port"
 	PartDB        Part = "db"
@@ -22,7 +23,7 @@ const (
 	PartPassword  Part = "password"
 	// PartPasswordEncoded is the password, URL-encoded, for a backend that inserts it into a URL unchanged.
 	PartPasswordEncoded Part = "password-encoded"
-	// PartSSLMode is the sslmode. If the connection string does not set it, it is `prefer`, the default of PostgreSQL.
+	// PartSSLMode is the sslmode of the connection string, or the default of PostgreSQL, `prefer`.
 	PartSSLMode Part = "sslmode"
 	// PartEncoded is the whole value, URL-encoded.
 	PartEncoded Part = "encoded"
@@ -36,13 +37,13 @@ type Derived struct {
 	Secret, SecretKey string
 	// Part is the part of that value.
 	Part Part
-	// FieldPath is the reference in the spec.
+	// FieldPath is the field of the spec with the reference to that Secret.
 	FieldPath string
 }
 
-// Derive returns a part of the value of a Secret: a connection string, postgresql://user:password@host:port/db or
-// host=… user=…, or for PartEncoded any value. The server's type conversion does not change the result. Errors describe
-// the problem and never contain any part of the value.
+// Derive returns a part of the value of a Secret. The value is a connection string:
+// postgresql://user:password@host:port/db or host=… user=…. For PartEncoded, it can be any value. The server's type
+// conversion leaves the result unchanged. Errors describe the problem and never contain any part of the value.
 func Derive(part Part, value string) (string, error) {
 	if part == PartEncoded {
 		return encoded(value, "the value")
@@ -109,7 +110,7 @@ const (
 	defaultSSLMode      = "prefer"
 )
 
-// complete sets the defaults and checks the parts.
+// complete sets the defaults of missing parts and checks all parts.
 func (c *connection) complete() error {
 	if c.host == "" {
 		return errors.New("the connection string has no host")

@@ -117,7 +117,7 @@ func TestUsable(t *testing.T) {
 		"\xff\xfe":  "is not valid UTF-8 text",
 		"~":         "begins with ~, which the server replaces with its home directory; use another value",
 		"~/token":   "begins with ~, which the server replaces with its home directory; use another value",
-		"a${env.B}": "contains a reference like ${env.NAME}, which newer servers resolve; use another value",
+		"a${env.B}": "contains a reference like ${env.NAME}, which newer server releases replace; use another value",
 		"sk-12345":  "", "1_": "", "_1": "", "1__0": "", "0x1F": "", "1e": "", "yes": "", "null": "", "two\nlines": "",
 		"10.0.0.1": "", "~token": "", "1e5x": "",
 		"${env.lower}": "", "${OTHER}": "", "$HOME": "",
@@ -146,7 +146,8 @@ func FuzzDerive(f *testing.F) {
 		for _, part := range append(postgresParts, secretvalue.PartHostPlain, secretvalue.PartEncoded) {
 			got, err := secretvalue.Derive(part, value)
 			if err != nil {
-				// A message consists of other words, so only a long match can be a part of the value.
+				// A message may have a few characters in common with the value, so only a long match shows that the message
+				// contains the value.
 				if len(value) > 60 && strings.Contains(err.Error(), value[:40]) {
 					t.Errorf("%s: the error contains the value: %v", part, err)
 				}

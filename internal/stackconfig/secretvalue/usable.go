@@ -46,8 +46,9 @@ func Usable(value string) error {
 	case value == "~" || strings.HasPrefix(value, "~/"):
 		return errors.New("begins with ~, which the server replaces with its home directory; use another value")
 	case envref.In(value):
-		// From 1.2 on, the workers resolve the configuration again that the command line has resolved (server fact 6).
-		return errors.New("contains a reference like ${env.NAME}, which newer servers resolve; use another value")
+		// From 1.2 on, the command line replaces references, and the workers replace references in the result (server fact
+		// 6).
+		return errors.New("contains a reference like ${env.NAME}, which newer server releases replace; use another value")
 	}
 	return nil
 }

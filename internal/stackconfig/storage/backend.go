@@ -75,8 +75,8 @@ func (b *backendWriter) putPart(key string, part secretvalue.Part) {
 	}
 }
 
-// part adds an entry to the Secret <name>-storage that is derived from a Secret, and returns a reference to its
-// variable.
+// part adds an entry to the Secret <name>-storage. The entry is derived from the Secret in ref. part returns a
+// reference to the variable that holds the entry.
 func (b *backendWriter) part(key string, part secretvalue.Part, ref *intent.SecretRef) string {
 	variable := names.EnvVar(b.id, key)
 	value := secretvalue.Derived{

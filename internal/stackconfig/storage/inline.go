@@ -13,21 +13,22 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// InlineStore is a store in a release in which each store is a whole backend. It is a key of the top level or of a
-// config.
+// InlineStore is a store in a release in which each store is a whole backend. The store is a key of the top level or of
+// a provider's config.
 type InlineStore struct {
 	// In is the mapping that contains the store under key.
 	In  *yaml.Node
 	Key string
 	// name distinguishes the store from others on the same server: `agents_meta-reference_persistence_store`.
 	name string
-	// Provider is the provider that has the store. Nil means that the store belongs to the server.
+	// Provider is the provider that uses the store. Nil means that the server itself uses the store.
 	Provider *draft.Provider
 }
 
 // inlineStorage writes the user's backend of a family to every store of the family, because these releases have no
-// section with backends to refer to (FR-053). A store in the settings of a provider is unchanged. The registry needs no
-// changes, because these releases replace a model with its changed version (server fact 21, server fact 50).
+// section of backends that stores could refer to (FR-053). A store in the settings of a provider is unchanged. The
+// registry needs no changes, because these releases replace a model with its changed version (server fact 21, server
+// fact 50).
 func inlineStorage(d *draft.Draft) []secretvalue.Derived {
 	s := storageWriter{Draft: d}
 	for _, store := range []*intent.Store{d.Intent.Storage.KV, d.Intent.Storage.SQL} {
@@ -52,7 +53,7 @@ func inlineStorage(d *draft.Draft) []secretvalue.Derived {
 func (s *storageWriter) replaceInline(at *InlineStore, kind release.Backend, store *intent.Store) {
 	base := yamlnode.Get(at.In, at.Key)
 	if s.OriginOf(base).Path != nil {
-		return // the user's own store, from the settings of a provider
+		return // the user set this store in the settings of a provider
 	}
 	if store.Type == intent.SQLite {
 		if yamlnode.Text(base, "type") != kind.TypeValue {
@@ -104,7 +105,7 @@ func backendsOf(d *draft.Draft, family string) []release.Backend {
 	return found
 }
 
-// takesFamily reports whether a value is a backend of a family: it accepts every kind of the family.
+// takesFamily reports whether a type accepts every kind of backend of a family.
 func takesFamily(d *draft.Draft, expr *schema.Expr, family string) bool {
 	switch {
 	case expr == nil:

@@ -22,9 +22,9 @@ const defaultNamespace = "default"
 // Registry describes where the server stores the resources that it registered: the models, shields and vector stores of
 // the configuration, of its providers and of its clients.
 //
-// A stack has one registry for its whole life. The server does not start when an entry of the configuration differs
-// from the stored entry (0.3 to 1.5), so the programs of package startup remove the configuration's entries from the
-// registry before each start (server fact 20, decision 0010).
+// A stack keeps the same registry for its whole lifetime. The server does not start when an entry of the configuration
+// differs from the stored entry (0.3 to 1.5), so the programs of package startup remove the configuration's entries
+// from the registry before each start (server fact 20, decision 0010).
 type Registry struct {
 	// Earlier is the location in which earlier operators stored the registry of the current resources: a SQLite file, as
 	// written in the configuration, or a namespace.
@@ -35,12 +35,12 @@ type Registry struct {
 }
 
 // registryNamespace sets a separate namespace for the registry of this stack in a store that other stacks may also use,
-// and records where earlier operators stored the registry. A SQLite file already belongs to one stack, and releases up
-// to 0.8 ignore its namespace (server fact 24).
+// and records where earlier operators stored the registry. A SQLite file needs no separate namespace, because only one
+// stack uses it, and releases up to 0.8 ignore its namespace (server fact 24).
 //
 // The namespace contains the stack's name and namespace and not its UID, so that a stack that is restored from a backup
-// keeps its registry. The offline renderer also has no UID. A preflight pod, and a user who restores a stack under
-// another name, set LLS_REGISTRY.
+// keeps its registry. In addition, the UID is unknown when a stack is rendered without a cluster. A preflight pod, and
+// a user who restores a stack under another name, set LLS_REGISTRY.
 func (s *storageWriter) registryNamespace() *Registry {
 	metadata := yamlnode.Get(s.stores, "metadata")
 	backend := yamlnode.Get(s.backends, yamlnode.Text(metadata, "backend"))
@@ -54,7 +54,7 @@ func (s *storageWriter) registryNamespace() *Registry {
 	}
 	own := namespace + "/" + cmp.Or(s.Intent.Namespace, defaultNamespace) + "/" + s.Intent.Name
 	registry := &Registry{Earlier: earlier}
-	if !strings.Contains(namespace, "${") { // a reference cannot contain another
+	if !strings.Contains(namespace, "${") { // a reference cannot contain another reference
 		registry.Namespace = own
 		own = envref.WithDefault(names.EnvRegistry, own)
 	}
@@ -62,8 +62,8 @@ func (s *storageWriter) registryNamespace() *Registry {
 	return registry
 }
 
-// siblingFile returns a file in the directory of another file. If the directory is part of a reference, it returns a
-// file in the directory of the server's own configurations.
+// siblingFile returns the path of a file with a name in the directory of another file. If the directory is part of a
+// reference, siblingFile uses the directory for the distribution's databases.
 func siblingFile(d *draft.Draft, path, name string) string {
 	slash := strings.LastIndexByte(path, '/')
 	if brace := strings.LastIndexByte(path, '}'); slash < 0 || slash < brace {

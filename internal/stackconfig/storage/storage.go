@@ -27,7 +27,7 @@ func Place(d *draft.Draft, registers bool) (*Registry, []secretvalue.Derived) {
 	}
 	kv, sql := d.Intent.Storage.KV, d.Intent.Storage.SQL
 	if kv == nil && sql == nil && !registers && yamlnode.IsNull(yamlnode.At(d.Root, "storage", "stores", "metadata")) {
-		return &Registry{}, nil // the server's defaults: its own SQLite file
+		return &Registry{}, nil // by default, the server uses its own SQLite file
 	}
 	s := storageWriter{Draft: d}
 	s.begin()
@@ -46,7 +46,7 @@ func Place(d *draft.Draft, registers bool) (*Registry, []secretvalue.Derived) {
 type storageWriter struct {
 	*draft.Draft
 	backends, stores *yaml.Node
-	// derived are the values of the backends that are derived from Secrets.
+	// derived are those values of the backends that are derived from Secrets.
 	derived []secretvalue.Derived
 }
 
@@ -63,7 +63,7 @@ func defaultName(family string) string {
 	return release.KVDefault
 }
 
-// replace writes the user's backend of a family in place of those of the base, and changes all references to them.
+// replace replaces the base's backends of a family with the user's backend, and changes all references to them.
 func (s *storageWriter) replace(family string, store *intent.Store) {
 	kind, ok := s.kind(family, store)
 	if !ok {
@@ -95,7 +95,7 @@ func (s *storageWriter) kind(family string, store *intent.Store) (release.Backen
 }
 
 // ofFamily returns the names of the base's backends of a family. The backend with the default name comes first, because
-// the server keeps its file.
+// its SQLite file has precedence over other files.
 func (s *storageWriter) ofFamily(family string) []string {
 	var found []string
 	for i := 0; i+1 < len(s.backends.Content); i += 2 {
@@ -180,7 +180,7 @@ func fileOf(family string) string {
 	return "kvstore.db"
 }
 
-// sqlite returns a SQLite backend with its file in the directory of the server's own configurations.
+// sqlite returns a SQLite backend whose file is in the directory for the distribution's databases.
 func (s *storageWriter) sqlite(kind release.Backend, file string) *yaml.Node {
 	node := yamlnode.Map()
 	s.Write(draft.Under(node, "type"), yamlnode.String(kind.TypeValue), s.ReleaseDefault())

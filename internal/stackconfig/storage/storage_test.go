@@ -24,7 +24,7 @@ func newDraft(t *testing.T, base string, in *intent.Intent) *draft.Draft {
 
 // Without storage in the spec, the server's defaults apply, with the stack's own file as the registry. A resource makes
 // the section necessary.
-func TestPlaceWithoutAWish(t *testing.T) {
+func TestPlaceWithoutStorage(t *testing.T) {
 	d := newDraft(t, "{}", &intent.Intent{Name: "demo"})
 	registry, derived := storage.Place(d, false)
 	if diff := cmp.Diff(&storage.Registry{}, registry); diff != "" || derived != nil || yamlnode.Len(d.Root) > 0 {

@@ -31,8 +31,8 @@ func AddRequired(d *draft.Draft) {
 	s.begin()
 	s.complete()
 	d.Warn(draft.Finding{ConfigPath: "storage.stores", Message: fmt.Sprintf(
-		"the base configuration has no %s, and server release %s does not start without them; the operator added the release's defaults",
-		strings.Join(missing, ", "), d.Release.Line)})
+		"server release %s does not start without these stores, which the base configuration does not have: %s; the operator added the release's defaults",
+		d.Release.Line, strings.Join(missing, ", "))})
 }
 
 // Lacks reports whether the configuration lacks a store.
@@ -41,7 +41,8 @@ func Lacks(d *draft.Draft, store *release.Store) bool {
 }
 
 // AddNeeded adds a store that only some settings require, because the server does not start without it: access rules
-// require a store for the owners of vector stores (server fact 52). No field and no setting can write it.
+// require a store for the owners of vector stores (server fact 52). The operator adds the store itself, because no
+// field and no setting can.
 func AddNeeded(d *draft.Draft) {
 	for i := range d.Release.Storage.Stores {
 		store := &d.Release.Storage.Stores[i]

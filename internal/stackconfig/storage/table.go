@@ -18,8 +18,8 @@ const (
 	keyValueTable = "llamastack_kvstore"
 )
 
-// NameTables writes the table of each key-value store in PostgreSQL, so that it is the same in every release. A stack
-// whose data is in another table, inUse, keeps that table.
+// NameTables writes the name of the table of each key-value store in PostgreSQL, so that the name is the same in every
+// release. If inUse is not empty, the data of the stack is in the table inUse, and the stack keeps that table.
 func NameTables(d *draft.Draft, inUse string) {
 	if d.Release.Storage.Inline {
 		return
@@ -51,8 +51,8 @@ func nameTable(d *draft.Draft, backend *yaml.Node, inUse string) {
 	}
 }
 
-// tableWithDefault returns a name of the base with the table in use as its default. It returns false when the name has
-// no default, or when a variable sets the table.
+// tableWithDefault replaces the default in a table name of the base with the table in use. It returns false when the
+// name has no default or already has this default, or when a variable sets the table.
 func tableWithDefault(d *draft.Draft, written, inUse string) (string, bool) {
 	found, whole := envref.Lookalike.Whole(written)
 	if !whole || found.Operator != envref.Default || found.Text == inUse || d.IsSet(found.Name) {

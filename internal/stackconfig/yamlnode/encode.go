@@ -7,9 +7,9 @@ import (
 )
 
 // Encode writes a tree in the layout of the server's own configurations: blocks, with the dash of a list under its key.
-// Collections in braces stay in braces. Scalars keep their spelling, because the server's reader follows YAML 1.1 and
-// the parser of the operator follows YAML 1.2. For example, the server reads 12:30:00 as a number and the parser reads
-// it as text, so quotes around it would change the value that the server reads.
+// Collections in braces or brackets keep this form. Scalars keep their spelling, because the server's reader follows
+// YAML 1.1 and the parser of the operator follows YAML 1.2. For example, the server reads 12:30:00 as a number and the
+// parser reads it as text, so quotes would change the value that the server reads.
 func Encode(root *yaml.Node) []byte {
 	w := writer{out: make([]byte, 0, 16<<10)}
 	switch {
@@ -130,7 +130,7 @@ func (w *writer) tag(node *yaml.Node, before string) {
 	}
 }
 
-// inline writes a scalar, or a collection in braces.
+// inline writes a scalar, or a collection in braces or brackets.
 func (w *writer) inline(node *yaml.Node, indent int) {
 	switch node.Kind {
 	case yaml.MappingNode:
@@ -187,7 +187,8 @@ func (w *writer) flowItem(node *yaml.Node) {
 	w.inline(node, 0)
 }
 
-// context is the place of a scalar: in a block with an indentation, or on one line as a key or in braces.
+// context is the place of a scalar: a key, a value inside braces or brackets, or a value in a block with the given
+// indentation.
 type context int
 
 const (
@@ -270,7 +271,8 @@ func fitsLiteral(value string) bool {
 	return !strings.ContainsFunc(value, func(r rune) bool { return r != '\n' && r != '\t' && needsEscape(r) })
 }
 
-// literal writes a block that keeps its lines. The line breaks at the end of the text determine the indicator.
+// literal writes a block that keeps its lines. The number of line breaks at the end of the text determines the
+// indicator.
 func (w *writer) literal(value string, indent int) {
 	body := strings.TrimRight(value, "\n")
 	ends := len(value) - len(body)

@@ -44,7 +44,7 @@ func At(node *yaml.Node, keys ...string) *yaml.Node {
 	return node
 }
 
-// Text returns the text of a scalar under a key. It returns an empty string for null and when there is no scalar.
+// Text returns the text of a scalar under a key. It returns an empty string when the value is null or is not a scalar.
 func Text(mapping *yaml.Node, key string) string {
 	node := Get(mapping, key)
 	if IsNull(node) || node.Kind != yaml.ScalarNode {

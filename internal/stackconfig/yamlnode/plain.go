@@ -8,7 +8,7 @@ import (
 )
 
 // otherThanText matches text that YAML 1.1 (PyYAML's resolver) does not read as a string: numbers in any base,
-// sexagesimals (12:30:00), floats, dates and times. The library determines the types of YAML 1.2.
+// sexagesimals (12:30:00), floats, dates and times. For YAML 1.2, ReadAsOther uses the YAML library.
 var otherThanText = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`[-+]?0b[0-1_]+`,
 	`[-+]?0[xX][0-9a-fA-F_]+`,
@@ -21,8 +21,9 @@ var otherThanText = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:(?:[Tt]|[ \t]+)[0-9].*)?`,
 }, "|") + `)$`)
 
-// ReadAsOther reports whether a reader would not read plain text as the same string. Such texts are empty text, null,
-// the words for a boolean in YAML 1.1, numbers, dates, the value key "=" and the merge key "<<".
+// ReadAsOther reports whether a YAML reader could read text without quotes as anything other than the same string. Such
+// texts are empty text, null, the words for a boolean in YAML 1.1, numbers, dates, the value key "=" and the merge key
+// "<<".
 func ReadAsOther(text string) bool {
 	switch strings.ToLower(text) {
 	case "", "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "=", "<<":

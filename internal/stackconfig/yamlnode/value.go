@@ -55,8 +55,8 @@ func String(text string) *yaml.Node {
 	return node
 }
 
-// needsEscape reports whether a character is safe only between double quotes. In other scalars, line breaks of any kind
-// are folded, and control characters are not allowed.
+// needsEscape reports whether a character is safe only between double quotes. In scalars without double quotes, readers
+// fold line breaks of any kind, and control characters are not allowed.
 func needsEscape(r rune) bool {
 	return r < ' ' || (r >= 0x7f && r <= 0xa0) || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffd
 }
