@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// RunControllers runs the cluster's own controllers with these names until the end of the test. They create pods, count
-// them, collect garbage and scale, which no other part of the cluster does.
+// RunControllers runs the cluster's own controllers with these names until the end of the test. No other part of the
+// cluster creates pods, counts them, collects garbage or scales workloads.
 func RunControllers(t testing.TB, kubeconfig string, names []string, flags ...string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))

@@ -25,20 +25,21 @@ const (
 
 var assetPrograms = []string{"etcd", "kube-apiserver", "kubectl"}
 
-// Options changes the control plane that Start starts. The zero value is a server with everything that the operator
-// needs installed.
+// Options changes the control plane that Start starts. With the zero value, everything that the operator needs is
+// installed.
 type Options struct {
 	// Bare skips the installation of the CustomResourceDefinition and the policy. See Install.
 	Bare bool
-	// AuditLog is a file that receives one JSON line per request, metadata only. Empty means no audit log.
+	// AuditLog is a file to which the API server writes one JSON line with the metadata of each request. If it is empty,
+	// there is no audit log.
 	AuditLog string
-	// APIServerFlags are additional flags of the API server, with names without dashes.
+	// APIServerFlags are additional flags of the API server. Their names have no leading dashes.
 	APIServerFlags map[string]string
-	// CertDir is a directory for the API server's certificates and keys, for a test that restarts it. Empty means a
-	// directory that is removed with the API server.
+	// CertDir is a directory for the API server's certificates and keys, for a test that restarts the API server. If it is
+	// empty, the API server uses a temporary directory that is removed when the API server stops.
 	CertDir string
 	// EtcdThrough returns the address at which the API server connects to etcd, for a test that runs a proxy between them.
-	// Its argument is etcd's own address, which is used if EtcdThrough is nil.
+	// Its argument is the address of etcd. If EtcdThrough is nil, the API server connects to that address.
 	EtcdThrough func(etcd string) (string, error)
 }
 
@@ -83,7 +84,8 @@ func Start(options Options) (*ControlPlane, error) {
 		}
 		flags.Set("audit-policy-file", plane.auditPolicy)
 		flags.Set("audit-log-path", options.AuditLog)
-		flags.Set("audit-log-maxsize", "1048576") // in MB; there is only one file, so a reader can keep its position
+		// The size is in MB. A file that does not reach it is not rotated, so a reader can keep its position.
+		flags.Set("audit-log-maxsize", "1048576")
 	}
 	if plane.Config, err = plane.environment.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start a control plane from %s: %w", assets, err), plane.Stop())
@@ -164,7 +166,7 @@ func (p *ControlPlane) AddUser(name string, groups ...string) (*rest.Config, err
 	return user.Config(), nil
 }
 
-// Kubeconfig returns the content of a kubeconfig file for the cluster administrator.
+// Kubeconfig returns the contents of a kubeconfig file for the cluster administrator.
 func (p *ControlPlane) Kubeconfig() ([]byte, error) {
 	user, err := p.environment.AddUser(envtest.User{Name: "kubectl", Groups: []string{"system:masters"}}, p.Config)
 	if err != nil {

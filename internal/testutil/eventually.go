@@ -18,8 +18,8 @@ func Eventually(t testing.TB, what string, done func() (bool, error)) {
 	}
 }
 
-// Within polls until check returns nil, and returns the time until then. If that takes longer than patience, the test
-// fails with the last error.
+// Within polls until check returns nil, and returns the elapsed time. If check does not return nil within patience, the
+// test fails with the last error.
 func Within(t testing.TB, patience time.Duration, check func() error) time.Duration {
 	t.Helper()
 	var last error

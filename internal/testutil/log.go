@@ -6,8 +6,8 @@ import (
 )
 
 // Log collects the output of a program, for a test that reads the output while the program continues to write. Every
-// test that runs the manager needs this: controller-runtime keeps the first logger of a process, so the goroutines of
-// later tests write to the logger of the first test.
+// test that runs the manager needs this type: controller-runtime keeps the first logger of a process, so the goroutines
+// of later tests write to the logger of the first test.
 type Log struct {
 	mu     sync.Mutex
 	buffer bytes.Buffer

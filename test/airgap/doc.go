@@ -1,4 +1,5 @@
-// Package airgap tests all steps from a bundle to an answer of a model, on a node of this machine that has no route to
-// the internet. The images come only from a private registry with a private authority and a password. The test records
-// the commands and their output as users see them. The test has the build tag airgap, see make test-airgap.
+// Package airgap tests all steps from creating a bundle to getting an answer from a model, on a node of this machine
+// without a route to the internet. All images come from a private registry that uses a private certificate authority
+// and requires a password. The test records the commands and their output as users see them. It has the build tag
+// airgap; `make test-airgap` runs it.
 package airgap

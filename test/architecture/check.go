@@ -13,8 +13,8 @@ type Package struct {
 	Imports []string
 }
 
-// These are patterns for the libraries that packages of a kind may import. Pure packages may import those that only
-// work on values.
+// These patterns match the libraries that packages of each kind may import. Pure packages may import libraries that
+// only work on values.
 var (
 	apiLibraries  = []string{"k8s.io/api/...", "k8s.io/apimachinery/...", "k8s.io/apiextensions-apiserver/..."}
 	pureLibraries = append([]string{
@@ -67,7 +67,7 @@ func Check(module string, rules []Rule, packages []Package) []string {
 	return problems
 }
 
-// complain describes how an import violates the rule of a package. It returns an empty string if the import is allowed.
+// complain describes how an import violates a rule. It returns an empty string if the import is allowed.
 func complain(module string, rule Rule, imported string) string {
 	if path, ours := below(module, imported); ours {
 		if matches(rule.Path, path) || matchesAny(rule.Imports, path) {
@@ -98,7 +98,7 @@ func complainLibrary(kind Kind, imported string) string {
 	}
 }
 
-// below returns the path of an import below the module, "." for the module's root.
+// below returns the path of an import relative to the module, which is "." for the module's root.
 func below(module, importPath string) (string, bool) {
 	if importPath == module {
 		return ".", true

@@ -47,8 +47,8 @@ var (
 	})
 )
 
-// Rules is the table that this repository must follow, from the bottom up. A package belongs to the first row that
-// matches it. A package without a row fails the test, so that its allowed imports are decided before it is used.
+// Rules is the table that this repository must follow, from the bottom up. The first row that matches a package applies
+// to it. The test fails for a package without a row, so that its allowed imports are decided before it is used.
 var Rules = []Rule{
 	{Path: "api/...", Kind: API},
 
@@ -172,7 +172,7 @@ var Rules = []Rule{
 	{Path: "hack/...", Imports: slices.Concat(adapters, []string{"internal/bundle", "internal/cli", "internal/manager"})},
 }
 
-// find returns the row that pkg, a path below the module, belongs to.
+// find returns the first row that matches pkg, a path below the module.
 func find(rules []Rule, pkg string) (Rule, bool) {
 	for _, rule := range rules {
 		if matches(rule.Path, pkg) {

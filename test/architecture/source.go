@@ -18,7 +18,8 @@ const (
 	MaxPackageLines  = 2500
 )
 
-// productTrees are the folders of the product's code. They include the testTrees, which are not part of the product.
+// productTrees are the folders of the product's code. They contain the folders in testTrees, which are not part of the
+// product.
 var productTrees = []string{"api", "cmd", "internal"}
 
 // testTrees are the folders in productTrees that only tests import.
@@ -41,9 +42,9 @@ func (f *File) Package() string { return path.Dir(f.Path) }
 
 // Function is one declared function or method.
 type Function struct {
-	// Name has the type of a method in front: "File.Package".
+	// Name is the name of the function. The name of a method begins with its type: "File.Package".
 	Name string
-	// Lines are from `func` to the closing brace.
+	// Lines is the number of lines from `func` to the closing brace.
 	Lines int
 }
 
@@ -101,7 +102,7 @@ func functionName(function *ast.FuncDecl) string {
 	return receiver(function.Recv.List[0].Type) + "." + function.Name.Name
 }
 
-// receiver returns the name of a method's type, which may be behind a pointer and have type parameters.
+// receiver returns the name of a method's receiver type, without the pointer and the type parameters.
 func receiver(expression ast.Expr) string {
 	switch e := expression.(type) {
 	case *ast.StarExpr:
@@ -147,7 +148,7 @@ func uncommented(declaration ast.Decl) []string {
 	return names
 }
 
-// PackageLines returns the lines of each package's own files.
+// PackageLines returns the number of lines in the files of each package, without its subpackages.
 func PackageLines(files []File) map[string]int {
 	lines := make(map[string]int)
 	for i := range files {

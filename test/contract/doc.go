@@ -1,10 +1,10 @@
 // Package contract compares the objects that the previous operator creates for stacks of v1alpha1 with those of this
-// operator. They may differ only as its table of differences describes, and each difference has a reason.
+// operator. They may differ only as testdata/differences.yaml describes, and each difference has a reason.
 //
-// testdata/cases has manifests, each designed for one part of the API. testdata/today contains the objects that the
-// previous operator creates for them. They were read from a real API server, so they contain the server's defaults.
-// Network policies were enabled, and the cluster was not OpenShift. Hashes over resource versions and the launcher
-// script are replaced by a description.
+// testdata/cases contains manifests, each for one part of the API. testdata/today contains the objects that the
+// previous operator creates for these manifests. The objects were read from a real API server, so they contain the
+// server's defaults. When they were recorded, network policies were enabled, and the cluster was not OpenShift. Hashes
+// over resource versions and the launcher script are replaced by a description.
 //
 // The tests check the output of the command line, and the objects that the operator's program creates from the
 // manifests on a real API server. They also check that the API server accepts the same manifests as with the previous

@@ -1,5 +1,5 @@
 // Package docs checks that the pages match the code. Every requirement number has a row and tests. Links, commands,
-// options and paths exist, and examples are valid. Conditions and fields without effect are the same as in the code,
-// and versions of Kubernetes are the same as in the tests. The facts about the server and the decisions that a comment,
-// a message or a page cites exist.
+// options and paths on the pages exist, and examples are valid. The pages list the same conditions and the same fields
+// without effect as the code, and the same versions of Kubernetes as the tests. The facts about the server and the
+// decisions that a comment, a message or a page cites exist.
 package docs

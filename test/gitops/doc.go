@@ -1,3 +1,3 @@
-// Package gitops checks the health of stacks in the tools that apply manifests from Git: Flux, which follows kstatus,
-// and Argo CD, with the health check in docs/how-to/gitops-argo-cd.md.
+// Package gitops checks which health two GitOps tools report for stacks: Flux, which uses kstatus, and Argo CD, with
+// the health check in docs/how-to/gitops-argo-cd.md.
 package gitops

@@ -1,3 +1,3 @@
 // Package install tests that the manifests in dist and the image of the Dockerfile match the names and options in the
-// code, and each other. test/installed tests their effect on an API server.
+// code and match each other. test/installed tests their effect on an API server.
 package install

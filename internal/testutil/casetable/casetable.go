@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// The keys of an entry that hold the results for its object. `go test -update` writes them.
+// These keys of an entry hold the results for its object. `go test -update` writes them.
 const (
 	Server = "server"
 	Go     = "go"
@@ -23,13 +23,15 @@ const (
 
 // Case is one object.
 type Case struct {
-	// Topic is the file of the case. Name is its name in the file.
+	// Topic is the name of the file that contains the case. Name is the name of the case in that file.
 	Topic, Name string
 	// Object is the whole object as JSON values. A spec without a distribution gets the name starter.
 	Object map[string]any
-	// Server is the answer of the API server: "field: message" for each cause, sorted. Empty means accepted.
+	// Server is the response of the API server: "field: message" for each cause, sorted. It is empty if the API server
+	// accepts the object.
 	Server []string
-	// Go is the result of validate.Spec. Empty means accepted, or not decodable.
+	// Go is the result of validate.Spec. It is empty if validate.Spec accepts the object, or if the object cannot be
+	// decoded.
 	Go []string
 	// ServerOnly is the reason why validate.Spec accepts an object that the API server rejects.
 	ServerOnly string
@@ -40,7 +42,7 @@ type Case struct {
 // Folder is the directory of the table, below the repository's root.
 const Folder = "internal/validate/testdata/cases"
 
-// Table is the content of a directory.
+// Table holds the cases in a directory.
 type Table struct {
 	Cases []*Case
 	files map[string]*yaml.Node
@@ -130,7 +132,7 @@ func (c *Case) Decode() (*v1alpha2.LlamaStackDistribution, error) {
 	return object, json.Unmarshal(data, object)
 }
 
-// Record sets the result under Server or Go.
+// Record sets the list under the key Server or Go to these messages. It removes the key if there are no messages.
 func (c *Case) Record(key string, messages []string) {
 	content := c.node.Content
 	at := len(content)

@@ -1,4 +1,5 @@
-// Package casetable reads the table of accepted and rejected objects, internal/validate/testdata/cases. A file is a
-// topic. An entry is an object with the results of the API server and of package validate. The tests of the API server
-// and of the package check their own results.
+// Package casetable reads the table of accepted and rejected objects, internal/validate/testdata/cases. Each file
+// contains the cases of one topic. Each entry contains an object and the results of the API server and of package
+// validate. The tests in test/api check the results of the API server, and the tests of package validate check the
+// results of that package.
 package casetable

@@ -18,9 +18,9 @@ import (
 // Secret is part of every key and token that a stand-in returns. It must not be in any output for a user or in a log.
 const Secret = "cAnArY-cloud"
 
-// Asked is a received request.
+// Asked describes a request that a stand-in received.
 type Asked struct {
-	// Place is host and path.
+	// Place is the host and the path of the request.
 	Place string
 	// Header and Body are the header and body of the request.
 	Header http.Header
@@ -37,7 +37,7 @@ type Clouds struct {
 	asked   []Asked
 }
 
-// Serve starts stand-ins for all services, which stop at the end of the test.
+// Serve starts stand-ins for all services. The stand-ins stop at the end of the test.
 func Serve(t *testing.T) *Clouds {
 	t.Helper()
 	c := &Clouds{answers: map[string]http.HandlerFunc{}}
@@ -92,7 +92,7 @@ func (c *Clouds) Asked(place string) []Asked {
 	return found
 }
 
-// ServeHTTP answers for the requested host.
+// ServeHTTP answers a request with the answer for its host and path.
 func (c *Clouds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Registries of the clouds that accept their identities.
+// These are cloud registries that accept an identity of their cloud.
 const (
 	ECR    = "123456789012.dkr.ecr." + Region + ".amazonaws.com"
 	Google = "europe-docker.pkg.dev"
 	Azure  = "team.azurecr.io"
 )
 
-// Registries makes every registry serve content to clients with the operator's identity.
+// Registries makes each registry call the handler content for requests with the operator's identity.
 func (c *Clouds) Registries(content http.Handler) {
 	c.On(ECR+"/v2/", func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != "AWS" || password != ECRPassword {

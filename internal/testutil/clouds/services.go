@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Identities of the operator's pod at the clouds, as the services below expect them.
+// These are the identities and credentials of the operator's pod in the clouds, as the services below expect them.
 const (
 	Role            = "arn:aws:iam::123456789012:role/operator"
 	WebIdentity     = "web-identity-" + Secret
@@ -44,7 +44,7 @@ func services() map[string]http.HandlerFunc {
 	}
 }
 
-// wanted answers only requests with certain headers.
+// wanted returns a handler that rejects requests without the given headers.
 func wanted(headers map[string]string, answer http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		for key, value := range headers {
@@ -61,7 +61,7 @@ func refuse(w http.ResponseWriter, status int, why string) {
 	http.Error(w, why+" "+Secret, status)
 }
 
-// Give answers with JSON.
+// Give returns a handler that answers with content as JSON.
 func Give(content any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -69,7 +69,7 @@ func Give(content any) http.HandlerFunc {
 	}
 }
 
-// form reports whether a request sends a form with certain values.
+// form reports whether a request sends a form with the given values.
 func form(r *http.Request, values map[string]string) bool {
 	if r.Method != http.MethodPost || r.ParseForm() != nil {
 		return false

@@ -22,7 +22,7 @@ import (
 	"k8s.io/streaming/pkg/httpstream/spdy"
 )
 
-// Server is an API server whose answers a test sets.
+// Server is an API server that returns the responses that a test sets.
 type Server struct {
 	// Kubeconfig is the file that selects the server, with the namespace "team-a".
 	Kubeconfig string
@@ -42,7 +42,7 @@ type answer struct {
 	body        []byte
 }
 
-// Start starts a server that ends with the test.
+// Start starts a server that stops at the end of the test.
 func Start(t *testing.T) *Server {
 	t.Helper()
 	s := &Server{answers: map[string]answer{}, forwards: map[string]string{}, live: map[string][]httpstream.Connection{}}
@@ -68,7 +68,7 @@ users: [{name: me, user: {token: t}}]
 	return s
 }
 
-// Put answers a path with a value as JSON, or with a text.
+// Put makes the server answer requests for a path with a value as JSON, or with a text.
 func (s *Server) Put(t *testing.T, path string, value any) {
 	t.Helper()
 	a := answer{code: http.StatusOK, contentType: "application/json"}
@@ -85,7 +85,7 @@ func (s *Server) Put(t *testing.T, path string, value any) {
 	s.answers[path] = a
 }
 
-// PutList answers a path with a list of objects.
+// PutList makes the server answer requests for a path with a list of objects.
 func (s *Server) PutList(t *testing.T, path, apiVersion, kind string, items ...any) {
 	t.Helper()
 	if items == nil {
@@ -94,7 +94,7 @@ func (s *Server) PutList(t *testing.T, path, apiVersion, kind string, items ...a
 	s.Put(t, path, map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{}, "items": items})
 }
 
-// Deny answers a path as an API server does for a caller without the permission.
+// Deny makes the server reject requests for a path, as an API server rejects a caller without the permission.
 func (s *Server) Deny(path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +115,7 @@ func (s *Server) ForwardByWebSocket() {
 	s.webSocket = true
 }
 
-// Cut ends the forwarded ports of a pod.
+// Cut closes the connections that forward ports of a pod.
 func (s *Server) Cut(pod string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,7 +224,7 @@ func upgrade(w http.ResponseWriter, r *http.Request, handle httpstream.NewStream
 	return connection
 }
 
-// pipe copies between a stream and an address until the address ends the connection.
+// pipe copies data between a stream and a connection to an address, until the other side closes the connection.
 func pipe(stream httpstream.Stream, to string) {
 	defer stream.Close()
 	connection, err := net.Dial("tcp", to)

@@ -14,8 +14,7 @@ import (
 // these lines shows only the subject of a case, and stays the same when the base changes.
 //
 // A path identifies an item of a list by its name, key or mount path if all items have one, otherwise by its index. If
-// the items of a list are not the items of the base in their order, followed by further items, a line "+ path: order"
-// lists the items.
+// a list does not begin with the items of the base in the same order, a line "+ path: order" lists its items.
 func Changes(base, object map[string]any) []byte {
 	var out bytes.Buffer
 	before, after := leaves(base), leaves(object)
@@ -78,7 +77,7 @@ func child(path, key string) string {
 	}
 }
 
-// scalar returns a value as JSON, and a text of several lines as an indented block.
+// scalar returns a value as JSON, or as an indented block if the value is a text with several lines.
 func scalar(value any) string {
 	text, ok := value.(string)
 	if ok && strings.Contains(text, "\n") {
@@ -118,7 +117,7 @@ func itemNames(list []any) []string {
 	return names
 }
 
-// compareOrder records each list whose items are not the items of the base in their order, followed by further items.
+// compareOrder records each list that does not begin with the items of the base in the same order.
 func compareOrder(orders map[string]string, path string, base, object any) {
 	switch object := object.(type) {
 	case map[string]any:

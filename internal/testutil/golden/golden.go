@@ -36,7 +36,7 @@ func Cases(t *testing.T, dir string) []string {
 	return cases
 }
 
-// Read returns the content of an input file.
+// Read returns the contents of an input file.
 func Read(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)

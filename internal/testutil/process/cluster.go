@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// Patience is the maximum time that a test waits for a state.
+// Patience is the maximum time that a test waits for an expected state.
 const Patience = 60 * time.Second
 
 // Version is the version that the program reports.
@@ -36,11 +36,11 @@ type Cluster struct {
 	Program string
 	// Environment lists additional environment variables of the program, as KEY=value.
 	Environment []string
-	// Address is an address of this machine that an endpoint may have.
+	// Address is an address of this machine that is valid in an endpoint.
 	Address string
 }
 
-// StartCluster starts a control plane without a definition of stacks, and builds the program.
+// StartCluster starts a control plane without the CustomResourceDefinition of stacks, and builds the program.
 func StartCluster(t testing.TB, options testutil.Options) *Cluster {
 	t.Helper()
 	log.SetLogger(logr.Discard())
@@ -53,7 +53,7 @@ func StartCluster(t testing.TB, options testutil.Options) *Cluster {
 	}
 }
 
-// ownAddress returns an address of this machine that an endpoint may have, which is not a loopback address.
+// ownAddress returns an address of this machine that is valid in an endpoint. A loopback address is not valid there.
 func ownAddress(t testing.TB) string {
 	t.Helper()
 	addresses, err := net.InterfaceAddrs()
@@ -78,7 +78,7 @@ func (c *Cluster) Kubectl(t testing.TB, arguments ...string) (string, error) {
 	return string(output), err
 }
 
-// MustKubectl does the same as Kubectl, but a failure ends the test.
+// MustKubectl does the same as Kubectl, but it ends the test if kubectl fails.
 func (c *Cluster) MustKubectl(t testing.TB, arguments ...string) string {
 	t.Helper()
 	output, err := c.Kubectl(t, arguments...)

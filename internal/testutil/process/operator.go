@@ -19,9 +19,9 @@ import (
 type Operator struct {
 	// Port is the port of the webhooks, which listen on every address.
 	Port uint16
-	// Log is the output of the program.
+	// Log collects the output of the program.
 	Log testutil.Log
-	// Process is the program. Nil means that it was killed.
+	// Process is the running program. It is nil after the program was killed.
 	Process *exec.Cmd
 
 	health string // address
@@ -70,7 +70,7 @@ func (c *Cluster) operatorKubeconfig(t testing.TB, folder string) string {
 	return kubeconfig
 }
 
-// Ready returns an error until the kubelet would treat the replica as ready.
+// Ready returns an error until the readiness probe of the replica succeeds.
 func (o *Operator) Ready() error {
 	answer, err := http.Get("http://" + o.health + "/readyz?verbose")
 	if err != nil {

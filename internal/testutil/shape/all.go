@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// All lists the shapes, by the part of the pipeline that they stress.
+// All lists the shapes, grouped by the part of the pipeline that they stress.
 var All = []Shape{
 	{"base: aliases of a long text", 3000, withBase(func(n int) string {
 		return "x: &a " + strings.Repeat("a", 150_000) + "\ny:\n" + lines(n, "- *a\n")

@@ -18,7 +18,7 @@ type Shape struct {
 	make func(n int) written
 }
 
-// written is a spec as JSON values, with the texts of the ConfigMaps that it refers to.
+// written contains a spec as JSON values, and the texts of the ConfigMaps that it refers to.
 type written struct {
 	spec           object
 	base, override string
@@ -27,12 +27,12 @@ type written struct {
 // Stack is an input of the pipeline.
 type Stack struct {
 	Object *v1alpha2.LlamaStackDistribution
-	// Base and Override are the content of the ConfigMaps of spec.baseConfig and spec.overrideConfig. They are nil if
-	// the stack has none.
+	// Base and Override are the contents of the ConfigMaps that spec.baseConfig and spec.overrideConfig refer to. They are
+	// nil if the stack does not refer to a ConfigMap.
 	Base, Override []byte
 }
 
-// Of returns a stack of the shape.
+// Of returns a stack of the shape with the given n.
 func (s *Shape) Of(n int) (Stack, error) {
 	made := s.make(n)
 	spec := object{"distribution": object{"name": "starter"}}

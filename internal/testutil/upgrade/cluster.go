@@ -35,7 +35,7 @@ type Cluster struct {
 	etcd string
 }
 
-// Start starts a cluster without a definition of stacks.
+// Start starts a cluster without the CustomResourceDefinition of stacks.
 func Start(t testing.TB) *Cluster {
 	t.Helper()
 	c := &Cluster{}
@@ -46,7 +46,7 @@ func Start(t testing.TB) *Cluster {
 	return c
 }
 
-// Older returns the definition of the predecessor operator, which has only v1alpha1.
+// Older returns the definition of the predecessor operator. It has only the version v1alpha1.
 func Older(t testing.TB) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	return read(t, "test/api/testdata/definition-before.yaml")
@@ -132,7 +132,7 @@ func storageHash(definition *apiextensionsv1.CustomResourceDefinition) string {
 	return ""
 }
 
-// Definition returns the current definition of stacks.
+// Definition returns the definition of stacks in the cluster.
 func (c *Cluster) Definition(t testing.TB) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	definition := &apiextensionsv1.CustomResourceDefinition{}
@@ -206,7 +206,7 @@ func decode(key, value, version string) (string, Stored, error) {
 	return string(name), stored, err
 }
 
-// Versions counts stored objects by their version, without its group.
+// Versions returns the number of stored objects for each version. The keys do not contain the group.
 func Versions(stored map[string]Stored) map[string]int {
 	counts := map[string]int{}
 	for _, one := range stored {

@@ -1,3 +1,4 @@
-// Package upgrade provides a cluster for tests of the upgrade from the predecessor operator: the definition of that
-// operator, the current definition with a conversion webhook of the test, and the stored form of each stack in etcd.
+// Package upgrade provides a cluster for tests of the upgrade from the predecessor operator. It installs the definition
+// of that operator, or the current definition with a conversion webhook of the test, and reads the stored form of each
+// stack from etcd.
 package upgrade

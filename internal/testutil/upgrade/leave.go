@@ -19,8 +19,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// left holds stacks with the objects that the predecessor operator created for them, as they were read from a real API
-// server. In each text, $NAME is the stack's name, $NAMESPACE is its namespace, and $UID is its UID.
+// left contains stacks and the objects that the predecessor operator created for them, as a real API server returned
+// them. In each text, $NAME is the stack's name, $NAMESPACE is its namespace, and $UID is its UID.
 //
 //go:embed testdata/*.yaml
 var left embed.FS
@@ -87,7 +87,7 @@ func fill(text []byte, namespace, name, uid string) (*unstructured.Unstructured,
 	return object, nil
 }
 
-// leaveStack creates a stack with its status.
+// leaveStack creates a stack and sets its status.
 func leaveStack(ctx context.Context, c client.Client, stack *unstructured.Unstructured) error {
 	status := stack.Object["status"]
 	if err := c.Create(ctx, stack, applier); err != nil {

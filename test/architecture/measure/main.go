@@ -1,5 +1,5 @@
-// Command measure prints the length of the product's packages, files and functions: `make measure`. The tests of
-// package architecture enforce the limits.
+// Command measure prints the length of the product's packages, files and functions. `make measure` runs it. The tests
+// of package architecture enforce the limits.
 package main
 
 import (

@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// shownNamespace is the namespace that readers use.
+	// shownNamespace is the namespace in the commands and the output that readers see.
 	shownNamespace = "default"
-	// shownHome is the home folder in the output that readers see.
+	// shownHome is the home folder in the commands and the output that readers see.
 	shownHome = "/home/you"
-	// poll is the time between two attempts of a command that reads.
+	// poll is the time between two runs of a command that only reads.
 	poll = 300 * time.Millisecond
 )
 
 // Place contains the folders and the settings with which a page runs.
 type Place struct {
-	// Folder is the page's folder, which is also its home.
+	// Folder is the folder in which the commands of the page run. It is also their home folder.
 	Folder string
-	// State is a folder for the state of the shell between two commands.
+	// State is a folder in which the shell stores its state between two commands.
 	State string
 	// Namespace is the default namespace of the kubeconfig.
 	Namespace  string
 	Kubeconfig string
-	// Programs is the first folder in the PATH.
+	// Programs is the first folder in $PATH.
 	Programs string
 	// Environment lists additional variables, as KEY=value.
 	Environment []string
@@ -44,22 +44,22 @@ type Place struct {
 
 // Result is the result of a page.
 type Result struct {
-	// Ran counts the commands that ran and that readers see.
+	// Ran is the number of visible commands that ran.
 	Ran int
 	// Failures are the commands that failed or whose output differs.
 	Failures []Failure
-	// Changes are the outputs that differ, for script.Update.
+	// Changes are the outputs that differ from the page, for script.Update.
 	Changes []script.Change
 }
 
-// Failure is a command that failed.
+// Failure describes a command that failed or whose output differs.
 type Failure struct {
 	Line int
 	Text string
 }
 
-// Run runs the blocks of a page from top to bottom. It ends after a command that fails, because the next commands need
-// its effect. An output that differs does not end it.
+// Run runs the blocks of a page from top to bottom. It stops after a command that fails, because the next commands
+// depend on this command. It does not stop after an output that differs from the page.
 func (p *Place) Run(ctx context.Context, page *script.Page) Result {
 	var result Result
 	shell := &shell{place: p, folder: p.Folder}
@@ -80,7 +80,7 @@ func (p *Place) Run(ctx context.Context, page *script.Page) Result {
 			if !block.Hidden {
 				result.Ran++
 			}
-			// The outputs of the gate may differ when pods run.
+			// The outputs of gate blocks may differ in a cluster with running pods, so they are not compared there.
 			shown := command.Output
 			if p.OnNode && block.Where == script.Gate {
 				shown = nil
@@ -96,7 +96,7 @@ func (p *Place) Run(ctx context.Context, page *script.Page) Result {
 	return result
 }
 
-// inBackground returns the command as one that runs until the end of the page.
+// inBackground returns a command that does the same in the background, until the end of the page.
 func inBackground(command *script.Command) *script.Command {
 	other := *command
 	other.Text += " &"
@@ -147,7 +147,7 @@ func (p *Place) command(ctx context.Context, shell *shell, command *script.Comma
 	}
 }
 
-// shown replaces the namespace and the folder of the test with those that readers see.
+// shown replaces the namespace and the folder of the test with the namespace and the folder that readers see.
 func (p *Place) shown(output string) string {
 	if p.Namespace != "" {
 		output = strings.ReplaceAll(output, p.Namespace, shownNamespace)
@@ -155,8 +155,8 @@ func (p *Place) shown(output string) string {
 	return strings.ReplaceAll(output, p.Folder, shownHome)
 }
 
-// reading matches commands that only read. They run again until their output matches the page, because the operator and
-// the cluster need some time after a change.
+// reading matches commands that only read. These commands run again until their output matches the page, because the
+// operator and the cluster need some time after a change.
 var reading = regexp.MustCompile(`^(?:kubectl (?:get|describe|logs|events|wait|rollout status|explain|api-resources|auth can-i|` +
 	`llamastack (?:status|models|events|logs|doctor|diff|version|chat))|curl)\b`)
 

@@ -13,7 +13,7 @@ import (
 )
 
 // prologue restores the variables of the previous command, and saves the variables after this command. Every assigned
-// variable is exported, so that the next command has it.
+// variable is exported, so that it is also set for the next command.
 const prologue = `if [ -f "$DOCS_TEST/variables" ]; then . "$DOCS_TEST/variables"; fi
 trap 'export -p >"$DOCS_TEST/variables"; pwd >"$DOCS_TEST/folder"' EXIT
 set -o allexport
@@ -22,7 +22,8 @@ set -o allexport
 // firstOutput is the time limit for the first output of a command in the background.
 const firstOutput = 10 * time.Second
 
-// shell runs commands one after the other, each in a separate process. It keeps the variables and the current folder.
+// shell runs commands one after the other, each in a separate process. Each command starts with the variables and the
+// current folder of the previous command.
 type shell struct {
 	place  *Place
 	folder string
@@ -30,8 +31,8 @@ type shell struct {
 	groups []int
 }
 
-// run runs a command and returns its output and its exit code. A command in the background has some time for its first
-// output.
+// run runs a command and returns its output and its exit code. For a command in the background, run waits until the
+// first output, at most for firstOutput.
 func (s *shell) run(ctx context.Context, text string) (output string, code int, err error) {
 	log, err := os.CreateTemp(s.place.State, "output-")
 	if err != nil {
@@ -91,7 +92,7 @@ func waitForOutput(ctx context.Context, file string) {
 	defer cancel()
 	for ctx.Err() == nil {
 		if info, err := os.Stat(file); err == nil && info.Size() > 0 {
-			wait(ctx, poll) // for the next lines of the same output
+			wait(ctx, poll) // wait for the remaining lines of this output
 			return
 		}
 		wait(ctx, poll/10)

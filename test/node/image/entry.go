@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Entry is a file, a folder or a link in a layer, or a whole tree of them.
+// Entry is a file, a folder or a link in a layer, or a folder with everything in it.
 type Entry interface {
 	write(into *layerWriter) error
 }
@@ -21,31 +21,31 @@ type Entry interface {
 // root is the owner of every entry without an explicit owner.
 const root = 0
 
-// Directory returns an empty folder, with its parents.
+// Directory is an entry for an empty folder and its parents.
 type Directory struct {
 	Path     string
 	Mode     fs.FileMode
 	UID, GID int
 }
 
-// Content returns a file with this content.
+// Content is an entry for a file with the given contents.
 type Content struct {
 	Path    string
 	Mode    fs.FileMode
 	Content []byte
 }
 
-// File returns a copy of one file of this machine. A link is replaced by its target.
+// File is an entry for a copy of one file of this machine. A link is replaced with its target.
 type File struct {
 	Source, Path string
 	Mode         fs.FileMode
 }
 
-// Link returns a symbolic link.
+// Link is an entry for a symbolic link.
 type Link struct{ Path, Target string }
 
-// Tree returns a copy of a folder of this machine that every user can read. omit reports whether the file or folder at
-// a path in the image is omitted. A folder is omitted with its content.
+// Tree is an entry for a copy of a folder of this machine. Every user can read the copy. Omit reports whether the file
+// or folder at a path in the image is omitted. If a folder is omitted, everything in it is omitted too.
 type Tree struct {
 	Source, Path string
 	Omit         func(path string) bool
@@ -103,7 +103,7 @@ func (t Tree) write(into *layerWriter) error {
 	return nil
 }
 
-// copyEntry copies a file, folder or link. A tree of programs does not contain other entries.
+// copyEntry copies a file, a folder or a link. The copied folders contain no other kinds of entries.
 func copyEntry(into *layerWriter, source, target string, entry fs.DirEntry) error {
 	info, err := entry.Info()
 	if err != nil {
@@ -137,7 +137,7 @@ func tarMode(mode fs.FileMode) int64 {
 	return bits
 }
 
-// layerWriter writes a tar stream in which every path exists once, after its parents, and every time is the same.
+// layerWriter writes a tar stream. Every path exists only once, after its parents, and all entries have the same time.
 type layerWriter struct {
 	tar   *tar.Writer
 	known map[string]bool

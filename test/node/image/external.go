@@ -22,11 +22,12 @@ type ExternalProvider struct {
 	Files map[string][]byte
 	// Label is the metadata in a label of the image. Nil means that the image has no label.
 	Label []byte
-	// Entrypoint is the image's entrypoint. Nil means none.
+	// Entrypoint is the image's entrypoint. Nil means that the image has no entrypoint.
 	Entrypoint []string
 }
 
-// Image builds the image. It has a shell and the programs that copy files, and runs as the user of the servers.
+// Image builds the image. The image contains a shell and the programs that copy files, and runs as the same user as the
+// server images.
 func (p ExternalProvider) Image(ctx context.Context, folder string) (v1.Image, error) {
 	entries, err := programs(ctx, "sh", "cp", "du", "rm", "mkdir", "timeout", "cat", "find", "chmod", "ls", "wc", "sleep")
 	if err != nil {

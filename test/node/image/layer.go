@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// layer is a layer in a file, in the form that the registry stores.
+// layer is a layer that is stored in a file, in the same form as in the registry.
 type layer struct {
 	file   string
 	digest v1.Hash

@@ -14,13 +14,14 @@ import (
 	"strings"
 )
 
-// repository returns the top of the work tree.
+// repository returns the path of the top folder of the work tree.
 func repository() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..", "..")
 }
 
-// buildProgram builds a command of this module as a static program, as for a release, and returns its file in folder.
+// buildProgram builds a command of this module as a static program, with the flags of a release. It returns the path of
+// the program in folder.
 func buildProgram(ctx context.Context, folder, command, version string) (string, error) {
 	return buildProgramOf(ctx, repository(), folder, command, version)
 }
@@ -53,12 +54,13 @@ func programs(ctx context.Context, names ...string) ([]Entry, error) {
 	return append(entries, shared...), err
 }
 
-// dynamic lists the libraries in the directory of the C library that other libraries open by their names: for users and
-// hosts, and for threads that are cancelled.
+// dynamic lists the libraries that the C library opens by name at run time, from its own directory: for the lookup of
+// users and hosts, and for the cancellation of threads.
 var dynamic = []string{"libnss_files.so.2", "libnss_dns.so.2", "libresolv.so.2", "libgcc_s.so.1"}
 
-// libraries returns the shared libraries of this machine that files need, and those that the C library opens, at their
-// own paths. It omits libraries below one of the folders in own, which are already in the tree.
+// libraries returns the shared libraries of this machine that files need, and the libraries that the C library opens,
+// at the same paths as on this machine. It omits libraries below one of the folders in own, because the image already
+// contains them.
 func libraries(ctx context.Context, files []string, own ...string) ([]Entry, error) {
 	var output bytes.Buffer
 	for chunk := range slices.Chunk(files, 200) {
@@ -94,8 +96,8 @@ func libraries(ctx context.Context, files []string, own ...string) ([]Entry, err
 	return entries, nil
 }
 
-// libraryIn returns the path in a line of ldd: "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x…)", or for the loader
-// "/lib64/ld-linux-x86-64.so.2 (0x…)". It is empty for any other line.
+// libraryIn returns the path in a line of the output of ldd: "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x…)", or
+// for the loader "/lib64/ld-linux-x86-64.so.2 (0x…)". It returns an empty string for any other line.
 func libraryIn(line string) string {
 	path, _, found := strings.Cut(line, " (0x")
 	if !found {

@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// Public builds images that replace public ones. Their programs are those of this machine, and of packages of the
-// package index. Images of several names can share layers.
+// Public builds images that replace public images. The programs in these images come from this machine and from
+// packages in the Python Package Index. Images with different names can share layers.
 type Public struct {
 	folder    string
 	databases v1.Image
@@ -22,8 +22,8 @@ type Public struct {
 // NewPublic returns a builder whose layers are in folder.
 func NewPublic(folder string) *Public { return &Public{folder: folder} }
 
-// Image returns the image that replaces a repository of Docker Hub, such as redis or chromadb/chroma, or nil if none
-// replaces it.
+// Image returns the image that replaces a repository of Docker Hub, such as redis or chromadb/chroma. It returns nil if
+// no image replaces the repository.
 func (p *Public) Image(ctx context.Context, repository string) (v1.Image, error) {
 	switch repository {
 	case "redis":
@@ -45,7 +45,7 @@ func (p *Public) Image(ctx context.Context, repository string) (v1.Image, error)
 	}
 }
 
-// database is the image of databases with one of them as its program.
+// database returns the image of databases with another entrypoint, which starts one of the databases.
 func (p *Public) database(ctx context.Context, entrypoint, arguments []string) (v1.Image, error) {
 	if p.databases == nil {
 		built, err := Databases(ctx, p.folder)
@@ -67,7 +67,7 @@ func (p *Public) database(ctx context.Context, entrypoint, arguments []string) (
 	return built, nil
 }
 
-// tools is an image with programs of this machine.
+// tools returns an image with programs of this machine.
 func tools(ctx context.Context, folder string, names ...string) (v1.Image, error) {
 	entries, err := programs(ctx, names...)
 	if err != nil {
@@ -81,9 +81,9 @@ func tools(ctx context.Context, folder string, names ...string) (v1.Image, error
 }
 
 const (
-	// serverData is where the servers that are Python packages write.
+	// serverData is the folder to which the servers in Python packages write.
 	serverData = "/data"
-	// serveS3 serves S3 in memory, with the bucket $BUCKET.
+	// serveS3 is a Python program that serves S3 in memory, with the bucket $BUCKET.
 	serveS3 = `import os, threading
 import boto3
 from moto.server import ThreadedMotoServer
@@ -95,10 +95,11 @@ threading.Event().wait()
 `
 )
 
-// milvusPath is where the image has Milvus Lite, and its libraries.
+// milvusPath is the folder of Milvus Lite and its libraries in the image.
 const milvusPath = "/opt/milvus"
 
-// milvus is an image of Milvus Lite. Its package usually starts the program for one client. Here, it listens to all.
+// milvus returns an image of Milvus Lite. Its Python package usually starts the program for one local client. In the
+// image, the program listens on all addresses.
 func (p *Public) milvus(ctx context.Context) (v1.Image, error) {
 	bin, err := realserver.InstallServer(ctx, "milvus")
 	if err != nil {
@@ -128,7 +129,8 @@ func (p *Public) milvus(ctx context.Context) (v1.Image, error) {
 	}, layer)
 }
 
-// python is an image of a server that is a Python package, with its environment at the same path as on this machine.
+// python returns an image of a server from a Python package, with the Python environment at the same path as on this
+// machine.
 func (p *Public) python(ctx context.Context, name, program string, arguments ...string) (v1.Image, error) {
 	bin, err := realserver.InstallServer(ctx, name)
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// Published is an image in a registry.
+// Published describes an image that was pushed to a registry.
 type Published struct {
 	// Reference is the name of the image, with its tag.
 	Reference string
 	// Size is the size of the image in the registry, in bytes.
 	Size int64
-	// Took is the time for building and pushing it.
+	// Took is the time for building and pushing the image.
 	Took time.Duration
 }
 
@@ -26,13 +26,12 @@ var repositories = map[string]string{
 	"operator": "llama-stack-k8s-operator", "databases": "databases", "standin": "standin", "server": "llama-stack",
 }
 
-// theOnlyTag is the tag of images that do not depend on a release, because an image that is built from a work tree has
-// no release.
+// theOnlyTag is the tag of images that do not depend on a release of the server.
 const theOnlyTag = "test"
 
-// Publish builds images and pushes them to the top level of a registry, host:port. The images are operator, databases,
-// standin@0.7.3, and server@0.7.3 with the release of the server. version is the version that the operator reports. The
-// keys of the result are the names of the images.
+// Publish builds images and pushes them to the top level of a registry, host:port. The names of the images are
+// operator, databases, standin@0.7.3, and server@0.7.3, where 0.7.3 is a release of the server. version is the version
+// that the operator reports. The keys of the result are the names of the images.
 func Publish(ctx context.Context, registry, version string, wanted ...string) (map[string]Published, error) {
 	folder, err := os.MkdirTemp("", "llama-stack-image-")
 	if err != nil {
@@ -89,7 +88,7 @@ func Publish(ctx context.Context, registry, version string, wanted ...string) (m
 	return p.done, nil
 }
 
-// releasesOf returns the wanted releases of a kind of image.
+// releasesOf returns the requested releases of a kind of image.
 func releasesOf(kind string, wanted []string) []string {
 	var releases []string
 	for _, each := range wanted {

@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// python is an interpreter with its standard library.
+// python describes a Python interpreter and its standard library.
 type python struct {
-	// Links are the chain of links from an environment's interpreter to the program.
+	// Links is the chain of symbolic links from an environment's interpreter to the program.
 	Links []string `json:"-"`
-	// Program is the interpreter itself.
+	// Program is the path of the interpreter.
 	Program string `json:"program"`
 	// Library is the folder of the standard library.
 	Library string `json:"library"`
@@ -54,8 +54,8 @@ func findPython(ctx context.Context, bin string) (python, error) {
 	return p, nil
 }
 
-// needless reports whether a part of a standard library is not used by servers: whole folders, modules for windows and
-// tests with all their libraries, and code that is compiled for other optimization levels.
+// needless reports whether servers do not use a part of the standard library: whole folders, modules for graphical
+// windows and tests with all their libraries, and code that is compiled for other optimization levels.
 var needless = regexp.MustCompile(`^/(test|idlelib|tkinter|turtledemo|ensurepip|lib2to3|pydoc_data|site-packages|dist-packages|config-[^/]*)$` +
 	`|^/lib-dynload/_(tkinter|test|ctypes_test)|\.opt-[12]\.pyc$`)
 
@@ -63,7 +63,7 @@ func (p python) omit(path string) bool {
 	return needless.MatchString(strings.TrimPrefix(path, p.Library))
 }
 
-// entries returns the interpreter and the library, at their own paths.
+// entries returns the interpreter and the library, at the same paths as on this machine.
 func (p python) entries() ([]Entry, error) {
 	var entries []Entry
 	for _, link := range p.Links {

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// entrypoint is the entrypoint of the published images of release 0.3 and newer. It uses the path of the configuration,
-// or else the name of the distribution.
+// entrypoint is the entrypoint of the published images of release 0.3 and later. It starts the server with the path of
+// a configuration, or with the name of a distribution if no path is set.
 const entrypoint = `#!/bin/sh
 if [ -n "$RUN_CONFIG_PATH" ] && [ -f "$RUN_CONFIG_PATH" ]; then exec %[1]s "$RUN_CONFIG_PATH" "$@"; fi
 exec %[1]s "${DISTRO_NAME}" "$@"
@@ -24,22 +24,22 @@ exec %[1]s "${DISTRO_NAME}" "$@"
 const (
 	entrypointPath = "/usr/local/bin/entrypoint.sh"
 	tokenizerPath  = "/.cache/tiktoken"
-	// ownConfig is the configuration that an image includes.
+	// ownConfig is the path of the configuration in an image.
 	ownConfig = "/app/config.yaml"
 )
 
-// unused lists packages that no provider of the test's configurations imports. They are half of the size of an
-// environment, and the largest are those of Oracle's cloud.
+// unused lists packages that no provider of the test's configurations imports. They make up half of the size of an
+// environment. The largest are the packages for Oracle Cloud.
 var unused = regexp.MustCompile(`/site-packages/((oci|oracledb|pkcs11|pip|setuptools)(-[^/]*)?|[^/]+/tests?)$|\.pyi$`)
 
-// services is the folder in which a package describes all services of Amazon.
+// services is the folder in which a package describes all services of AWS.
 const services = "/site-packages/botocore/data/"
 
-// usedServices matches the services of Amazon that providers use: those for models and files.
+// usedServices matches the services of AWS that providers use: the services for models and files.
 var usedServices = regexp.MustCompile(`^(bedrock[^/]*|s3)(/|$)|\.json$`)
 
-// omitPackage reports whether an image omits a path in an environment: an unused package, or a service of Amazon that
-// no provider uses.
+// omitPackage reports whether an image omits a path in an environment: an unused package, or the description of an AWS
+// service that no provider uses.
 func omitPackage(path string) bool {
 	_, service, found := strings.Cut(path, services)
 	return unused.MatchString(path) || found && !usedServices.MatchString(service)

@@ -13,12 +13,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// serverUser is the user of server images.
+// serverUser is the user that server images specify.
 var serverUser = user{"stack", 1001, root, "/app"}
 
-// interpreter replaces the Python of a server's image for the calls that the operator makes before it starts a server.
-// The launcher of a stack with a userConfig reads the release and starts the server's application. The program that
-// updates the registry does nothing for a stand-in.
+// interpreter replaces the Python interpreter of a server's image for the calls that the operator makes before it
+// starts a server. It handles the launcher of a stack with a userConfig, which reads the release and starts the
+// server's application. The program that updates the registry does nothing for a stand-in.
 const interpreter = `#!/bin/sh
 case "$1 $3" in
 "-c llama-stack") echo "$STANDIN_VERSION" ;;
@@ -28,14 +28,14 @@ esac
 `
 
 // StandIns returns images of test/node/standin, one for each release of the server that it replaces, such as 0.7.3.
-// Each has that version and the configuration of that release's starter distribution. They share all layers except the
-// last.
+// Each image reports the version of its release and contains the configuration of that release's starter distribution.
+// The images share all layers except the last.
 func StandIns(ctx context.Context, folder string, releases ...string) (map[string]v1.Image, error) {
 	program, err := buildProgram(ctx, folder, "./test/node/standin", "")
 	if err != nil {
 		return nil, err
 	}
-	// The operator makes directories with the shell of the server's image, and users look at the volume with df.
+	// The operator makes directories with the shell of the server's image, and users check the volume with df.
 	shell, err := programs(ctx, "sh", "mkdir", "df")
 	if err != nil {
 		return nil, err

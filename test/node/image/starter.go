@@ -11,17 +11,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// torch replaces PyTorch. Providers of the starter distribution import it when the server starts, and compute with it
-// only for models that run in the server.
+// torch replaces PyTorch. Providers of the starter distribution import PyTorch when the server starts, but use it only
+// for models that run in the server.
 const torch = `def no_grad():
     return lambda function: function
 `
 
-// clients is where the image has the client libraries of databases.
+// clients is the folder of the client libraries for databases in the image.
 const clients = "/opt/clients"
 
-// Starter is an image of the real server of a release, as Server, that starts with the published configuration of the
-// starter distribution, and with the databases that a stack can add.
+// Starter returns an image of the real server of a release, like Server. The server in this image also starts with the
+// published configuration of the starter distribution, and with the databases that a stack can add.
 func Starter(ctx context.Context, folder, version string) (v1.Image, error) {
 	match, err := release.Lookup(version)
 	if err != nil {
@@ -58,7 +58,8 @@ func Starter(ctx context.Context, folder, version string) (v1.Image, error) {
 	return built, nil
 }
 
-// clientLibraries are the client libraries of databases, for the releases that have a lock of them.
+// clientLibraries returns the client libraries for databases, if there is a lock file of these libraries for the
+// release.
 func clientLibraries(ctx context.Context, version, packages string) ([]Entry, error) {
 	added, err := realserver.InstallClients(ctx, version)
 	if err != nil || added == "" {

@@ -30,5 +30,5 @@ func users(u user) []Entry {
 	}
 }
 
-// id returns the user and the group in the form that an image uses.
+// id returns the user and the group in the form of an image's configuration.
 func (u user) id() string { return fmt.Sprintf("%d:%d", u.uid, u.gid) }

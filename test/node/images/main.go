@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
 )
 
-// registryVariable names the registry of a cluster that test/cluster runs.
+// registryVariable is the environment variable with the registry of a cluster that test/cluster runs.
 const registryVariable = "CLUSTER_REGISTRY"
 
 func main() {
@@ -39,13 +39,13 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	flags := flag.NewFlagSet("images", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	registry := flags.String("registry", getenv(registryVariable),
-		"registry to push to, `host:port`; $"+registryVariable+" when set")
+		"registry to push to, `host:port`; if set, $"+registryVariable+" is the default")
 	version := flags.String("version", "test", "the version that the operator reports")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if *registry == "" || flags.NArg() == 0 {
-		return fmt.Errorf("name the registry (-registry or $%s) and the images: operator, databases, standin@<release>, server@<release>", registryVariable)
+		return fmt.Errorf("no registry or no image is given; set -registry or $%s, and name the images: operator, databases, standin@<release>, server@<release>", registryVariable)
 	}
 	wanted, names := furtherNames(flags.Args())
 	published, err := image.Publish(ctx, *registry, *version, wanted...)

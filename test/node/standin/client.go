@@ -22,8 +22,8 @@ type clientOptions struct {
 	authority string
 }
 
-// runGet prints the status and the body of an answer. Any answer is a success. It returns an error if there is no
-// answer.
+// runGet sends a GET request and prints the status and the body of the response. It returns an error only if there is
+// no response.
 func runGet(ctx context.Context, w world, args []string) error {
 	options, rest, err := parseOptions("get URL", w, args, 1)
 	if err != nil {
@@ -32,7 +32,7 @@ func runGet(ctx context.Context, w world, args []string) error {
 	return ask(ctx, w, options, http.MethodGet, rest[0], http.NoBody)
 }
 
-// runPost sends JSON and prints the answer as get does.
+// runPost sends JSON and prints the response as runGet does.
 func runPost(ctx context.Context, w world, args []string) error {
 	options, rest, err := parseOptions("post URL BODY", w, args, 2)
 	if err != nil {
@@ -47,7 +47,7 @@ func parseOptions(usage string, w world, args []string, count int) (clientOption
 	flags.SetOutput(w.stderr)
 	flags.DurationVar(&options.timeout, "timeout", 5*time.Second, "time limit for the whole answer")
 	flags.StringVar(&options.token, "token", "", "bearer token")
-	flags.StringVar(&options.authority, "authority", "", "certificate authorities in PEM form, which the certificate of the server must be from; if empty, any certificate is accepted")
+	flags.StringVar(&options.authority, "authority", "", "certificate authorities in PEM form, one of which must have signed the certificate of the server; if empty, any certificate is accepted")
 	if err := flags.Parse(args); err != nil {
 		return options, nil, fmt.Errorf("standin %s: %w", usage, err)
 	}

@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// config is the part of the server's configuration that the stand-in reads, with resolved references to the
-// environment.
+// config is the part of the server's configuration that the stand-in reads. References to environment variables are
+// resolved.
 type config struct {
 	Providers map[string][]provider `yaml:"providers"`
 	Storage   map[string]any        `yaml:"storage"`
@@ -40,8 +40,8 @@ type serverConfig struct {
 // disabled is the id of a provider that a real server ignores.
 const disabled = "__disabled__"
 
-// readConfig returns an error in the cases in which a server fails: for an unreadable file, for invalid YAML, and for
-// an unset variable without a default.
+// readConfig reads a configuration. It returns an error in the cases in which a real server fails: for an unreadable
+// file, for invalid YAML, and for an unset variable without a default.
 func readConfig(path string, getenv func(string) string) (*config, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -70,10 +70,11 @@ func readConfig(path string, getenv func(string) string) (*config, error) {
 	return &c, nil
 }
 
-// reference is a variable in a configuration: ${env.NAME}, ${env.NAME:=default}, ${env.NAME:+value}.
+// reference matches a reference to an environment variable in a configuration: ${env.NAME}, ${env.NAME:=default},
+// ${env.NAME:+value}.
 var reference = regexp.MustCompile(`\$\{env\.([A-Za-z0-9_]+)(?::([=+])([^}]*))?\}`)
 
-// resolve replaces references with values. It parses each result again, so that 8321 becomes a number.
+// resolve replaces references with their values. It parses each value as YAML, so that 8321 becomes a number.
 func resolve(node *yaml.Node, getenv func(string) string) error {
 	if node.Kind == yaml.ScalarNode && reference.MatchString(node.Value) {
 		var unset string
@@ -105,7 +106,7 @@ func resolve(node *yaml.Node, getenv func(string) string) error {
 	return nil
 }
 
-// secretKey matches the keys of credentials, whose values are not shown.
+// secretKey matches the keys of credentials. The stand-in does not show their values.
 var secretKey = regexp.MustCompile(`api_key|token|password|secret`)
 
 const redacted = "********"
@@ -190,7 +191,7 @@ func (c *config) connectors() []any {
 // not store data.
 func (c *config) storage() any { return shown(c.Storage) }
 
-// text returns the value of the first key whose value is a text.
+// text returns the value of the first key whose value is a string.
 func (p *provider) text(keys ...string) string {
 	for _, key := range keys {
 		if value, ok := p.Config[key].(string); ok && value != "" {

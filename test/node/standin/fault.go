@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// terminationLog is the file with the last message of a container for the kubelet.
+// terminationLog is the file from which the kubelet reads the termination message of a container.
 const terminationLog = "/dev/termination-log"
 
-// faults are the faults that the environment of a stand-in sets.
+// faults are the faults that the environment variables of a stand-in request.
 type faults struct {
 	// exit ends the server with this code ($STANDIN_EXIT), after a time ($STANDIN_AFTER; unset means immediately).
 	exit  *int
 	after time.Duration
-	// start is the time until the server listens ($STANDIN_START).
+	// start is the time before the server begins to listen ($STANDIN_START).
 	start time.Duration
 	// hang is the time from the start until the server stops answering ($STANDIN_HANG).
 	hang *time.Duration
@@ -51,7 +51,7 @@ func readFaults(w world) (*faults, error) {
 // ballast is the allocated memory. It is a package variable, so that it is not garbage collected.
 var ballast []byte
 
-// beforeStart runs the faults before a server listens, and reports whether the server ends there.
+// beforeStart runs the faults that occur before a server listens, and reports whether the server must then end.
 func (f *faults) beforeStart(ctx context.Context, w world) (code int, ends bool) {
 	if f.leak {
 		quote(w)
@@ -74,8 +74,8 @@ func (f *faults) beforeStart(ctx context.Context, w world) (code int, ends bool)
 	}
 }
 
-// quote ends the process like an error of Pydantic. The last output contains the class of the exception and the
-// rejected value.
+// quote prints an error as Pydantic does when a process ends with an exception. The output contains the class of the
+// exception and the rejected values.
 func quote(w world) {
 	var text strings.Builder
 	text.WriteString("pydantic_core._pydantic_core.ValidationError: 1 validation error for ProviderConfig\n")
@@ -86,14 +86,14 @@ func quote(w world) {
 	}
 	fmt.Fprint(w.stderr, text.String())
 	file, err := os.OpenFile(terminationLog, os.O_WRONLY|os.O_TRUNC, 0)
-	if err != nil { // the file does not exist outside of a container
+	if err != nil { // the file does not exist outside a container
 		return
 	}
 	defer file.Close()
 	fmt.Fprint(file, text.String())
 }
 
-// exitNow returns a channel that fires when the server must end, or never fires.
+// exitNow returns a channel that is closed when the server must end. Without this fault, it is never closed.
 func (f *faults) exitNow(ctx context.Context) <-chan struct{} {
 	fired := make(chan struct{})
 	if f.exit != nil {
@@ -108,7 +108,8 @@ func (f *faults) exitNow(ctx context.Context) <-chan struct{} {
 	return fired
 }
 
-// hanging does not answer requests after the time of the fault. They wait until the client disconnects.
+// hanging returns a handler that does not answer requests after the time of the fault. Such a request waits until the
+// client disconnects.
 func (f *faults) hanging(inner http.Handler) http.Handler {
 	if f.hang == nil {
 		return inner

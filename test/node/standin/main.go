@@ -1,6 +1,6 @@
 // Command standin replaces a Llama Stack server in the tests on a real node. It is a small static program that starts
-// in milliseconds, answers requests about its configuration, and can fail in every way in which a server can fail. The
-// same image contains a model server that requires a token, and a client for `kubectl exec`.
+// in milliseconds, answers requests about its configuration, and can produce the faults of a real server. The same
+// image contains a model server that requires a token, and a client for `kubectl exec`.
 //
 //	standin [--insecure]       runs a server with the configuration in $RUN_CONFIG_PATH
 //	standin vllm               runs a model server that requires the token $VLLM_API_KEY
@@ -39,7 +39,8 @@ const (
 	exitUsage  = 2
 )
 
-// commands contains the commands by name. The server does not have a name, as in a real image.
+// commands contains the commands by name. The server has no command name, because the entrypoint of a real image starts
+// the server without one.
 var commands = map[string]func(context.Context, world, []string) error{
 	"vllm": runModelServer,
 	"get":  runGet,

@@ -8,7 +8,8 @@ import (
 // ollamaPort is the port of Ollama.
 const ollamaPort = "11434"
 
-// runOllama serves any model, so a pull only prints the last output that users see.
+// runOllama behaves like the command of Ollama. Its server serves any model, so `pull` only prints the last line of the
+// output.
 func runOllama(ctx context.Context, w world, args []string) int {
 	getenv := w.getenv
 	switch {

@@ -11,11 +11,11 @@ import (
 const (
 	pythonName  = "python"
 	uvicornName = "uvicorn"
-	// ollamaName is the program of the model server in its image.
+	// ollamaName is the name of the program in the image of the model server.
 	ollamaName = "ollama"
 )
 
-// runAs runs the command of a name in the image.
+// runAs runs the command for the name under which the program was started.
 func runAs(ctx context.Context, w world, name string, args []string) int {
 	switch name {
 	case pythonName:
@@ -29,9 +29,9 @@ func runAs(ctx context.Context, w world, name string, args []string) int {
 	}
 }
 
-// runPython handles the calls of launchers to an image's Python, which read the version of the server and start the
-// server. The launcher of the operator for v1alpha1 runs a program that returns a number for the way to start the
-// server.
+// runPython handles the calls that launchers make to the Python interpreter of an image. These calls read the version
+// of the server and start the server. The launcher of the operator for v1alpha1 also runs a Python program that prints
+// a number. The number determines how to start the server.
 func runPython(ctx context.Context, w world, args []string) int {
 	const byUvicorn = "2"
 	switch {
@@ -44,13 +44,13 @@ func runPython(ctx context.Context, w world, args []string) int {
 		fmt.Fprintln(w.stdout, byUvicorn)
 		return 0
 	default:
-		fmt.Fprintf(w.stderr, "standin: this is not Python: %q\n", args)
+		fmt.Fprintf(w.stderr, "standin: the arguments %q are not supported, because this program is not Python\n", args)
 		return exitFailed
 	}
 }
 
-// runUvicorn serves like the server's factory, which reads the path of its configuration from another variable, and its
-// port only from its argument.
+// runUvicorn starts the server as uvicorn does with the server's factory, which reads the path of its configuration
+// from another variable, and its port only from the argument.
 func runUvicorn(ctx context.Context, w world, args []string) int {
 	port := defaultPort
 	if at := slices.Index(args, "--port"); at >= 0 && at+1 < len(args) {

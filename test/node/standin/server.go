@@ -17,9 +17,9 @@ import (
 const (
 	// insecureArgument is the operator's argument for servers that require TLS.
 	insecureArgument = "--insecure"
-	// ownConfig is the configuration that the image includes.
+	// ownConfig is the path of the configuration in the image.
 	ownConfig = "/app/config.yaml"
-	// defaultPort is the port of a server without a configured port.
+	// defaultPort is the port of the server if no port is configured.
 	defaultPort = "8321"
 	// upstreamTimeout is the time limit for the answer of a model server.
 	upstreamTimeout = 10 * time.Second
@@ -32,7 +32,7 @@ type server struct {
 	client  *http.Client
 }
 
-// runServer serves until its context ends, and ends as its faults specify.
+// runServer runs the server until ctx is done or until a fault ends it. It returns the exit code.
 func runServer(ctx context.Context, w world) int {
 	faults, err := readFaults(w)
 	if err != nil {
@@ -65,7 +65,7 @@ func runServer(ctx context.Context, w world) int {
 	}
 }
 
-// serve listens on a port of every address until ctx is done. With a certificate, it serves HTTPS.
+// serve listens on a port of all addresses until ctx is done. If there is a certificate, it serves HTTPS.
 func serve(ctx context.Context, w world, port string, handler http.Handler, files serverConfig) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", ":"+port)
 	if err != nil {
@@ -156,10 +156,10 @@ func (s *server) forward(ctx context.Context, w http.ResponseWriter, to *provide
 	return nil
 }
 
-// flushing sends each part of an answer when it arrives, as a streamed answer requires.
+// flushing is a writer that sends each part of a response immediately, as a streamed response requires.
 type flushing struct{ http.ResponseWriter }
 
-// Write writes a part.
+// Write writes a part of the response and sends it.
 func (f flushing) Write(part []byte) (int, error) {
 	n, err := f.ResponseWriter.Write(part)
 	if err == nil {

@@ -17,10 +17,10 @@ import (
 // completion is the answer of every model.
 const completion = "hello from the model"
 
-// runModelServer implements the part of the OpenAI API that inference providers need. With $VLLM_API_KEY, it requires
-// this token, as vLLM does. $VLLM_MODELS lists the models, separated by commas. $VLLM_PAUSE is the time before each
-// word of a streamed answer, for example 2s. $VLLM_DIMENSION is the length of
-// its vectors. A model whose name contains "guard" answers as Llama Guard does.
+// runModelServer implements the part of the OpenAI API that inference providers need. If $VLLM_API_KEY is set, the
+// server requires this token, as vLLM does. $VLLM_MODELS lists the models, separated by commas. $VLLM_PAUSE is the time
+// before each word of a streamed answer, for example 2s. $VLLM_DIMENSION is the length of embedding vectors. A model
+// whose name contains "guard" answers as Llama Guard does.
 func runModelServer(ctx context.Context, w world, _ []string) error {
 	m := &modelServer{log: w.stdout, token: w.getenv("VLLM_API_KEY"), listed: strings.Split(cmp.Or(w.getenv("VLLM_MODELS"), "llama3.2-8b"), ",")}
 	var err error
@@ -100,7 +100,7 @@ func (m *modelServer) chat(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// stream answers with an event for each word of the completion, each after a pause.
+// stream answers with one event for each word of the completion, and pauses before each event.
 func (m *modelServer) stream(ctx context.Context, w http.ResponseWriter, model string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	id := fmt.Sprintf("chatcmpl-%d", m.answered.Add(1))
@@ -126,12 +126,12 @@ func (m *modelServer) stream(ctx context.Context, w http.ResponseWriter, model s
 			return
 		}
 		fmt.Fprintf(w, "data: %s\n\n", event)
-		_ = http.NewResponseController(w).Flush() // the context ends if the client disconnects
+		_ = http.NewResponseController(w).Flush() // the context is canceled when the client disconnects
 	}
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
-// verdict is the answer of Llama Guard to messages: the category of an unsafe request, or safe.
+// verdict returns the answer of Llama Guard to messages: the category of an unsafe request, or "safe".
 func verdict(messages string) string {
 	if strings.Contains(messages, "bomb") {
 		return "unsafe\nS1"

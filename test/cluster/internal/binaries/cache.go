@@ -16,9 +16,10 @@ import (
 
 // Cache is the directory of programs, with one directory per build and per release.
 type Cache struct {
-	// Folder contains the directories and a lock file for each.
+	// Folder is the path of the cache. It contains the directories, and a lock file for each directory.
 	Folder string
-	// Progress receives one line per step of a build or a download, and nothing if the programs already exist.
+	// Progress receives one line for each step of a build or a download. It receives nothing if the programs already
+	// exist.
 	Progress io.Writer
 	// Part follows the title of the set in the progress, such as " (part 3 of 5)".
 	Part string
@@ -28,7 +29,8 @@ type Cache struct {
 	Source Source
 }
 
-// DefaultFolder returns the directory for a user's builds: below $XDG_CACHE_HOME, or ~/.cache if that is not set.
+// DefaultFolder returns the user's directory for programs: below $XDG_CACHE_HOME, or below ~/.cache if that variable is
+// not set.
 func DefaultFolder() (string, error) {
 	user, err := os.UserCacheDir()
 	if err != nil {
@@ -69,7 +71,7 @@ func (c Cache) Ensure(ctx context.Context, s Set) (string, error) {
 	return folder, errors.Join(err, unlock())
 }
 
-// buildAll builds every program next to folder and then renames the result.
+// buildAll builds all programs in a temporary directory next to folder, and then renames that directory to folder.
 func (c Cache) buildAll(ctx context.Context, s Set, compiler toolchain, folder string) error {
 	staging := folder + ".partial"
 	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o750)); err != nil {
@@ -108,8 +110,8 @@ func (c Cache) step(name string, do func() error) error {
 	return nil
 }
 
-// key returns the name of a build. It depends on all inputs of the build: the versions in readable form, and a digest
-// of the module's files and of the flags.
+// key returns the name of a build. The name depends on all inputs of the build: it contains the versions in readable
+// form, and a digest of the module's files and of the flags.
 func key(s Set, compiler toolchain) (string, error) {
 	digest := sha256.New()
 	if err := addModule(digest, s.Module); err != nil {
@@ -133,7 +135,7 @@ func addModule(digest io.Writer, module string) error {
 	})
 }
 
-// decides reports whether a file with that name affects the build.
+// decides reports whether a file with this name affects a build.
 func decides(name string) bool {
 	if name == "go.mod" || name == "go.sum" {
 		return true
@@ -141,8 +143,8 @@ func decides(name string) bool {
 	return filepath.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go")
 }
 
-// complete reports whether folder contains every program. Folders are complete when they appear, so this check only
-// detects that the user deleted programs.
+// complete reports whether folder contains every program. A directory is complete from its creation, so this check
+// fails only if a user deleted programs.
 func complete(folder string, s Set) bool {
 	for _, program := range s.Programs {
 		info, err := os.Stat(filepath.Join(folder, program.Name))

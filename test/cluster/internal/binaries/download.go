@@ -49,8 +49,8 @@ func (c Cache) ensureReleased(ctx context.Context, s Set, machine toolchain) (fo
 	return folder, errors.Join(err, unlock())
 }
 
-// downloadAll downloads every program next to folder and then renames the result. It reads all checksums first, so that
-// it detects an unusable server within seconds.
+// downloadAll downloads all programs to a temporary directory next to folder, and then renames that directory to
+// folder. It reads all checksums first, so that it detects an unusable server within seconds.
 func (c Cache) downloadAll(ctx context.Context, s Set, from *downloader, files []File, folder string) error {
 	sums := make([]string, len(files))
 	for i, file := range files {
@@ -92,8 +92,8 @@ func newDownloader(source Source) *downloader {
 	}}}
 }
 
-// get calls do with the content of a file. It returns an error if less than one MiB arrives within the time limit
-// Stall.
+// get calls do with the contents of a file. It returns an error if less than one MiB arrives within the time limit
+// Source.Stall.
 func (d *downloader) get(ctx context.Context, url string, do func(io.Reader) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -123,7 +123,7 @@ func (d *downloader) get(ctx context.Context, url string, do func(io.Reader) err
 	return nil
 }
 
-// watched restarts a timer after each MiB.
+// watched is a reader that restarts a timer after each MiB.
 type watched struct {
 	reader io.Reader
 	timer  *time.Timer
@@ -131,7 +131,7 @@ type watched struct {
 	count  int
 }
 
-// Read reads from the reader.
+// Read reads from the underlying reader and restarts the timer.
 func (w *watched) Read(into []byte) (int, error) {
 	n, err := w.reader.Read(into)
 	if w.count += n; w.count >= 1<<20 {
@@ -177,7 +177,7 @@ func (d *downloader) program(ctx context.Context, file File, sum, folder string)
 	return extract(partial, file.Member, name)
 }
 
-// save writes a file and compares its checksum.
+// save writes a file and returns an error if its checksum is not sum.
 func save(body io.Reader, name, sum string) error {
 	digest := sha256.New()
 	if err := write(io.TeeReader(body, digest), name); err != nil {
@@ -189,7 +189,7 @@ func save(body io.Reader, name, sum string) error {
 	return nil
 }
 
-// write writes a program.
+// write writes content to an executable file.
 func write(content io.Reader, name string) error {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755) //nolint:gosec // a program
 	if err != nil {
@@ -199,7 +199,7 @@ func write(content io.Reader, name string) error {
 	return errors.Join(err, file.Close())
 }
 
-// extract writes a program of an archive whose checksum is verified.
+// extract writes a program from an archive. The caller has verified the checksum of the archive.
 func extract(archive, member, name string) error {
 	file, err := os.Open(archive)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// lock ensures that only one caller builds at a time. The kernel releases the lock when its holder dies, so a killed
-// build does not block other builds.
+// lock ensures that only one caller at a time creates a directory. The kernel releases the lock when its holder dies,
+// so a killed build does not block other builds.
 func (c Cache) lock(ctx context.Context, folder string) (unlock func() error, err error) {
 	if err := os.MkdirAll(c.Folder, 0o750); err != nil {
 		return nil, fmt.Errorf("making the cache folder: %w", err)
@@ -26,7 +26,7 @@ func (c Cache) lock(ctx context.Context, folder string) (unlock func() error, er
 	return file.Close, nil
 }
 
-// wait polls for the lock, because a blocking flock would outlive ctx.
+// wait polls for the lock, because a blocking flock would not return when ctx is done.
 func (c Cache) wait(ctx context.Context, file *os.File) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()

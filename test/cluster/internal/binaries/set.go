@@ -7,7 +7,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/line"
 )
 
-// Set is a group of programs that are built from one module and kept in one directory of the cache.
+// Set is a group of programs that are built from one module and stored in one directory of the cache.
 type Set struct {
 	// Title is the name in readable form, such as "Kubernetes v1.37.2".
 	Title string
@@ -19,7 +19,7 @@ type Set struct {
 	Tags, LinkerFlags string
 	// Programs are built in this order.
 	Programs []Program
-	// Takes is the time that a build takes on two cores. The progress contains it.
+	// Takes is the time that a build takes on two cores, as a text for the progress output.
 	Takes string
 	// Release lists the files of a release that contain the programs, for an operating system and an architecture. It is
 	// nil for programs that are always built.
@@ -31,8 +31,8 @@ const kubernetes = "k8s.io/kubernetes/cmd/"
 // strip removes debug data.
 const strip = "-s -w"
 
-// ControlPlane returns the programs that run without a node, including kubectl. The small programs come first: each `go
-// build` warms the cache for the next one, and the first lines of progress appear early.
+// ControlPlane returns the programs that run without a node, including kubectl. The small programs come first, so that
+// the first lines of progress appear early. Each `go build` also fills Go's build cache for the next one.
 func ControlPlane(l line.Line) Set {
 	return Set{
 		Title: "Kubernetes " + l.Version, Version: l.Version, Module: l.Module, LinkerFlags: versionFlags(l),
@@ -54,7 +54,7 @@ func ControlPlane(l line.Line) Set {
 	}
 }
 
-// Node returns the additional sets that a node needs. Only the first belongs to a Kubernetes line.
+// Node returns the additional sets that a node needs. Only the first set depends on the Kubernetes line.
 func Node(l line.Line) []Set {
 	components := filepath.Dir(l.Module)
 	return []Set{

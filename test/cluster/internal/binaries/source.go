@@ -21,8 +21,8 @@ const (
 // originVariable is the environment variable that selects the origin.
 const originVariable = "CLUSTER_PROGRAMS"
 
-// OriginFrom returns the origin that the environment selects. A run of continuous integration builds from modules,
-// because its result must not depend on the servers of releases.
+// OriginFrom returns the origin that the environment selects. In continuous integration, the default is to build from
+// modules, because the result of a run must not depend on the servers of releases.
 func OriginFrom(getenv func(string) string) (Origin, error) {
 	switch value := getenv(originVariable); {
 	case value == "build" || value == "" && getenv("CI") != "":
@@ -43,9 +43,9 @@ const (
 
 // Source contains the addresses of releases.
 type Source struct {
-	// Kubernetes and Etcd are the addresses of all releases.
+	// Kubernetes and Etcd are the base URLs of the releases.
 	Kubernetes, Etcd string
-	// Connect is the time limit for the answer of a server. Stall is the time limit for the next MiB.
+	// Connect is the time limit for a connection to a server. Stall is the time limit for each MiB of a file.
 	Connect, Stall time.Duration
 }
 
@@ -56,7 +56,7 @@ func (s Source) orPublished() Source {
 	}
 }
 
-// File is a file of a release.
+// File describes a file of a release.
 type File struct {
 	// Name is the name of the program.
 	Name string

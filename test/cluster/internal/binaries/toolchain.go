@@ -15,7 +15,7 @@ type toolchain struct {
 }
 
 // findToolchain returns the toolchain that the go command uses in the set's module. go.mod may require a newer version
-// than that of the command.
+// than the version of the installed go command.
 func findToolchain(ctx context.Context, s Set) (toolchain, error) {
 	out, err := goCommand(ctx, s, "env", "GOVERSION", "GOOS", "GOARCH")
 	if err != nil {
@@ -47,8 +47,8 @@ func build(ctx context.Context, s Set, program Program, file string) error {
 	return nil
 }
 
-// goCommand runs the go command in the set's module and returns its standard output. It keeps the user's proxy and
-// cache settings, but not settings that would change the build.
+// goCommand runs the go command in the set's module and returns its standard output. The command inherits the user's
+// proxy and cache settings, but not the settings that would change the build.
 func goCommand(ctx context.Context, s Set, args ...string) ([]byte, error) {
 	command := exec.CommandContext(ctx, "go", args...)
 	command.Dir = s.Module

@@ -20,12 +20,12 @@ const mount = "/sys/fs/cgroup"
 // Group is the control group of the cluster in one state directory.
 type Group struct {
 	root string
-	// Name is its path below each hierarchy, with a leading slash.
+	// Name is the path of the group below each hierarchy, with a leading slash.
 	Name string
 }
 
-// Of returns the group with a name derived from the state directory. The holder of the directory's lock may create and
-// remove the group, even if an earlier holder was killed.
+// Of returns the group whose name is derived from the state directory. A process that holds the directory's lock may
+// create and remove the group, even if an earlier holder of the lock was killed.
 func Of(folder string) Group { return of(mount, folder) }
 
 func of(root, folder string) Group {
@@ -33,7 +33,7 @@ func of(root, folder string) Group {
 	return Group{root: root, Name: "/llama-stack-" + hex.EncodeToString(digest[:4])}
 }
 
-// Unified reports whether the machine has one hierarchy (version 2 alone).
+// Unified reports whether the machine has only one hierarchy, which is of version 2.
 func Unified() bool {
 	_, err := os.Stat(filepath.Join(mount, "cgroup.controllers"))
 	return err == nil
@@ -56,8 +56,8 @@ func (g Group) Make() error {
 	return nil
 }
 
-// inheritCPUs sets the files that a new group of the cpuset hierarchy lacks, because no process may enter the group
-// before.
+// inheritCPUs copies the values of the files that are empty in a new group of the cpuset hierarchy. No process can
+// enter the group before.
 func inheritCPUs(hierarchy, name string) error {
 	for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
 		data, err := os.ReadFile(filepath.Join(hierarchy, file))
@@ -74,8 +74,8 @@ func inheritCPUs(hierarchy, name string) error {
 	return nil
 }
 
-// Remove removes the group with everything in it. It must contain no process. The kernel may take a moment to notice
-// that it is empty.
+// Remove removes the group and the groups in it. They must not contain a process. Remove tries again, because the
+// kernel may need a moment until it treats a group as empty.
 func (g Group) Remove(ctx context.Context) error {
 	hierarchies, err := g.hierarchies()
 	if err != nil {
@@ -89,7 +89,7 @@ func (g Group) Remove(ctx context.Context) error {
 }
 
 // hierarchies returns the directories of the machine's hierarchies: one for each controller of version 1, or the only
-// one of version 2. It is not an error if there are none, because there is nothing to remove then.
+// one of version 2. A machine without hierarchies is not an error, because then there is no group to remove.
 func (g Group) hierarchies() ([]string, error) {
 	if _, err := os.Stat(filepath.Join(g.root, "cgroup.controllers")); err == nil {
 		return []string{g.root}, nil
@@ -102,7 +102,7 @@ func (g Group) hierarchies() ([]string, error) {
 		return nil, fmt.Errorf("listing the machine's control groups: %w", err)
 	}
 	var folders []string
-	for _, entry := range entries { // symbolic links name the same hierarchy twice
+	for _, entry := range entries { // a symbolic link is another name of a hierarchy
 		if entry.IsDir() {
 			folders = append(folders, filepath.Join(g.root, entry.Name()))
 		}
@@ -110,8 +110,7 @@ func (g Group) hierarchies() ([]string, error) {
 	return folders, nil
 }
 
-// removeTree removes a group and those inside it, the innermost first. The files in it belong to the kernel and need no
-// removal.
+// removeTree removes a group and the groups inside it, the innermost first. The kernel removes the files of a group.
 func removeTree(ctx context.Context, folder string) error {
 	var folders []string
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {

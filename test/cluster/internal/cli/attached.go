@@ -10,8 +10,8 @@ import (
 )
 
 // attached runs a control plane in this process until ctx is done, and removes everything at the end. It calls ready
-// when the control plane serves. If the control plane fails, its directory stays, with the logs, until the next `up` or
-// `down`.
+// when the control plane is ready. If the control plane fails, its directory remains, with the logs, until the next
+// `up` or `down`.
 func attached(ctx context.Context, env environment, s start, ready func() error) error {
 	folder, err := state.Create(ctx, s.dir, s.record())
 	if err != nil {
@@ -33,7 +33,7 @@ func govern(ctx context.Context, folder *state.Folder, s start, events controlpl
 	defer stop()
 	if s.until != (process.Identity{}) {
 		go func() {
-			_ = s.until.Wait(ctx) // the control plane stops after an error too
+			_ = s.until.Wait(ctx) // the control plane also stops after an error
 			stop()
 		}()
 	}

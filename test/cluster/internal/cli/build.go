@@ -49,7 +49,7 @@ func runAssets(ctx context.Context, env environment, args []string) error {
 	return err
 }
 
-// programs returns the directory with the line's programs, and builds them if necessary.
+// programs returns the directory with the programs of the control plane for a line, and builds them if necessary.
 func programs(ctx context.Context, env environment, l line.Line) (string, error) {
 	folders, err := built(ctx, env, binaries.ControlPlane(l))
 	if err != nil {
@@ -58,7 +58,7 @@ func programs(ctx context.Context, env environment, l line.Line) (string, error)
 	return folders[0], nil
 }
 
-// nodePrograms returns the directories with the programs of a node.
+// nodePrograms returns the directories with the programs of a node, and builds them if necessary.
 func nodePrograms(ctx context.Context, env environment, l line.Line) ([]string, error) {
 	return built(ctx, env, binaries.Node(l)...)
 }

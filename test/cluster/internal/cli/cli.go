@@ -34,7 +34,7 @@ type environment struct {
 // verb is one command of the tool.
 type verb struct {
 	name, summary string
-	// hidden commands are only called by the tool itself.
+	// hidden means that only the tool itself calls the command.
 	hidden bool
 	run    func(context.Context, environment, []string) error
 }
@@ -90,7 +90,7 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	}
 }
 
-// run finds the command and maps its error to an exit code.
+// run runs the command that args name and returns its exit code.
 func run(ctx context.Context, env environment, args []string) int {
 	if len(args) == 0 {
 		usage(env.stderr)

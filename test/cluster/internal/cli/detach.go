@@ -22,7 +22,7 @@ type message struct {
 	Ready    bool   `json:"ready,omitempty"`
 }
 
-// order is the message of the launcher to the supervisor.
+// order is the message from the launcher to the supervisor.
 type order struct {
 	Dir     string               `json:"dir"`
 	Options controlplane.Options `json:"options"`
@@ -30,7 +30,7 @@ type order struct {
 	Until   process.Identity     `json:"until,omitzero"`
 }
 
-// detach starts a supervisor in a new session and returns when the control plane serves. The supervisor holds the
+// detach starts a supervisor in a new session and returns when the control plane is ready. The supervisor holds the
 // directory's lock from the start. Until the control plane is ready, the supervisor ends when this process ends, so
 // that an interrupted or killed `up` leaves no process running.
 func detach(ctx context.Context, env environment, s start) error {
@@ -39,7 +39,7 @@ func detach(ctx context.Context, env environment, s start) error {
 		return err
 	}
 	defer folder.Release()
-	leash, hold, err := os.Pipe() // the supervisor detects through its end of the pipe that this process has ended
+	leash, hold, err := os.Pipe() // the supervisor reads the end of the pipe when this process ends
 	if err != nil {
 		return fmt.Errorf("making a pipe: %w", err)
 	}

@@ -1,3 +1,3 @@
-// Package cli implements the command line with the other packages. It has one file per command, and writes progress to
+// Package cli implements the commands of the tool, with one file for each command. The commands write progress to
 // standard error and results to standard output.
 package cli

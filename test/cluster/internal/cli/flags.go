@@ -13,7 +13,7 @@ import (
 // lineVariable is the environment variable that selects the Kubernetes line if the flag does not.
 const lineVariable = "KUBERNETES_VERSION"
 
-// newFlags returns the flag set of a command. description has one or a few sentences.
+// newFlags returns the flag set of a command. description contains one or more sentences.
 func newFlags(env environment, name, arguments, description string) *flag.FlagSet {
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(env.stderr)
@@ -35,7 +35,7 @@ func parse(flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// parseLeading parses flags up to the first other argument.
+// parseLeading parses the flags before the first other argument.
 func parseLeading(flags *flag.FlagSet, args []string) error {
 	err := flags.Parse(args)
 	if err != nil && !errors.Is(err, flag.ErrHelp) {

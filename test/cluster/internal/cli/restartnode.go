@@ -12,8 +12,8 @@ import (
 
 const (
 	restartNode = "restart-node"
-	// dirVariable is the environment variable with the state directory of a cluster with a node, for the command of
-	// `run`.
+	// dirVariable is the environment variable in which `run` passes the state directory of a cluster with a node to its
+	// command.
 	dirVariable = "CLUSTER_DIR"
 )
 

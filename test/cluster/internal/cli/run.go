@@ -18,13 +18,14 @@ import (
 )
 
 const (
-	// commandGrace is the time that the command has to end after the signal.
+	// commandGrace is the time limit for the command to end after a signal.
 	commandGrace = 30 * time.Second
-	// interruptGrace is the time after a Ctrl-C until the command gets a signal.
+	// interruptGrace is the time between a Ctrl-C and the signal to the command.
 	interruptGrace = 10 * time.Second
-	// leftGrace is the time that processes which the command left running have to end.
+	// leftGrace is the time limit for processes that the command left running to end after a signal.
 	leftGrace = 5 * time.Second
-	// runVariable marks the command and its descendants with the process that runs it.
+	// runVariable is an environment variable that marks the command and its descendants. Its value identifies the process
+	// of this tool that runs the command.
 	runVariable = "CLUSTER_RUN"
 	// runDir is the state directory. It differs from that of `up`, because both may run at the same time.
 	runDir = ".cache/cluster-run"
@@ -75,8 +76,8 @@ func around(ctx context.Context, env environment, s start, args []string) error 
 	return errors.Join(<-outcome, err)
 }
 
-// passOn ends the command after a signal. After a Ctrl-C at the terminal, the command has already received a signal,
-// and must not get a second one while it cleans up.
+// passOn ends the command after this process has received a signal. After a Ctrl-C at the terminal, the command has
+// already received a signal, and must not get a second one while it cleans up.
 func passOn(ctx context.Context, stopCommand func()) {
 	var cause interruption
 	if errors.As(context.Cause(ctx), &cause) && cause.signal == os.Interrupt {
@@ -86,8 +87,8 @@ func passOn(ctx context.Context, stopCommand func()) {
 	stopCommand()
 }
 
-// command runs the user's command until it ends, and signals it to end when ctx is done or the control plane ends.
-// Processes that it leaves running are stopped, because they must not use the next control plane, which has the same
+// command runs the user's command until it ends. It signals the user's command to end when ctx is done. Processes that
+// the user's command leaves running are stopped, because they must not use the next control plane, which has the same
 // kubeconfig.
 func command(ctx context.Context, env environment, s start, args []string) error {
 	runtime.LockOSThread() // the child gets a signal when this thread ends

@@ -22,7 +22,7 @@ func runStatus(_ context.Context, env environment, args []string) error {
 	return show(env, path, record)
 }
 
-// show prints the record and the state of the processes.
+// show prints the record and the state of each process.
 func show(env environment, path string, record state.Record) error {
 	healthy := record.Ready && state.Supervised(record)
 	for _, component := range record.Components {

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// supervise is the command with which `up` calls this program again.
+// supervise is the command that `up` runs in a second process of this program.
 const supervise = "supervise"
 
 // These are the indexes of the open files that a supervisor inherits, counted from firstFile.
@@ -62,8 +62,8 @@ func runSupervise(ctx context.Context, _ environment, args []string) error {
 	return err
 }
 
-// inherited opens a file that the launcher left open, and does not pass it to the components, because a component with
-// the lock would hold it after this process ends.
+// inherited opens a file that this process inherits from the launcher. The components do not inherit the file, because
+// a component with the lock file would hold the lock after this process ends.
 func inherited(index int) *os.File {
 	syscall.CloseOnExec(firstFile + index)
 	return os.NewFile(uintptr(firstFile+index), fmt.Sprintf("inherited-%d", index))

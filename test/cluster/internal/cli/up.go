@@ -18,8 +18,8 @@ import (
 // defaultDir is the state directory, below the ignored cache directory of the work tree.
 const defaultDir = ".cache/cluster"
 
-// registryVariable is the environment variable with the registry that pods pull from, as host:port. An image that is
-// pushed there over plain HTTP has the same name in a pod.
+// registryVariable is the environment variable with the registry that pods pull from, as host:port. A pod uses the same
+// name for an image as the client that pushes it there over plain HTTP.
 const registryVariable = "CLUSTER_REGISTRY"
 
 // defaultStartup is the default time limit for the start. A busy machine with two cores needs a minute.
@@ -57,7 +57,7 @@ type start struct {
 	version string
 	options controlplane.Options
 	startup time.Duration
-	// until is a process that the control plane must not outlive. Empty means none.
+	// until is a process at whose end the control plane stops. It is empty if there is no such process.
 	until process.Identity
 }
 
@@ -96,7 +96,8 @@ func (f startFlags) resolve(ctx context.Context, env environment, flags *flag.Fl
 	}, nil
 }
 
-// checkNode rejects a node early, because building its programs takes minutes.
+// checkNode returns an error if the machine or the flags do not allow a node. It runs before the programs are built,
+// because a build takes minutes.
 func (f startFlags) checkNode(flags *flag.FlagSet, with []string) error {
 	if len(with) < 2 {
 		return refuse(flags, "--node: pods need the controller manager and the scheduler; remove --with")
@@ -104,7 +105,7 @@ func (f startFlags) checkNode(flags *flag.FlagSet, with []string) error {
 	return node.Check()
 }
 
-// record returns the record in the state directory before anything runs.
+// record returns the initial record in the state directory, before any process runs.
 func (s start) record() state.Record {
 	return state.Record{Kubernetes: s.version, Options: s.options.String(), Started: time.Now().UTC()}
 }
@@ -144,8 +145,8 @@ func runUp(ctx context.Context, env environment, args []string) error {
 	return printExport(env, s)
 }
 
-// alreadyUp reports whether the requested control plane already serves. It returns an error if a control plane with
-// other options runs, because the caller requests other options.
+// alreadyUp reports whether the requested control plane is already running. It returns an error if a control plane with
+// other options is running.
 func alreadyUp(s start) (bool, error) {
 	record, err := state.Read(s.dir)
 	if errors.Is(err, state.ErrAbsent) {

@@ -11,9 +11,10 @@ import (
 type component struct {
 	program string
 	args    []string
-	// path is the path of the program. Empty means that it is among the others.
+	// path is the path of the program. If it is empty, the program is in Options.Programs.
 	path string
-	// environment is the complete environment. Empty means the environment of all components.
+	// environment is the complete environment. If it is empty, the component gets the default environment of all
+	// components.
 	environment []string
 	// input and namespaces have the same meaning as in process.Command.
 	input      *os.File
@@ -88,7 +89,7 @@ func apiServer(folder *state.Folder, p ports, at site, audit bool) component {
 	return component{program: "kube-apiserver", args: args}
 }
 
-// reachFlags returns the flags with which the API server and a node reach each other.
+// reachFlags returns the flags that allow the API server and a node to connect to each other.
 func reachFlags(folder *state.Folder, at site) []string {
 	if at.node == "" {
 		return []string{"--endpoint-reconciler-type=none"} // a loopback address must not be published
@@ -125,8 +126,8 @@ func scheduler(folder *state.Folder, p ports) component {
 	return component{program: "kube-scheduler", args: controllerFlags(folder, schedulerUser, p.scheduler)}
 }
 
-// controllerFlags returns the flags that the controller manager and the scheduler share. Each has a single replica, so
-// it does not wait for a lease.
+// controllerFlags returns the flags that the controller manager and the scheduler share. Each of them has a single
+// replica, so leader election is disabled.
 func controllerFlags(folder *state.Folder, user string, port int) []string {
 	config := kubeconfigPath(folder, user)
 	return []string{

@@ -69,7 +69,7 @@ type user struct {
 	subject pki.Subject
 }
 
-// users returns the users that get a kubeconfig.
+// users returns the users for which a kubeconfig is written.
 func users(at site) []user {
 	all := []user{
 		{controllerManagerUser, pki.Subject{CommonName: "system:kube-controller-manager"}},
@@ -84,7 +84,8 @@ func users(at site) []user {
 		user{kubeProxyUser, pki.Subject{CommonName: "system:kube-proxy"}})
 }
 
-// writeServing writes the two authorities, and the pairs that they sign for servers and for the API server as a client.
+// writeServing writes the two authorities, and the pairs that they sign for the servers and for the API server as a
+// client.
 func writeServing(folder *state.Folder, cluster *pki.Authority, at site, now time.Time) error {
 	front, err := pki.NewAuthority("llama-stack-test-front-proxy-ca", now)
 	if err != nil {
@@ -107,7 +108,7 @@ func writeServing(folder *state.Folder, cluster *pki.Authority, at site, now tim
 	return nil
 }
 
-// signed is a pair to make, with the authority that signs it.
+// signed describes a pair to create, and the authority that signs it.
 type signed struct {
 	file      string
 	authority *pki.Authority
@@ -168,7 +169,7 @@ func certificatePath(folder *state.Folder, name string) string {
 
 func keyPath(folder *state.Folder, name string) string { return folder.Path("pki", name+".key") }
 
-// kubeconfigPath returns the path of a user's kubeconfig. The administrator's has the usual name.
+// kubeconfigPath returns the path of a user's kubeconfig. The administrator's kubeconfig has the usual file name.
 func kubeconfigPath(folder *state.Folder, user string) string {
 	if user == adminUser {
 		return folder.Path(Kubeconfig)

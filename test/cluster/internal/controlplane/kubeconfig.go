@@ -10,10 +10,10 @@ import (
 // Kubeconfig is the file name of the administrator's kubeconfig in the state directory.
 const Kubeconfig = "kubeconfig"
 
-// contextName is the name of cluster, user and context in each kubeconfig.
+// contextName is the name of the cluster, the user and the context in each kubeconfig.
 const contextName = "llama-stack-test"
 
-// kubeconfig returns a kubeconfig to reach the server as the pair's user.
+// kubeconfig returns a kubeconfig that connects to the server as the pair's user.
 func kubeconfig(server string, authority []byte, user pki.Pair) []byte {
 	return fmt.Appendf(nil, `apiVersion: v1
 kind: Config

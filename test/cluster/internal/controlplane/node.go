@@ -47,7 +47,7 @@ func (r *runner) openNode(ctx context.Context) error {
 	return r.folder.Update(func(record *state.Record) { record.Registry = r.node.Network().Registry() })
 }
 
-// prepareNode does the preparations that do not need the API server.
+// prepareNode prepares the parts of the node that do not need the API server.
 func (r *runner) prepareNode(ctx context.Context) error {
 	if r.node == nil {
 		return nil
@@ -71,7 +71,7 @@ func (r *runner) joinNode(ctx context.Context) error {
 	return r.node.Settle(ctx, filepath.Join(r.options.Programs, "kubectl"), admin, r.progress)
 }
 
-// closeNode ends what this process runs for the node.
+// closeNode stops the registry that this process runs for the node.
 func (r *runner) closeNode() error {
 	if r.node == nil {
 		return nil

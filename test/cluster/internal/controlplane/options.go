@@ -16,19 +16,19 @@ const (
 type Options struct {
 	// Programs is the directory with the programs.
 	Programs string
-	// Port is the API server's port on 127.0.0.1. Zero means a free port.
+	// Port is the API server's port on 127.0.0.1. If it is zero, a free port is chosen.
 	Port int
 	// With lists the components that run in addition to etcd and the API server. Without the controller manager, no pods
-	// or service accounts are created, and no garbage is collected. Without the scheduler, pods are not scheduled.
+	// or service accounts are created, and garbage collection does not run. Without the scheduler, pods are not scheduled.
 	With []string
 	// AuditLog makes the API server write every request to log/audit.log.
 	AuditLog bool
-	// Node lists the directories with the programs of a node. Empty means that there is no node, and pods stay Pending.
-	// A node needs root.
+	// Node lists the directories with the programs of a node. If it is empty, there is no node, and pods stay Pending. A
+	// node requires root.
 	Node []string
 }
 
-// ParseWith parses a comma-separated list of components. An empty text means none.
+// ParseWith parses a comma-separated list of components. The list may be empty.
 func ParseWith(text string) ([]string, error) {
 	var with []string
 	for name := range strings.SplitSeq(text, ",") {
@@ -46,7 +46,7 @@ func ParseWith(text string) ([]string, error) {
 	return with, nil
 }
 
-// String returns the options in readable form, also for comparison.
+// String returns the options in readable form. The text is also used to compare options.
 func (o Options) String() string {
 	return fmt.Sprintf("programs=%s port=%d with=%s audit-log=%t node=%s", o.Programs, o.Port, strings.Join(o.With, ","), o.AuditLog, strings.Join(o.Node, ","))
 }

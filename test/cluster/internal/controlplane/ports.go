@@ -9,15 +9,15 @@ import (
 	"strconv"
 )
 
-// Free ports are chosen below the range that Linux uses for outgoing connections (32768 and up), so that no client on
-// the machine takes one before the component starts.
+// Free ports are chosen from this range. It is below the range that Linux uses for outgoing connections (32768 and up),
+// so that no client on the machine uses a chosen port before the component starts.
 const (
 	firstPort = 20000
 	lastPort  = 32767
 	portTries = 1000
 )
 
-// loopback is the only address that components listen on without a node.
+// loopback is the only address that components listen on if there is no node.
 const loopback = "127.0.0.1"
 
 // ports are the TCP ports of the components on the loopback address.

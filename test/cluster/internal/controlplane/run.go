@@ -21,7 +21,7 @@ import (
 type Events struct {
 	// Progress receives a line for each completed step.
 	Progress func(string)
-	// Ready is called once, when every component has answered. An error ends the control plane.
+	// Ready is called once, when every component is ready. If it returns an error, the control plane ends.
 	Ready func() error
 }
 
@@ -39,8 +39,8 @@ type runner struct {
 }
 
 // Run starts a control plane in the folder and keeps it running until ctx is done. It returns an error if a component
-// ends. startup is the time limit until the control plane is ready. When Run returns, none of its processes is left,
-// but the directory still exists.
+// ends. startup is the time limit until the control plane is ready. When Run returns, all its processes have ended, but
+// the directory still exists.
 func Run(ctx context.Context, folder *state.Folder, o Options, startup time.Duration, events Events) (err error) {
 	chosen, err := choosePorts(ctx, o.Port)
 	if err != nil {
@@ -69,7 +69,7 @@ func Run(ctx context.Context, folder *state.Folder, o Options, startup time.Dura
 	return context.Cause(running)
 }
 
-// watch ends everything when one component ends.
+// watch calls stop when a component ends.
 func (r *runner) watch(ctx context.Context, stop context.CancelCauseFunc) {
 	select {
 	case <-ctx.Done():
@@ -78,8 +78,8 @@ func (r *runner) watch(ctx context.Context, stop context.CancelCauseFunc) {
 	}
 }
 
-// startAll starts the components in order. The controllers wait for the API server, because the controller manager
-// exits if the API server has not created its own roles yet.
+// startAll starts the components in order. The controllers start after the API server is ready, because the controller
+// manager exits if the API server has not yet created its default roles.
 func (r *runner) startAll(ctx context.Context, startup time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startup, fmt.Errorf("not ready within %s", startup))
 	defer cancel()
@@ -156,7 +156,7 @@ func (r *runner) startControllers(ctx context.Context) error {
 	return nil
 }
 
-// launch starts components and records them.
+// launch starts components and adds them to the record.
 func (r *runner) launch(ctx context.Context, components ...component) error {
 	for _, c := range components {
 		identity, err := r.spawn(ctx, c)
@@ -173,8 +173,8 @@ func (r *runner) launch(ctx context.Context, components ...component) error {
 	return nil
 }
 
-// spawn starts one component with its own environment, because etcd reads settings from ETCD_* variables, and the
-// user's proxy must not be used for the loopback address.
+// spawn starts one component. The component does not inherit the user's environment, because etcd reads settings from
+// ETCD_* variables, and the user's proxy must not be used for the loopback address.
 func (r *runner) spawn(ctx context.Context, c component) (process.Identity, error) {
 	output, err := os.OpenFile(r.logPath(c.program), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -199,7 +199,7 @@ func (r *runner) progress(what string) {
 	r.events.Progress(fmt.Sprintf("%5.1f s  %s", time.Since(r.start).Seconds(), what))
 }
 
-// explain returns an error with the reason why a component ended, and the end of its log.
+// explain returns an error with the reason why a component ended and the last lines of its log.
 func (r *runner) explain(exit process.Exit) error {
 	why := "exit code 0"
 	if exit.Err != nil {

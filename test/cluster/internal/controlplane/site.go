@@ -11,10 +11,10 @@ import (
 type site struct {
 	// server is the address that the API server listens on.
 	server string
-	// services is the range of ClusterIPs. apiService is the first ClusterIP, which belongs to the API server's own
-	// Service.
+	// services is the range of ClusterIPs. apiService is the first address of this range, which is the ClusterIP of the
+	// API server's Service.
 	services, apiService string
-	// node is the node's address. It is empty without a node.
+	// node is the node's address. It is empty if there is no node.
 	node string
 }
 

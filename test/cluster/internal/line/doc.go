@@ -1,4 +1,4 @@
-// Package line defines the Kubernetes lines (1.37, …) that can be built here. Each line is a directory
-// components/k8s-<line> with its own Go module, which pins Kubernetes and etcd. No other part of the tool names a
-// version.
+// Package line reads the Kubernetes lines, such as 1.37, that the tool can build. Each line has a directory
+// components/k8s-<line> with a Go module that pins the versions of Kubernetes and etcd. No other part of the tool
+// contains these versions.
 package line

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Default is the line that is used if the user names none: the newest one that the project supports.
+// Default is the line that is used if the user does not select one. It is the newest line that the project supports.
 const Default = "1.37"
 
 // prefix is the prefix of the name of a line's directory.
@@ -32,7 +32,7 @@ func Folder(root string) string {
 	return filepath.Join(root, "test", "cluster", "components")
 }
 
-// Load reads the line with the given name ("1.37") from folder. The error for an unknown name lists the existing ones.
+// Load reads the line with the given name ("1.37") from folder. The error for an unknown name lists the existing lines.
 func Load(folder, name string) (Line, error) {
 	names, err := Names(folder)
 	if err != nil {
@@ -53,7 +53,7 @@ func Load(folder, name string) (Line, error) {
 	return Line{Name: name, Version: version, Etcd: etcd, Module: module}, nil
 }
 
-// Names returns the lines in folder, sorted by text.
+// Names returns the names of the lines in folder, sorted alphabetically.
 func Names(folder string) ([]string, error) {
 	modules, err := filepath.Glob(filepath.Join(folder, prefix+"*", "go.mod"))
 	if err != nil {
@@ -75,7 +75,7 @@ func (l Line) MajorMinor() (major, minor string) {
 	return parts[0], parts[1]
 }
 
-// required returns the version of a module that a go.mod requires.
+// required returns the version of a module that a go.mod file requires.
 func required(file, module string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {

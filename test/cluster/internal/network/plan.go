@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Slots is the number of clusters with a node that a machine can run.
+// Slots is the number of clusters with a node that a machine can run at the same time.
 const Slots = 16
 
 // NodeName is the node's name in the API.

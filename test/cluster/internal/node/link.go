@@ -14,12 +14,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/nodeinit"
 )
 
-// Namespaces are the namespaces that the node's first process gets.
+// Namespaces are flags of clone(2) for the new namespaces of the node's first process.
 const Namespaces = syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS |
 	syscall.CLONE_NEWIPC
 
-// Link connects the machine with the network namespace of process pid, in the first free slot. The link and the routes
-// over it are removed with the namespace.
+// Link connects the machine with the network namespace of process pid, in the first free slot. The kernel removes the
+// link and its routes together with the namespace.
 func Link(ctx context.Context, pid int) (network.Plan, error) {
 	plan, err := takeSlot(ctx, pid)
 	if err != nil {
@@ -49,7 +49,7 @@ func takeSlot(ctx context.Context, pid int) (network.Plan, error) {
 		if err == nil {
 			return plan, nil
 		}
-		if !taken(plan) { // the command failed for another reason than a concurrent caller
+		if !taken(plan) { // the reason of the failure is not a concurrent caller
 			return plan, err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// images lists the programs that pods run. Each has its own image.
+// images lists the programs that pods run. Each program has its own image.
 var images = []string{"pause", "coredns", "metrics-server", "prober"}
 
 // Node is the node of one cluster while it starts and runs.
@@ -29,8 +29,8 @@ type Node struct {
 	hold     io.Closer
 }
 
-// Open connects the machine with the namespaces of process pid and starts the registry there. Messages for the process
-// are written to orders, its standard input. programs lists the directories with the node's programs.
+// Open connects the machine with the namespaces of process pid and starts the registry there. orders is the standard
+// input of the process, and receives messages for the process. programs lists the directories with the node's programs.
 func Open(ctx context.Context, folder *state.Folder, pid int, orders io.WriteCloser, programs []string) (*Node, error) {
 	plan, err := Link(ctx, pid)
 	if err != nil {
@@ -49,7 +49,7 @@ func Open(ctx context.Context, folder *state.Folder, pid int, orders io.WriteClo
 // Network returns the addresses of the node's cluster.
 func (n *Node) Network() network.Plan { return n.plan }
 
-// Close stops the registry. The node itself ends with its first process.
+// Close stops the registry. The node itself ends when its first process ends.
 func (n *Node) Close() error { return errors.Join(n.registry.Close(), n.hold.Close()) }
 
 // Prepare sets up the node, starts containerd, which needs no API server, and pushes the cluster's images to the
@@ -99,7 +99,7 @@ func (n *Node) find(name string) (string, error) {
 	return "", fmt.Errorf("no program %q in %q", name, n.programs)
 }
 
-// Join starts the programs that add the node to the cluster. The API server must serve. admin is the administrator's
+// Join starts the programs that add the node to the cluster. The API server must be ready. admin is the administrator's
 // kubeconfig.
 func (n *Node) Join(admin string) error {
 	s := newSettings(n.folder, n.plan)
@@ -125,7 +125,7 @@ func (n *Node) Join(admin string) error {
 		"--node-ip", s.Address)
 }
 
-// run requests the start of a program from the node's first process.
+// run sends a message to the node's first process to start a program.
 func (n *Node) run(name, needs string, args ...string) error {
 	command := nodeinit.Command{Name: name, Args: args, Log: n.folder.Path("log", name+".log"), Needs: needs}
 	if err := n.orders.Encode(command); err != nil {

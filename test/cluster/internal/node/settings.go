@@ -18,18 +18,19 @@ import (
 //go:embed config manifests
 var templates embed.FS
 
-// socket is containerd's socket, on a file system of the node.
+// socket is the path of containerd's socket. It is on a file system of the node.
 const socket = "/run/containerd/containerd.sock"
 
 // settings are the values for the templates of settings and manifests.
 type settings struct {
-	// Folder is the node's part of the state directory. PKI and Logs are other parts of it.
+	// Folder is the node's directory in the state directory. PKI and Logs are other directories in the state directory.
 	Folder, PKI, Logs string
-	// Name and Address are those of the node. Pods, DNS and Registry are those of the cluster.
+	// Name and Address are the name and the address of the node. Pods, DNS and Registry are the address range of pods, the
+	// name server and the registry of the cluster.
 	Name, Address, Pods, DNS, Registry string
-	// Socket is containerd's socket. Plugins is the directory of the network plugins.
+	// Socket is the path of containerd's socket. Plugins is the directory of the network plugins.
 	Socket, Plugins string
-	// CGroup is the parent of the pods' control groups.
+	// CGroup is the parent of the control groups of pods.
 	CGroup string
 	// Unified reports whether the machine has control groups of version 2.
 	Unified bool
@@ -45,10 +46,10 @@ func newSettings(folder *state.Folder, plan network.Plan) settings {
 	}
 }
 
-// nodeFolder returns the directory that the node's programs write to.
+// nodeFolder returns the directory to which the node's programs write.
 func nodeFolder(folder *state.Folder) string { return folder.Path("node") }
 
-// place returns the path of a setting below the node's directory.
+// place returns the path of a settings file below the node's directory.
 func (s settings) place(name string) string {
 	switch name {
 	case "10-cluster.conflist":
@@ -60,7 +61,7 @@ func (s settings) place(name string) string {
 	}
 }
 
-// write writes the settings of the node's programs.
+// write writes the settings files of the node's programs.
 func (s settings) write() error {
 	entries, err := fs.ReadDir(templates, "config")
 	if err != nil {

@@ -29,8 +29,8 @@ func (k kubectl) run(ctx context.Context, input []byte, args ...string) error {
 	return nil
 }
 
-// Settle creates the cluster's own objects and waits until the node accepts pods and those of the cluster are ready. It
-// reports each step to progress.
+// Settle creates the cluster's own objects, and waits until the node accepts pods and the cluster's own pods are ready.
+// It reports each step to progress.
 func (n *Node) Settle(ctx context.Context, kubectlProgram, kubeconfig string, progress func(string)) error {
 	k := kubectl{program: kubectlProgram, kubeconfig: kubeconfig}
 	manifests, err := newSettings(n.folder, n.plan).manifests()

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/network"
 )
 
-// Device is the link's end in the node.
+// Device is the name of the link's end in the node.
 const Device = "eth0"
 
 // addAddresses sets up the node's end of the link and allows packets between it and the pods.

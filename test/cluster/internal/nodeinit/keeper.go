@@ -17,8 +17,8 @@ import (
 const (
 	// restartPause is the pause before an ended program is started again.
 	restartPause = time.Second
-	// shortLife is the minimum run time of a program. If a program ends earlier, its setup is faulty, and a restart would
-	// not help.
+	// shortLife is the minimum run time of a program. If a program ends earlier, its setup is faulty, and it is not
+	// restarted.
 	shortLife = 5 * time.Second
 	// socketPoll and socketPatience are the interval and the limit for connection attempts to a socket that a program
 	// needs.
@@ -54,7 +54,8 @@ func newKeeper(setup Setup, output io.Writer) *keeper {
 	}
 }
 
-// read forwards commands until the sender has ended. It forwards each command only when its socket accepts connections.
+// read reads commands and forwards each of them when the socket that it needs accepts connections. It ends when the
+// sender has ended.
 func (k *keeper) read(messages *json.Decoder) {
 	for {
 		var command Command
@@ -68,8 +69,8 @@ func (k *keeper) read(messages *json.Decoder) {
 	}
 }
 
-// offer starts a program when its socket accepts connections, also after all processes on the node were killed. It
-// returns false if the socket does not accept connections in time.
+// offer forwards a command when the socket that it needs accepts connections, also after all processes on the node were
+// killed. It returns false if the socket does not accept connections in time.
 func (k *keeper) offer(command Command) bool {
 	if err := awaitSocket(command.Needs); err != nil {
 		k.failures <- fmt.Errorf("starting %s: %w", command.Name, err)
@@ -79,7 +80,7 @@ func (k *keeper) offer(command Command) bool {
 	return true
 }
 
-// run runs the loop of the first process, and returns the error that ends it.
+// run runs the main loop of the first process, and returns the error that ends the loop.
 func (k *keeper) run() error {
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGCHLD)
@@ -121,7 +122,7 @@ func (k *keeper) start(command Command) error {
 	return child.Release()
 }
 
-// reap collects every ended process: programs, which are started again, and orphaned processes.
+// reap collects every process that has ended: programs, which it starts again, and orphaned processes.
 func (k *keeper) reap() error {
 	for {
 		var status syscall.WaitStatus
@@ -152,7 +153,7 @@ func describe(status syscall.WaitStatus) string {
 	return fmt.Sprintf("exit code %d", status.ExitStatus())
 }
 
-// awaitSocket returns when the socket accepts connections.
+// awaitSocket returns when the socket accepts connections, or with an error after socketPatience.
 func awaitSocket(path string) error {
 	if path == "" {
 		return nil

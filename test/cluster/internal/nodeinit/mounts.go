@@ -11,11 +11,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/network"
 )
 
-// kubeletRoot is hard-coded in the kubelet's plugin paths, whatever its flags are.
+// kubeletRoot is hard-coded in the kubelet's plugin paths. No flag changes it there.
 const kubeletRoot = "/var/lib/kubelet"
 
 // covered lists the directories of the machine that the node must not use: sockets, network namespaces and locks of
-// other programs, and the state of a kubelet of the machine.
+// other programs, and the state of a kubelet that runs on the machine.
 var covered = []string{"/run", "/var/lib", "/var/log"}
 
 // mountAll mounts the node's own file systems at the paths where the node would otherwise read or change files of the
@@ -65,8 +65,8 @@ func mountSys() error {
 	return mount(descriptor(held), groups, "", syscall.MS_BIND|syscall.MS_REC)
 }
 
-// cover mounts an empty file system over each of paths, and bind-mounts the hidden paths in keep to their original
-// places.
+// cover mounts an empty file system over each path in paths. If this hides a path in keep, cover bind-mounts that path
+// to its original place.
 func cover(paths, keep []string) error {
 	held := map[string]*os.File{} // the files stay open until the process ends
 	for _, folder := range keep {
@@ -106,7 +106,7 @@ var sysctls = map[string]string{
 }
 
 // maskSysctls mounts files with the required values over the sysctls, so that the kubelet does not change the values of
-// the machine, and they do not have to be restored.
+// the machine.
 func maskSysctls(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("preparing the node's sysctls: %w", err)
@@ -123,7 +123,7 @@ func maskSysctls(folder string) error {
 	return nil
 }
 
-// descriptor returns a path to an open file that a mount cannot hide.
+// descriptor returns a path of an open file. A mount cannot hide this path.
 func descriptor(file *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", file.Fd()) }
 
 func mount(source, target, kind string, flags uintptr) error {

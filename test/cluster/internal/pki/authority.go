@@ -20,7 +20,7 @@ const (
 	skew = time.Hour
 )
 
-// Pair is a certificate and its private key, both PEM.
+// Pair is a certificate and its private key, both in PEM form.
 type Pair struct {
 	Certificate, Key []byte
 }
@@ -41,7 +41,8 @@ type Authority struct {
 	pair        Pair
 }
 
-// NewAuthority returns a self-signed authority whose certificates are valid from an hour before now for a year.
+// NewAuthority returns a self-signed authority. Its certificates are valid from an hour before now until a year after
+// now.
 func NewAuthority(name string, now time.Time) (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -97,7 +98,8 @@ func (a *Authority) Issue(subject Subject) (Pair, error) {
 	return encode(der, key)
 }
 
-// NewSigningKey returns the key pair that signs (private) and verifies (public) service account tokens, both PEM.
+// NewSigningKey returns the key pair that signs (private) and verifies (public) service account tokens, both in PEM
+// form.
 func NewSigningKey() (private, public []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

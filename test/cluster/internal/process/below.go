@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// killPasses is the number of passes that look for processes started while others were killed.
+// killPasses is the number of passes that KillBelow makes, because a process may start while others are killed.
 const killPasses = 3
 
-// KillBelow kills every descendant of this process at once and without notice, but not this process. It also kills
-// processes that a descendant starts meanwhile.
+// KillBelow kills every descendant of this process with SIGKILL, but not this process. It also kills processes that a
+// descendant starts in the meantime.
 func (i Identity) KillBelow() error {
 	for range killPasses {
 		if _, err := i.look(); err != nil {
@@ -32,7 +32,7 @@ func (i Identity) KillBelow() error {
 	return nil
 }
 
-// readParents maps the ID of every process to that of its parent.
+// readParents maps the ID of every process to the ID of its parent.
 func readParents() (map[int]int, error) {
 	pids, err := list()
 	if err != nil {

@@ -14,31 +14,32 @@ import (
 
 // Command describes a program to start.
 type Command struct {
-	// Name is the name in messages.
+	// Name is the name of the program in messages.
 	Name string
-	// Program is the absolute path. Args are its arguments.
+	// Program is the absolute path of the program. Args are its arguments.
 	Program string
 	Args    []string
 	// Dir is the working directory. Env is the complete environment.
 	Dir string
 	Env []string
-	// Input is standard input. Nil means none.
+	// Input is the standard input. If it is nil, the program has no input.
 	Input *os.File
-	// Output receives standard output and standard error.
+	// Output receives the standard output and the standard error.
 	Output *os.File
 	// Namespaces are flags of clone(2) for the new namespaces of the child. When the first process of a PID namespace
 	// ends, all others in it end too.
 	Namespaces uintptr
 }
 
-// Exit is the end of a child.
+// Exit describes the exit of a child.
 type Exit struct {
 	Name string
 	// Err is nil when the child ended with code 0.
 	Err error
 }
 
-// Group starts children that live no longer than this process. Create a group with NewGroup and end it with Kill.
+// Group starts children that end at the latest when this process ends. Create a group with NewGroup and end it with
+// Kill.
 type Group struct {
 	starts chan func()
 	exits  chan Exit
@@ -48,7 +49,8 @@ type Group struct {
 	children []*exec.Cmd
 }
 
-// maxExits bounds the number of exits that are kept for a caller that does not receive them.
+// maxExits is the capacity of the channel of exits. Children can end without blocking while no caller receives the
+// exits.
 const maxExits = 64
 
 // NewGroup returns an empty group.
@@ -101,7 +103,7 @@ func (g *Group) Start(ctx context.Context, c Command) (Identity, error) {
 	return identity, err
 }
 
-// Kill kills all children, in the reverse order of their start, and returns when they are gone. The group cannot be
+// Kill kills all children, in the reverse order of their start, and returns when they have ended. The group cannot be
 // used afterwards.
 func (g *Group) Kill() error {
 	g.mutex.Lock()

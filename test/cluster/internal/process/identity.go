@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Identity identifies one process permanently. A process ID alone does not, because it is reused after the process
-// ended, and after a restart of the machine.
+// Identity identifies one process permanently. A process ID is not sufficient, because it can be reused after the
+// process has ended, and after a restart of the machine.
 type Identity struct {
 	PID int `json:"pid"`
 	// Start is the time of the process's start, in clock ticks since the machine started.
@@ -19,7 +19,7 @@ type Identity struct {
 	Boot string `json:"boot"`
 }
 
-// Identify returns the identity of the process that has pid now.
+// Identify returns the identity of the process that currently has the ID pid.
 func Identify(pid int) (Identity, error) {
 	boot, err := bootID()
 	if err != nil {
@@ -32,14 +32,14 @@ func Identify(pid int) (Identity, error) {
 	return Identity{PID: pid, Start: stat.start, Boot: boot}, nil
 }
 
-// Alive reports whether the process still runs. A zombie does not, because it has ended and waits for its parent. If
-// the state cannot be read, the process is treated as ended, so that it is not signalled.
+// Alive reports whether the process still runs. It returns false for a zombie, which has ended and waits for its
+// parent. If the state cannot be read, the process is treated as ended, so that it is not signalled.
 func (i Identity) Alive() bool {
 	now, err := i.look()
 	return err == nil && now.state != 'Z' && now.state != 'X'
 }
 
-// look reads the process's state, and returns an error unless it is the same process.
+// look reads the state of the process, and returns an error if the process ID was reused.
 func (i Identity) look() (stat, error) {
 	boot, err := bootID()
 	if err != nil {
@@ -50,7 +50,7 @@ func (i Identity) look() (stat, error) {
 		return stat{}, err
 	}
 	if boot != i.Boot || now.start != i.Start {
-		return stat{}, fmt.Errorf("process id %d belongs to another process now", i.PID)
+		return stat{}, fmt.Errorf("another process now has the process ID %d", i.PID)
 	}
 	return now, nil
 }
@@ -64,7 +64,7 @@ type stat struct {
 
 func readStat(pid int) (stat, error) {
 	if pid <= 0 {
-		return stat{}, fmt.Errorf("%d is not a process id", pid)
+		return stat{}, fmt.Errorf("%d is not a process ID", pid)
 	}
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -73,8 +73,8 @@ func readStat(pid int) (stat, error) {
 	return parseStat(string(data))
 }
 
-// parseStat parses the format of proc_pid_stat(5). The second field is the program's name in parentheses, which
-// may contain any character, so the fields are counted from its end.
+// parseStat parses the format of proc_pid_stat(5). The second field is the program's name in parentheses, which may
+// contain any character, so the other fields are counted from the closing parenthesis.
 func parseStat(text string) (stat, error) {
 	const startField = 22 // counted from 1, as in proc_pid_stat(5)
 	end := strings.LastIndexByte(text, ')')

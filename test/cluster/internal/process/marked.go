@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// StopMarked stops every process that was started with this entry ("NAME=value") in its environment, like Stop, with
-// one grace period for all. Children inherit the entry, and keep it after their parents have ended.
+// StopMarked stops every process that was started with this entry ("NAME=value") in its environment. It stops them as
+// Stop does, with a common grace period. Children inherit the entry, and keep it after their parents have ended.
 func StopMarked(ctx context.Context, entry string, grace time.Duration) error {
 	patience, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
@@ -45,7 +45,7 @@ func marked(entry string) ([]Identity, error) {
 	}
 	var found []Identity
 	for _, pid := range pids {
-		process, err := Identify(pid) // identified before its environment is read, so that both belong to the same process
+		process, err := Identify(pid) // the identity is read before the environment, so that both are of the same process
 		if err != nil {
 			continue // the process has ended
 		}

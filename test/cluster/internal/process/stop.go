@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Signal sends a signal to the process if it is still the identified one. It is not an error if the process has ended.
+// Signal sends a signal to the identified process. If the process has ended, Signal does nothing and returns nil.
 func (i Identity) Signal(signal syscall.Signal) error {
-	// The handle pins the process before its start time is compared, so the ID cannot be reused between the comparison
-	// and the signal.
+	// The handle refers to one process. It is opened before the start time is compared, so the signal cannot reach another
+	// process if the ID is reused in between.
 	handle, err := os.FindProcess(i.PID)
 	if err != nil {
 		return fmt.Errorf("finding process %d: %w", i.PID, err)
@@ -27,8 +27,8 @@ func (i Identity) Signal(signal syscall.Signal) error {
 	return nil
 }
 
-// Stop signals the process to end, waits for grace, kills it, and waits until it is gone. A grace of zero kills at
-// once.
+// Stop signals the process to end, waits up to grace, and then kills the process and waits until it has ended. If grace
+// is zero, Stop kills the process immediately.
 func (i Identity) Stop(ctx context.Context, grace time.Duration) error {
 	if grace > 0 {
 		if err := i.Signal(syscall.SIGTERM); err != nil {

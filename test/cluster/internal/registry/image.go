@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// unprivileged is the user of images of programs.
+// unprivileged is the user that the images of programs specify.
 const unprivileged = "65532:65532"
 
 // PushProgram pushes an image that contains one statically linked program and an empty /tmp. reference is

@@ -20,8 +20,8 @@ type Registry struct {
 	listener net.Listener
 }
 
-// Serve starts a registry at address (host:port) that keeps layers in folder and the images' manifests in memory. Close
-// stops it.
+// Serve starts a registry at address (host:port). The registry stores layers in folder, and the manifests of images in
+// memory. Close stops it.
 func Serve(ctx context.Context, address, folder string) (*Registry, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("preparing the registry: %w", err)
@@ -44,7 +44,7 @@ func Serve(ctx context.Context, address, folder string) (*Registry, error) {
 // Address returns the address that the registry listens on, as host:port.
 func (r *Registry) Address() string { return r.listener.Addr().String() }
 
-// Close stops the registry at once.
+// Close stops the registry immediately, without waiting for requests.
 func (r *Registry) Close() error {
 	if err := r.server.Close(); err != nil && !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("stopping the registry: %w", err)

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// module is the path in the go.mod at the root of the work tree.
+// module is the module path in the go.mod file at the root of the work tree.
 const module = "github.com/llamastack/llama-stack-k8s-operator"
 
 // Root is the absolute path of the work tree's top directory.
@@ -45,7 +45,7 @@ func (r Root) Path(path string) string {
 	return filepath.Join(string(r), path)
 }
 
-// moduleName returns the module path in a go.mod, or "" if the file does not exist.
+// moduleName returns the module path in a go.mod file, or "" if the file does not exist.
 func moduleName(file string) (string, error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -29,7 +29,8 @@ type Folder struct {
 }
 
 // Create locks the directory for a new control plane, and removes the files that a killed control plane left in it. It
-// returns an error if a control plane uses the directory, or if this tool did not create its content.
+// returns an error if a control plane uses the directory, or if the directory contains files that this tool did not
+// create.
 func Create(ctx context.Context, path string, record Record) (*Folder, error) {
 	if _, err := Read(path); err != nil && !errors.Is(err, ErrAbsent) {
 		return nil, err
@@ -89,7 +90,7 @@ func (f *Folder) Record() Record {
 	return f.record
 }
 
-// Update changes the record and writes it.
+// Update changes the record and writes it to the directory.
 func (f *Folder) Update(change func(*Record)) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -127,7 +128,8 @@ func (f *Folder) clear(ctx context.Context) error {
 // empty removes all files except the lock. It removes the record last, so that the directory can be recognized even if
 // this process is killed early. It also removes the node's control group, whose name is derived from the directory.
 func (f *Folder) empty(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), groupTimeout) // not canceled with the caller
+	// The removal continues if the caller is canceled.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), groupTimeout)
 	defer cancel()
 	if err := cgroup.Of(f.path).Remove(ctx); err != nil {
 		return err
@@ -152,7 +154,8 @@ func (f *Folder) empty(ctx context.Context) error {
 }
 
 // Down ends the control plane in path, removes the directory, and reports whether there was one. It can be called at
-// any time, repeatedly, and after any process was killed. grace is the time that the supervisor has to end.
+// any time, repeatedly, and after any process was killed. grace is the time limit for the supervisor to end after a
+// signal.
 func Down(ctx context.Context, path string, grace time.Duration) (bool, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -217,7 +220,7 @@ func stopComponents(ctx context.Context, record Record) error {
 	return errors.Join(problems...)
 }
 
-// Supervised reports whether the control plane has a live supervisor.
+// Supervised reports whether the supervisor of the control plane is running.
 func Supervised(record Record) bool {
 	return record.Supervisor != process.Identity{} && record.Supervisor.Alive()
 }

@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// lockName is the file whose lock the process that runs the control plane holds.
+// lockName is the name of the lock file. The process that runs the control plane holds the lock.
 const lockName = "lock"
 
-// errLocked is the error for a directory that another process holds.
+// errLocked is the error for a directory whose lock another process holds.
 var errLocked = errors.New("the folder is in use")
 
-// acquire creates folder if necessary and takes its lock, or returns errLocked. The kernel releases the lock when the
-// last process that has the file open ends, so a lock is never stale.
+// acquire creates folder if necessary and takes its lock. It returns errLocked if another process holds the lock. The
+// kernel releases the lock when the last process that has the file open ends, so no lock remains without a process.
 func acquire(folder string) (*os.File, error) {
 	for {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -39,11 +39,11 @@ func acquire(folder string) (*os.File, error) {
 		if current(file) {
 			return file, nil
 		}
-		_ = file.Close() // the directory was removed while its lock was taken
+		_ = file.Close() // the directory was removed after its lock file was opened
 	}
 }
 
-// current reports whether an open file is still the one at its path.
+// current reports whether an open file is still the file at its path.
 func current(file *os.File) bool {
 	held, err := file.Stat()
 	if err != nil {

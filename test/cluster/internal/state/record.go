@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 )
 
-// ErrAbsent means that there is no control plane in the directory.
+// ErrAbsent means that the directory does not contain a control plane.
 var ErrAbsent = errors.New("no control plane")
 
 // recordName is the file that marks a directory as created by this tool.
@@ -22,7 +22,7 @@ const recordName = "cluster.json"
 type Record struct {
 	// Kubernetes is the version, such as "v1.37.2".
 	Kubernetes string `json:"kubernetes"`
-	// Options is the text of the options that the control plane was started with, for comparison.
+	// Options is the text of the options with which the control plane was started. It is used to compare options.
 	Options string `json:"options"`
 	// Started is the time when the directory was created.
 	Started time.Time `json:"started"`
@@ -32,9 +32,9 @@ type Record struct {
 	Components []Component `json:"components,omitempty"`
 	// Server is the URL of the API server.
 	Server string `json:"server,omitempty"`
-	// Registry is the node's registry as host:port. It is empty without a node.
+	// Registry is the node's registry as host:port. It is empty if there is no node.
 	Registry string `json:"registry,omitempty"`
-	// Ready is set when every component has answered.
+	// Ready is true after every component has become ready.
 	Ready bool `json:"ready,omitempty"`
 }
 

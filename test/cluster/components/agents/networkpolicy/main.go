@@ -1,6 +1,6 @@
-// Command networkpolicy enforces NetworkPolicies on the packets that the node forwards. It renders all of them as one
+// Command networkpolicy enforces NetworkPolicies on the packets that the node forwards. It renders all policies as one
 // nftables table, and replaces the whole table whenever policies, pods or namespaces change. Probes are not affected,
-// because they come from the node itself and are not forwarded.
+// because the node itself sends them, and does not forward them.
 package main
 
 import (
@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	// settle is the delay in which further changes are collected before the table is rendered.
+	// settle is the delay between a change and the rendering of the table. Changes during the delay are rendered together.
 	settle = 20 * time.Millisecond
-	// retryPause is the pause before the table is tried again after a failure.
+	// retryPause is the pause before the table is rendered and loaded again after a failure.
 	retryPause = time.Second
 )
 
@@ -66,7 +66,7 @@ func run(ctx context.Context, kubeconfig string) error {
 	return nil
 }
 
-// enforcer keeps the kernel's table in line with the API server.
+// enforcer keeps the kernel's table consistent with the objects in the API server.
 type enforcer struct {
 	factory informers.SharedInformerFactory
 	changed chan struct{}

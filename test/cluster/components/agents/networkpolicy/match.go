@@ -9,15 +9,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// end is the other end of an allowed connection: a match for its address, which is empty for any address, and the pod
-// with that address, if there is one.
+// end is the other end of an allowed connection. match is the nftables match for its address, and is empty for any
+// address. pod is the pod with that address, or nil.
 type end struct {
 	match string
 	pod   *corev1.Pod
 }
 
-// matches returns the nftables matches for the connections that one rule of a policy in namespace allows pod: each of
-// its peers with each of its ports.
+// matches returns the nftables matches for the connections of pod that one rule of a policy in namespace allows: each
+// peer of the rule with each of its ports.
 func (c cluster) matches(namespace string, pod *corev1.Pod, d direction, rule allowance) []string {
 	var found []string
 	for _, other := range c.ends(namespace, d, rule) {
@@ -38,8 +38,8 @@ func (c cluster) matches(namespace string, pod *corev1.Pod, d direction, rule al
 	return found
 }
 
-// ends returns the peers of a rule. A rule without peers allows everybody; a named port of everybody is then looked up
-// pod by pod.
+// ends returns the peers of a rule. A rule without peers allows all peers. If such an egress rule has a named port, the
+// result also contains each pod, because the number of the port depends on the pod.
 func (c cluster) ends(namespace string, d direction, rule allowance) []end {
 	var ends []end
 	if len(rule.peers) == 0 {
@@ -73,8 +73,8 @@ func (c cluster) anyPeer(namespace string, peers []networkingv1.NetworkPolicyPee
 	return false
 }
 
-// inNamespace reports whether the peer's namespaces include the pod's. A peer that selects none means the namespace of
-// the policy.
+// inNamespace reports whether the peer selects the namespace of the pod. A peer without a namespace selector selects
+// the namespace of the policy.
 func (c cluster) inNamespace(namespace string, peer networkingv1.NetworkPolicyPeer, pod *corev1.Pod) bool {
 	if peer.NamespaceSelector == nil {
 		return pod.Namespace == namespace
@@ -96,8 +96,8 @@ func named(ports []networkingv1.NetworkPolicyPort) bool {
 	return false
 }
 
-// portMatches returns the matches of one port. A named port is looked up in the target's containers. There is no match
-// without a target, or if it has no such port.
+// portMatches returns the matches of one port. A named port is looked up in the target's containers. A named port has
+// no match if there is no target, or if the target has no such port.
 func portMatches(port networkingv1.NetworkPolicyPort, target *corev1.Pod) []string {
 	protocol := corev1.ProtocolTCP
 	if port.Protocol != nil {

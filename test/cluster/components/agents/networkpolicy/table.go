@@ -22,9 +22,9 @@ type cluster struct {
 // direction is one of the two directions in which a pod can be isolated.
 type direction struct {
 	kind networkingv1.PolicyType
-	// own and peer are the address fields of a packet for the pod and its peer.
+	// own and peer are the fields of a packet that contain the addresses of the pod and of its peer.
 	own, peer string
-	// prefix is the prefix of the names of chains.
+	// prefix is the prefix of the names of the direction's chains.
 	prefix string
 }
 
@@ -33,9 +33,9 @@ var (
 	egress  = direction{kind: networkingv1.PolicyTypeEgress, own: "saddr", peer: "daddr", prefix: "out_"}
 )
 
-// table renders all policies as one nftables table. An isolated pod has a chain for each direction: a packet that one
-// of its rules allows returns, and any other packet is dropped. Services need no rule, because their addresses are
-// replaced by those of pods before a packet is forwarded.
+// table renders all policies as one nftables table. A pod has a chain for each direction in which it is isolated. The
+// chain returns a packet that one of its rules allows, and drops any other packet. Services need no rule, because their
+// addresses are replaced by those of pods before a packet is forwarded.
 func (c cluster) table() string {
 	var chains, jumps strings.Builder
 	for _, pod := range c.reachable() {
@@ -58,7 +58,7 @@ func (c cluster) table() string {
 		jumps.String() + "  }\n}\n"
 }
 
-// reachable returns the pods with their own address, sorted by it.
+// reachable returns the running pods that have an address of their own, sorted by address.
 func (c cluster) reachable() []*corev1.Pod {
 	live := slices.DeleteFunc(slices.Clone(c.pods), func(pod *corev1.Pod) bool {
 		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
@@ -68,8 +68,8 @@ func (c cluster) reachable() []*corev1.Pod {
 	return live
 }
 
-// rules returns the matches for the connections that the policies allow the pod in a direction. isolated reports
-// whether any policy applies to it.
+// rules returns the matches for the connections of the pod that the policies allow in a direction. isolated reports
+// whether any policy applies to the pod.
 func (c cluster) rules(pod *corev1.Pod, d direction) (rules []string, isolated bool) {
 	for _, policy := range c.policies {
 		if policy.Namespace != pod.Namespace || !slices.Contains(policy.Spec.PolicyTypes, d.kind) || !selects(&policy.Spec.PodSelector, pod.Labels) {
@@ -84,7 +84,7 @@ func (c cluster) rules(pod *corev1.Pod, d direction) (rules []string, isolated b
 	return slices.Compact(rules), isolated
 }
 
-// allowance is one rule of a policy, in either direction.
+// allowance contains the peers and ports of an ingress or egress rule.
 type allowance struct {
 	peers []networkingv1.NetworkPolicyPeer
 	ports []networkingv1.NetworkPolicyPort

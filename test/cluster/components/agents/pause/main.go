@@ -1,5 +1,5 @@
-// Command pause is the first process of every pod. It holds the pod's namespaces, reaps orphaned processes, and ends on
-// a signal.
+// Command pause is the first process of every pod. It keeps the pod's namespaces open, reaps orphaned processes, and
+// exits when it receives a signal.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command prober runs in the pods of the node's own tests. It is a small web server, and a client for `kubectl exec`,
-// because the image contains no shell.
+// Command prober runs in the pods of the tests of the node. It contains a small web server, and client commands for
+// `kubectl exec`, because the image contains no shell.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 
 const (
 	address = ":8080"
-	// patience bounds every command of the client.
+	// patience is the time limit of each client command.
 	patience = 3 * time.Second
 	usage    = "use serve, get URL, lookup NAME, write FILE TEXT or read FILE"
 )
@@ -73,7 +73,7 @@ func get(ctx context.Context, url string) (string, error) {
 	return string(body), err
 }
 
-// serve answers with its pod's name, and keeps a core busy for a second on requests for /burn.
+// serve runs a web server that answers with the name of its pod. A request for /burn keeps a core busy for a second.
 func serve() error {
 	name, err := os.Hostname()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 type folders struct{ node, root string }
 
 // Provision creates the directory of a claim. The volume has the type "local" and not "hostPath", because the kubelet
-// applies fsGroup to a local volume, as to real storage.
+// applies fsGroup to a local volume as it does to other persistent storage.
 func (f folders) Provision(_ context.Context, o controller.ProvisionOptions) (*corev1.PersistentVolume, controller.ProvisioningState, error) {
 	path := filepath.Join(f.root, o.PVName)
 	if err := os.MkdirAll(path, 0o755); err != nil { //nolint:gosec // the pods' users have to get in; fsGroup does the rest
@@ -33,7 +33,7 @@ func (f folders) Provision(_ context.Context, o controller.ProvisionOptions) (*c
 	}, controller.ProvisioningFinished, nil
 }
 
-// affinity returns the node affinity of a volume, which is only on this node.
+// affinity returns the node affinity of a volume that exists only on this node.
 func (f folders) affinity() *corev1.VolumeNodeAffinity {
 	here := corev1.NodeSelectorRequirement{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{f.node}}
 	return &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{

@@ -1,4 +1,5 @@
-// Command provisioner creates a directory of the node for each volume claim, and removes it again.
+// Command provisioner creates a directory on the node for each PersistentVolumeClaim, and removes the directory when
+// the volume is released.
 package main
 
 import (
@@ -14,7 +15,7 @@ import (
 	"sigs.k8s.io/sig-storage-lib-external-provisioner/v13/controller"
 )
 
-// name is the provisioner that the storage class names.
+// name is the name of the provisioner in the StorageClass.
 const name = "cluster.test/folder"
 
 func main() {
@@ -30,7 +31,7 @@ func main() {
 	}
 }
 
-// run serves claims until ctx is done.
+// run provisions volumes until ctx is done.
 func run(ctx context.Context, kubeconfig string, volumes folders) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
