@@ -1,4 +1,4 @@
 // Package rollback tests, with the real Deployment controller and the real kubectl, that the operator distinguishes a
-// rollback from every other cause of a changed Deployment. It checks the facts on which package rollout relies:
-// revisions, copied annotations, and the fields that `kubectl rollout` writes.
+// rollback from every other change of a Deployment. It checks the behavior on which package rollout relies: the
+// revisions, the copied annotations, and the fields that `kubectl rollout` writes.
 package rollback

@@ -137,7 +137,7 @@ func TestProblems(t *testing.T) {
 		"~~~console\n~~~":                                               "1: the block has no command",
 		"~~~yaml\na: b\n":                                               "1: the block has no end",
 		"<!-- docs-test: nodes -->\n~~~text\n~~~":                       `1: "nodes" is unknown`,
-		"<!-- docs-test: skip: no docker -->\n~~~text\n~~~":             `1: the reason "no docker" is not a full sentence`,
+		"<!-- docs-test: skip: no docker -->\n~~~text\n~~~":             `1: the reason "no docker" is not a complete sentence`,
 		"<!-- docs-test: node -->\nText.\n":                             "1: the comment is not on the line before a block",
 		"<!-- docs-test: node -->":                                      "1: the comment is not on the line before a block",
 		"<!-- docs-test: setup\ntrue\n":                                 `1: the comment has no end`,

@@ -126,7 +126,7 @@ func (m *modelServer) stream(ctx context.Context, w http.ResponseWriter, model s
 			return
 		}
 		fmt.Fprintf(w, "data: %s\n\n", event)
-		_ = http.NewResponseController(w).Flush() // the context is canceled when the client disconnects
+		_ = http.NewResponseController(w).Flush() // if the client has disconnected, ctx is done
 	}
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// catalogued lists the distributions that users may name. The others need a ConfigMap.
+// catalogued lists the distributions that users may select by name. Other distributions need a ConfigMap.
 var catalogued = []string{"starter", "postgres-demo", "remote-vllm", "meta-reference-gpu"}
 
-// bases adds a case for every configuration that the release contains, with the variables that it requires to start,
-// and with the variables that have no default.
+// bases adds cases for every configuration that the release contains. In the first case, only the variables that the
+// configuration requires to start are set. In the others, the variables with an empty default are set too.
 func (m *maker) bases() {
 	for _, name := range m.rel.Distributions() {
 		d, _ := m.rel.Distribution(name)
@@ -88,8 +88,9 @@ func valueOf(name string) string {
 	}
 }
 
-// conditions adds a case for every variable that enables a part of the starter, alone and together with the variables
-// that have no default. In these cases, a model names its provider.
+// conditions adds cases for every variable that enables a part of the starter. The variable is set alone, and together
+// with the variables that have an empty default. If the variable enables a provider for inference, another case has a
+// model of this provider.
 func (m *maker) conditions() {
 	d, _ := m.rel.Distribution(starter)
 	for _, variable := range d.Variables {
@@ -109,15 +110,15 @@ func (m *maker) conditions() {
 	}
 }
 
-// baseProvider is a provider of a shipped configuration.
+// baseProvider describes a provider in the configuration of a distribution.
 type baseProvider struct {
 	api, id, providerType string
-	// condition is the variable without which the provider does not exist.
+	// condition is the variable that enables the provider.
 	condition string
 }
 
-// providersOf returns the providers of a configuration in its order, with the ids that conditional providers have when
-// their condition holds.
+// providersOf returns the providers of a configuration in their order. Conditional providers have the ids that they
+// have when their condition is met.
 func providersOf(config []byte) []baseProvider {
 	var document struct {
 		Providers yaml.Node `yaml:"providers"`

@@ -12,7 +12,7 @@ import (
 
 // Case is one object of a user, with the base from which its configuration is generated.
 type Case struct {
-	// Name identifies the case within its line: provider/inference/remote::vllm/full.
+	// Name identifies the case within its line, for example provider/inference/remote::vllm/full.
 	Name string
 	// Release is the line of the case.
 	Release *release.Release
@@ -20,8 +20,8 @@ type Case struct {
 	Object *v1alpha2.LlamaStackDistribution
 	// Base is the configuration of the distribution.
 	Base []byte
-	// Embedded means that Base is the shipped configuration with the distribution name of the object. Otherwise, it is
-	// from the user's own ConfigMap.
+	// Embedded means that Base is the configuration that the release contains for the distribution of the object.
+	// Otherwise, Base is from the user's own ConfigMap.
 	Embedded bool
 }
 
@@ -62,7 +62,7 @@ func (m *maker) append(name, distribution string, base []byte, embedded bool, sp
 	m.cases = append(m.cases, newCase(m.rel, name, distribution, base, embedded, spec))
 }
 
-// newCase returns a case with an object that has this spec.
+// newCase returns a case whose object has this spec.
 func newCase(rel *release.Release, name, distribution string, base []byte, embedded bool, spec fields) Case {
 	of := fields{"name": distribution, "version": rel.Version}
 	if given, ok := spec["distribution"].(fields); ok {
@@ -81,11 +81,11 @@ func newCase(rel *release.Release, name, distribution string, base []byte, embed
 	return Case{Name: name, Release: rel, Object: object, Base: base, Embedded: embedded}
 }
 
-// shipped returns a configuration that a release contains.
+// shipped returns the configuration that a release contains for a distribution.
 func shipped(rel *release.Release, name string) []byte {
 	d, ok := rel.Distribution(name)
 	if !ok {
-		panic(fmt.Sprintf("corpus: release %s ships no %q", rel.Line, name)) // a test of package release checks the data
+		panic(fmt.Sprintf("corpus: release %s does not contain the distribution %q", rel.Line, name)) // a test of package release checks the data
 	}
 	data, err := d.YAML()
 	if err != nil {

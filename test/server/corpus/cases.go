@@ -29,7 +29,8 @@ func Cases(rel *release.Release) []Case {
 	return m.cases
 }
 
-// providers adds a case for every type in its shortest form with the starter, and one with every key and an empty base.
+// providers adds two cases for every provider type: one with only the required keys on the starter, and one with all
+// keys on an empty base. It also adds the alternatives of each type.
 func (m *maker) providers() {
 	v := &values{}
 	for _, api := range m.rel.APIs() {
@@ -84,7 +85,7 @@ func (m *maker) alternatives(at, field string, kind *provider.Type) {
 	}
 }
 
-// ownOpenAI adds a case with a provider whose credential is a user's variable.
+// ownOpenAI is a base with a provider that reads its credential from a user's variable.
 const ownOpenAI = `providers:
   inference:
   - provider_id: openai
@@ -96,7 +97,7 @@ func (m *maker) nothing() string {
 	return fmt.Sprintf("version: 2\n%s: mine\nproviders: {}\n", m.rel.Runtime.DistributionKey)
 }
 
-// stores are the ways to write each store.
+// These are the ways to specify each store.
 var (
 	kvStores = map[string]fields{
 		"default":        {},
@@ -112,8 +113,8 @@ var (
 	}
 )
 
-// storage adds a case for every pair of stores, with and without resources that the server keeps in them, with the
-// starter and with an empty base.
+// storage adds a case for every pair of stores, with and without resources that the server stores in them, on the
+// starter and on an empty base.
 func (m *maker) storage() {
 	for _, kv := range append(sorted(kvStores), "") {
 		for _, sql := range append(sorted(sqlStores), "") {
@@ -206,7 +207,7 @@ func modelTypes(rel *release.Release) []string {
 	return types
 }
 
-// disabled adds cases that disable every API of any release, in both spellings, and every provider of the starter.
+// disabled adds cases that disable each API of any release, in both spellings, and each provider of the starter.
 func (m *maker) disabled() {
 	for _, api := range release.KnownAPIs() {
 		m.add("disabled/"+api, fields{"disabled": []any{api}})

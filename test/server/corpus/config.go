@@ -7,7 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Types returns the provider types of a configuration that exist in an environment, such as inference/remote::vllm.
+// Types returns the provider types, such as inference/remote::vllm, of the providers of a configuration that are
+// enabled in an environment.
 func Types(config []byte, env map[string]string) []string {
 	var types []string
 	for _, p := range providersOf(config) {
@@ -53,14 +54,14 @@ func Backends(config []byte) []string {
 	return slices.Compact(types)
 }
 
-// inlineBackend is a backend of 0.2, which is written in the store that uses it, with a type that does not name its
-// family.
+// inlineBackend is a backend of release 0.2. It is part of the store that uses it, and its type does not include the
+// family of the backend.
 type inlineBackend struct {
 	Type string `yaml:"type"`
 	Host string `yaml:"host"`
 }
 
-// Models returns the providers' names of the models that a configuration registers.
+// Models returns the models that a configuration registers, by their names at the providers.
 func Models(config []byte) []string {
 	type model struct {
 		ID         string `yaml:"model_id"`

@@ -10,8 +10,8 @@ import (
 // requiredOnly returns a distribution that keeps only the providers of the base that the declared providers need.
 func requiredOnly() fields { return fields{"baseProviders": "Required"} }
 
-// declared adds stacks with only their own providers: one provider of each API with the starter and with an empty base,
-// and vLLM with resources, storage and disabled APIs.
+// declared adds stacks with distribution.baseProviders Required: one declared provider of each API on the starter and
+// on an empty base, and vLLM with resources, storage and disabled APIs.
 func (m *maker) declared() {
 	v := &values{}
 	for _, api := range m.rel.APIs() {
@@ -40,8 +40,8 @@ func (m *maker) declared() {
 	})
 }
 
-// wildcards adds cases that disable the providers of one API of the starter, with and without a declared provider, and
-// of all its APIs.
+// wildcards adds cases that disable all providers of one API of the starter, with and without a declared provider, and
+// a case that disables the providers of all APIs.
 func (m *maker) wildcards() {
 	var all []any
 	for _, p := range providersOf(shipped(m.rel, starter)) {
@@ -59,7 +59,7 @@ func (m *maker) wildcards() {
 	m.add("disabled/*/vllm", fields{"disabled": all, "providers": vllm(), "resources": fields{"models": []any{"a"}}})
 }
 
-// declared adds the mistakes of a stack with only its own providers.
+// declared adds mistakes in a stack with distribution.baseProviders Required.
 func (n *negatives) declared() {
 	const why = "The user requests a stack without the other providers of the base, and the message states the consequences."
 	base, err := changed(n.config, func(config fields) {

@@ -15,7 +15,7 @@ import (
 type Edit struct {
 	Name          string
 	Before, After Case
-	// Changes describes each change in words.
+	// Changes lists the changed parts in words.
 	Changes []string
 }
 
@@ -44,7 +44,7 @@ func Edits(rel *release.Release, seed uint64, n int) []Edit {
 	return edits
 }
 
-// caseOf returns a case with the generator's base.
+// caseOf returns a case with this spec and the generator's base.
 func (g *generator) caseOf(name string, spec fields) Case {
 	m := &maker{rel: g.rel}
 	if g.base == nil {
@@ -55,7 +55,7 @@ func (g *generator) caseOf(name string, spec fields) Case {
 	return m.cases[0]
 }
 
-// editable returns a random spec that keeps its state in files, and has the resources of every Edit.
+// editable returns a random spec that stores its state in files and contains the resources of every Edit.
 func (g *generator) editable() fields {
 	spec := g.spec()
 	for _, section := range []string{"settings", "removeSettings", "networking", "workload"} {
@@ -136,7 +136,7 @@ func asModel(written any) fields {
 	return model
 }
 
-// editor changes a spec like a user.
+// editor changes a spec as a user does.
 type editor struct {
 	*generator
 	spec    fields
@@ -244,7 +244,7 @@ func (e *editor) addProvider() string {
 	return "provider " + id + " added"
 }
 
-// removeProvider removes an inference provider of the spec with its models.
+// removeProvider removes an inference provider and its models from the spec.
 func (e *editor) removeProvider() string {
 	providers := e.spec["providers"].(fields)
 	inference := providers["inference"].([]any)
@@ -277,7 +277,7 @@ func (e *editor) disable() string {
 	return fmt.Sprintf("%s disabled", item)
 }
 
-// EditListed is a model that the model server lists and no spec declares before the change.
+// EditListed is a model that the model server lists. No spec declares it before the change.
 const EditListed = "listed"
 
 func (e *editor) declareListed() string {

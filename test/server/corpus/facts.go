@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Facts returns the parts of a line's data that a configuration can contain: each provider type and each of its keys,
-// each backend, store, kind of resource and API.
+// Facts returns the parts of a line's data that a configuration can contain: the provider types and their keys, and the
+// backends, stores, kinds of resources and APIs.
 func Facts(rel *release.Release) []string {
 	var facts []string
 	for _, api := range rel.APIs() {
@@ -58,7 +58,7 @@ type shownConfig struct {
 	Others    map[string]any   `yaml:",inline"`
 }
 
-// Shown returns the facts of a line that a configuration contains.
+// Shown returns the facts of a line that are part of a configuration.
 func Shown(rel *release.Release, config []byte) ([]string, error) {
 	var c shownConfig
 	if err := yaml.Unmarshal(config, &c); err != nil {

@@ -14,7 +14,8 @@ import (
 // environments of the tests do not contain these packages.
 var heavy = []string{"codeshield", "docling", "fairscale", "torch", "transformers[", "trl", "unstructured["}
 
-// Heavy returns the package that a type needs and that the environments of the tests do not contain, or "".
+// Heavy returns a package that a provider type needs and that the environments of the tests do not contain. It returns
+// "" if the type needs no such package.
 func Heavy(kind *provider.Type) string {
 	for _, requirement := range kind.Packages {
 		for _, name := range heavy {
@@ -26,8 +27,8 @@ func Heavy(kind *provider.Type) string {
 	return ""
 }
 
-// Light returns the case in the form for a server without Heavy packages, in which the base's providers that need them
-// are disabled. If this is not possible because a provider of the user needs them, it returns the reason.
+// Light returns the case for a server without Heavy packages: the providers of the base that need such packages are
+// disabled. If a provider of the user needs such a package, Light returns the reason instead.
 func (c *Case) Light() (light Case, reason string) {
 	in, _ := intent.FromObject(c.Object)
 	own := map[[2]string]bool{}
@@ -61,7 +62,7 @@ func LightStarter(rel *release.Release) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case outcome.Refused != "":
-		return nil, fmt.Errorf("starter of %s without its heavy providers is rejected: %s", rel.Line, outcome.Refused)
+		return nil, fmt.Errorf("the starter of %s without its heavy providers is rejected: %s", rel.Line, outcome.Refused)
 	case len(outcome.Config) == 0: // the server uses the configuration in its image
 		return base, nil
 	default:

@@ -18,9 +18,9 @@ type Answer string
 const (
 	// Refused means that the server does not read the configuration, or does not start with it.
 	Refused Answer = "rejects"
-	// Ignored means that the server starts as if the value was absent.
+	// Ignored means that the server starts and does not use the value.
 	Ignored Answer = "ignores"
-	// Taken means that the server starts, and the mistake has an effect later or never.
+	// Taken means that the server starts and uses the value. The mistake has an effect later or never.
 	Taken Answer = "accepts"
 	// Unasked means that the mistake is not part of the server's configuration.
 	Unasked Answer = "never sees"
@@ -36,24 +36,24 @@ type Negative struct {
 	Answer Answer
 	// Says is a regular expression for the message with which the server rejects the mistake.
 	Says string
-	// Why is the reason for reporting a mistake that the server accepts, or that only the spec can contain. It is empty
-	// for checks that use the data of a release.
+	// Why is the reason why the operator reports a mistake that the server accepts, or that only the spec can contain. It
+	// is empty for checks that use the data of a release.
 	Why string
 	mistake
 }
 
-// mistake is one mistake, in the object of the user and in the configuration of the server.
+// mistake contains one mistake in two forms: in the object of the user, and in the configuration of the server.
 type mistake struct {
-	// wrong is the user's object. It is nil when the error is in a value of a Secret.
+	// wrong is the user's object with the mistake. It is nil if the mistake is in a value of a Secret.
 	wrong *Case
-	// right is a similar object that is accepted. change adds the mistake to its configuration.
+	// right is a similar object that the operator accepts. change adds the mistake to its configuration.
 	right  *Case
 	change func(config fields)
-	// raw is the wrong configuration, if it is not a change of another configuration.
+	// raw is the configuration with the mistake, if change cannot create it.
 	raw string
 	// env contains wrong values of Secrets.
 	env map[string]string
-	// value is checked instead of the object.
+	// value, if set, checks a value instead of the object.
 	value func() error
 }
 
@@ -159,7 +159,7 @@ type negatives struct {
 	config []byte
 }
 
-// Negatives returns the mistakes that the checks report for an offered line, in a fixed order.
+// Negatives returns mistakes that the checks report for an offered line, in a fixed order.
 func Negatives(rel *release.Release) []Negative {
 	n := newNegatives(rel)
 	n.bases()
@@ -198,14 +198,14 @@ func newNegatives(rel *release.Release) *negatives {
 	return n
 }
 
-// smallSpec returns the spec of the small stack with more fields.
+// smallSpec returns the spec of the small stack with additional fields.
 func (n *negatives) smallSpec(more fields) fields {
 	spec := fields{"providers": fields{"inference": n.vllm(nil)}, "storage": fields{"kv": fields{}, "sql": fields{}}}
 	maps.Copy(spec, more)
 	return spec
 }
 
-// vllm returns the provider of the small stack with more fields.
+// vllm returns the provider of the small stack with additional fields.
 func (n *negatives) vllm(more fields) fields {
 	p := fields{"id": "vllm", "provider": "vllm", "endpoint": "http://vllm.example:8000"}
 	maps.Copy(p, more)
@@ -249,7 +249,7 @@ func (n *negatives) inBaseOf(right *Case, change func(config fields)) mistake {
 	return mistake{wrong: n.over(data, n.again()), right: right, change: change}
 }
 
-// again returns a spec that only repeats the providers of the base.
+// again returns a spec that does not change the providers of the base.
 func (n *negatives) again() fields { return fields{"networking": fields{"port": 9000}} }
 
 // inSpec returns a mistake in the small stack's spec.
@@ -269,22 +269,22 @@ func (n *negatives) nextTo(right, wrong fields, change func(config fields)) mist
 	return mistake{wrong: n.own(n.smallSpec(wrong)), right: n.own(n.smallSpec(right)), change: change}
 }
 
-// refused marks a mistake that the server also rejects, when it reads the configuration or when it starts.
+// refused adds a mistake that the server also rejects, when it reads the configuration or when it starts.
 func (n *negatives) refused(name, says string, what mistake) {
 	n.all = append(n.all, Negative{Name: name, Release: n.rel, Answer: Refused, Says: says, mistake: what})
 }
 
-// ignored marks a mistake that causes a warning about a value without effect.
+// ignored adds a mistake that causes a warning about a value without effect.
 func (n *negatives) ignored(name string, what mistake) {
 	n.all = append(n.all, Negative{Name: name, Release: n.rel, Answer: Ignored, mistake: what})
 }
 
-// choice marks a mistake that the server accepts and the operator rejects.
+// choice adds a mistake that the operator reports although the server accepts or never reads it.
 func (n *negatives) choice(name string, answer Answer, why string, what mistake) {
 	n.all = append(n.all, Negative{Name: name, Release: n.rel, Answer: answer, Why: why, mistake: what})
 }
 
-// configOf returns the configuration of the first provider of an API.
+// configOf returns the config of the first provider of an API.
 func configOf(config fields, api string) fields { return firstProvider(config, api)["config"].(fields) }
 
 func firstProvider(config fields, api string) fields {
@@ -298,7 +298,7 @@ func addProvider(config fields, api string, provider fields) {
 	all[api] = append(list, provider)
 }
 
-// at returns a mapping below keys.
+// at returns the mapping below keys, and creates it if it does not exist.
 func at(config fields, keys ...string) fields {
 	for _, key := range keys {
 		inner, ok := config[key].(fields)

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// bases adds texts that the server cannot read as a configuration.
+// bases adds bases that the server cannot read as a configuration.
 func (n *negatives) bases() {
 	text := func(name, raw, says string) {
 		n.refused("base/"+name, says, mistake{wrong: n.over([]byte(raw), n.again()), right: n.small, raw: raw})
@@ -47,7 +47,7 @@ func (n *negatives) variables() {
 	}, nil))
 }
 
-// apis adds APIs that the release does not have, or that no provider serves.
+// apis adds mistakes with APIs that the release does not have, or that no provider serves.
 func (n *negatives) apis() {
 	list := func(api string) func(fields) {
 		return func(config fields) { config["apis"] = []any{"inference", api} }
@@ -95,7 +95,8 @@ func (n *negatives) apisOfOthers() {
 	}
 }
 
-// dependencies adds disabled APIs that a provider needs, and APIs for which the engine cannot supply a provider.
+// dependencies adds stacks that disable an API that a provider needs, or that need an API for which the engine cannot
+// supply a provider.
 func (n *negatives) dependencies() {
 	search := "file-search"
 	if _, ok := n.rel.Provider("tool_runtime", "inline::"+search); !ok {
@@ -165,7 +166,7 @@ func (n *negatives) needy(api, name string) {
 		}))
 }
 
-// disabled adds mistakes in spec.disabled: names that cannot be disabled, and entries without an effect.
+// disabled adds mistakes in spec.disabled: names that cannot be disabled, and entries without effect.
 func (n *negatives) disabled() {
 	off := func(what ...any) fields { return fields{"disabled": what} }
 	none := mistake{right: n.small}

@@ -24,7 +24,7 @@ func (n *negatives) types() []*provider.Type {
 	return types
 }
 
-// first returns the first type with a property, or nil if no type has it.
+// first returns the first type for which has returns true, or nil if there is no such type.
 func (n *negatives) first(has func(*provider.Type) bool) *provider.Type {
 	types := n.types()
 	if i := slices.IndexFunc(types, has); i >= 0 {
@@ -33,7 +33,7 @@ func (n *negatives) first(has func(*provider.Type) bool) *provider.Type {
 	return nil
 }
 
-// another returns the small stack with one more provider.
+// another returns the fields of the small stack with one more provider.
 func (n *negatives) another(kind *provider.Type, p fields) fields {
 	p["id"] = "another"
 	name := intent.APIField(kind.API)
@@ -43,7 +43,7 @@ func (n *negatives) another(kind *provider.Type, p fields) fields {
 	return fields{"providers": providers}
 }
 
-// withSettings returns a mistake in the small stack: an additional provider of a type has these settings.
+// withSettings returns a mistake in the small stack with an additional provider: the provider has these settings.
 func (n *negatives) withSettings(kind *provider.Type, settings fields) mistake {
 	v := &values{}
 	right, wrong := v.provider(kind, "another", minimal), v.provider(kind, "another", minimal)
@@ -68,7 +68,7 @@ func anotherConfig(config fields, api string) fields {
 	return at(list[len(list)-1].(fields), "config")
 }
 
-// providerTypes adds types that the release does not have, or that do not start.
+// providerTypes adds providers whose type the release does not have, or whose type does not start.
 func (n *negatives) providerTypes() {
 	unknown := func(check, name, providerType string) {
 		n.refused(check, providerType, n.inVLLM(fields{"provider": name}, func(fields) {}))
@@ -111,7 +111,7 @@ func (n *negatives) providerTypes() {
 	}
 }
 
-// typesOfOthers adds types of other releases and of other APIs.
+// typesOfOthers adds providers whose type exists only in other releases or for other APIs.
 func (n *negatives) typesOfOthers() {
 	unknown := func(check, api, name, providerType string) {
 		more := n.another(&provider.Type{API: api}, fields{"provider": name})
@@ -126,7 +126,7 @@ func (n *negatives) typesOfOthers() {
 	}
 }
 
-// broken adds a type that never starts.
+// broken adds a provider of a type that never starts.
 func (n *negatives) broken(kind *provider.Type) {
 	v := &values{}
 	p := v.provider(kind, "another", minimal)
@@ -164,7 +164,7 @@ func (n *negatives) scoring(kind *provider.Type) {
 	}))
 }
 
-// unregistrable adds a scoring function of a provider that does not register functions of a configuration.
+// unregistrable adds a scoring function of a provider that does not register the functions in a configuration.
 func (n *negatives) unregistrable(kind *provider.Type) {
 	n.refused("provider/registers-nothing/"+kind.Type, "not implemented|not allowed|autoevals|unexpected keyword", n.inBaseOf(
 		n.own(n.smallSpec(n.another(kind, fields{"provider": kind.Type}))),
@@ -189,7 +189,7 @@ func (n *negatives) providerKeys() {
 		}
 		for _, key := range required(kind.Config, defaults) {
 			if known, _ := kind.Config.Key(key); !known.Required {
-				continue // a rule and not the class requires the key
+				continue // a rule requires the key, and not the class
 			}
 			right, wrong := v.provider(kind, "another", minimal), v.provider(kind, "another", minimal)
 			check := "provider/missing-key"
@@ -219,7 +219,8 @@ func (n *negatives) providerKeys() {
 	n.noCredential()
 }
 
-// unsetKey adds the same key with a variable in the base that is never set. One type for each field is enough.
+// unsetKey adds a provider of the base in which the key refers to a variable that is never set. One type for each field
+// is enough.
 func (n *negatives) unsetKey(check string, kind *provider.Type, key string, right, wrong fields) {
 	name := strings.Replace(check, "missing", "unset", 1)
 	known, _ := kind.Config.Key(key)
@@ -242,7 +243,8 @@ func (n *negatives) unsetKey(check string, kind *provider.Type, key string, righ
 	})
 }
 
-// noCredential adds an external service without a key, and one whose key in the base is a variable that is never set.
+// noCredential adds a provider of an external service without a credential, and a provider whose credential in the base
+// refers to a variable that is never set.
 func (n *negatives) noCredential() {
 	const why = "The server starts without a key, and calls the service with the key that a client sends, if any."
 	openai, _ := n.rel.Provider("inference", "remote::openai")
@@ -267,7 +269,7 @@ func (n *negatives) noCredential() {
 	})
 }
 
-// extraKeys adds keys that a type does not read.
+// extraKeys adds settings that a provider type does not read or that are deprecated.
 func (n *negatives) extraKeys() {
 	n.ignored("provider/unknown-key", n.inVLLM(fields{"settings": fields{"max_token": 5}},
 		func(config fields) { config["max_token"] = 5 }))
@@ -293,7 +295,7 @@ func (n *negatives) extraKeys() {
 	}
 }
 
-// unreadFields adds fields of the spec for which a type has no key.
+// unreadFields adds providers with fields of the spec for which their type has no key.
 func (n *negatives) unreadFields() {
 	noEndpoint := n.first(func(kind *provider.Type) bool {
 		return kind.EndpointKey == "" && kind.API == "inference" && kind.IsRemote()

@@ -46,7 +46,7 @@ func (n *negatives) models() {
 		})
 	})
 	if n.rel.Runtime.RegistryReplaces {
-		n.choice("model/twice", Taken, "It is unclear which of the two entries the user intends. The server keeps the last entry.", twice)
+		n.choice("model/twice", Taken, "It is unclear which of the two entries the user intends. The server uses the last entry.", twice)
 	} else {
 		n.refused("model/twice", "already exists", twice)
 	}
@@ -99,7 +99,7 @@ func (n *negatives) registered(config fields) fields {
 	return at(config, n.section())
 }
 
-// registerDropped adds a resource that names only parts of the small stack.
+// registerDropped adds a resource that refers only to parts of the small stack.
 func (n *negatives) registerDropped(config fields, known release.Resource) {
 	n.m.register(config, known)
 	for _, kind := range []string{"models", known.Kind} {
@@ -113,7 +113,7 @@ func (n *negatives) registerDropped(config fields, known release.Resource) {
 	}
 }
 
-// keyless adds a model of a provider without a key.
+// keyless adds a model of a provider without a credential.
 func (n *negatives) keyless(models func(...any) fields) {
 	groq := func(more fields) fields {
 		p := fields{"id": "groq", "provider": "groq"}
@@ -132,7 +132,7 @@ func (n *negatives) keyless(models func(...any) fields) {
 			nil))
 }
 
-// conditional adds a model of a provider of the base that exists only with a variable.
+// conditional adds a model whose provider exists in the base only if a variable is set.
 func (n *negatives) conditional(d *release.Distribution) {
 	for _, p := range providersOf(shipped(n.rel, starter)) {
 		if p.api != "inference" || p.condition == "" || len(d.Variables) == 0 {
@@ -180,7 +180,7 @@ func (n *negatives) shields() {
 	}))
 }
 
-// references adds settings that name missing objects.
+// references adds settings that refer to objects that do not exist.
 func (n *negatives) references() {
 	if _, ok := n.rel.TopLevel.Key("vector_stores"); !ok {
 		return
@@ -271,7 +271,7 @@ func (n *negatives) names() {
 		}))
 }
 
-// tools adds tools that the server does not have.
+// tools adds mistakes in tools, for example tools that the server does not have.
 func (n *negatives) tools() {
 	search := fields{"id": "brave", "provider": "brave-search", "apiKey": ref("key", "key")}
 	brave := fields{"inference": n.vllm(nil), "toolRuntime": search}

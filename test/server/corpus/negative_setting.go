@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// sections adds the mistakes outside of providers and storage.
+// sections adds mistakes outside of providers and storage.
 func (n *negatives) sections() {
 	server := func(key string, value any) mistake {
 		return n.inSpec(fields{"settings": fields{"server": fields{key: value}}}, func(config fields) { at(config, "server")[key] = value })
@@ -68,7 +68,8 @@ func (n *negatives) gone(path string) bool {
 	return false
 }
 
-// storesAndResources reports whether a field of the spec writes a section, so that settings must not write it.
+// storesAndResources reports whether fields of the spec write a section for stores or resources, so that settings must
+// not write it.
 func storesAndResources(name string) bool {
 	for _, owned := range []string{
 		"models", "shields", "tool_groups", "vector_dbs", "datasets", "scoring_fns",
@@ -119,7 +120,7 @@ func (n *negatives) serverRules() {
 	}
 }
 
-// settings adds patches that are not allowed.
+// settings adds patches in spec.settings and spec.removeSettings that are not allowed.
 func (n *negatives) settings() {
 	with := func(more fields) mistake { return mistake{wrong: n.own(n.smallSpec(more)), right: n.small} }
 	twice := "Two fields contradict each other, and it is unclear which of them the user intends."
@@ -211,16 +212,16 @@ func (n *negatives) ownChoices() {
 	text := func(raw string) mistake {
 		return mistake{wrong: n.over([]byte(raw), n.again()), right: n.small, raw: raw}
 	}
-	n.choice("own/duplicate-id", Taken, "The server uses the last of the two, and does not report this.", mistake{
+	n.choice("own/duplicate-id", Taken, "The server uses the last of the two values, and does not report this.", mistake{
 		wrong: n.own(n.smallSpec(inference(n.vllm(nil), n.vllm(fields{"endpoint": "http://other.example"})))), right: n.small,
 		change: func(config fields) { addProvider(config, "inference", firstProvider(config, "inference")) },
 	})
-	n.choice("own/duplicate-id-in-the-base", Taken, "The server uses the last of the two, and does not report this. The user may be unable to change the base.",
+	n.choice("own/duplicate-id-in-the-base", Taken, "The server uses the last of the two values, and does not report this. The user may be unable to change the base.",
 		n.inBase(func(config fields) { addProvider(config, "inference", firstProvider(config, "inference")) }))
 	n.choice("own/folded-names", Unasked, "Two ids that differ only in '-' and '.' would share one variable for their credentials.", with(inference(
 		fields{"id": "a-b", "provider": "openai", "apiKey": ref("one", "key")},
 		fields{"id": "a.b", "provider": "openai", "apiKey": ref("two", "key")})))
-	n.choice("own/id-needed", Unasked, "If there are several providers, a model selects its provider by the id.", with(inference(
+	n.choice("own/id-needed", Unasked, "If there are several providers, a model refers to its provider by the id.", with(inference(
 		fields{"provider": "vllm", "endpoint": "http://a.example"}, fields{"provider": "openai"})))
 	n.choice("own/key-set-twice", Unasked, "It is unclear which of the two values the user intends.",
 		with(inference(n.vllm(fields{"settings": fields{
@@ -255,7 +256,7 @@ func (n *negatives) ownChoices() {
 			n.inBase(func(config fields) { config[key] = 5 }))
 	}
 	small := string(n.config)
-	n.choice("own/base-key-twice", Taken, "The server uses the last of the two, and does not report this.", text("version: 2\n"+small))
+	n.choice("own/base-key-twice", Taken, "The server uses the last of the two values, and does not report this.", text("version: 2\n"+small))
 	n.choice("own/base-key-that-is-no-text", Unasked, "No configuration key is a list.", text("? [a]\n: 1\n"+small))
 	n.choice("own/base-empty", Unasked, "An empty base is a mistake, because it contains nothing to serve.", text("\n"))
 	n.choice("own/base-too-large", Unasked, "A Kubernetes ConfigMap cannot contain more data.", text("a: "+strings.Repeat("x", 800<<10)))
@@ -263,7 +264,7 @@ func (n *negatives) ownChoices() {
 	n.choice("own/base-of-aliases", Unasked, "Nested aliases could use all of the operator's memory.", text(aliases()))
 }
 
-// endpoint adds a text in place of a URL.
+// endpoint adds an endpoint that is not a URL.
 func (n *negatives) endpoint() {
 	what := n.inVLLM(fields{"endpoint": "vllm"}, func(config fields) { config[n.endpointKey()] = "vllm" })
 	kind, _ := n.rel.Provider("inference", "remote::vllm")

@@ -83,7 +83,7 @@ func (n *negatives) faiss(backend string) fields {
 	return config
 }
 
-// secrets adds values that the server would change.
+// secrets adds values of Secrets that the server would change or that cannot be used.
 func (n *negatives) secrets() {
 	keyed := n.smallSpec(fields{"providers": fields{"inference": n.vllm(fields{"apiKey": ref("vllm", "token")})}})
 	right := n.own(keyed)
@@ -140,8 +140,8 @@ func (n *negatives) connections() {
 	wrong("numeric-host", "postgresql://u:p@123/d", "The server converts the host to a number, but its class requires text.", secretvalue.PartHost)
 }
 
-// supplied adds configurations that would not start, to which the engine adds the missing parts. The result has no
-// message or a warning.
+// supplied adds configurations with which the server would not start. The engine adds the missing parts, and the result
+// has no message or only a warning.
 func (n *negatives) supplied() {
 	if n.rel.Runtime.PlainHTTPRefused {
 		n.refused("supplied/insecure", "insecure|TLS|tls", n.in(n.small, func(config fields) { delete(at(config, "server"), "insecure") }))
@@ -175,7 +175,7 @@ func (n *negatives) supplied() {
 	n.suppliedKey(faiss, "vector_io", "inline::faiss")
 }
 
-// ownersStore adds access rules without the store of owners, with which the server does not start.
+// ownersStore adds access rules without the store of owners. The server does not start with such a configuration.
 func (n *negatives) ownersStore(store *release.Store) {
 	stack := n.own(n.smallSpec(fields{
 		"providers": fields{"inference": n.vllm(nil), "vectorIo": fields{"provider": "faiss"}},

@@ -8,7 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// scalars adds values of the wrong type or outside of the limits, once for each kind. Sweep returns all of them.
+// scalars adds values of the wrong type or outside the limits, one for each kind of type and limit. Sweep returns such
+// values for all keys.
 func (n *negatives) scalars() {
 	tell := func(check, key string, value any) {
 		n.refused("provider/"+check, key, n.inVLLM(fields{"settings": fields{key: value}},
@@ -61,7 +62,8 @@ func takesURL(expr *schema.Expr) bool {
 	return expr.Kind == schema.KindURL || slices.ContainsFunc(expr.Args, takesURL)
 }
 
-// variableForAList adds a variable in place of a list, because the value of a variable is always text.
+// variableForAList adds a reference to a variable where the server expects a list. The value of a variable is always
+// text.
 func (n *negatives) variableForAList() {
 	kind, ok := n.rel.Provider("safety", "inline::llama-guard")
 	if !ok {

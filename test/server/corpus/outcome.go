@@ -18,23 +18,24 @@ import (
 
 // Outcome is the result of the pipeline for a case.
 type Outcome struct {
-	// Config is the server's configuration. It is empty when the case is rejected.
+	// Config is the server's configuration. It is empty if the case is rejected.
 	Config []byte
 	// Env is the environment of the server's container, including the values of Secrets.
 	Env map[string]string
-	// Command is the command of the server's container, or of the init container that updates the registry. Its beginning
-	// runs the program that updates the registry.
+	// Command is the command that runs the program that updates the registry: the command of the init container for the
+	// registry, or, if there is none, the command of the server's container.
 	Command []string
 	// Warnings are shown to the user.
 	Warnings []stackconfig.Finding
-	// Refused is the message for the user, empty when the case is accepted.
+	// Refused is the message that rejects the case. It is empty if the case is accepted.
 	Refused string
 }
 
-// Canary is part of every value of a Secret, so that a test finds these values in places where they must not be.
+// Canary is part of every value of a Secret, so that a test can find these values in places where they must not appear.
 const Canary = "s3cret"
 
-// Run runs the pipeline of the controller for a case. An error is a defect.
+// Run runs the pipeline of the controller for a case. If the pipeline rejects the case, Run returns an Outcome with
+// Refused and no error.
 func (c *Case) Run() (*Outcome, error) {
 	in, _, errs := validate.Spec(c.Object)
 	if len(errs) > 0 {
@@ -94,7 +95,7 @@ func (c *Case) environment(built *plan.Plan) (map[string]string, error) {
 	return env, nil
 }
 
-// commandOf returns the command that updates the registry, or nil.
+// commandOf returns the command of the container that updates the registry, or nil if there is no Deployment.
 func commandOf(built *plan.Plan) []string {
 	for _, object := range built.Objects {
 		deployment, ok := object.Apply.(*appsv1ac.DeploymentApplyConfiguration)

@@ -98,7 +98,7 @@ func registerIn(base fields, sectionName, kind string, entry fields) {
 	parent[kind] = append(list, entry)
 }
 
-// firstOf returns the id of a provider of the starter that always exists and registers the resources of a
+// firstOf returns the id of a provider of the starter that exists without a condition and registers the resources in a
 // configuration.
 func (m *maker) firstOf(api string) string {
 	d, _ := m.rel.Distribution(starter)

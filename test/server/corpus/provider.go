@@ -7,7 +7,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// form defines the keys of a provider that a user writes.
+// form defines which keys of a provider are set.
 type form int
 
 const (
@@ -15,7 +15,7 @@ const (
 	minimal form = iota
 	// full has all keys that the type reads.
 	full
-	// some has the required keys and random others.
+	// some has the required keys and random other keys.
 	some
 )
 
@@ -34,7 +34,7 @@ func (v *values) provider(kind *provider.Type, id string, size form) fields {
 		done[kind.CredentialKey] = true
 	}
 	for i := range kind.RequiredDefaults {
-		// Only a user with special needs sets keys for which the engine has a working value.
+		// Users rarely set a key for which the engine has a default.
 		if size != some || v.chance(80) {
 			done[kind.RequiredDefaults[i].Key] = true
 		}
@@ -43,13 +43,13 @@ func (v *values) provider(kind *provider.Type, id string, size form) fields {
 	return p
 }
 
-// wanted reports whether a key is set, because it is required or because of the form.
+// wanted reports whether to set a key, because the key is required or because of the form.
 func wanted(v *values, class *schema.Class, name string, size form) bool {
 	key, known := class.Key(name)
 	return known && (key.Required || size == full || (size == some && v.chance(60)))
 }
 
-// endpoint returns the URL of the provider's service.
+// endpoint sets the endpoint of a provider, and marks the keys that it determines as done.
 func (v *values) endpoint(p fields, kind *provider.Type, done map[string]bool, size form) {
 	if !wanted(v, kind.Config, kind.EndpointKey, size) {
 		return
@@ -63,7 +63,7 @@ func (v *values) endpoint(p fields, kind *provider.Type, done map[string]bool, s
 	done[kind.EndpointKey] = true
 }
 
-// settings sets the keys that no field of the spec has set.
+// settings sets keys that no field of the provider has set.
 func (v *values) settings(p fields, kind *provider.Type, id string, done map[string]bool, size form) {
 	v.write(p, kind.Config, id, v.settingKeys(kind.Config, done, size))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Random returns n random objects over the whole API, most of them valid. With the same line, seed and n, it returns
-// the same cases. With a larger n, the result begins with the same cases.
+// Random returns n cases with random objects, which use all fields of the API. Most of them are valid. With the same
+// line, seed and n, it returns the same cases. With a larger n, the result begins with the same cases.
 func Random(rel *release.Release, seed uint64, n int) []Case {
 	m := &maker{rel: rel}
 	for i := range n {
@@ -38,12 +38,12 @@ func baseProviders(rel *release.Release, r *rand.Rand) []baseProvider {
 	return providersOf(shipped(rel, starter))
 }
 
-// generator creates one spec like a user.
+// generator creates one random spec that a user could write.
 type generator struct {
 	values
 	rel  *release.Release
 	base []baseProvider
-	// ids of the providers written so far, by API.
+	// ids are the ids of the providers written so far, by API.
 	ids map[string][]string
 }
 
@@ -87,7 +87,8 @@ func (g *generator) spec() fields {
 	return spec
 }
 
-// fewer removes providers of the base: all providers that the spec does not need, or the providers of an API.
+// fewer makes the spec remove providers of the base: all providers that the spec does not need, or the providers of an
+// API.
 func (g *generator) fewer(spec fields) {
 	if providers, ok := spec["providers"].(fields); ok && len(providers) > 0 && spec["resources"] == nil && g.chance(40) {
 		spec["distribution"] = requiredOnly()
@@ -136,7 +137,7 @@ func (g *generator) providers() fields {
 	return all
 }
 
-// sound returns the types of an API with which the release starts.
+// sound returns the provider types of an API with which the server of the release starts.
 func (g *generator) sound(api string) []*provider.Type {
 	var types []*provider.Type
 	for _, name := range g.rel.ProviderTypes(api) {
@@ -173,7 +174,7 @@ func (g *generator) resources() fields {
 		models = append(models, g.model(fmt.Sprintf("model-%d", i)))
 	}
 	resources["models"] = models
-	// Without a provider, the operator rejects them, so they appear only rarely.
+	// The operator rejects resources without a provider, so such resources are rare.
 	if g.chance(40) && (g.serves("tool_runtime") || g.chance(5)) {
 		resources["tools"] = g.tools()
 	}
@@ -189,7 +190,7 @@ func (g *generator) resources() fields {
 	return resources
 }
 
-// serves reports whether an API has a provider of the base or of the user.
+// serves reports whether the base or the user has a provider for an API.
 func (g *generator) serves(api string) bool { return g.base != nil || len(g.ids[api]) > 0 }
 
 func (g *generator) model(name string) any {
@@ -237,7 +238,7 @@ func (g *generator) storage() fields {
 	return storage
 }
 
-// disabled disables entries with few dependents.
+// disabled returns entries of spec.disabled on which few other parts of a stack depend.
 func (g *generator) disabled() []any {
 	choices := []string{
 		"safety", "eval", "batches", "post_training", "postTraining", "telemetry", "messages",

@@ -9,7 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// tls adds a certificate of a Secret, with every other setting of the listener, and a certificate in a base.
+// tls adds cases with a certificate from a Secret, alone and with other settings of the listener, and a case with a
+// certificate in the base.
 func (m *maker) tls() {
 	certificate := fields{"tls": fields{"enabled": true, "secretName": "tls"}}
 	m.add("tls/secret", fields{"networking": certificate})
@@ -31,8 +32,8 @@ func (m *maker) tls() {
 	}
 }
 
-// settings sets and removes every key of the configuration that is not a field of the spec. Keys that a field owns are
-// rejected.
+// settings adds cases that set and remove the keys of the configuration. The operator rejects a setting of a key that a
+// field of the spec determines.
 func (m *maker) settings() {
 	for i := range m.rel.TopLevel.Keys {
 		key := &m.rel.TopLevel.Keys[i]
@@ -104,7 +105,7 @@ func ownedKey(section, name string) bool {
 		name)
 }
 
-// put sets a value below keys, and keeps the values that exist.
+// put sets a random value at a path, and does not change other values.
 func (g *generator) put(into fields, path []string, key *schema.Key) {
 	value, ok := g.of(key.Type, key.Limits, 0)
 	if !ok {
@@ -129,7 +130,7 @@ func (m *maker) setting(path []string, key *schema.Key) {
 		return
 	}
 	if path[0] == "vector_stores" && strings.HasPrefix(key.Name, "default_") {
-		return // the values name objects that must exist, and the starter has its own values
+		return // the values refer to objects that must exist, and the starter sets these keys
 	}
 	m.add("settings/"+strings.Join(path, "."), fields{"settings": nested(path, value)})
 }
@@ -156,7 +157,7 @@ func classOf(expr *schema.Expr) *schema.Class {
 	return found
 }
 
-// authentications returns the ways to authenticate a client.
+// authentications returns the classes of the ways to authenticate a client.
 func (m *maker) authentications() []*schema.Class {
 	auth, ok := m.rel.Server.Key("auth")
 	if !ok {

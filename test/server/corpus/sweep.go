@@ -17,9 +17,9 @@ var strange = []any{
 	"no such thing", 12345, 1.5, true, []any{}, []any{[]any{}}, fields{}, fields{"a": fields{}}, -1, 0, 1_000_000_000_000, "",
 }
 
-// Sweep returns the keys of every provider type and of the other sections, each with every unusual value that the
-// release data does not allow. With it, a test finds values of every key that are rejected although the server accepts
-// them.
+// Sweep returns a mistake for each key of the provider types and of the other sections and each unusual value that the
+// release data does not allow for the key. A test uses Sweep to find values that the operator rejects although the
+// server accepts them.
 func Sweep(rel *release.Release) []Negative {
 	n := newNegatives(rel)
 	for _, kind := range n.types() {
@@ -36,8 +36,8 @@ func Sweep(rel *release.Release) []Negative {
 	return n.all
 }
 
-// written lists the keys that the engine always writes itself, and the keys whose wrong values the server corrects or
-// ignores: a name of digits, a version, and an empty section for storage.
+// written lists the keys that the engine always writes, and the keys for which the server corrects or ignores wrong
+// values: a name that consists of digits, a version, and an empty section for storage.
 var written = []string{
 	"distro_name", "image_name", "version", "storage", "server.port", "server.host",
 	"server.insecure",
@@ -53,8 +53,8 @@ func (n *negatives) sweepKey(kind *provider.Type, key *schema.Key) {
 }
 
 // Strange returns stacks with an unusual value that the release data allows for its key, so the server must accept it
-// too. With it, a test finds mistakes that the checks do not detect. It does not return paths, because a path must
-// exist in the pod, and the operator cannot check this.
+// too. A test uses Strange to find mistakes that the checks do not detect. Strange does not return paths, because a
+// path must exist in the pod, and the operator cannot check this.
 func Strange(rel *release.Release) []Case {
 	if rel.Storage.Inline {
 		return nil // a spec cannot request a line that is not offered
@@ -79,7 +79,7 @@ func Strange(rel *release.Release) []Case {
 	return cases
 }
 
-// sweepSection adds a key of the top level, and the keys of its class.
+// sweepSection adds mistakes for a key of the top level and for the keys of its class.
 func (n *negatives) sweepSection(key *schema.Key) {
 	for i, value := range strange {
 		if !slices.Contains(written, key.Name) && refuses(key, value) {
@@ -102,7 +102,7 @@ func (n *negatives) sweepSection(key *schema.Key) {
 	}
 }
 
-// refuses reports whether the data of a key rejects a value.
+// refuses reports whether the release data does not allow a value for a key.
 func refuses(key *schema.Key, value any) bool {
 	var node yaml.Node
 	if err := node.Encode(value); err != nil {

@@ -14,8 +14,8 @@ import (
 // maxNesting is the maximum depth of a value that consists of classes.
 const maxNesting = 4
 
-// values creates values of the release's types. It always chooses the first alternative and all keys, or chooses
-// randomly.
+// values creates values of the types in the release data. It chooses randomly, or it always chooses the first
+// alternative and all keys.
 type values struct {
 	// rand is nil if no choice is random.
 	rand *rand.Rand
@@ -34,7 +34,7 @@ func (v *values) chance(percent int) bool { return v.rand == nil || v.rand.IntN(
 
 func oneOf[T any](v *values, from []T) T { return from[v.pick(len(from))] }
 
-// of returns a value of a type within limits, and false if this package cannot create such a value.
+// of returns a value of a type within limits. It returns false if this package cannot create such a value.
 func (v *values) of(expr *schema.Expr, limits *schema.Limits, depth int) (any, bool) {
 	switch expr.Kind {
 	case schema.KindBool:
@@ -90,7 +90,7 @@ func (v *values) fraction(limits *schema.Limits) json.Number {
 	return json.Number(oneOf(v, []string{"0.5", "0.25", "1.0"}))
 }
 
-// texts lists strings that YAML parsers may read as another type.
+// texts lists strings that some YAML parsers read as another type.
 var texts = []string{
 	"text", "yes", "12:30", "1_000", "a: b", "two\nlines", "=", "2024-01-01", "it's", "0x1F", "~", "null", "1e5",
 	" padded ", "#hash",
@@ -210,7 +210,8 @@ func required(class *schema.Class, done map[string]bool) []string {
 	return choose(class, done, func(*schema.Key) bool { return false })
 }
 
-// choose returns the required and the wanted keys, in their order, as far as the rules of the class allow this.
+// choose returns the required keys and the keys for which wanted returns true, in the order of the class. It changes
+// the selection until the rules of the class are satisfied.
 func choose(class *schema.Class, done map[string]bool, wanted func(*schema.Key) bool) []string {
 	chosen, banned := map[string]bool{}, map[string]bool{}
 	for i := range class.Keys {

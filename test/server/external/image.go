@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// Image contains the files of an image below /lls-provider, by path. A value that begins with linkTo makes a symbolic
+// Image contains the files of an image below /lls-provider, by path. A value that begins with linkTo creates a symbolic
 // link.
 type Image map[string]string
 
 const linkTo = "link to "
 
-// Link returns the value in Image for a symbolic link.
+// Link returns the value for a symbolic link in an Image.
 func Link(target string) string { return linkTo + target }
 
-// Spec is the metadata file of an image.
+// Spec contains the values in the metadata file of an image.
 type Spec struct {
 	API, Type, Module string
 	Wheel             string
@@ -29,7 +29,7 @@ type Spec struct {
 // SpecFile is the name of the metadata file.
 const SpecFile = "lls-provider-spec.yaml"
 
-// YAML returns the content of the metadata file.
+// YAML returns the contents of the metadata file.
 func (s Spec) YAML() string {
 	text := fmt.Sprintf(`apiVersion: llamastack.io/v1alpha1
 kind: ProviderPackage
@@ -90,7 +90,7 @@ func (i Image) Write(dir string) error {
 //go:embed provider/*.py
 var sources embed.FS
 
-// Source returns a file of the provider that answers chats.
+// Source returns the contents of a file of the provider that answers chat requests.
 func Source(name string) string {
 	text, err := sources.ReadFile("provider/" + name)
 	if err != nil {
@@ -99,13 +99,13 @@ func Source(name string) string {
 	return string(text)
 }
 
-// These are the type and the module of the provider that answers chats.
+// These are the type and the module of the provider that answers chat requests.
 const (
 	EchoType   = "remote::acme-echo"
 	EchoModule = "acme.echo"
 )
 
-// EchoWheel returns the wheel of the provider that answers chats.
+// EchoWheel returns the wheel of the provider that answers chat requests.
 func EchoWheel() Wheel {
 	return Wheel{
 		Name: "acme-echo", Version: "1.0", Python: ">=3.10",
@@ -122,10 +122,10 @@ func Words() Wheel {
 	return Wheel{Name: "acme-words", Version: "2.1", Files: map[string]string{"acme_words.py": "WORD = \"world\"\n"}}
 }
 
-// EchoSpec returns the metadata of the provider that answers chats.
+// EchoSpec returns the metadata of the provider that answers chat requests.
 func EchoSpec() Spec {
 	return Spec{API: "inference", Type: EchoType, Module: EchoModule, Wheel: EchoWheel().Path()}
 }
 
-// Echo returns the image of the provider that answers chats.
+// Echo returns the image of the provider that answers chat requests.
 func Echo() Image { return New(EchoSpec(), EchoWheel(), Words()) }

@@ -12,27 +12,27 @@ import (
 	"strings"
 )
 
-// Wheel is a Python package that a test makes.
+// Wheel describes a Python package that a test creates.
 type Wheel struct {
 	Name, Version string
-	// Tag names the Python and the machine that the wheel supports. An empty text means py3-none-any.
+	// Tag is the compatibility tag of the wheel. If it is empty, the tag is py3-none-any.
 	Tag string
 	// Python is the range of supported versions of Python. Requires is the list of dependencies.
 	Python   string
 	Requires []string
-	// Files contains the content of each file, by path.
+	// Files contains the contents of each file, by path.
 	Files map[string]string
 	// Raw contains entries that RECORD does not list. An entry replaces another entry of the same name.
 	Raw []Entry
 }
 
-// Entry is an entry of a zip archive.
+// Entry is an entry in a zip archive.
 type Entry struct {
 	Name, Content string
 	Mode          fs.FileMode
 }
 
-// FileName returns the name of the wheel's file.
+// FileName returns the file name of the wheel.
 func (w Wheel) FileName() string {
 	tag := w.Tag
 	if tag == "" {
@@ -49,7 +49,7 @@ func (w Wheel) Info() string {
 	return fmt.Sprintf("%s-%s.dist-info", strings.ReplaceAll(w.Name, "-", "_"), w.Version)
 }
 
-// Content returns the content of the wheel's file.
+// Content returns the contents of the wheel's file.
 func (w Wheel) Content() string {
 	files := maps.Clone(w.Files)
 	if files == nil {

@@ -22,7 +22,7 @@ const (
 	// writes no files.
 	Parse Tier = "parse"
 	// Initialise starts the server's application in the process of the checker and stops it. The services to which the
-	// application connects at the start have to exist.
+	// application connects when it starts must exist.
 	Initialise Tier = "initialise"
 	// Serve does the same as Initialise, and also sends requests to the running application.
 	Serve Tier = "serve"
@@ -33,23 +33,23 @@ type Request struct {
 	Tier   Tier              `json:"tier"`
 	Config string            `json:"config"`
 	Env    map[string]string `json:"env"`
-	// Without is another configuration. The verdict shows whether the release reads both in the same way.
+	// Without is another configuration. The verdict shows whether the server reads both configurations in the same way.
 	Without string `json:"without,omitempty"`
 	// Home is the server's home directory, which contains its state. If Home is empty, the checker uses a temporary
 	// directory and removes it.
 	Home string `json:"home,omitempty"`
 	// Requests are the requests that the tier Serve sends to the application.
 	Requests []Call `json:"requests,omitempty"`
-	// Seconds is the time limit for the server's code. Zero means 30.
+	// Seconds is the time limit for the server's code. If it is zero, the limit is 30 seconds.
 	Seconds int `json:"seconds,omitempty"`
 }
 
-// Call is a request to the server. In the texts of a call, {0.id} is replaced with the id in the answer to the first
-// call.
+// Call is a request to the server. In the texts of a call, the checker replaces {0.id} with the id in the answer to the
+// first call.
 type Call struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`
-	// JSON is the body.
+	// JSON is the body of the request.
 	JSON any `json:"json,omitempty"`
 	// File is the text of a file to upload instead of JSON.
 	File string `json:"file,omitempty"`
@@ -64,15 +64,15 @@ type Answer struct {
 // Verdict is the result of the release's own code for a configuration.
 type Verdict struct {
 	OK bool `json:"ok"`
-	// Same reports whether the configuration is read in the same way as Request.Without.
+	// Same reports whether the server reads the configuration in the same way as Request.Without.
 	Same bool `json:"same"`
-	// Phase is the rejected part of the configuration: `top level`, `provider inference/vllm`, `start`.
+	// Phase is the step that failed, for example `top level`, `provider inference/vllm` or `start`.
 	Phase string `json:"phase"`
 	// Error is the class of the exception, and Message is its text.
 	Error   string `json:"error"`
 	Message string `json:"message"`
-	// Missing is a Python package that is not installed on this machine. In this case there is no verdict about the
-	// configuration.
+	// Missing is a required Python package that is not installed on this machine. If it is set, there is no verdict about
+	// the configuration.
 	Missing string `json:"missing"`
 	// Answers are the answers to Request.Requests.
 	Answers []Answer `json:"answers"`
@@ -86,11 +86,11 @@ func (v Verdict) String() string {
 	return fmt.Sprintf("%s: %s: %s", v.Phase, v.Error, v.Message)
 }
 
-// renewal is the number of starts after which the checker begins a new process, because each start leaves data in
+// renewal is the number of starts after which the checker starts a new process, because each start leaves data in
 // memory.
 const renewal = 60
 
-// Checker checks configurations with one release, one after the other. It is not safe for concurrent use.
+// Checker checks configurations with the code of one release, one after the other. It is not safe for concurrent use.
 type Checker struct {
 	python, tokenizer string
 
@@ -100,7 +100,7 @@ type Checker struct {
 	starts  int
 }
 
-// NewChecker makes a checker that uses an installed release. bin is the result of Install.
+// NewChecker returns a checker that uses an installed release. bin is the result of Install.
 func NewChecker(bin string, support Support) *Checker {
 	return &Checker{python: filepath.Join(bin, "python"), tokenizer: support.Tokenizer}
 }
@@ -184,7 +184,7 @@ func (c *Checker) Close() {
 	closing := c.stdin.Close()
 	c.kill()
 	if err := errors.Join(closing, c.cmd.Wait()); err != nil {
-		_ = err // the error is that the process was killed
+		_ = err // the error only reports that the process was killed
 	}
 	c.cmd = nil
 }

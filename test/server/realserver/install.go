@@ -22,8 +22,8 @@ const (
 	tokenizerTable  = "litellm/litellm_core_utils/tokenizers/9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
 )
 
-// redisPython is the newest Python for which the package with Redis has a wheel. The programs of Redis do not need
-// Python.
+// redisPython is the newest version of Python for which the package with Redis has a wheel. The programs of Redis do
+// not need Python.
 const redisPython = "3.12"
 
 // Support contains the paths of the other programs that the tests need.
@@ -36,14 +36,14 @@ type Support struct {
 	Redis string
 }
 
-// Install makes the environment of a release (for example 0.7.3) if it does not exist, and returns its directory of
-// programs. The environment is in the user's cache directory, under the digest of its lock. Therefore a changed lock
-// always gets a new environment.
+// Install creates the environment of a release, for example 0.7.3, if it does not exist, and returns its directory of
+// programs. The environment is in the user's cache directory. The name of its directory contains the digest of the lock
+// file, so that a changed lock file results in a new environment.
 func Install(ctx context.Context, release string) (string, error) {
 	return install(ctx, "server-"+release+".txt", release)
 }
 
-// InstallSupport makes the environment of the other programs that the tests need.
+// InstallSupport creates the environments of the other programs that the tests need.
 func InstallSupport(ctx context.Context) (Support, error) {
 	bin, err := install(ctx, "support.txt", "support", "--no-deps")
 	if err != nil {
@@ -65,14 +65,14 @@ func InstallSupport(ctx context.Context) (Support, error) {
 	return Support{Tokenizer: filepath.Dir(table), Postgres: postgres, Redis: redis}, nil
 }
 
-// Chroma is a vector database.
+// Chroma contains the paths of the vector database Chroma.
 type Chroma struct {
 	// Bin is the directory of the programs of Chroma. Packages is the directory of its client library and the
 	// dependencies.
 	Bin, Packages string
 }
 
-// InstallChroma makes the environment of Chroma.
+// InstallChroma creates the environment of Chroma.
 func InstallChroma(ctx context.Context) (Chroma, error) {
 	bin, err := InstallServer(ctx, "chroma")
 	if err != nil {
@@ -82,15 +82,15 @@ func InstallChroma(ctx context.Context) (Chroma, error) {
 	return Chroma{Bin: bin, Packages: packages}, err
 }
 
-// InstallServer makes the environment of another server, such as chroma, milvus or s3, and returns its directory of
+// InstallServer creates the environment of another server, such as chroma, milvus or s3, and returns its directory of
 // programs.
 func InstallServer(ctx context.Context, name string) (string, error) {
 	return install(ctx, name+".txt", name)
 }
 
-// InstallClients makes the environment of the client libraries for databases that a release of the server needs in
-// addition to its own environment, and returns the directory of their packages. It returns an empty string for a
-// release without a lock of them.
+// InstallClients creates the environment of the client libraries for databases that a release of the server needs in
+// addition to its own environment, and returns the directory of their packages. It returns an empty string if there is
+// no lock file of client libraries for the release.
 func InstallClients(ctx context.Context, release string) (string, error) {
 	lock := "clients-" + release + ".txt"
 	if _, _, err := place(lock, ""); errors.Is(err, fs.ErrNotExist) {
@@ -108,7 +108,7 @@ func Packages(bin string) (string, error) {
 	return theOne(filepath.Join(bin, "..", "lib", "python3.*", "site-packages"))
 }
 
-// InstallSQLite makes the environment of a build of SQLite that can load extensions, and returns the directory of its
+// InstallSQLite creates the environment of a build of SQLite that can load extensions, and returns the directory of its
 // package.
 func InstallSQLite(ctx context.Context) (string, error) {
 	bin, err := install(ctx, "sqlite.txt", "sqlite", "--no-deps")
@@ -118,13 +118,14 @@ func InstallSQLite(ctx context.Context) (string, error) {
 	return Packages(bin)
 }
 
-// Models contains the libraries that the server's own provider of embeddings needs, and a model for this provider.
+// Models contains the paths of the libraries that the server's own provider of embeddings needs, and of a model for
+// this provider.
 type Models struct {
 	// Packages is the directory of the libraries. MiniLM is the directory of the files of all-MiniLM-L6-v2.
 	Packages, MiniLM string
 }
 
-// InstallModels makes the environment of these libraries, which takes six gigabytes.
+// InstallModels creates the environment of these libraries. It requires six gigabytes of disk space.
 func InstallModels(ctx context.Context) (Models, error) {
 	bin, err := install(ctx, "models.txt", "models")
 	if err != nil {
@@ -149,7 +150,7 @@ func install(ctx context.Context, lock, name string, options ...string) (string,
 	return strings.TrimSpace(stdout.String()), nil
 }
 
-// place returns the path of a lock, and the directory of its environment.
+// place returns the path of a lock file and the directory of its environment.
 func place(lock, name string) (path, dir string, err error) {
 	path = filepath.Join(here(), "..", "environment", lock)
 	content, err := os.ReadFile(path)

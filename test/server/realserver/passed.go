@@ -54,7 +54,7 @@ func Record(lines []string) error {
 	return nil
 }
 
-// readRecord returns the digests by line.
+// readRecord returns the recorded digests, by line.
 func readRecord() (map[string]string, error) {
 	text, err := os.ReadFile(recordFile())
 	if err != nil {
@@ -71,7 +71,7 @@ func readRecord() (map[string]string, error) {
 	return recorded, nil
 }
 
-// dataDigest returns the digest of the files with the line's data.
+// dataDigest returns the digest of the files with the data of a line.
 func dataDigest(line string) (string, error) {
 	data := filepath.Join(here(), "..", "..", "..", "internal", "stackconfig", "release", "data")
 	files, err := filepath.Glob(filepath.Join(data, line+".*"))

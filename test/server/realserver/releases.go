@@ -9,18 +9,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// releasesVariable is the environment variable that names the releases to test: lines or versions, or all.
+// releasesVariable is the environment variable that lists the releases to test: lines, versions, or "all".
 const releasesVariable = "RELEASES"
 
 // firstLine is the oldest line whose configurations have the current form.
 const firstLine = "0.3"
 
-// Named reports whether RELEASES names the releases to test. In this case the tests check every detail of these
-// releases.
+// Named reports whether RELEASES is set. If it is, the tests check every detail of the listed releases.
 func Named() bool { return len(named()) > 0 }
 
-// Releases returns the releases to start. The environment variable RELEASES can name them ("0.3 1.5.0", or "all" for
-// every offered line). Without the variable, the result is firstLine, the default line, the newest line, and every line
+// Releases returns the releases to start. The environment variable RELEASES can list them ("0.3 1.5.0", or "all" for
+// every offered line). If it is not set, the result is firstLine, the default line, the newest line, and every line
 // that Changed returns.
 func Releases() ([]*release.Release, error) {
 	asked := named()
@@ -36,7 +35,7 @@ func Releases() ([]*release.Release, error) {
 }
 
 // ReleasesToRead returns the releases that only read configurations and do not start. These are the releases in
-// RELEASES. Without the variable, the result is every line with data.
+// RELEASES. If the variable is not set, the result is every line with data.
 func ReleasesToRead() ([]*release.Release, error) {
 	asked := named()
 	if len(asked) == 0 {

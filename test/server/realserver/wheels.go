@@ -11,8 +11,8 @@ import (
 )
 
 // ProviderWheels returns the wheels of a published external provider, and the wheels of its dependencies that the
-// release of the server does not contain. An image of the provider would contain the same wheels. They are in a
-// directory of the user's cache, under the digest of their lock.
+// release of the server does not contain. An image of the provider would contain the same wheels. The wheels are in the
+// user's cache directory. The name of their directory contains the digest of their lock file.
 func ProviderWheels(ctx context.Context, provider, release string) (string, error) {
 	lock := fmt.Sprintf("provider-%s-%s.txt", provider, release)
 	bin, err := install(ctx, "wheels.txt", "wheels", "--no-deps")
@@ -39,7 +39,7 @@ func ProviderWheels(ctx context.Context, provider, release string) (string, erro
 	}
 	// If another test has already made the directory, it contains the same wheels.
 	if err := os.Rename(work, dir); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("keep the wheels of %q: %w", lock, err)
+		return "", fmt.Errorf("move the wheels of %q into the cache: %w", lock, err)
 	}
 	return dir, nil
 }

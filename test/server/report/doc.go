@@ -1,6 +1,6 @@
 // Command report prints a table of the test results for the release lines of the server. The table has a row for each
-// line and a column for each tier. Each cell shows how many cases passed, and how many cases there are. The command
-// reads the events that `go test -json` wrote.
+// line and a column for each tier. Each cell shows the number of cases that passed and the number of all cases. The
+// command reads the events that `go test -json` wrote.
 //
 // With -record, the command also records the digest of the data of every line that passed all tiers, in the file that
 // realserver.Releases reads. Later runs skip the line until its data changes.

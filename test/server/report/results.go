@@ -14,23 +14,24 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// bootPackage is the end of the import path of the tests that start the server. Each subtest of a release is a case.
+// bootPackage is the end of the import path of the package whose tests start the server. Each subtest of a release is a
+// case.
 const bootPackage = "/test/server/boot"
 
 // boot is the tier of the tests that start the server.
 const boot = "boot"
 
-// counted are the tests that run all cases of another tier in one test. They report the number of cases in their
-// attribute "cases", for example "877 of 877".
+// counted maps the tests that run all cases of another tier to this tier. Such a test reports the number of cases in
+// its attribute "cases", for example "877 of 877".
 var counted = map[string]string{"TestParse": "parse", "TestNegative": "negative", "TestInitialise": "initialise"}
 
 // tiers are the columns, from the cheapest to the most expensive.
 var tiers = []string{"parse", "negative", "initialise", boot}
 
-// count is the number of cases that passed and the number of all cases.
+// count contains the number of cases that passed and the number of all cases.
 type count struct{ passed, all int }
 
-// results are the counts by line and tier.
+// results contains the counts, by line and tier.
 type results map[string]map[string]count
 
 // event contains the relevant fields of a line of `go test -json`.
@@ -45,7 +46,7 @@ func readEvents(r io.Reader) (results, error) {
 	lines.Buffer(nil, 1<<20)
 	for number := 1; lines.Scan(); number++ {
 		if !bytes.HasPrefix(lines.Bytes(), []byte("{")) {
-			continue // output of the compiler
+			continue // a line of the compiler's output
 		}
 		var e event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
@@ -78,7 +79,7 @@ func (r results) addCounted(e event) error {
 	return nil
 }
 
-// addBooted counts the tests without subtests.
+// addBooted adds the counts of the tests that start the server. It counts only tests without subtests.
 func (r results) addBooted(passed map[string]bool) {
 	names := slices.Sorted(maps.Keys(passed))
 	for _, name := range names {
@@ -103,7 +104,7 @@ func (r results) add(line, tier string, c count) {
 }
 
 // lineOf returns the line of the release of a test, for example `0.7` for `TestStacksBoot/0.7.3/simple.yaml`. The
-// result is empty if the test belongs to no release.
+// result is empty if the test is not about a release.
 func lineOf(test string) string {
 	parts := strings.Split(test, "/")
 	if len(parts) < 2 {

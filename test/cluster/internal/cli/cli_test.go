@@ -50,7 +50,7 @@ func TestCommandLines(t *testing.T) {
 		{name: "unknown component", args: []string{"up", "--with=kubelet"}, code: exitUsage, stderr: `unknown component "kubelet"`},
 		{
 			name: "until an invalid process id", args: []string{"up", "--dir=" + outside, "--until=-4"}, code: exitFailure,
-			stderr: "-4 is not a process id",
+			stderr: "-4 is not a process ID",
 		},
 		{name: "no command to run", args: []string{"run"}, code: exitUsage, stderr: "no command to run"},
 		{name: "unknown line", args: []string{"assets", "--kubernetes=1.2"}, code: exitFailure, stderr: `no Kubernetes line "1.2"`},
