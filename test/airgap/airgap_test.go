@@ -32,8 +32,8 @@ const (
 	patience = 5 * time.Minute
 )
 
-// TestAirGap tests all steps of an installation without internet access. It makes a bundle where images are available.
-// All other steps run on a node without a route to the internet.
+// TestAirGap tests all steps of an installation without internet access. It creates a bundle on the machine, which can
+// pull images. All other steps run on a node without a route to the internet.
 func TestAirGap(t *testing.T) {
 	j := newJourney(t)
 	host, _, err := net.SplitHostPort(os.Getenv("CLUSTER_REGISTRY"))
@@ -86,7 +86,7 @@ func (j *journey) makeBundle() string {
 		j.t.Fatal(err)
 	}
 	j.hidden[source] = "registry.build:5000"
-	j.say("Make a bundle on a machine that can pull the images")
+	j.say("Create a bundle on a machine that can pull the images")
 	bundle := filepath.Join(j.folder, "llama-stack-bundle.tar")
 	servers := []string{
 		"starter@" + serverRelease + "=" + published["server@"+serverRelease].Reference,
@@ -169,7 +169,8 @@ func (j *journey) load(bundle string, private *privateRegistry) string {
 	return j.write("values.yaml", values)
 }
 
-// configureNode configures containerd to trust the authority. The place of this setting depends on the kind of node.
+// configureNode configures containerd to trust the certificate authority. The location of this setting depends on the
+// kind of node.
 func (j *journey) configureNode(private *privateRegistry) {
 	j.t.Helper()
 	authority := filepath.Join(j.folder, "ca.pem")
@@ -193,7 +194,7 @@ func (j *journey) hosts(registry, settings string) {
 	j.print("node$ cat /etc/containerd/certs.d/%s/hosts.toml\n%s", registry, settings)
 }
 
-// pullSecret creates the Secret for pulling images.
+// pullSecret creates the Secret with the credentials for pulling images.
 func (j *journey) pullSecret(namespace string, private *privateRegistry) {
 	j.t.Helper()
 	j.kubectl("create", "secret", "docker-registry", "mirror", "--namespace", namespace,
@@ -218,8 +219,8 @@ func (j *journey) install(values string, private *privateRegistry) {
 		"helm", "install", "llama-stack-k8s-operator", filepath.Join(j.folder, "chart/llama-stack-k8s-operator"),
 		"--namespace", names.OperatorNamespace, "--values", values,
 		"--set", "imagePullSecrets[0].name=mirror", "--set", "caBundle.configMap=registry-ca",
-		// No proxy listens at this address. The chart adds the API server to NO_PROXY. Every address that is not in
-		// NO_PROXY is unreachable.
+		// No proxy listens at this address, so the operator cannot reach an address that is not in NO_PROXY. The chart adds
+		// the API server to NO_PROXY.
 		"--set", "proxy.https=http://proxy.corp.invalid:3128", "--set", "proxy.noProxy=" + host,
 	}
 	j.run(command{args: append([]string{filepath.Join(testutil.Root(), ".cache/bin/helm")}, args[1:]...), line: strings.Join(args, " "), shown: 6})
@@ -227,7 +228,8 @@ func (j *journey) install(values string, private *privateRegistry) {
 	j.kubectl("get", "pods", "--namespace", names.OperatorNamespace, "--output=custom-columns=NAME:.metadata.name,READY:.status.containerStatuses[0].ready,IMAGE:.spec.containers[0].image")
 }
 
-// withProvider is a stack that names a distribution, with a model server and an external provider from the registry.
+// withProvider is a stack with a named distribution, a model server and an external provider. Their images come from
+// the private registry.
 const withProvider = `
 apiVersion: llamastack.io/v1alpha2
 kind: LlamaStackDistribution
@@ -271,7 +273,7 @@ spec:
   containers: [{name: main, image: %[1]q, command: [/standin, idle]}]
 `
 
-// answers checks that a stack and an external provider answer.
+// answers checks that the models of a stack and of an external provider answer.
 func (j *journey) answers(private *privateRegistry) {
 	j.t.Helper()
 	j.say("Run a stack and an external provider from the private registry")
@@ -294,14 +296,14 @@ func (j *journey) ready(stack string) {
 		fmt.Sprintf("--timeout=%.0fs", patience.Seconds()))
 }
 
-// images shows which images the pods of a stack run.
+// images prints the images that the pods of a stack run.
 func (j *journey) images(stack string) {
 	j.t.Helper()
 	j.kubectl("get", "pods", "--namespace", namespace, "--selector=app.kubernetes.io/instance="+stack,
 		"--output=jsonpath={range .items[*]}{range .spec.initContainers[*]}{.name}: {.image}{'\\n'}{end}{range .spec.containers[*]}{.name}: {.image}{'\\n'}{end}{end}")
 }
 
-// ask asks a model of a stack.
+// ask sends a chat request to a model of a stack, and checks the answer.
 func (j *journey) ask(stack, model, want string) {
 	j.t.Helper()
 	url := fmt.Sprintf("http://%s:8321/v1/chat/completions", names.Service(stack))
@@ -350,8 +352,8 @@ func (j *journey) mirrorOfTheNode(private *privateRegistry) {
 	j.ask("by-name", "vllm/llama3.2-8b", "hello from the model")
 }
 
-// withoutLabels disables the reading of images. A stack with an image then needs a base configuration, and runs with
-// it.
+// withoutLabels configures the operator not to read image labels. A stack with a custom image then requires a base
+// configuration, and runs with it.
 func (j *journey) withoutLabels() {
 	j.t.Helper()
 	j.say("Disable the reading of image labels")

@@ -29,7 +29,7 @@ type journey struct {
 	out     io.Writer
 	folder  string
 	hidden  map[string]string
-	node    string // the id of a process in the node's network namespace
+	node    string // the ID of a process in the node's network namespace
 	started time.Time
 }
 
@@ -55,7 +55,7 @@ func newJourney(t *testing.T) *journey {
 	return j
 }
 
-// nodeProcess returns the id of the node's process in the record of the cluster tool.
+// nodeProcess returns the ID of the node's process from the record of the cluster tool.
 func nodeProcess(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(os.Getenv("CLUSTER_DIR"), "cluster.json"))
@@ -93,16 +93,16 @@ func (j *journey) print(format string, args ...any) {
 	fmt.Fprint(j.out, text)
 }
 
-// command is a command that users type, and the place where it runs.
+// command is a command that users type. It runs on the machine or on the node.
 type command struct {
 	line   string
 	args   []string
 	env    []string
 	input  string
 	onNode bool
-	// shown is the maximum number of recorded lines. Zero means no limit.
+	// shown is the maximum number of recorded lines. If it is zero, there is no limit.
 	shown int
-	// until is the text that ends the retries of a command.
+	// until is a text in the output. The command is recorded only if its output contains the text.
 	until string
 }
 
@@ -119,7 +119,7 @@ func (w *together) Write(text []byte) (int, error) {
 	return w.text.Write(text)
 }
 
-// String returns the whole output after the command has ended.
+// String returns the collected output. Call it after the command has ended.
 func (w *together) String() string { return w.text.String() }
 
 // try runs a command, and returns its output.
@@ -166,7 +166,7 @@ func (j *journey) run(c command) string {
 	return said
 }
 
-// refused runs a command that must fail with a reason.
+// refused runs a command that must fail with an error that contains want.
 func (j *journey) refused(c command, want string) {
 	j.t.Helper()
 	said, err := j.try(c)
@@ -180,7 +180,7 @@ func (j *journey) kubectl(args ...string) string {
 	return j.run(command{args: append([]string{"kubectl"}, args...)})
 }
 
-// apply applies a manifest, and records it.
+// apply applies a manifest, and records the manifest and the output.
 func (j *journey) apply(namespace, manifest string) {
 	j.t.Helper()
 	j.print("$ kubectl apply --namespace %s -f - <<EOF\n%s\nEOF\n", namespace, strings.Trim(manifest, "\n"))
@@ -193,7 +193,7 @@ func (j *journey) apply(namespace, manifest string) {
 	j.print("%s", said)
 }
 
-// write writes a file of the journey's folder.
+// write writes a file in the journey's folder and returns its path.
 func (j *journey) write(name, content string) string {
 	j.t.Helper()
 	path := filepath.Join(j.folder, name)

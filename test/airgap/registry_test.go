@@ -28,13 +28,14 @@ const (
 	password = "airgap-sesame-7"
 )
 
-// privateRegistry requires a user and a password, and has a certificate of an unknown authority.
+// privateRegistry is a registry that requires a user and a password. Its certificate is signed by a private certificate
+// authority.
 type privateRegistry struct {
 	// address is the host and the port of the registry, and authority is its certificate authority in PEM form.
 	address, authority string
 
 	mu     sync.Mutex
-	served map[string]int // the number of requests with the right password, by method
+	served map[string]int // the number of requests with the correct password, by method
 	denied int
 }
 
@@ -48,7 +49,8 @@ func startPrivateRegistry(t *testing.T, host string) *privateRegistry {
 	r := &privateRegistry{address: listener.Addr().String(), authority: authority, served: map[string]int{}}
 	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)),
 		registry.WithBlobHandler(registry.NewDiskBlobHandler(t.TempDir())))
-	// The registry reads one upload after the other, and waiting uploads would fill the window of an HTTP/2 connection.
+	// The registry reads uploads one after the other. With HTTP/2, the waiting uploads would fill the flow-control window
+	// of the connection.
 	onlyHTTP1 := &http.Protocols{}
 	onlyHTTP1.SetHTTP1(true)
 	server := &http.Server{
@@ -85,7 +87,7 @@ func (r *privateRegistry) serve(w http.ResponseWriter, q *http.Request, inner ht
 	inner.ServeHTTP(w, q)
 }
 
-// counts returns the number of writing and reading requests until now.
+// counts returns the number of write requests and read requests so far.
 func (r *privateRegistry) counts() (writes, reads int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,7 +101,7 @@ func (r *privateRegistry) counts() (writes, reads int) {
 	return writes, reads
 }
 
-// issue creates an authority, and a certificate of this authority for an address.
+// issue creates a certificate authority, and a certificate for an address that this authority signs.
 func issue(t *testing.T, host string) (string, tls.Certificate) {
 	t.Helper()
 	key := func() *ecdsa.PrivateKey {

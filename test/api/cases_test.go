@@ -34,7 +34,8 @@ func newClient(t *testing.T) client.Client {
 	return c
 }
 
-// TestCases creates and server-side applies every object of the table as a dry run, and compares the full answer.
+// TestCases sends every object of the table to the API server, as a create request and as a server-side apply request,
+// both with dry run. It compares the complete answers with the table.
 func TestCases(t *testing.T) {
 	c := newClient(t)
 	table := loadCases(t)
@@ -55,7 +56,7 @@ func TestCases(t *testing.T) {
 			applied := answer(t, c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(toObject(tc)),
 				client.FieldOwner("test"), client.DryRunAll))
 			if len(applied) == 0 != (len(got) == 0) {
-				t.Errorf("the answer to a create is %q, to a server-side apply %q", got, applied)
+				t.Errorf("the answer to a create request is %q, but the answer to a server-side apply request is %q", got, applied)
 			}
 		})
 	}
@@ -70,8 +71,8 @@ func toObject(tc *casetable.Case) *unstructured.Unstructured {
 	return (&unstructured.Unstructured{Object: tc.Object}).DeepCopy()
 }
 
-// unchecked is the message that the API server adds if the schema rejects an object, because it did not check the
-// rules.
+// unchecked is the message that the API server adds if the schema rejects an object. In this case, it does not check
+// the validation rules.
 const unchecked = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
 
 // answer returns the API server's answer with one cause per line. The lines are sorted, because the order of causes

@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// stateOf returns a status like one that the operator writes.
+// stateOf returns a status as the operator writes it.
 func stateOf(
 	in status.Input, change func(*v1alpha2.LlamaStackDistributionStatus),
 ) *v1alpha2.LlamaStackDistributionStatus {

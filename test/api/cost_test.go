@@ -56,7 +56,7 @@ func largest(t *testing.T) *unstructured.Unstructured {
 	return object
 }
 
-// The policy stays within the API server's cost limits for the largest object, both if the object is valid and if all
+// The policy does not exceed the API server's cost limits for the largest object, whether the object is valid or all
 // its parts are invalid.
 func TestPolicyCost(t *testing.T) {
 	c := newClient(t)

@@ -24,7 +24,7 @@ var (
 	literal = regexp.MustCompile(`'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"`)
 )
 
-// refusals returns the API server's answers for all cases, with schema paths.
+// refusals returns the API server's answers for all cases. The paths in the answers are replaced with schema paths.
 func refusals(t *testing.T) []string {
 	t.Helper()
 	var lines []string
@@ -63,10 +63,11 @@ func collect(paths map[string]bool, path string, value any) {
 	}
 }
 
-// check is a value that the schema rejects at a path, and the text of the rejection.
+// check describes a check of the schema: the rule, the path of the field, and a part of the message for a rejected
+// value.
 type check struct{ rule, path, text string }
 
-// limits returns the checks of the schema itself at a node.
+// limits returns the checks of a node, without its CEL rules.
 func limits(n node) []check {
 	s := n.schema
 	var checks []check
@@ -94,7 +95,7 @@ func limits(n node) []check {
 	return checks
 }
 
-// rule returns the values that a CEL rule rejects.
+// rule returns the check for a CEL rule.
 func rule(path string, v *apiextensionsv1.ValidationRule) check {
 	text := v.Message
 	if v.MessageExpression != "" {
@@ -139,11 +140,11 @@ func TestSchemaHasCases(t *testing.T) {
 			if !slices.ContainsFunc(refused, func(line string) bool {
 				return strings.HasPrefix(line, c.path+": ") && strings.Contains(line, c.text)
 			}) {
-				t.Errorf("%s: no refused case for %s (%q)", c.path, c.rule, c.text)
+				t.Errorf("%s: no case is rejected by %s with the message %q", c.path, c.rule, c.text)
 			}
 		}
 		if len(checks) > 0 && !passed[n.path] {
-			t.Errorf("%s: no accepted case", n.path)
+			t.Errorf("%s: no accepted case has a value here", n.path)
 		}
 	}
 }
@@ -177,13 +178,13 @@ func TestPolicyHasCases(t *testing.T) {
 	for _, expression := range expressions {
 		for _, text := range literals(expression) {
 			if strings.Contains(text, " ") && !strings.Contains(said, strings.ReplaceAll(text, `\"`, `"`)) {
-				t.Errorf("no case has the answer %q", text)
+				t.Errorf("no case results in the message %q", text)
 			}
 		}
 	}
 	for i, v := range policy.Spec.Validations {
 		if v.MessageExpression == "" || v.Message == "" {
-			t.Errorf("validation %d needs both a messageExpression, and a message for a failure of that expression", i)
+			t.Errorf("validation %d must have both a messageExpression, and a message in case that expression fails", i)
 		}
 	}
 }
@@ -197,7 +198,7 @@ func TestPolicyAccepts(t *testing.T) {
 	}
 	for _, path := range paths {
 		if !passed[path] {
-			t.Errorf("%s: no accepted case", path)
+			t.Errorf("%s: no accepted case has a value here", path)
 		}
 	}
 }
@@ -234,7 +235,7 @@ func TestCaseNames(t *testing.T) {
 	for _, c := range loadCases(t).Cases {
 		name := c.Topic + "/" + c.Name
 		if seen[name] {
-			t.Errorf("two cases are called %s", name)
+			t.Errorf("two cases have the name %s", name)
 		}
 		seen[name] = true
 	}

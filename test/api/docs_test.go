@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// The generated reference cannot show the object forms of fields with two forms. Therefore,
-// docs/development/validation.md shows all of them.
+// The generated reference cannot show the object form of a field that has two forms. Therefore,
+// docs/development/validation.md shows the object forms of all these fields.
 func TestDocsShowObjectForms(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(testutil.Root(), "docs/development/validation.md"))
 	if err != nil {

@@ -60,7 +60,8 @@ func TestSamplesApply(t *testing.T) {
 	}
 }
 
-// The API server accepts the complete example in the requirements, with a corrected API group, without a warning.
+// The API server accepts the complete example of the requirements without a warning. The API group in the example is
+// corrected.
 func TestExampleOfTheRequirementsApplies(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(testutil.Root(), "internal/cli/testdata/spec-example-as-it-stands.yaml"))
 	if err != nil {

@@ -101,7 +101,7 @@ func TestPolicyCompilesOnOldestKubernetes(t *testing.T) {
 	}
 }
 
-// The API server compiles the conditions of a policy and of a webhook in the same way.
+// The API server compiles the match conditions of a policy and of a webhook in the same way.
 func TestMatchConditionsCompileOnOldestKubernetes(t *testing.T) {
 	conditions := readPolicy(t).Spec.MatchConditions
 	configuration := readWebhooks(t)

@@ -21,9 +21,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/casetable"
 )
 
-// TestStoredObjectsStayUpdatable stores every rejected object that has the right types while no rules are installed.
-// Then it installs the rules, changes the labels, finalizers and status of the objects, and deletes the objects. The
-// rules must not prevent this.
+// TestStoredObjectsStayUpdatable stores all rejected objects whose fields have the correct types, while no rules are
+// installed. Then it installs the rules, changes the labels, finalizers and status of the objects, and deletes the
+// objects. The rules must not prevent these changes.
 func TestStoredObjectsStayUpdatable(t *testing.T) {
 	bare, err := testutil.Start(testutil.Options{Bare: true})
 	if err != nil {
@@ -48,7 +48,7 @@ func TestStoredObjectsStayUpdatable(t *testing.T) {
 	}
 }
 
-// installWithoutRules installs the definition with a spec that accepts anything.
+// installWithoutRules installs the definition with a schema that accepts any spec.
 func installWithoutRules(t *testing.T, plane *testutil.ControlPlane, c client.Client) {
 	t.Helper()
 	definition := readDefinition(t)
@@ -82,7 +82,7 @@ func storeRefused(t *testing.T, c client.Client) map[string]*casetable.Case {
 		object.SetFinalizers([]string{"example.com/held"})
 		if err := c.Create(t.Context(), object); err != nil {
 			if strings.Contains(err.Error(), ".spec.workload.replicas: Invalid value") {
-				continue // the scale subresource enforces this rule with any schema
+				continue // the scale subresource enforces this rule independently of the schema
 			}
 			t.Fatalf("store %s/%s: %v", tc.Topic, tc.Name, err)
 		}
@@ -136,18 +136,18 @@ func TestPolicyIgnoresUnchangedFields(t *testing.T) {
 		t.Errorf("change another part: %v", err)
 	}
 	if err := patch(`{"spec":{"resources":{"models":[true]}}}`); err == nil {
-		t.Error("a wrong model was accepted")
+		t.Error("an invalid model was accepted")
 	}
 	if err := patch(`{"spec":{"providers":{"safety":{"provider":"llama-guard"}}}}`); err == nil {
-		t.Error("a change of the wrong part was accepted")
+		t.Error("a change of the invalid part was accepted")
 	}
 	if err := patch(`{"spec":{"providers":{"inference":{"id":null,"provider":"vllm"}}}}`); err != nil {
-		t.Errorf("fix the wrong part: %v", err)
+		t.Errorf("fix the invalid part: %v", err)
 	}
 }
 
-// The rules of overrideConfig compare with the old object, and still reject an update that adds a field which another
-// field excludes (FR-013, FR-070).
+// The rules of overrideConfig compare an object with the old object. They still reject an update that combines two
+// fields that exclude each other (FR-013, FR-070).
 func TestOverrideExcludesInUpdates(t *testing.T) {
 	c := newClient(t)
 	object := newStack("override-later")
@@ -168,7 +168,7 @@ func TestOverrideExcludesInUpdates(t *testing.T) {
 	}
 }
 
-// withoutPolicy removes the binding of the policy while act runs.
+// withoutPolicy runs act while the binding of the policy is removed.
 func withoutPolicy(t *testing.T, c client.Client, act func()) {
 	t.Helper()
 	objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "config/policy/validatingadmissionpolicybinding.yaml"))
@@ -190,7 +190,8 @@ func withoutPolicy(t *testing.T, c client.Client, act func()) {
 	act()
 }
 
-// TestRoundTrip checks that fields with two forms keep the written form in the API server and in the Go types.
+// TestRoundTrip checks that the API server and the Go types preserve the form in which a field with two forms is
+// written.
 func TestRoundTrip(t *testing.T) {
 	c := newClient(t)
 	for i, tc := range loadCases(t).Cases {
@@ -226,8 +227,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// normal returns a spec in a form in which equivalent specs are equal: with the default number of replicas, with the
-// size of the storage as text, and without null and empty lists.
+// normal returns a spec in a normal form, so that equivalent specs are equal. The normal form contains the default
+// number of replicas and the size of the storage as text, and no null and no empty lists.
 func normal(value any) any {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -270,7 +271,7 @@ func prune(value any) any {
 	return object
 }
 
-// TestNullIsUnset checks that null is read as an absent field.
+// TestNullIsUnset checks that null has the same effect as an absent field.
 func TestNullIsUnset(t *testing.T) {
 	c := newClient(t)
 	object := &unstructured.Unstructured{Object: map[string]any{

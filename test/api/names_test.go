@@ -60,8 +60,8 @@ func refusedKinds(t *testing.T, c client.Client, name string) (refused []string,
 	return refused, errs.String()
 }
 
-// A stack of v1alpha1 may have any name that the API server accepts for all of its objects except the Service and the
-// objects that refer to the Service. A warning reports that the API server does not accept the name for these objects.
+// The name of a stack of v1alpha1 may be invalid as the name of a Service. The API server then rejects only the Service
+// and the objects that refer to the Service, and a warning reports this.
 func TestNamesOfOlderStacks(t *testing.T) {
 	c, err := client.New(plane.Config, client.Options{})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// tellsTypesAlone reports whether the API server writes only the type of a rejected value, as 1.34 does. Later versions
-// write the value, even if they emulate an older version.
+// tellsTypesAlone reports whether the messages of the API server contain only the type of a rejected value, as in
+// Kubernetes 1.34. The messages of later versions contain the value, even if the API server emulates an older version.
 func tellsTypesAlone(t *testing.T) bool {
 	t.Helper()
 	asked, err := discovery.NewDiscoveryClientForConfig(plane.Config)
@@ -25,11 +25,11 @@ func tellsTypesAlone(t *testing.T) bool {
 	return version.MustParseGeneric(said.GitVersion).LessThan(version.MustParseGeneric("1.35.0"))
 }
 
-// refusedType matches a line about a value that contains only the type of the value.
+// refusedType matches a line that contains only the type of a rejected value.
 var refusedType = regexp.MustCompile(`^(.*: Invalid value: )"(?:string|object|array|integer|number|boolean)"(: .*)$`)
 
 // withValues replaces each line that contains only the type of a value with the line in want that has the same field
-// and message and contains the value, if there is one.
+// and message and contains the value. It does not change a line without such a counterpart.
 func withValues(got, want []string) []string {
 	var lines []string
 	for _, line := range got {

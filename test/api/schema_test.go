@@ -24,7 +24,7 @@ const (
 	definitionFile = "config/crd/bases/llamastack.io_llamastackdistributions.yaml"
 )
 
-// kubernetes lists the nodes whose schema comes from Kubernetes.
+// kubernetes lists the nodes whose type is defined by Kubernetes.
 var kubernetes = []string{
 	"spec.workload.resources",
 	"spec.workload.topologySpreadConstraints",
@@ -68,8 +68,7 @@ func versionOf(
 	return nil
 }
 
-// node is one place of the schema. Its path has [] for the items of a list and
-// {} for the values of a map.
+// node is a node of the schema. Its path contains [] for the items of a list and {} for the values of a map.
 type node struct {
 	path   string
 	name   string
@@ -121,13 +120,12 @@ func TestDefinitionIsSmallEnough(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(data) >= maxDefinition {
-		t.Errorf("the definition has %d bytes, at most %d fit", len(data), maxDefinition)
+		t.Errorf("the definition has %d bytes; it must be smaller than %d bytes", len(data), maxDefinition)
 	}
 	t.Logf("the definition has %d bytes of %d", len(data), maxDefinition)
 }
 
-// The schema has only these defaults, because any other default would appear in objects that are read in another
-// version.
+// The schema has only these defaults. Any other default would appear in objects that are read in another version.
 func TestDefaults(t *testing.T) {
 	var got []string
 	for _, n := range nodes(t) {
@@ -155,7 +153,8 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// twoShapes lists the nodes with two forms, with a word of each form that the description must contain.
+// twoShapes lists the nodes with two forms, and a word of each form. The description of a node must contain these
+// words.
 var twoShapes = map[string][]string{
 	"spec.networking.expose":   {"true", "{hostname:"},
 	"spec.resources.models[]":  {"llama3.2-8b", "{name:"},

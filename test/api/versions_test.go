@@ -34,7 +34,7 @@ func TestVersions(t *testing.T) {
 		*service.Path != names.ConversionPath {
 		t.Errorf("the conversion webhook is %v", service)
 	}
-	// The operator writes the bundle; a value here would remove it at every apply.
+	// The operator writes the CA bundle. A value in the manifest would replace it at every apply.
 	if conversion.Webhook.ClientConfig.CABundle != nil {
 		t.Error("the definition has a caBundle")
 	}
@@ -58,7 +58,7 @@ func TestV1alpha1IsNotStricter(t *testing.T) {
 	compareSchemas(t, "", older.Schema.OpenAPIV3Schema, ours.Schema.OpenAPIV3Schema)
 }
 
-// looser contains the rules whose text differs, and which accept more than before.
+// looser contains the rules that differ from before because they now accept more.
 var looser = []string{".spec.server.distribution"}
 
 func compareSchemas(t *testing.T, path string, older, ours *apiextensionsv1.JSONSchemaProps) {
@@ -67,7 +67,7 @@ func compareSchemas(t *testing.T, path string, older, ours *apiextensionsv1.JSON
 		if now, ok := ours.Properties[name]; ok {
 			compareSchemas(t, path+"."+name, &schema, &now)
 		} else {
-			t.Errorf("%s.%s does not exist any more", path, name)
+			t.Errorf("%s.%s no longer exists", path, name)
 		}
 	}
 	if older.Items != nil && ours.Items != nil {
@@ -78,7 +78,7 @@ func compareSchemas(t *testing.T, path string, older, ours *apiextensionsv1.JSON
 	}
 	for _, name := range ours.Required {
 		if !slices.Contains(older.Required, name) {
-			t.Errorf("%s.%s is required now", path, name)
+			t.Errorf("%s.%s is now required", path, name)
 		}
 	}
 	if diff := cmp.Diff(rules(older), rules(ours)); diff != "" && !slices.Contains(looser, path) {
@@ -86,7 +86,8 @@ func compareSchemas(t *testing.T, path string, older, ours *apiextensionsv1.JSON
 	}
 }
 
-// rules returns the rules of a schema for one value, without its description and its parts.
+// rules returns the part of a schema that restricts a value itself, without the description and the schemas of nested
+// values.
 func rules(schema *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
 	own := schema.DeepCopy()
 	own.Description, own.Properties, own.Items, own.AdditionalProperties, own.Required = "", nil, nil, nil, nil

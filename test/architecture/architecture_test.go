@@ -25,7 +25,8 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// list runs `go list` over the whole module, with -e, because other tests report packages that do not build.
+// list runs `go list` over the whole module. The option -e makes it ignore packages that do not build, because other
+// tests report them.
 func list(t *testing.T) []Package {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Imports", module+"/...")
@@ -125,7 +126,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A row may only name rows above it in the table, so there are no cycles. Tests and scripts may import all packages.
+// A row may only refer to rows above it in the table, so that there are no cycles. Tests and scripts may import all
+// packages.
 func TestRulesNameRowsAbove(t *testing.T) {
 	for i, rule := range Rules {
 		for _, pattern := range rule.Imports {

@@ -45,7 +45,7 @@ func TestJourneys(t *testing.T) {
 			}
 			now := rankOf(folder)
 			if now > rank {
-				t.Errorf("%s: %s.%s is in a package above that of the previous function", name, s[1], s[2])
+				t.Errorf("%s: %s.%s is in a package above the package of the previous function", name, s[1], s[2])
 			}
 			rank = now
 		}
@@ -55,7 +55,7 @@ func TestJourneys(t *testing.T) {
 	}
 }
 
-// rankOf returns the package's position in the table of dependencies.
+// rankOf returns the position of a package in the table of dependencies.
 func rankOf(folder string) int {
 	for i, rule := range Rules {
 		if matches(rule.Path, folder) {

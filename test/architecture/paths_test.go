@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// Every path in the table must exist. A row for a package without files would not be checked, so it is added together
-// with the first file.
+// Every path in the table must exist. Add the row for a new package together with its first file.
 func TestRulesNamePackagesThatExist(t *testing.T) {
 	for _, rule := range Rules {
 		if !exists(t, strings.TrimSuffix(rule.Path, "/...")) {
@@ -67,8 +66,8 @@ func TestLinterNamesPathsThatExist(t *testing.T) {
 	}
 }
 
-// The Makefile measures the coverage of the pure packages, and the linter rejects I/O in them. Both repeat the names of
-// these packages.
+// The Makefile measures the coverage of the pure packages, and the linter rejects I/O in them. The Makefile and the
+// configuration of the linter repeat the names of these packages.
 func TestListsOfPurePackagesAgree(t *testing.T) {
 	makefile := variable(t, read(t, "Makefile"), "PURE_PACKAGES")
 	linter := read(t, ".golangci.yaml")
@@ -157,7 +156,7 @@ func read(t *testing.T, name string) string {
 	return string(data)
 }
 
-// variable returns the words of a make variable, which may continue over lines that end in a backslash.
+// variable returns the words of a make variable. The value may continue after a line that ends in a backslash.
 func variable(t *testing.T, makefile, name string) []string {
 	t.Helper()
 	_, rest, found := strings.Cut(makefile, "\n"+name+" := ")

@@ -29,8 +29,7 @@ const (
 	namespace = "llama-stack-k8s-operator-system"
 )
 
-// copied lists the templates whose content comes from config/. The test compares them with config/ instead of golden
-// files.
+// copied lists the templates that are copied from config/. The test compares them with config/ instead of golden files.
 var copied = []string{"customresourcedefinition.yaml", "policy.yaml"}
 
 // render returns the output of each template for values, without templates whose output is empty.
@@ -140,7 +139,7 @@ func write(t *testing.T, folder string, files map[string]string) {
 	}
 }
 
-// With the values of every case, `helm lint` reports only one fault of the chart: a missing icon.
+// With the values of every case, `helm lint` reports only one problem: the chart has no icon.
 func TestLint(t *testing.T) {
 	for _, path := range cases(t) {
 		values := readValues(t, readFile(t, filepath.Join(path, "values.yaml")))
@@ -159,9 +158,9 @@ func TestRefused(t *testing.T) {
 	}{
 		{"a key that no template reads", "replica: 2", []string{"additional properties 'replica' not allowed"}},
 		{"a key in a section", "image: {name: x}", []string{"at '/image'", "additional properties 'name' not allowed"}},
-		{"text for a number", "replicas: two", []string{"at '/replicas'", "got string, want integer"}},
+		{"a text instead of a number", "replicas: two", []string{"at '/replicas'", "got string, want integer"}},
 		{"a negative count", "replicas: -1", []string{"at '/replicas'", "minimum: got -1, want 0"}},
-		{"text for a list", "watchNamespaces: team-a", []string{"at '/watchNamespaces'", "got string, want array"}},
+		{"a text instead of a list", "watchNamespaces: team-a", []string{"at '/watchNamespaces'", "got string, want array"}},
 		{
 			"an invalid name of a namespace", "watchNamespaces: [Team A]",
 			[]string{"at '/watchNamespaces/0'", "'Team A' does not match pattern"},
@@ -169,7 +168,7 @@ func TestRefused(t *testing.T) {
 		{"a digest without its algorithm", "image: {digest: abc}", []string{"at '/image/digest'", "does not match pattern"}},
 		{"an unknown pull policy", "image: {pullPolicy: Sometimes}", []string{"at '/image/pullPolicy'", "value must be one of '', 'Always', 'IfNotPresent', 'Never'"}},
 		{
-			"a duration without unit", "leaderElection: {leaseDuration: '15'}",
+			"a duration without a unit", "leaderElection: {leaseDuration: '15'}",
 			[]string{"at '/leaderElection/leaseDuration'", "does not match pattern"},
 		},
 		{"an argument that is not a flag", "args: [concurrency=8]", []string{"at '/args/0'", "does not match pattern '^-'"}},

@@ -7,7 +7,8 @@ import (
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 )
 
-// The chart accepts every build of the versions in docs/explanation/versions.md, in the spelling of every vendor.
+// The chart accepts every build of the versions in docs/explanation/versions.md. Vendors add different suffixes to the
+// version.
 func TestVersionsOfKubernetes(t *testing.T) {
 	chart, err := loader.Load(folder)
 	if err != nil {

@@ -20,14 +20,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
-// trial is a manifest in its own namespace.
+// trial is a manifest whose objects are in a separate namespace.
 type trial struct {
 	name, namespace string
 	stacks          []*unstructured.Unstructured
 	// configMaps contains the ConfigMaps of the manifest.
 	configMaps []*unstructured.Unstructured
-	// before contains each stack by name, as the API server stores it with the definition of the previous operator.
-	// refused is the error with which the API server rejected a stack, or nil.
+	// before contains each stack by name, in the form in which the API server stores it with the definition of the
+	// previous operator. refused is the error with which the API server then rejected a stack, or nil.
 	before  map[string]*unstructured.Unstructured
 	refused error
 }
@@ -58,7 +58,7 @@ func readTrial(t *testing.T, name, file string) *trial {
 	return found
 }
 
-// live is a cluster that first has the definition of the previous operator, and then this operator.
+// live is a cluster. At first, it has the definition of the previous operator. Then this operator is installed.
 type live struct{ *process.Cluster }
 
 // prepare creates the namespace of a trial, and the manifest's objects other than the stacks.
@@ -77,7 +77,8 @@ func (c live) create(t *testing.T, object client.Object) {
 	}
 }
 
-// askBefore reads the result of a trial with the definition of the previous operator, in a dry run.
+// askBefore records the result of a trial with the definition of the previous operator. It creates the stacks with dry
+// run.
 func (c live) askBefore(t *testing.T, one *trial) {
 	t.Helper()
 	for _, stack := range one.stacks {
@@ -154,7 +155,8 @@ var childKinds = []metav1.TypeMeta{
 	{APIVersion: "batch/v1", Kind: "Job"},
 }
 
-// children returns the objects in the namespace of a trial that are not in its manifest, in the form of manifests.
+// children returns the objects in the namespace of a trial that are not in its manifest, without the fields that the
+// cluster adds.
 func (c live) children(t *testing.T, one *trial) []map[string]any {
 	t.Helper()
 	brought := map[string]bool{}

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// The table lists every difference from the objects of the previous operator, with its reason. It does not list
-// differences that no longer exist.
+// The table lists every difference from the objects of the previous operator, and no difference that no longer exists.
 func TestStacksOfTodayStayWhatTheyAre(t *testing.T) {
 	table := readTable(t)
 	var undeclared []string

@@ -35,7 +35,7 @@ func TestDiffAgainstTheOperator(t *testing.T) {
 	}
 	for _, entry := range entries {
 		name := entry.Name()
-		if name == "new" { // the folder has another file, with a new stack
+		if name == "new" { // the folder contains another file with a new stack
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestDiffAgainstTheOperator(t *testing.T) {
 			was := c.deployed(t, namespace)
 
 			if code, out := c.diff(t, namespace, before); code != 0 {
-				t.Errorf("the stack that runs: exit code %d\n%s", code, out)
+				t.Errorf("diff of the running stack: exit code %d\n%s", code, out)
 			}
 			code, out := c.diff(t, namespace, after, "-o", "json")
 			if code > 1 || (code == 0) != (name == "nothing") {
@@ -60,7 +60,7 @@ func TestDiffAgainstTheOperator(t *testing.T) {
 			then, now := was.Spec.Template.Annotations, is.Spec.Template.Annotations
 			restarts := then[names.AnnotationInputs] != now[names.AnnotationInputs]
 			if restarts != (predicted == "restart") {
-				t.Errorf("diff predicts %q, and the operator changes the pod template: %v", predicted, restarts)
+				t.Errorf("diff predicts %q, but the operator changes the pod template: %v", predicted, restarts)
 			}
 		})
 	}
@@ -90,7 +90,7 @@ func prediction(t *testing.T, output string) string {
 	return changes[0].Pods.Restart
 }
 
-// deployed returns the Deployment when the operator has applied or rejected the newest spec.
+// deployed waits until the operator has applied or rejected the newest spec, and returns the Deployment.
 func (c live) deployed(t *testing.T, namespace string) *appsv1.Deployment {
 	t.Helper()
 	key := client.ObjectKey{Namespace: namespace, Name: "demo"}

@@ -24,8 +24,8 @@ import (
 )
 
 // The test creates the manifests on a real API server, first with the definition of the previous operator, and then
-// with this operator and its webhooks. The API server must give the same answers, and each stack must have the same
-// content in both versions. The objects must be the same, except for the differences in the table.
+// with this operator and its webhooks. The API server must accept and reject the same stacks, and each stack must have
+// the same meaning in both versions. The objects must be the same, except for the differences in the table.
 func TestOnARealAPIServer(t *testing.T) {
 	c := live{process.StartCluster(t, testutil.Options{})}
 	trials := readTrials(t)
@@ -72,9 +72,9 @@ func readTrials(t *testing.T) []*trial {
 	return trials
 }
 
-// refusals are the API server's messages for the published manifests that it rejects. The definition of the previous
-// operator rejected some of them. The others are written for another proposal of v1alpha2, and kubectl rejects their
-// unknown fields.
+// refusals contains the API server's messages for the published manifests that it rejects. With the definition of the
+// previous operator, the API server also rejects some of these manifests. The other manifests are written for another
+// proposal of v1alpha2, and kubectl rejects their unknown fields.
 var refusals = map[string]string{
 	"real/19-llsmcp-integer-env":                  "spec.server.containerSpec.env[6].value in body must be of type string",
 	"real/27-rhoai-docs-pgvector-no-distribution": "spec.server.distribution: Required value",
@@ -85,8 +85,8 @@ var refusals = map[string]string{
 	"real/40-claims-containerspec-image":          "spec.server.distribution: Required value",
 }
 
-// admits creates the stacks of a trial, and reports whether all exist. The definition of the previous operator gave the
-// same answer.
+// admits creates the stacks of a trial, and reports whether the API server accepts them. The result must be the same as
+// with the definition of the previous operator.
 func (c live) admits(t *testing.T, one *trial) bool {
 	t.Helper()
 	var refused error
@@ -108,8 +108,8 @@ func (c live) admits(t *testing.T, one *trial) bool {
 	return refused == nil
 }
 
-// own makes a stack the owner of the ConfigMap of its userConfig, as the dashboard that creates such stacks does. The
-// operator must not remove the owner reference.
+// own makes a stack the owner of the ConfigMap of its userConfig. The dashboard that creates such stacks does the same.
+// The operator must not remove the owner reference.
 func (c live) own(t *testing.T, one *trial, stack *unstructured.Unstructured) {
 	t.Helper()
 	if one.name != "real/06-odh-dashboard-playground" {
@@ -178,10 +178,10 @@ func (c live) settled(t *testing.T, one *trial) error {
 	return nil
 }
 
-// nullIsNothing removes null, because it depends on the schema whether an API server keeps null.
+// nullIsNothing removes null values, because the schema determines whether an API server preserves them.
 var nullIsNothing = cmpopts.IgnoreMapEntries(func(_ string, value any) bool { return value == nil })
 
-// converts reads each stack of a trial in both versions, and writes it back in the newer one.
+// converts reads each stack of a trial in both versions, and writes it back in the newer version.
 func (c live) converts(t *testing.T, one *trial) {
 	t.Helper()
 	for _, stack := range one.stacks {

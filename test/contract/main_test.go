@@ -56,7 +56,8 @@ func documents(data []byte) ([]map[string]any, error) {
 	return objects, nil
 }
 
-// pair is a manifest, and a file with the objects that the previous operator creates for it.
+// pair contains the path of a manifest, and the path of a file with the objects that the previous operator creates for
+// the manifest.
 type pair struct{ manifest, today string }
 
 // pairs returns every manifest that the previous operator accepts, by folder and name.

@@ -68,12 +68,12 @@ func TestServiceLinks(t *testing.T) {
 	} {
 		pod := podOf(t, server, "version: 2\nproviders: {}\nvector_stores: {x: '${env.VLLM_SERVICE_HOST}'}\n")
 		if links := pod.EnableServiceLinks == nil || *pod.EnableServiceLinks; links != want {
-			t.Errorf("%s\nhas the variables of Services: %v, want %v", server, links, want)
+			t.Errorf("%s\nthe pod has the variables of Services: %v, want %v", server, links, want)
 		}
 	}
 }
 
-// The launcher reads server versions with a suffix correctly.
+// The launcher correctly reads server versions with a suffix.
 func TestLauncherReadsVersionsWithSuffixes(t *testing.T) {
 	command := podOf(t, "distribution: {name: starter}\nuserConfig: {configMapName: mine}", ownConfig).Containers[0].Command
 	if len(command) != 3 || !strings.Contains(command[2], "0.2.1[0-6][!0-9]*") {
@@ -81,7 +81,7 @@ func TestLauncherReadsVersionsWithSuffixes(t *testing.T) {
 	}
 }
 
-// If a stack mounts its own configuration and sets a number of workers, the operator does not mount another
+// If a stack mounts its own configuration and sets a number of workers, the operator does not mount a second
 // configuration.
 func TestOwnMountAndWorkers(t *testing.T) {
 	pod := podOf(t, `distribution: {name: starter}

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// flat returns the leaves of an object by path. The path of a list item contains the name of the item, so that the
-// order of such items is not compared. A list of plain values is one leaf.
+// flat returns the leaves of an object by path. The path of a list item contains the name of the item instead of its
+// index, so that the order of the items is not compared. A list of plain values is one leaf.
 type flat map[string]string
 
 // byName maps the lists whose items have a name to the field with this name.
@@ -172,7 +172,8 @@ func role(object map[string]any, stacks []string) string {
 	return fmt.Sprintf("%s %s", object["kind"], name)
 }
 
-// difference is one leaf that differs. An object that exists on only one side is one difference, with an empty path.
+// difference is one leaf that differs. If an object exists on only one side, there is one difference with an empty
+// path.
 type difference struct {
 	Manifest, Object, Path, Today, Ours string
 }

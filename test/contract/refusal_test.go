@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// answers contains the answers for the manifests that the previous operator does not accept, because its CRD rejects
-// them or because they are written for another proposal of v1alpha2. An empty answer means that the manifest is
-// accepted.
+// answers contains the expected messages for the manifests that the previous operator does not accept, because its CRD
+// rejects them or because they are written for another proposal of v1alpha2. An empty message means that this operator
+// accepts the manifest.
 var answers = map[string][]string{
 	"19-llsmcp-integer-env.yaml":                  {"spec.server.containerSpec.env[6].value: must be text, got a number; quote it"},
-	"25-lls-observability-null-name.yaml":         nil, // null for the name next to an image is treated as an absent name
+	"25-lls-observability-null-name.yaml":         nil, // a null name is treated as an absent name
 	"27-rhoai-docs-pgvector-no-distribution.yaml": {"spec.server.distribution: required"},
 	"36-v1alpha2-pr253-ha.yaml":                   {`spec.workload.autoscaling.targetCPUUtilizationPercentage: unknown field, did you mean "targetCPUUtilization"?`},
 	"37-v1alpha2-pr253-vllm-postgres.yaml": {

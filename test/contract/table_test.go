@@ -18,7 +18,7 @@ import (
 // table contains the differences, each with its reason.
 type table []*reason
 
-// reason is a difference, with its reason and its places.
+// reason is a row of the table: a difference, its reason and its places.
 type reason struct {
 	// What describes the difference, and Why is its reason. The documentation shows both.
 	What, Why string
@@ -27,14 +27,14 @@ type reason struct {
 
 // place is one field of one kind of object. `*` in a pattern matches any text.
 type place struct {
-	// Object is the kind of the object and the pattern of its name, for example `Deployment <cr>`.
+	// Object is the kind of the object and a pattern for its name, for example `Deployment <cr>`.
 	Object string
 	// Path is the path of the field. An empty path means the object itself.
 	Path string
-	// Today and Ours are the values of the previous operator and of this operator. An empty text means any value, and `-`
-	// means none.
+	// Today and Ours are the values of the previous operator and of this operator. An empty text matches any value, and
+	// `-` means that the field is absent.
 	Today, Ours string
-	// Manifests are patterns for the manifests in which the field differs. An empty list means any manifest.
+	// Manifests are patterns for the manifests in which the field differs. An empty list matches any manifest.
 	Manifests []string
 
 	seen map[string]bool
@@ -61,7 +61,7 @@ func readTable(t *testing.T) table {
 	return found
 }
 
-// declares finds the places of a difference, and records that they are in use.
+// declares reports whether the table contains a difference, and marks the matching places as used.
 func (all table) declares(d difference) bool {
 	declared := false
 	for _, r := range all {
@@ -82,8 +82,8 @@ func (p *place) matches(d difference) bool {
 			func(pattern string) bool { return like(pattern, d.Manifest) }))
 }
 
-// unused returns the places that do not match a difference. It includes places that only published manifests can match
-// on machines that have these manifests.
+// unused returns the places that match no difference. It includes places for published manifests only on machines that
+// have these manifests.
 func (all table) unused(havePublished bool) []string {
 	var gone []string
 	for _, r := range all {

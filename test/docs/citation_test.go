@@ -22,11 +22,12 @@ const (
 	factsPage       = "docs/development/server-facts.md"
 	decisionsFolder = "docs/development/decisions"
 	decisionsIndex  = decisionsFolder + "/README.md"
-	// pageLines is the length of a decision record of at most a page.
+	// pageLines is the maximum number of lines of a decision record.
 	pageLines = 60
-	// factLines is the length of a fact with its heading, without the empty line at its end.
+	// factLines is the maximum number of lines of a fact. The heading counts, and the empty line at the end does not.
 	factLines = 12
-	// fewestCitations is a lower limit for the citations of facts in comments. A scan that finds fewer is broken.
+	// fewestCitations is the minimum number of citations of facts in comments. If the test finds fewer, the scan does not
+	// work.
 	fewestCitations = 30
 )
 
@@ -99,9 +100,9 @@ func isReleaseRange(text string) bool {
 	return !slices.ContainsFunc(match[1:], func(line string) bool { return line != "" && !release.IsOffered(line) })
 }
 
-// sourceProblems returns the problems of the source of a fact. A source has parts separated by semicolons, and each
-// part is an observation or code spans. A span is a test in a folder, another test in the same folder, a file of this
-// repository, or a file of the server.
+// sourceProblems returns the problems of the source of a fact. A source has parts that are separated by semicolons.
+// Each part is an observation or contains code spans. A span is a test in a folder, another test in the same folder, a
+// file of this repository, or a file of the server.
 func sourceProblems(source string) []string {
 	var problems []string
 	for part := range strings.SplitSeq(source, ";") {
@@ -130,7 +131,7 @@ func sourceProblems(source string) []string {
 	return problems
 }
 
-// hasTest reports whether a folder of this repository has a test.
+// hasTest reports whether a folder of this repository contains a test.
 func hasTest(folder, name string) bool {
 	files, err := filepath.Glob(filepath.Join(testutil.Root(), folder, "*_test.go"))
 	if err != nil || folder == "" {
@@ -146,7 +147,7 @@ func hasTest(folder, name string) bool {
 func recordProblems(name, text string) []string {
 	match := recordName.FindStringSubmatch(name)
 	if match == nil {
-		return []string{"the name has another form than 0004-title.md"}
+		return []string{"the file name does not have the form 0004-title.md"}
 	}
 	var problems []string
 	number, _ := strconv.Atoi(match[1])
@@ -166,7 +167,7 @@ func recordProblems(name, text string) []string {
 	return problems
 }
 
-// citable contains the facts and records that can be cited.
+// citable contains the facts and decision records that can be cited.
 type citable struct {
 	facts   int
 	records []string // file names
@@ -228,7 +229,7 @@ func records(t *testing.T) map[string]string {
 	return found
 }
 
-// Facts have numbers without gaps, and each has its releases, its source and a short text.
+// Facts have consecutive numbers, and each fact states its releases and its source and has a short text.
 func TestServerFacts(t *testing.T) {
 	problems, facts := factProblems(readPage(t, factsPage).text)
 	for _, problem := range problems {
@@ -239,7 +240,7 @@ func TestServerFacts(t *testing.T) {
 	}
 }
 
-// Decision records have numbers without gaps and their headings, are at most a page long, and are in the index.
+// Decision records have consecutive numbers and the required headings, are at most one page long, and are in the index.
 func TestDecisionRecords(t *testing.T) {
 	index := readPage(t, decisionsIndex).text
 	found := records(t)
@@ -250,13 +251,13 @@ func TestDecisionRecords(t *testing.T) {
 			t.Errorf("%s/%s: %s", decisionsFolder, name, problem)
 		}
 		if !strings.Contains(index, "]("+name+")") {
-			t.Errorf("%s does not name %s", decisionsIndex, name)
+			t.Errorf("%s does not contain %s", decisionsIndex, name)
 		}
 	}
 	slices.Sort(names)
 	for i, name := range names {
 		if want := fmt.Sprintf("%04d-", i+1); !strings.HasPrefix(name, want) {
-			t.Errorf("%s/%s: the next number is %s", decisionsFolder, name, want)
+			t.Errorf("%s/%s: the number must be %s", decisionsFolder, name, want)
 		}
 	}
 	if len(names) < 20 {
@@ -283,7 +284,7 @@ func TestCitations(t *testing.T) {
 		}
 	}
 	if inComments < fewestCitations {
-		t.Errorf("Go files cite %d facts, at least %d", inComments, fewestCitations)
+		t.Errorf("Go files cite facts %d times, want at least %d", inComments, fewestCitations)
 	}
 }
 
@@ -328,7 +329,8 @@ func citingTexts(t *testing.T) []page {
 	return texts
 }
 
-// goTexts returns the comments and the strings of a Go file. The strings of this file are bad examples.
+// goTexts returns the comments and the strings of a Go file. It omits the strings of this file, because they contain
+// invalid citations.
 func goTexts(path string) ([]string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil || !looksCiting.Match(data) {
@@ -356,10 +358,10 @@ func goTexts(path string) ([]string, error) {
 	return texts, nil
 }
 
-// looksCiting matches the words of a citation, so that only files with one have to be parsed.
+// looksCiting matches words that every citation contains. Only files with such a word are parsed.
 var looksCiting = regexp.MustCompile(`(?i)\bfacts?\b|\bdecisions?\b|\d{4}-[a-z0-9-]+\.md`)
 
-// lineStart matches the start of a line of a comment or a list.
+// lineStart matches a line break and the comment marker at the start of the next line.
 var lineStart = regexp.MustCompile(`\n[ \t]*(?:#+|//)?[ \t]*`)
 
 func oneLine(text string) string { return lineStart.ReplaceAllString(text, " ") }
@@ -448,7 +450,8 @@ func TestRecordChecksFail(t *testing.T) {
 	}
 }
 
-// expectProblem checks that there is one problem with a text in it, or none if want is empty.
+// expectProblem checks that there is exactly one problem and that it contains want, or that there is no problem if want
+// is empty.
 func expectProblem(t *testing.T, text string, problems []string, want string) {
 	t.Helper()
 	switch {

@@ -32,7 +32,7 @@ var (
 )
 
 // The pages of the folder have exactly one entry for each condition, reason and event that the code writes, and no
-// others.
+// other entries.
 func TestTroubleshooting(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testutil.Root(), troubleshooting, "*.md"))
 	if err != nil {
@@ -70,7 +70,7 @@ func TestTroubleshooting(t *testing.T) {
 	}
 }
 
-// The page has the conditions and reasons that only users of v1alpha1 see.
+// The page contains the conditions and reasons that only users of v1alpha1 see.
 func TestConditionsOfV1Alpha1(t *testing.T) {
 	table := readPage(t, statusPage).section(t, "What users of v1alpha1 see")
 	values := constants(t, "api/v1alpha1/conditions.go")
@@ -79,13 +79,13 @@ func TestConditionsOfV1Alpha1(t *testing.T) {
 	}
 	for name, value := range values {
 		if !strings.Contains(table, "`"+value+"`") {
-			t.Errorf("%s does not have v1alpha1.%s, %s", statusPage, name, value)
+			t.Errorf("%s does not contain v1alpha1.%s, %s", statusPage, name, value)
 		}
 	}
 }
 
-// Every condition, reason and event that the code writes is asserted by name in a
-// test of the controller or of the webhooks: of a step, or on a real API server.
+// Every condition, reason and event that the code writes is asserted by name in a test of the controller or of the
+// webhooks.
 func TestConditionsHaveATest(t *testing.T) {
 	tested := map[string]bool{}
 	for _, pattern := range []string{
@@ -102,7 +102,7 @@ func TestConditionsHaveATest(t *testing.T) {
 	used := usedNames(t)
 	for name := range constants(t, "api/v1alpha2/conditions.go") {
 		if used[name] && !tested[name] && !slices.Contains(neverShown, name) {
-			t.Errorf("no test of the controller or the webhooks names v1alpha2.%s", name)
+			t.Errorf("no test of the controller or the webhooks contains v1alpha2.%s", name)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func usedNames(t *testing.T) map[string]bool {
 	err := filepath.WalkDir(filepath.Join(testutil.Root(), "internal"),
 		func(path string, entry fs.DirEntry, err error) error {
 			if entry != nil && entry.Name() == "controllertest" {
-				return fs.SkipDir // for tests only
+				return fs.SkipDir // the folder contains only code for tests
 			}
 			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
@@ -163,7 +163,7 @@ func collectNames(file *ast.File, names map[string]bool) {
 
 var optionRow = regexp.MustCompile("(?m)^\\| `--([a-z-]+)` \\|[^|]*\\|([^|]*)\\|")
 
-// The page has the operator's options with their defaults.
+// The page contains the operator's options with their defaults.
 func TestOptions(t *testing.T) {
 	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 	new(manager.Options).BindFlags(flags)
@@ -174,7 +174,7 @@ func TestOptions(t *testing.T) {
 	flags.VisitAll(func(flag *pflag.Flag) {
 		cell, ok := documented[flag.Name]
 		if !ok {
-			t.Errorf("%s does not have --%s", optionsPage, flag.Name)
+			t.Errorf("%s does not contain --%s", optionsPage, flag.Name)
 		}
 		if flag.DefValue != "" && flag.DefValue != "[]" && cell != "`"+flag.DefValue+"`" {
 			t.Errorf("%s: the default of --%s is %q, not %s", optionsPage, flag.Name, flag.DefValue, cell)
@@ -182,6 +182,6 @@ func TestOptions(t *testing.T) {
 		delete(documented, flag.Name)
 	})
 	for name := range documented {
-		t.Errorf("%s: there is no --%s", optionsPage, name)
+		t.Errorf("%s: there is no option --%s", optionsPage, name)
 	}
 }

@@ -35,7 +35,7 @@ func TestMakeTargetsExist(t *testing.T) {
 			for _, match := range makeTargets.FindAllStringSubmatch(code, -1) {
 				for name := range strings.FieldsSeq(match[1]) {
 					if !known[name] {
-						t.Errorf("%s: there is no make %s (in %q)", p.path, name, code)
+						t.Errorf("%s: the Makefile has no target %s (in %q)", p.path, name, code)
 					}
 				}
 			}
@@ -54,7 +54,7 @@ func TestVerbsExist(t *testing.T) {
 		for _, code := range p.code() {
 			for _, match := range verb.FindAllStringSubmatch(code, -1) {
 				if _, out, _ := run("", match[1], "--help"); !strings.Contains(out, "kubectl-llamastack "+match[1]) {
-					t.Errorf("%s: there is no kubectl llamastack %s", p.path, match[1])
+					t.Errorf("%s: the command kubectl llamastack %s does not exist", p.path, match[1])
 				}
 			}
 		}
@@ -86,8 +86,8 @@ type example struct {
 	text string
 }
 
-// examples returns the stacks of a page, and the parts of a spec. A part is completed with a distribution to a stack. A
-// file without apiVersion is for another program.
+// examples returns the stacks on a page. If a block contains only a part of a spec, examples adds a distribution and
+// the other required fields. A block with a file name and without apiVersion is for another program.
 func (p page) examples() []example {
 	var found []example
 	for _, block := range script.Parse(p.text).Blocks {
@@ -109,8 +109,8 @@ func (p page) examples() []example {
 	return found
 }
 
-// An example is a valid stack, or a part of a spec that is a valid stack together with a distribution. Examples of the
-// operator's ConfigMap have their own test.
+// Every example is a valid stack, or a part of a spec that forms a valid stack together with a distribution. Examples
+// of the operator's ConfigMap have their own test.
 func TestExamplesAreValid(t *testing.T) {
 	checked := 0
 	for _, p := range pages(t) {

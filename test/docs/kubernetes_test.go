@@ -26,7 +26,7 @@ func builtLines(t *testing.T) []string {
 	return found
 }
 
-// The pages name the Kubernetes lines that are tested, and no other lines.
+// The pages state the Kubernetes lines that are tested, and no other lines.
 func TestTestedKubernetes(t *testing.T) {
 	lines := builtLines(t)
 	oldest, newest := lines[0], lines[len(lines)-1]
@@ -36,7 +36,7 @@ func TestTestedKubernetes(t *testing.T) {
 		"test/cluster/README.md": newest + " by default or " + oldest,
 	} {
 		if !strings.Contains(readPage(t, path).text, want) {
-			t.Errorf("%s does not say %q", path, want)
+			t.Errorf("%s does not contain %q", path, want)
 		}
 	}
 }
@@ -44,8 +44,8 @@ func TestTestedKubernetes(t *testing.T) {
 // kubeVersion matches the Kubernetes versions that the chart accepts.
 var kubeVersion = regexp.MustCompile(`(?m)^kubeVersion: ">=(1\.[0-9]+)\.0-0"$`)
 
-// If a feature needs a newer Kubernetes version than the oldest version that the chart accepts, the page names that
-// version.
+// If a feature needs a newer Kubernetes version than the oldest version that the chart accepts, the page states the
+// newer version.
 func TestOldestKubernetes(t *testing.T) {
 	chart, err := os.ReadFile(filepath.Join(testutil.Root(), "charts/llama-stack-k8s-operator/Chart.yaml"))
 	if err != nil {
@@ -57,7 +57,7 @@ func TestOldestKubernetes(t *testing.T) {
 	}
 	page, version := readPage(t, versionsPage), string(match[1])
 	if want := "Kubernetes " + version + " or newer"; !strings.Contains(page.text, want) {
-		t.Errorf("%s does not say %q", page.path, want)
+		t.Errorf("%s does not contain %q", page.path, want)
 	}
 	_, table, _ := strings.Cut(page.section(t, "Versions of Kubernetes"), "|---|---|\n")
 	if want := "| " + version + " | "; !strings.HasPrefix(table, want) {

@@ -49,7 +49,7 @@ func (s *site) checkManifests(t *testing.T, result *runner.Result, parsed *scrip
 	}
 }
 
-// isUsed reports whether a command that runs in the gate names the file of a block.
+// isUsed reports whether a command in a gate block contains the file name of a block.
 func isUsed(parsed *script.Page, block *script.Block) bool {
 	if block.Title == "" {
 		return false
@@ -64,7 +64,7 @@ func isUsed(parsed *script.Page, block *script.Block) bool {
 	return false
 }
 
-// expectOperatorConfig checks the values of the operator's ConfigMap, which the API server accepts in any form.
+// expectOperatorConfig checks the values in the operator's ConfigMap, because the API server does not check them.
 func expectOperatorConfig(t *testing.T, document string) {
 	t.Helper()
 	var config corev1.ConfigMap

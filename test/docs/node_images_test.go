@@ -37,7 +37,7 @@ func (s *nodeSite) publish(t *testing.T, p page) {
 	for _, version := range versions {
 		resolved, err := distribution.Resolve("starter", "", version, nil)
 		if err != nil {
-			continue // the version of something else
+			continue // the text is not a version of the server
 		}
 		name := publicName(resolved.Image)
 		_, tag, _ := strings.Cut(filepath.Base(resolved.Image), ":")
@@ -55,7 +55,7 @@ func (s *nodeSite) publish(t *testing.T, p page) {
 	}
 }
 
-// realServer is the image of the real server of a release's line.
+// realServer returns the image of the real server for the release line of a tag.
 func (s *nodeSite) realServer(t *testing.T, tag string) v1.Image {
 	t.Helper()
 	match, err := release.Lookup(tag)
@@ -69,7 +69,8 @@ func (s *nodeSite) realServer(t *testing.T, tag string) v1.Image {
 	return built
 }
 
-// replacement is the image that replaces a public one: one with the same programs, or a stand-in for a server.
+// replacement returns the image that replaces a public image: an image with the same programs, or a stand-in for a
+// server.
 func (s *nodeSite) replacement(t *testing.T, name, release string) v1.Image {
 	t.Helper()
 	repository, _, _ := strings.Cut(strings.TrimPrefix(name, "library/"), ":")
@@ -91,7 +92,7 @@ func (s *nodeSite) replacement(t *testing.T, name, release string) v1.Image {
 	return built
 }
 
-// provider is the image of an external provider that answers chats. It needs no configuration.
+// provider returns the image of an external provider that answers chat requests. The provider needs no configuration.
 func (s *nodeSite) provider(t *testing.T) v1.Image {
 	t.Helper()
 	const module, required = "acme/echo/__init__.py", "greeting: str"
@@ -108,7 +109,7 @@ func (s *nodeSite) provider(t *testing.T) v1.Image {
 	return built
 }
 
-// publicName is the name of an image without its registry, which is the path that the node asks the mirror for.
+// publicName returns the name of an image without its registry. The node pulls the image from the mirror by this name.
 func publicName(reference string) string {
 	first, rest, found := strings.Cut(reference, "/")
 	switch {
@@ -121,7 +122,7 @@ func publicName(reference string) string {
 	}
 }
 
-// standIn is the image of the stand-in for a release of the server.
+// standIn returns the image of the stand-in for a release of the server.
 func (s *nodeSite) standIn(t *testing.T, release string) v1.Image {
 	t.Helper()
 	if s.standIns[release] == nil {

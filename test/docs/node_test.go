@@ -26,16 +26,16 @@ import (
 const (
 	nodeLimit    = 6 * time.Minute
 	nodePatience = time.Minute
-	// operatorName is the image of the operator in the manifest.
+	// operatorName is the name of the operator's image in the manifest.
 	operatorName = "library/llama-stack-k8s-operator:dev"
 )
 
-// nodeSite is a site on a node, whose images come from the cluster's own registry under their public names.
+// nodeSite is a site with a node. The node pulls all images from the cluster's own registry by their public names.
 type nodeSite struct {
 	*site
 
 	registry string
-	folder   string // for the layers of images
+	folder   string // contains the layers of images
 	standIns map[string]v1.Image
 	public   *image.Public
 	pushed   map[string]bool
@@ -215,7 +215,7 @@ spec:
 ---
 `
 
-// prepareNamespace starts the servers that a page needs, and waits until they are ready.
+// prepareNamespace starts the servers that a page needs in its namespace, and waits until they are ready.
 func (s *nodeSite) prepareNamespace(t *testing.T, namespace string, parsed *script.Page) {
 	t.Helper()
 	if parsed.RealServer {

@@ -25,13 +25,13 @@ const (
 	metricsPage = "docs/reference/metrics.md"
 	// optionsPage is the page about the operator's command line and environment.
 	optionsPage = "docs/reference/operator-flags.md"
-	// versionsPage is the page about the versions that work together.
+	// versionsPage is the page about compatible versions.
 	versionsPage = "docs/explanation/versions.md"
 )
 
 var keyHeading = regexp.MustCompile("(?m)^## `([a-zA-Z-]+)`$")
 
-// The page has every key of the operator's ConfigMap, each with a valid example, and the name of the ConfigMap.
+// The page contains the name of the operator's ConfigMap, and each of its keys with a valid example.
 func TestOperatorConfig(t *testing.T) {
 	p := readPage(t, operatorPage)
 	var keys []string
@@ -70,7 +70,7 @@ func expectConfig(t *testing.T, data map[string]string) {
 
 var metricName = regexp.MustCompile(`"(llama_stack_operator_[a-z_]+)"`)
 
-// The page has the operator's metrics, and no others.
+// The page contains the operator's metrics, and no other metrics.
 func TestMetrics(t *testing.T) {
 	var made []string
 	internal := os.DirFS(filepath.Join(testutil.Root(), "internal"))

@@ -13,7 +13,7 @@ import (
 
 // page is a Markdown file of the repository.
 type page struct {
-	path string // below the repository's root
+	path string // relative to the root of the repository
 	text string
 }
 
@@ -26,7 +26,7 @@ func readPage(t *testing.T, path string) page {
 	return page{path, string(text)}
 }
 
-// pages returns the pages that people write, without the changelog, which describes the past.
+// pages returns the pages that people write. It omits the changelog, because it describes earlier versions.
 func pages(t *testing.T) []page {
 	t.Helper()
 	var all []page
@@ -98,7 +98,7 @@ func (p page) code() []string {
 	return code
 }
 
-// anchors returns the anchors of a page: those of its headings, and the ids of rows.
+// anchors returns the anchors of a page: the anchors of headings, and the ids of table rows.
 func (p page) anchors() []string {
 	var anchors []string
 	for _, match := range heading.FindAllStringSubmatch(fence.ReplaceAllString(p.text, ""), -1) {
@@ -144,8 +144,8 @@ func TestLinksAreValid(t *testing.T) {
 	}
 }
 
-// The index of each folder names every page of the folder, and the index of the folder above names this index.
-// Therefore, the guides and the other pages for users are two clicks from the first page.
+// The index of each folder links to every page of the folder, and the index of the parent folder links to this index.
+// Therefore, readers reach every guide from the first page with two clicks.
 func TestIndexHasEveryPage(t *testing.T) {
 	for _, p := range append(pages(t), generatedPages(t)...) {
 		index := filepath.Join(filepath.Dir(p.path), "README.md")
@@ -158,7 +158,7 @@ func TestIndexHasEveryPage(t *testing.T) {
 		}
 		inDocs := strings.HasPrefix(p.path, "docs/") && p.path != "docs/README.md"
 		if inDocs && !strings.Contains(readPage(t, index).text, "]("+name+")") {
-			t.Errorf("%s does not name %s", index, p.path)
+			t.Errorf("%s does not link to %s", index, p.path)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func TestPathsExist(t *testing.T) {
 			for _, match := range ownPath.FindAllStringSubmatch(code, -1) {
 				path := strings.TrimRight(match[1], "./")
 				if _, err := os.Stat(filepath.Join(testutil.Root(), path)); err != nil {
-					t.Errorf("%s: there is no %s (in %q)", p.path, path, code)
+					t.Errorf("%s: the path %s does not exist (in %q)", p.path, path, code)
 				}
 			}
 		}

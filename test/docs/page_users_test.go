@@ -15,14 +15,14 @@ import (
 
 const (
 	quickstartPage = "docs/quickstart.md"
-	// mostWords is the maximum length of a page for users.
+	// mostWords is the maximum number of words on a page for users.
 	mostWords = 1500
-	// mostCellWords is the maximum length of a cell of a table.
+	// mostCellWords is the maximum number of words in a cell of a table.
 	mostCellWords = 40
 )
 
-// userFolders lists the folders with the pages for users, in addition to the quickstart. The tests run their commands
-// and limit their length.
+// userFolders lists the folders with the pages for users, in addition to the quickstart. The tests run the commands on
+// these pages and limit their length.
 var userFolders = []string{"docs/how-to", "docs/troubleshooting", "docs/explanation"}
 
 // notForUsers lists the folders of docs whose pages are not scripts.
@@ -35,7 +35,7 @@ func isStrict(path string) bool {
 	})
 }
 
-// below returns the pages in a folder and in the folders below it.
+// below returns the pages in a folder and in its subfolders.
 func below(t *testing.T, folder string) []page {
 	t.Helper()
 	var found []page
@@ -74,13 +74,13 @@ func strictProblems(text string) []string {
 	parsed := script.Parse(text)
 	for _, block := range parsed.Blocks {
 		if !slices.Contains(script.Languages, block.Language) {
-			problems = append(problems, fmt.Sprintf("line %d: a block of %q; use %s", block.Line, block.Language,
+			problems = append(problems, fmt.Sprintf("line %d: the language of the block is %q; use %s", block.Line, block.Language,
 				strings.Join(script.Languages, ", ")))
 		}
 	}
 	for i, line := range strings.Split(withoutBlocks(text), "\n") {
 		if commandLine.MatchString(line) {
-			problems = append(problems, fmt.Sprintf("line %d: an indented command; use a console block", i+1))
+			problems = append(problems, fmt.Sprintf("line %d: the command is indented; use a console block", i+1))
 		}
 	}
 	return problems
@@ -94,7 +94,7 @@ func withoutBlocks(text string) string {
 
 var htmlComment = regexp.MustCompile(`(?s)<!--.*?-->`)
 
-// Comments for the tests are correct, and pages for users have only blocks of known languages.
+// The comments for the tests are correct, and pages for users contain only blocks in known languages.
 func TestPagesAreScripts(t *testing.T) {
 	for _, p := range scripts(t) {
 		for _, problem := range script.Parse(p.text).Problems {
@@ -135,7 +135,7 @@ func TestPagesAreShort(t *testing.T) {
 			t.Errorf("%s has %d words, at most %d", p.path, count, mostWords)
 		}
 		for _, cell := range longCells(p.text) {
-			t.Errorf("%s: a cell has %d words, at most %d: %q", p.path, len(strings.Fields(cell)), mostCellWords, cell)
+			t.Errorf("%s: a cell has %d words, want at most %d: %q", p.path, len(strings.Fields(cell)), mostCellWords, cell)
 		}
 	}
 }
@@ -145,10 +145,10 @@ func TestPageChecksFail(t *testing.T) {
 	tick := func(text string) string { return strings.ReplaceAll(text, "~", "`") }
 	for text, want := range map[string]string{
 		"~~~console\n$ a\n~~~\n":                    "",
-		"~~~sh\na\n~~~\n":                           `line 1: a block of "sh"`,
-		"~~~\na\n~~~\n":                             `line 1: a block of ""`,
-		"Text:\n\n    kubectl get pods\n":           "line 3: an indented command",
-		"Text:\n\n    $ make test\n":                "line 3: an indented command",
+		"~~~sh\na\n~~~\n":                           `line 1: the language of the block is "sh"`,
+		"~~~\na\n~~~\n":                             `line 1: the language of the block is ""`,
+		"Text:\n\n    kubectl get pods\n":           "line 3: the command is indented",
+		"Text:\n\n    $ make test\n":                "line 3: the command is indented",
 		"~~~text\n    kubectl get pods\n~~~\n":      "",
 		"<!--\n    kubectl get pods\n-->\n":         "",
 		"1. a list:\n\n    ~~~text\n    x\n    ~~~": "",

@@ -18,8 +18,8 @@ import (
 
 const requirements = "docs/development/requirements.md"
 
-// numbers lists all requirement numbers. US-1.2 is the second scenario of the first user story, EC means an edge case,
-// QS a step of the quickstart of v1alpha1, and RV a point of the review.
+// numbers lists all requirement numbers. US-1.2 is the second scenario of the first user story. EC means an edge case,
+// QS means a step of the quickstart of v1alpha1, and RV means a point of the review.
 const numbers = `
 	US-1.1 US-1.2 US-1.3 US-2.1 US-2.2 US-2.3 US-3.1 US-3.2 US-3.3 US-4.1 US-4.2 US-4.3
 	US-5.1 US-5.2 US-5.3 US-6.1 US-6.2 US-6.3 US-7.1 US-7.2 US-7.3
@@ -79,12 +79,12 @@ func TestEveryNumberHasOneRow(t *testing.T) {
 	}
 	for number := range seen {
 		if !slices.Contains(known, number) {
-			t.Errorf("%s is not a requirement number", number)
+			t.Errorf("%s is not a known requirement number", number)
 		}
 	}
 }
 
-// Rows of later requirements name a gap, and other rows do not.
+// Rows of requirements that are marked as later link to a gap, and other rows do not.
 func TestLaterIsKnown(t *testing.T) {
 	p := readPage(t, requirements)
 	gaps := page{p.path, p.section(t, "Gaps")}.anchors()
@@ -97,7 +97,7 @@ func TestLaterIsKnown(t *testing.T) {
 			}
 		}
 		if later := strings.Contains(r.how, "**later**"); later != (reasons > 0) {
-			t.Errorf("%s: later %t, with %d gaps named", r.number, later, reasons)
+			t.Errorf("%s: marked as later: %t, but it links to %d gaps", r.number, later, reasons)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestEveryNamedTestExists(t *testing.T) {
 	}
 }
 
-// suite contains the functions in the test files of a package, and the names of their cases.
+// suite contains the names of the functions in the test files of a package, and the names of test cases.
 type suite struct{ functions, names map[string]bool }
 
 type suites map[string]suite
@@ -145,7 +145,7 @@ func (known suites) of(t *testing.T, pkg string) suite {
 	return s
 }
 
-// read adds the functions and the string literals of a file.
+// read adds the functions and the string literals of a file, because string literals can be names of cases.
 func (s suite) read(t *testing.T, path string) {
 	t.Helper()
 	ast.Inspect(parse(t, path), func(node ast.Node) bool {
@@ -161,7 +161,8 @@ func (s suite) read(t *testing.T, path string) {
 	})
 }
 
-// readCases adds the folders of golden cases, and the table of objects for the two packages that run it.
+// readCases adds the folders of golden cases and, for the two packages that run the table of objects, the names in that
+// table.
 func (s suite) readCases(t *testing.T, pkg string) {
 	t.Helper()
 	testdata := filepath.Join(testutil.Root(), pkg, "testdata")

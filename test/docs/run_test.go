@@ -31,8 +31,8 @@ import (
 
 var (
 	onlyPage    = flag.String("page", "", "run only the pages whose path contains this text")
-	update      = flag.Bool("update", false, "write the outputs that differ into the pages")
-	resultTable = flag.String("table", "", "file for a table of the pages")
+	update      = flag.Bool("update", false, "update the pages with the outputs that differ")
+	resultTable = flag.String("table", "", "file to which a table of the results is written")
 )
 
 const (
@@ -44,7 +44,7 @@ const (
 // site runs pages on a cluster.
 type site struct {
 	client     client.Client
-	kubeconfig string // of an administrator
+	kubeconfig string // the kubeconfig of an administrator
 	programs   string
 	onNode     bool
 
@@ -63,10 +63,10 @@ type pageResult struct {
 	result  runner.Result
 	took    time.Duration
 	skipped []string
-	waiting int // commands that run only on a node
+	waiting int // the number of commands that run only on a node
 }
 
-// chosen returns the scripts that the test runs.
+// chosen returns the pages whose commands the test runs.
 func chosen(t *testing.T) []page {
 	t.Helper()
 	found := slices.DeleteFunc(scripts(t), func(p page) bool { return !strings.Contains(p.path, *onlyPage) })
@@ -79,7 +79,7 @@ func chosen(t *testing.T) []page {
 // The commands of the pages have the output that the pages show, on an API server without nodes.
 func TestPages(t *testing.T) {
 	pages := chosen(t)
-	// The test runs again when the manifest changes, which only kubectl reads.
+	// Only kubectl reads the manifest. Reading it here makes `go test` run the test again after a change of the manifest.
 	if _, err := os.ReadFile(filepath.Join(testutil.Root(), "dist", "install.yaml")); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,8 @@ func TestPages(t *testing.T) {
 	operator := c.StartOperator(t)
 	testutil.Within(t, process.Patience, operator.Ready)
 	c.Publish(t, operator)
-	// On a busy machine, the webhook needs more than the shipped two seconds, and the API server ignores it after that.
+	// On a busy machine, the webhook can need more than the configured two seconds. After this time, the API server
+	// ignores the webhook.
 	c.MustKubectl(t, "patch", "validatingwebhookconfiguration", names.ValidatingWebhookConfiguration, "--type=json",
 		`--patch=[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":20}]`)
 	s := &site{
@@ -102,7 +103,7 @@ func TestPages(t *testing.T) {
 	s.run(t, pages)
 }
 
-// programs is a folder with the programs that the pages call.
+// programs returns a folder with the programs that the pages call.
 func programs(t *testing.T, kubectl string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -123,15 +124,15 @@ func programs(t *testing.T, kubectl string) string {
 	return folder
 }
 
-// shared matches commands that a page must not run at the same time as other pages, because they change objects outside
-// its namespace.
+// shared matches commands that change objects outside the namespace of a page. A page with such a command must not run
+// at the same time as other pages.
 var shared = regexp.MustCompile(names.OperatorNamespace + `|kubectl create (?:namespace|ns|clusterrole)|kind: Namespace`)
 
 // forwards matches commands that listen on a port of this machine.
 var forwards = regexp.MustCompile(`kubectl port-forward|kubectl proxy|kubectl llamastack open`)
 
-// run runs the pages. It first runs most of them concurrently, and then the pages that change objects outside their
-// namespace.
+// run runs the pages. It first runs most of them concurrently. Then it runs the pages that change shared objects, one
+// after the other.
 func (s *site) run(t *testing.T, pages []page) {
 	t.Helper()
 	var alone []page
@@ -189,7 +190,7 @@ func (s *site) page(t *testing.T, p page) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.rows = append(s.rows, line)
-		s.print(t) // also if the run does not end
+		s.print(t) // writes the table after each page, so that it exists even if the test does not end
 	}()
 	hasManifests := !s.onNode && isStrict(p.path) && len(p.fenced("yaml")) > 0
 	if !s.runs(parsed) && !hasManifests {
@@ -223,7 +224,7 @@ func (s *site) page(t *testing.T, p page) {
 	for _, failure := range line.result.Failures {
 		t.Errorf("%s:%d: %s", p.path, failure.Line, failure.Text)
 	}
-	if s.onNode { // its pods would use the memory that the pods of the next pages need
+	if s.onNode { // the pods of the next pages need the memory
 		s.startDelete(t, namespace)
 	}
 }
@@ -239,7 +240,7 @@ func copyManifests(t *testing.T, folder string) {
 	}
 }
 
-// kubeconfigFor returns a kubeconfig with a default namespace.
+// kubeconfigFor returns the path of a kubeconfig with this default namespace.
 func (s *site) kubeconfigFor(t *testing.T, namespace string) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(s.kubeconfig)
@@ -275,7 +276,7 @@ func (s *site) deleteNamespace(t *testing.T, name string) {
 	})
 }
 
-// startDelete deletes a namespace, whose pods may need some time to end.
+// startDelete deletes a namespace and does not wait until it no longer exists.
 func (s *site) startDelete(t *testing.T, name string) {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -297,8 +298,8 @@ func (s *site) namespaces(t *testing.T) []string {
 	return found
 }
 
-// restore removes the changes of a page outside its namespace: other namespaces, and changes of the operator's
-// ConfigMap.
+// restore reverts the changes of a page outside its namespace: it deletes other namespaces that the page created, and
+// restores the operator's ConfigMap.
 func (s *site) restore(t *testing.T, before []string, config *corev1.ConfigMap) {
 	t.Helper()
 	for _, name := range s.namespaces(t) {
@@ -338,7 +339,7 @@ func (s *site) operatorConfig(t *testing.T) *corev1.ConfigMap {
 	return config
 }
 
-// print writes the table.
+// print writes the table of the results so far, if the test has the flag -table.
 func (s *site) print(t *testing.T) {
 	t.Helper()
 	if *resultTable == "" {

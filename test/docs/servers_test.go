@@ -10,14 +10,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/docs/script"
 )
 
-// serverManifests are the manifests of the servers that a page needs.
+// serverManifests returns the manifests of the servers that a page needs.
 func serverManifests(t *testing.T, parsed *script.Page) string {
 	t.Helper()
 	var all strings.Builder
 	for _, name := range parsed.Servers {
 		text, err := os.ReadFile(filepath.Join(testutil.Root(), "test", "docs", "servers", name+".yaml"))
 		if err != nil {
-			t.Fatalf("there is no server %q for pages: %v", name, err)
+			t.Fatalf("there is no manifest of the server %q: %v", name, err)
 		}
 		all.WriteString(string(text) + "---\n")
 	}

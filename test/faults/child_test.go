@@ -24,7 +24,8 @@ var children = []fault{
 	{name: "a child's name is taken by an object without a label", slow: true, fresh: true, strikes: []strike{nameTaken(false)}, spec: full},
 }
 
-// named lists children by kind and name, except the PersistentVolumeClaim, whose deletion would wait for its pods.
+// named identifies a child by kind and name. everyChild does not contain the PersistentVolumeClaim, because its
+// deletion would wait for the pods.
 type named struct{ group, version, kind, name string }
 
 var everyChild = []named{
@@ -34,14 +35,14 @@ var everyChild = []named{
 	{"", "v1", "Secret", names.StorageSecret(stackName)},
 	{"", "v1", "ConfigMap", names.CABundle(stackName)},
 	{"", "v1", "ConfigMap", names.Startup(stackName)},
-	{"", "v1", "ConfigMap", ""}, // the configuration, whose name has a hash
+	{"", "v1", "ConfigMap", ""}, // the configuration, whose name contains a hash
 	{"networking.k8s.io", "v1", "Ingress", names.Ingress(stackName)},
 	{"networking.k8s.io", "v1", "NetworkPolicy", names.NetworkPolicy(stackName)},
 	{"policy", "v1", "PodDisruptionBudget", names.PodDisruptionBudget(stackName)},
 	{"autoscaling", "v2", "HorizontalPodAutoscaler", names.HorizontalPodAutoscaler(stackName)},
 }
 
-// child finds one of the stack's children.
+// child returns one of the stack's children.
 func (s *stage) child(t *testing.T, wanted named) *unstructured.Unstructured {
 	t.Helper()
 	list := &unstructured.UnstructuredList{}
@@ -64,7 +65,7 @@ func (s *stage) child(t *testing.T, wanted named) *unstructured.Unstructured {
 
 func nothing() {}
 
-// onEachChild returns a fault that affects every child, one after the other.
+// onEachChild returns a strike for each child.
 func onEachChild(strikeChild func(*testing.T, *stage, *unstructured.Unstructured)) []strike {
 	strikes := make([]strike, 0, len(everyChild))
 	for _, wanted := range everyChild {
@@ -77,7 +78,7 @@ func onEachChild(strikeChild func(*testing.T, *stage, *unstructured.Unstructured
 	return strikes
 }
 
-// deleteChild deletes a child. It keeps the pods of a Deployment, as --cascade=orphan does.
+// deleteChild deletes a child, but not the pods of a Deployment, like `kubectl delete --cascade=orphan`.
 func deleteChild(t *testing.T, s *stage, child *unstructured.Unstructured) {
 	t.Helper()
 	if err := s.Delete(t.Context(), child, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
@@ -94,7 +95,7 @@ func patchChild(patch string) func(*testing.T, *stage, *unstructured.Unstructure
 	}
 }
 
-// edits change fields that only the operator sets, without a new pod.
+// edits change fields that the operator sets and that do not require new pods.
 var edits = []strike{
 	edit(everyChild[0], `{"spec":{"progressDeadlineSeconds":7}}`),
 	edit(everyChild[1], `{"spec":{"selector":{"app.kubernetes.io/instance":"nobody"}}}`),
@@ -113,8 +114,8 @@ func edit(wanted named, patch string) strike {
 	}
 }
 
-// taken sets another owner of a Service. The operator reports this, and does not change the Service until the owner is
-// restored.
+// taken sets another owner of the stack's Service. The operator reports the other owner, and does not change the
+// Service until the owner is restored.
 func taken(t *testing.T, _ *theatre, s *stage) func() {
 	t.Helper()
 	owner := &corev1.ConfigMap{}
@@ -128,8 +129,8 @@ func taken(t *testing.T, _ *theatre, s *stage) func() {
 	}
 }
 
-// nameTaken creates another user's Service under the name that the stack's Service needs, with the stack's labels or
-// without.
+// nameTaken creates a Service that is not a child of the stack, but has the name of the stack's Service. The Service
+// has the stack's labels and another owner, or no labels.
 func nameTaken(labelled bool) strike {
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()

@@ -23,19 +23,19 @@ const (
 	// patience is the time limit until a stack reaches the intended state after a fault.
 	patience = time.Minute
 	poll     = 50 * time.Millisecond
-	// version is the version of the program.
+	// version is the version that the program reports.
 	version = "faults"
 )
 
-// cluster is an API server with the controllers that act on a stack, in which pods become ready.
+// cluster is an API server with the controllers that act on the objects of a stack. Its pods become ready.
 type cluster struct {
 	*testutil.Cluster
 
 	program string
 	etcd    *slope
-	// gates contains the gates of all operators that ran.
+	// gates contains the gates of all operators that were started.
 	gates []*gate
-	// certificate and key are the certificate and the key of every stack's server. baseConfig is the base of every stack.
+	// All stacks have a server with the same certificate and key, and the same base configuration, baseConfig.
 	certificate, key []byte
 	baseConfig       string
 }
@@ -68,8 +68,8 @@ func startCluster(t *testing.T) *cluster {
 	return c
 }
 
-// makeDigestKey sets the same key for digests over secret values in every run, because the records of an older operator
-// contain such digests.
+// makeDigestKey sets the key for digests of secret values. The key is the same in every run, because the recorded
+// objects of an older operator contain such digests.
 func (c *cluster) makeDigestKey(t *testing.T) {
 	t.Helper()
 	key := &corev1.Secret{
@@ -81,14 +81,14 @@ func (c *cluster) makeDigestKey(t *testing.T) {
 	}
 }
 
-// calm removes the rules of all gates, and resets the number of writes.
+// calm removes the rules of all gates, and resets their numbers of writes.
 func (c *cluster) calm() {
 	for _, gate := range c.gates {
 		gate.set(nil)
 	}
 }
 
-// written counts the writes of all operators.
+// written returns the number of writes of all operators.
 func (c *cluster) written() int {
 	written := 0
 	for _, gate := range c.gates {
@@ -106,7 +106,7 @@ func (c *cluster) runKubelet(t *testing.T) {
 		defer close(done)
 		_ = wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
 			var pods corev1.PodList
-			_ = c.List(ctx, &pods) // the next round repeats a failed call
+			_ = c.List(ctx, &pods) // the next iteration repeats a failed call
 			for i := range pods.Items {
 				if pod := &pods.Items[i]; len(pod.Status.ContainerStatuses) == 0 && pod.DeletionTimestamp == nil {
 					c.makeReady(ctx, pod)
@@ -131,7 +131,7 @@ func (c *cluster) makeReady(ctx context.Context, pod *corev1.Pod) {
 			LastTransitionTime: metav1.Now(),
 		}},
 	}
-	_ = c.Status().Patch(ctx, pod, patch) // the next round repeats a failed call
+	_ = c.Status().Patch(ctx, pod, patch) // the next iteration repeats a failed call
 }
 
 // eventually polls until check returns nil, and returns the elapsed time.
@@ -145,7 +145,7 @@ func eventually(t *testing.T, what string, check func() error) time.Duration {
 	})
 }
 
-// differ returns a difference as an error.
+// differ returns an error with a difference, or nil if the difference is empty.
 func differ(what, difference string) error {
 	if difference == "" {
 		return nil

@@ -16,13 +16,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// denials lists the faults in which the cluster denies a write.
+// denials lists the faults in which the API server denies a write.
 var denials = []fault{
 	{name: "a quota is used up", fresh: true, strikes: []strike{quota}, spec: full},
 	{name: "another policy denies the Deployment", strikes: []strike{policy}, spec: changed},
 }
 
-// quota creates a quota that does not allow another Service.
+// quota creates a ResourceQuota that does not allow another Service.
 func quota(t *testing.T, _ *theatre, s *stage) func() {
 	t.Helper()
 	quota := &corev1.ResourceQuota{
@@ -43,7 +43,7 @@ func quota(t *testing.T, _ *theatre, s *stage) func() {
 	}
 }
 
-// policy denies every write of a Deployment by the operator.
+// policy creates an admission policy that denies every write of a Deployment by the operator.
 func policy(t *testing.T, _ *theatre, s *stage) func() {
 	t.Helper()
 	const why = "ask the platform team"
@@ -87,7 +87,7 @@ func (s *stage) refusesDeployment(t *testing.T, why string) {
 	})
 }
 
-// changesOfDeployments returns the operations that a policy or a webhook checks.
+// changesOfDeployments returns the rule with which a policy or a webhook checks Deployments.
 func changesOfDeployments() admissionregistrationv1.RuleWithOperations {
 	return admissionregistrationv1.RuleWithOperations{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// theatre is a cluster with an operator, and a healthy stack that no fault may affect.
+// theatre is a cluster with an operator. It also contains a healthy stack, which the faults must not affect.
 type theatre struct {
 	*cluster
 	operator *operator
@@ -17,11 +17,12 @@ type theatre struct {
 	// steady is the healthy stack.
 	steady     *stage
 	steadyPods []string
-	// created and updated are the results of a full stack and of a changed stack without a fault.
+	// created is the outcome of a new stack with the spec full, and updated is the outcome after the change to the spec
+	// changed, both without a fault.
 	created, updated map[string]any
 }
 
-// TestFaults runs one fault after the other, with one control plane for all.
+// TestFaults runs all faults one after the other on the same control plane.
 func TestFaults(t *testing.T) {
 	c := startCluster(t)
 	th := &theatre{cluster: c, operator: c.startOperator(t, "--leader-elect=false")}
@@ -55,38 +56,38 @@ func TestFaults(t *testing.T) {
 func (th *theatre) undisturbed(t *testing.T) {
 	t.Helper()
 	if diff := cmp.Diff(th.steadyPods, th.steady.pods(t)); diff != "" {
-		t.Errorf("pods of an unrelated stack (-want +got):\n%s", diff)
+		t.Errorf("the pods of the healthy stack changed (-want +got):\n%s", diff)
 	}
 	eventually(t, "the healthy stack is unchanged", func() error { return th.steady.same(t, th.created) })
 }
 
-// faults returns all faults except those of a single write.
+// faults lists all faults except the faults of a single write and the upgrade.
 var faults = slices.Concat(storms, references, children, users, denials, webhooks, registries, planes)
 
 // fault is a fault that occurs while the operator handles a stack.
 type fault struct {
 	name string
-	// slow faults run only in the long run.
+	// slow faults run only with the flag -all.
 	slow bool
-	// before lists the specs that the stack has before the fault, one after the other. An empty list means full. fresh
-	// means that there is no stack before the fault.
+	// before lists the specs that the stack has before the fault, one after the other. If the list is empty, the stack has
+	// the spec full. fresh means that there is no stack before the fault.
 	before []string
 	fresh  bool
-	// strikes are called one after the other. Each begins the fault, checks the state during the fault, and returns the
-	// function that ends the fault.
+	// strikes are called one after the other. Each of them begins the fault, checks the state during the fault, and
+	// returns a function that ends the fault.
 	strikes []strike
-	// spec is applied during the fault. An empty text means no change.
+	// spec is applied during the fault. If it is empty, the spec does not change.
 	spec string
 	// after checks the stack after the fault. If it is nil, the stack must be the same as without a fault.
 	after func(*testing.T, *stage) error
-	// rolls means that the fault itself requires new pods.
+	// rolls means that new pods are the expected result of the fault.
 	rolls bool
 }
 
 type strike func(t *testing.T, th *theatre, s *stage) (end func())
 
-// strike runs a fault on a stack. During the fault, no pod may change. Soon after its end, the stack must reach the
-// intended state.
+// strike runs a fault on a stack. During the fault, no pod may change. After the end of the fault, the stack must reach
+// the intended state within the time limit.
 func (th *theatre) strike(t *testing.T, order int, fault *fault) {
 	t.Helper()
 	s := th.newStage(t)
@@ -110,7 +111,7 @@ func (th *theatre) strike(t *testing.T, order int, fault *fault) {
 	s.remove(t)
 }
 
-// prepare creates the stack in the state before the fault.
+// prepare brings the stack into the state before the fault.
 func (th *theatre) prepare(t *testing.T, s *stage, fault *fault) {
 	t.Helper()
 	if fault.fresh {
@@ -127,7 +128,7 @@ func (th *theatre) prepare(t *testing.T, s *stage, fault *fault) {
 	s.settle(t)
 }
 
-// endure runs a fault once, and returns the time of the recovery after its end.
+// endure runs one strike of a fault, and returns the time from its end until the stack has recovered.
 func (th *theatre) endure(t *testing.T, s *stage, fault *fault, strike strike) time.Duration {
 	t.Helper()
 	before := s.pods(t)
@@ -136,7 +137,7 @@ func (th *theatre) endure(t *testing.T, s *stage, fault *fault, strike strike) t
 		s.apply(t, fault.spec)
 	}
 	if now := s.pods(t); !fault.rolls && !cmp.Equal(before, now) {
-		t.Errorf("pods during the fault: %v, before it: %v", now, before)
+		t.Errorf("the pods during the fault are %v, want %v as before the fault", now, before)
 	}
 	end()
 	check := fault.after
@@ -149,7 +150,7 @@ func (th *theatre) endure(t *testing.T, s *stage, fault *fault, strike strike) t
 	}
 	took := eventually(t, "the stack reaches the intended state after the fault", func() error { return check(t, s) })
 	if now := s.pods(t); fault.spec == "" && !fault.rolls && !cmp.Equal(before, now) {
-		t.Errorf("pods after the fault: %v, before it: %v", now, before)
+		t.Errorf("the pods after the fault are %v, want %v as before the fault", now, before)
 	}
 	return took
 }

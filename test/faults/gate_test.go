@@ -46,24 +46,25 @@ type rule func(call) verdict
 // call is one request of the operator.
 type call struct {
 	*http.Request
-	// write counts the writes to stacks and their children since the rule was set, including this one. Zero means a read,
-	// or a write whose loss has no effect on the stack (events, the operator's own objects).
+	// write is the number of writes to stacks and their children since the rule was set, including this call. It is zero
+	// if the call is a read, or a write that has no effect on stacks (of events and of the operator's own objects).
 	write int
 }
 
 // verdict is the action of the gate for a call. With the zero value, the gate forwards the call.
 type verdict struct {
-	// delay and hold apply before the other fields.
+	// delay and hold delay the call before the other fields apply.
 	delay time.Duration
 	hold  <-chan struct{}
 	// status is returned in place of the API server's answer.
 	status int
-	// The gate does not forward lost calls to the API server, but forwards unanswered calls. The operator does not get an
-	// answer to either of them.
+	// lost means that the gate does not forward the call. unanswered means that the gate forwards the call. In both cases,
+	// the operator does not get an answer.
 	lost, unanswered bool
-	// until keeps the connection of such a call open. If it is nil, the gate closes the connection immediately.
+	// The gate keeps the connection of a lost or unanswered call open until this channel is closed. If it is nil, the gate
+	// closes the connection immediately.
 	until <-chan struct{}
-	// notify is called for such a call.
+	// notify, if set, is called for a lost or unanswered call.
 	notify func()
 }
 
@@ -93,7 +94,7 @@ func newGate(t *testing.T, server *rest.Config) *gate {
 			return nil
 		},
 		ErrorLog: log.New(io.Discard, "", 0),
-		// A client that cannot reach the API server does not get an answer.
+		// If the API server cannot be reached, the operator does not get an answer.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 	g.server = httptest.NewUnstartedServer(g)
@@ -105,7 +106,7 @@ func newGate(t *testing.T, server *rest.Config) *gate {
 	return g
 }
 
-// certificate returns a certificate that the operator trusts while it is valid.
+// certificate returns a self-signed certificate, and adds it to the certificates that the operator trusts.
 func (g *gate) certificate(t *testing.T, notAfter time.Time) *tls.Certificate {
 	t.Helper()
 	certificate, key := testutil.NewCertificate(t, notAfter)
@@ -125,7 +126,7 @@ func (g *gate) greet(*tls.ClientHelloInfo) (*tls.Config, error) {
 	}, nil
 }
 
-// url returns the gate's address for the operator, with the host name in its certificate.
+// url returns the gate's URL for the operator. It contains the host name in the gate's certificate.
 func (g *gate) url() string { return strings.Replace(g.server.URL, "127.0.0.1", "localhost", 1) }
 
 // set sets the gate's rule, and resets the number of writes.
@@ -141,14 +142,14 @@ func (g *gate) outage() {
 	g.server.CloseClientConnections()
 }
 
-// calm removes the rule, and keeps the number of writes.
+// calm removes the rule, but does not reset the number of writes.
 func (g *gate) calm() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.rule = nil
 }
 
-// show changes the certificate for new connections, and closes the existing connections.
+// show makes the gate use a certificate for new connections, and closes the existing connections.
 func (g *gate) show(certificate *tls.Certificate) {
 	g.mu.Lock()
 	g.current = certificate
@@ -163,7 +164,7 @@ func (g *gate) written() int {
 	return g.writes
 }
 
-// asked returns nil after this number of calls of any kind since the rule was set.
+// asked returns an error until the operator has made n calls of any kind since the rule was set.
 func (g *gate) asked(n int) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -188,7 +189,7 @@ func (g *gate) judge(r *http.Request) verdict {
 	return g.rule(c)
 }
 
-// counts reports whether the call writes a stack or its children.
+// counts reports whether a request writes a stack or one of its children.
 func counts(r *http.Request) bool {
 	return r.Method != http.MethodGet && !strings.Contains(r.URL.Path, "/events") &&
 		!strings.Contains(r.URL.Path, "/namespaces/"+names.OperatorNamespace)
@@ -231,7 +232,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// answer writes an error as the API server does.
+// answer writes an error response as the API server does.
 func answer(w http.ResponseWriter, code int) {
 	reason := map[int]metav1.StatusReason{
 		http.StatusConflict: metav1.StatusReasonConflict, http.StatusTooManyRequests: metav1.StatusReasonTooManyRequests,

@@ -14,10 +14,10 @@ type cut struct {
 	name string
 	// arrives means that the n-th write reaches the API server.
 	arrives bool
-	// slow means that the interruption is tried only in the long run, because a lost write has the same effect as a write
-	// that was not made yet.
+	// slow means that the interruption is tried only with the flag -all, because a lost write has the same effect as a
+	// write that was not yet made.
 	slow bool
-	// kills means that the operator is killed. Otherwise, only its calls fail for a short time.
+	// kills means that the operator is killed. Otherwise, its calls fail for a short time.
 	kills bool
 }
 
@@ -28,7 +28,7 @@ var cuts = []cut{
 	{name: "cut off, the write was lost"},
 }
 
-// step returns the distance between two writes at which the interruption is tried.
+// step returns the number of writes from one tried interruption to the next.
 func step() int {
 	if *all {
 		return 1
@@ -39,7 +39,8 @@ func step() int {
 // blackout is the time for which an operator that keeps running is disconnected.
 const blackout = 300 * time.Millisecond
 
-// testKilled kills the operator, or interrupts its calls, at every write for a new stack and for a change to it.
+// testKilled kills the operator or interrupts its calls at the writes for a new stack, and at the writes for a change
+// of the stack.
 func testKilled(t *testing.T, th *theatre) {
 	for i, cut := range cuts {
 		if cut.slow && !*all {
@@ -121,7 +122,7 @@ func closed(channel <-chan struct{}) bool {
 	}
 }
 
-// after returns nil when a time has passed.
+// after returns a check that succeeds when the given time has passed.
 func after(d time.Duration) func() error {
 	end := time.Now().Add(d)
 	return func() error {

@@ -24,7 +24,7 @@ type operator struct {
 	ended     chan error
 }
 
-// startOperator starts an operator that has only the shipped ServiceAccount's token.
+// startOperator starts an operator behind a new gate, with a token of the shipped ServiceAccount.
 func (c *cluster) startOperator(t *testing.T, arguments ...string) *operator {
 	t.Helper()
 	o := &operator{gate: newGate(t, c.Plane.Config), cluster: c, folder: t.TempDir(), arguments: arguments}
@@ -46,8 +46,8 @@ func (c *cluster) startOperator(t *testing.T, arguments ...string) *operator {
 
 func (o *operator) file(name string) string { return filepath.Join(o.folder, name) }
 
-// giveToken writes a new token, as the kubelet does into the operator's pod. The token is valid as long as the object
-// to which it is bound exists.
+// giveToken writes a new token to the operator's token file, as the kubelet does. If bound is not nil, the token is
+// valid only while that Secret exists.
 func (o *operator) giveToken(t *testing.T, bound *corev1.Secret) string {
 	t.Helper()
 	token, err := o.cluster.Plane.OperatorToken(t.Context(), bound)
@@ -60,7 +60,7 @@ func (o *operator) giveToken(t *testing.T, bound *corev1.Secret) string {
 	return token
 }
 
-// start runs the program. Its output is added to its log.
+// start runs the program, and appends its output to the operator's log.
 func (o *operator) start(t *testing.T) {
 	t.Helper()
 	log, err := os.OpenFile(o.file("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -83,14 +83,14 @@ func (o *operator) start(t *testing.T) {
 	go func(process *exec.Cmd) { ended <- process.Wait() }(o.process)
 }
 
-// kill kills the program without a signal that it can handle.
+// kill kills the program with SIGKILL, which the program cannot handle.
 func (o *operator) kill(t *testing.T) {
 	t.Helper()
 	if o.process == nil {
 		return
 	}
 	_ = o.process.Process.Kill() // the program may have ended
-	_ = o.ends(t)                // the error is that the program was killed
+	_ = o.ends(t)                // the error only reports that the program was killed
 }
 
 // restart kills the program and runs it again.
@@ -100,7 +100,7 @@ func (o *operator) restart(t *testing.T) {
 	o.start(t)
 }
 
-// ends waits for the end of the program.
+// ends waits until the program ends, and returns its error.
 func (o *operator) ends(t *testing.T) error {
 	t.Helper()
 	select {

@@ -40,7 +40,7 @@ func restartAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 	}
 }
 
-// wrote returns nil after this number of writes.
+// wrote returns an error until the operator has made n writes.
 func (g *gate) wrote(n int) error {
 	if written := g.written(); written < n {
 		return fmt.Errorf("%d writes", written)
@@ -48,7 +48,7 @@ func (g *gate) wrote(n int) error {
 	return nil
 }
 
-// slowEtcd delays each answer of etcd until the operator has made several writes of a change.
+// slowEtcd delays each answer of etcd until the operator has made several writes for a change.
 func slowEtcd(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.etcd.delay.Store(int64(time.Second / 2)) // half a second in each direction
@@ -58,7 +58,8 @@ func slowEtcd(t *testing.T, th *theatre, _ *stage) func() {
 	}
 }
 
-// clockAhead writes future times into the status, as an operator with a wrong clock would, and starts a new operator.
+// clockAhead writes times in the future into the status, as an operator with a wrong clock does. Then it starts a new
+// operator.
 func clockAhead(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()
 	th.operator.kill(t)
@@ -74,13 +75,14 @@ func clockAhead(t *testing.T, th *theatre, s *stage) func() {
 	return func() { th.operator.start(t) }
 }
 
-// electing lists the flags of operators that elect a leader quickly.
+// electing lists the flags for a quick election of the leader.
 var electing = []string{
 	"--leader-elect", "--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s",
 	"--leader-elect-retry-period=500ms",
 }
 
-// loseLease delays the leader's second write and drops its renewals of the lease, until another operator is the leader.
+// loseLease delays the leader's second write and drops its renewals of the lease until another operator is the leader
+// and has made a write.
 func loseLease(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.operator.kill(t)
@@ -112,7 +114,7 @@ func loseLease(t *testing.T, th *theatre, _ *stage) func() {
 
 // loseAPIServer makes the API server unavailable until the only operator loses its lease. The operator exits, and the
 // test starts it again as the kubelet would. It must then keep running until the API server recovers, because the
-// kubelet's delays would grow with each exit.
+// kubelet increases its delay with each exit.
 func loseAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.operator.kill(t)
@@ -132,7 +134,7 @@ func loseAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 	}
 }
 
-// leaseAhead creates a lease whose holder no longer exists and whose clock was ahead.
+// leaseAhead writes a lease with times in the future. The holder of the lease no longer exists.
 func leaseAhead(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.operator.kill(t)
@@ -167,7 +169,7 @@ func (th *theatre) lease(t *testing.T) *coordinationv1.Lease {
 	return lease
 }
 
-// holder returns the leader, or "" if no process leads.
+// holder returns the identity of the leader, or "" if there is no leader.
 func (th *theatre) holder(t *testing.T) string {
 	t.Helper()
 	if holder := th.lease(t).Spec.HolderIdentity; holder != nil {
@@ -176,7 +178,7 @@ func (th *theatre) holder(t *testing.T) string {
 	return ""
 }
 
-// led returns nil when another operator leads.
+// led returns an error until there is a leader other than before.
 func (th *theatre) led(t *testing.T, before string) error {
 	t.Helper()
 	if holder := th.holder(t); holder == "" || holder == before {

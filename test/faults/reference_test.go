@@ -22,12 +22,12 @@ var references = []fault{
 	},
 }
 
-// certificateLasts is the validity of a certificate. It is long enough for a stack to become ready, even on a slow
-// machine.
+// certificateLasts is the time for which a certificate is valid. It is long enough for a stack to become ready, even on
+// a slow machine.
 const certificateLasts = 30 * time.Second
 
 // certificateEnds waits until the certificate of a running stack expires. The pods must not change, even if an operator
-// starts after that. At the end, the stack gets another certificate.
+// starts later. At the end, the stack gets another certificate.
 func certificateEnds(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()
 	certificate, key := testutil.NewCertificate(t, time.Now().Add(certificateLasts))
@@ -41,12 +41,12 @@ func certificateEnds(t *testing.T, th *theatre, s *stage) func() {
 	eventually(t, "the operator has reconciled the healthy stack", func() error { return th.steady.same(t, th.created) })
 	eventually(t, "the stack still reports the expired certificate", expired)
 	if diff := cmp.Diff(before, s.pods(t)); diff != "" {
-		t.Errorf("pods with a certificate that expired (-want +got):\n%s", diff)
+		t.Errorf("the pods changed after the certificate expired (-want +got):\n%s", diff)
 	}
 	return func() { s.giveCertificate(t, s.certificate, s.key) }
 }
 
-// giveCertificate puts a certificate into the stack's Secret.
+// giveCertificate writes a certificate to the stack's Secret.
 func (s *stage) giveCertificate(t *testing.T, certificate, key []byte) {
 	t.Helper()
 	secret := &corev1.Secret{}
@@ -57,11 +57,11 @@ func (s *stage) giveCertificate(t *testing.T, certificate, key []byte) {
 	}
 }
 
-// renewed checks that the new certificate rolled out the pods once.
+// renewed checks that the new certificate caused one rollout of the pods.
 func renewed(t *testing.T, s *stage) error {
 	t.Helper()
 	if rolled := s.rolled(t); rolled != 2 {
-		return fmt.Errorf("%d revisions of the pods, want two", rolled)
+		return fmt.Errorf("the pods had %d revisions, want two", rolled)
 	}
 	return s.ready(t)
 }

@@ -33,7 +33,7 @@ var registries = []fault{
 func isReady(t *testing.T, s *stage) error { t.Helper(); return s.ready(t) }
 
 // registryGone stops the registry of a stack whose configuration comes from the labels of its image. A restart of the
-// operator and a change of the stack still succeed. Only a change to a new image waits.
+// operator and a change of the stack still succeed. Only a change to a new image is delayed.
 func registryGone(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()
 	var down atomic.Bool
@@ -62,24 +62,24 @@ func registryGone(t *testing.T, th *theatre, s *stage) func() {
 	eventually(t, "the stack is ready after a change without the registry", func() error { return s.ready(t) })
 	changed := s.settled(t)
 	if cmp.Equal(before, changed) {
-		t.Error("the change did not roll out the pods")
+		t.Error("the change did not cause a rollout of the pods")
 	}
 	s.apply(t, spec("2", "b"))
 	eventually(t, "the stack reports that the new image cannot be read", func() error { return s.reports(t, "own:2") })
 	if diff := cmp.Diff(changed, s.pods(t)); diff != "" {
-		t.Errorf("pods while a new image cannot be read (-want +got):\n%s", diff)
+		t.Errorf("the pods changed although the new image cannot be read (-want +got):\n%s", diff)
 	}
 	return func() { down.Store(false) }
 }
 
-// settled returns the pods of an idle stack.
+// settled waits until a stack is idle, and returns its pods.
 func (s *stage) settled(t *testing.T) []string {
 	t.Helper()
 	s.settle(t)
 	return s.pods(t)
 }
 
-// push writes an image that has its configuration in a label.
+// push pushes an image that contains its configuration in a label.
 func push(t *testing.T, reference, distribution string) {
 	t.Helper()
 	config := "version: 2\ndistro_name: " + distribution + "\napis: [inference]\nproviders:\n  inference:\n" +

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// slope is a proxy between the API server and etcd that delays both directions.
+// slope is a proxy between the API server and etcd. It delays the data in both directions.
 type slope struct {
 	listener net.Listener
 	target   string
@@ -35,7 +35,7 @@ func newSlope(t *testing.T, target string) *slope {
 	return s
 }
 
-// join copies between two ends until one of them ends.
+// join copies data between two connections until one of them ends.
 func (s *slope) join(from net.Conn) {
 	to, err := net.Dial("tcp", s.target)
 	if err != nil {
@@ -46,13 +46,13 @@ func (s *slope) join(from net.Conn) {
 	s.carry(from, to)
 }
 
-// packet is data that is forwarded at a certain time.
+// packet contains data, and the time at which to forward it.
 type packet struct {
 	data []byte
 	due  time.Time
 }
 
-// carry forwards packets in their order, and reads the next packet without waiting.
+// carry forwards packets in their order. It reads further packets while packets wait for their time.
 func (s *slope) carry(into io.WriteCloser, from io.ReadCloser) {
 	packets := make(chan packet, 1<<12)
 	go func() {
@@ -62,7 +62,7 @@ func (s *slope) carry(into io.WriteCloser, from io.ReadCloser) {
 				<-time.After(wait)
 			}
 			if _, err := into.Write(p.data); err != nil {
-				_ = from.Close() // closing the connection also ends the reader
+				_ = from.Close() // closing the connection also ends the goroutine that reads
 			}
 		}
 	}()

@@ -27,10 +27,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// stackName is the name of every stack. Each has its own namespace.
+// stackName is the name of every stack. Each stack has its own namespace.
 const stackName = "my"
 
-// full is a stack with every option. NS is a placeholder for its namespace.
+// full is the spec of a stack with all kinds of children. NS is a placeholder for the namespace.
 const full = `
 distribution: {name: starter}
 baseConfig: {configMapName: base}
@@ -73,7 +73,7 @@ externalProviders:
   inference: [{providerId: custom-inference, image: "registry.example.com/custom:v1"}]
 `
 
-// changed removes most options from a full stack and changes the others.
+// changed is another spec of the same stack, without most options of full and with changes of the others.
 const changed = `
 distribution: {name: starter}
 providers:
@@ -121,7 +121,7 @@ func (s *stage) create(t *testing.T, objects ...client.Object) {
 	}
 }
 
-// creds returns the secret values of all providers and stores.
+// creds returns the Secret with the credentials of all providers and stores.
 func (s *stage) creds() *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: s.named("creds"), StringData: map[string]string{
 		"token": "sk-abc", "host": "postgres", "user": "llamastack", "password": "p@ss",
@@ -166,7 +166,7 @@ func (s *stage) get(t *testing.T, name string, into client.Object) {
 	}
 }
 
-// ready returns an error with the conditions of a stack that is not ready.
+// ready returns nil if the stack is ready. Otherwise, it returns an error with the stack's conditions.
 func (s *stage) ready(t *testing.T) error {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
@@ -178,7 +178,7 @@ func (s *stage) ready(t *testing.T) error {
 	return nil
 }
 
-// reports returns nil if one condition that reports a problem contains all the words.
+// reports returns nil if the message of a current condition contains all the given texts.
 func (s *stage) reports(t *testing.T, what ...string) error {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
@@ -189,7 +189,7 @@ func (s *stage) reports(t *testing.T, what ...string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("no condition of generation %d reports %q: %+v", stack.Generation, what, stack.Status.Conditions)
+	return fmt.Errorf("no condition of generation %d contains %q: %+v", stack.Generation, what, stack.Status.Conditions)
 }
 
 // pods returns the UIDs of the stack's pods.
@@ -223,8 +223,8 @@ var kinds = []schema.GroupVersionKind{
 	v1alpha2.GroupVersion.WithKind("LlamaStackDistribution"),
 }
 
-// outcome returns all objects that the operator created for the stack, without the differences between two namespaces,
-// and the number of rollouts of its pods.
+// outcome returns the stack, all objects that the operator created for it, and the numbers of pods and of rollouts. It
+// omits values that differ between two namespaces.
 func (s *stage) outcome(t *testing.T) map[string]any {
 	t.Helper()
 	result := map[string]any{"pods": len(s.pods(t)), "rolled": s.rolled(t)}
@@ -264,7 +264,7 @@ func (s *stage) anywhere(text string) string {
 	return secretDigest.ReplaceAllString(text, names.StorageSecret(stackName)+"-DIGEST")
 }
 
-// rolled counts the revisions of the pods.
+// rolled returns the number of revisions of the pods.
 func (s *stage) rolled(t *testing.T) int {
 	t.Helper()
 	var sets appsv1.ReplicaSetList
@@ -274,7 +274,7 @@ func (s *stage) rolled(t *testing.T) int {
 	return len(sets.Items)
 }
 
-// normalize removes the values that differ in every run.
+// normalize returns an object without the values that differ in every run.
 func normalize(object *unstructured.Unstructured) map[string]any {
 	references := object.GetOwnerReferences()
 	for i := range references {
@@ -283,7 +283,7 @@ func normalize(object *unstructured.Unstructured) map[string]any {
 	annotations := object.GetAnnotations()
 	delete(annotations, names.AnnotationRendered) // the annotation contains the object's generation
 	delete(annotations, "deployment.kubernetes.io/revision")
-	delete(annotations, corev1.LastAppliedConfigAnnotation) // written by kubectl
+	delete(annotations, corev1.LastAppliedConfigAnnotation) // kubectl writes this annotation
 	if len(annotations) == 0 {
 		annotations = nil
 	}
@@ -310,7 +310,7 @@ func normalize(object *unstructured.Unstructured) map[string]any {
 	return kept
 }
 
-// same returns an error with the differences between the stack and an outcome, or an error if the stack is not ready.
+// same returns nil if the stack is ready and its outcome is want. Otherwise, it returns an error with the reason.
 func (s *stage) same(t *testing.T, want map[string]any) error {
 	t.Helper()
 	if err := s.ready(t); err != nil {
@@ -319,7 +319,7 @@ func (s *stage) same(t *testing.T, want map[string]any) error {
 	return differ("another outcome", cmp.Diff(want, s.outcome(t)))
 }
 
-// settle waits until the stack is ready and returns its outcome.
+// settle waits until the stack is ready and idle, and returns its outcome.
 func (s *stage) settle(t *testing.T) map[string]any {
 	t.Helper()
 	eventually(t, "the stack is ready", func() error { return s.ready(t) })
@@ -348,7 +348,7 @@ func (s *stage) claim(t *testing.T) string {
 	return string(claim.UID)
 }
 
-// remove deletes the stack, so that the next operator has less to read.
+// remove deletes the stack, so that the next operator has fewer objects to read.
 func (s *stage) remove(t *testing.T) {
 	t.Helper()
 	if err := s.Delete(t.Context(), &v1alpha2.LlamaStackDistribution{ObjectMeta: s.named(stackName)}); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// stormLasts is the time for which the API server answers every call with an error.
+// stormLasts is the duration of most faults in this file.
 const stormLasts = 3 * time.Second
 
 // storms lists the faults between the operator and the API server.
@@ -47,7 +47,7 @@ var storms = []fault{
 	{name: "the operator's token becomes invalid, and is rotated", slow: true, strikes: []strike{voidToken}, spec: changed},
 }
 
-// storm applies a rule for a while.
+// storm applies a rule for the duration stormLasts.
 func storm(rule rule) strike {
 	return func(t *testing.T, th *theatre, _ *stage) func() {
 		t.Helper()
@@ -59,7 +59,7 @@ func storm(rule rule) strike {
 	}
 }
 
-// outage makes the API server unreachable for a while.
+// outage makes the API server unreachable for the given duration.
 func outage(lasts time.Duration) strike {
 	return func(t *testing.T, th *theatre, _ *stage) func() {
 		t.Helper()
@@ -91,7 +91,7 @@ func everySecond(r rule) rule {
 
 func late(call) verdict { return verdict{delay: time.Second} }
 
-// expiredCertificate closes all connections and makes new connections fail.
+// expiredCertificate makes the gate use an expired certificate, so that new connections fail.
 func expiredCertificate(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.operator.show(th.operator.expired)
@@ -101,7 +101,7 @@ func expiredCertificate(t *testing.T, th *theatre, _ *stage) func() {
 	}
 }
 
-// voidToken deletes the object that the operator's token is bound to, and gives the operator a new token at the end.
+// voidToken deletes the object to which the operator's token is bound, and gives the operator a new token at the end.
 func voidToken(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()
 	bound := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: names.OperatorNamespace, Name: "bound"}}
@@ -119,7 +119,8 @@ func voidToken(t *testing.T, th *theatre, s *stage) func() {
 	}
 }
 
-// refuses returns nil when the API server rejects a token. The API server caches its answer for some seconds.
+// refuses returns an error until the API server rejects a token. The API server caches the validity of a token for some
+// seconds.
 func (c *cluster) refuses(t *testing.T, token string) error {
 	t.Helper()
 	config := rest.AnonymousClientConfig(c.Plane.Config)
@@ -129,17 +130,17 @@ func (c *cluster) refuses(t *testing.T, token string) error {
 		err = bearer.Create(t.Context(), &authenticationv1.SelfSubjectReview{})
 	}
 	if !apierrors.IsUnauthorized(err) {
-		return fmt.Errorf("the answer to the token is %w", err)
+		return fmt.Errorf("the API server does not reject the token: %w", err)
 	}
 	return nil
 }
 
-// answered returns nil if a call since the last change of rule got this status.
+// answered returns nil if a call since the last change of the rule was answered with this status.
 func (g *gate) answered(status int) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.answers[status] == 0 {
-		return fmt.Errorf("no call was answered %d", status)
+		return fmt.Errorf("no call was answered with status %d", status)
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 )
 
 var (
-	all  = flag.Bool("all", false, "try every write instead of every third, and the faults that take a long time")
-	into = flag.String("table", "", "file that the table of faults is written to")
+	all  = flag.Bool("all", false, "interrupt every write instead of every third write, and run the faults that take a long time")
+	into = flag.String("table", "", "file to which the table of faults is written")
 )
 
 // row contains the results of a fault.
@@ -45,7 +45,7 @@ func (r row) String() string {
 	return fmt.Sprintf("| %s | %s | %s | %s |", r.fault, r.writes, span(r.converged), r.pods)
 }
 
-// span returns the range of some durations.
+// span returns the range of the durations as a text.
 func span(durations []time.Duration) string {
 	if len(durations) == 0 {
 		return "–"

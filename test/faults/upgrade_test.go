@@ -28,9 +28,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// before is the program of an older operator. The upgrade begins with the objects of that operator, and the test writes
-// these objects to the cases. If before is unset, the cases contain the objects of commit 2eb38a2, the last commit
-// before preflights.
+// before is the program of an older operator. If it is set, the upgrade begins with the objects that this operator
+// creates, and the test writes these objects to the cases. The cases in the repository contain the objects of commit
+// 2eb38a2, the last commit before preflights.
 var before = flag.String("before", "", "program of the operator to upgrade from; if set, the test rewrites testdata/upgrade")
 
 const (
@@ -39,8 +39,8 @@ const (
 	someUID = types.UID("00000000-0000-0000-0000-000000000000")
 )
 
-// testUpgrade starts the newest operator in a cluster with the stacks of an older operator. Pods, and the objects on
-// which they depend, must not change.
+// testUpgrade starts the current operator in a cluster with the stacks of an older operator. The pods and the objects
+// on which they depend must not change.
 func testUpgrade(t *testing.T, th *theatre, order int) {
 	t.Helper()
 	th.operator.kill(t)
@@ -53,7 +53,7 @@ func testUpgrade(t *testing.T, th *theatre, order int) {
 	th.calm()
 	th.operator.start(t)
 	r := row{order: order, fault: "the operator is upgraded", pods: "unchanged"}
-	r.converged = append(r.converged, eventually(t, "every stack observed", func() error {
+	r.converged = append(r.converged, eventually(t, "the operator has observed every stack", func() error {
 		var missing []error
 		for _, s := range stages {
 			missing = append(missing, s.observed(t))
@@ -110,7 +110,7 @@ func (th *theatre) oldStages(t *testing.T) []*stage {
 	return stages
 }
 
-// read returns the objects of a file, for the stack with this UID.
+// read returns the objects in a file. It replaces the placeholder for the UID of the stack.
 func read(t *testing.T, file string, uid types.UID) []*unstructured.Unstructured {
 	t.Helper()
 	content, err := os.ReadFile(file)
@@ -151,7 +151,7 @@ func (s *stage) restore(t *testing.T, folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Fields that no version has any more are removed, as by an API server.
+	// Fields that no version contains any more are removed, as an API server removes them.
 	if err := yaml.Unmarshal(content, &stack.Status); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func (s *stage) restore(t *testing.T, folder string) {
 	}
 }
 
-// runBefore runs the older operator with the stacks, and records the objects.
+// runBefore runs the older operator, and records the objects that it creates for the stacks.
 func (th *theatre) runBefore(t *testing.T, stages []*stage, folders []string) {
 	t.Helper()
 	newest := th.program
@@ -193,7 +193,8 @@ func (s *stage) keep(t *testing.T, folder string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if object.GetName() == names.CABundle(stackName) { // without the public certificates, which every operator includes
+		// The public certificates are omitted, because every operator contains them.
+		if object.GetName() == names.CABundle(stackName) {
 			trusted, _ := testutil.SameCertificate(t)
 			applied.Object["data"] = map[string]any{names.CABundleFile: string(trusted)}
 		}
@@ -237,18 +238,18 @@ func (s *stage) children(t *testing.T) []unstructured.Unstructured {
 // running contains the state that an upgrade must not change.
 type running struct {
 	Pods []string
-	// Rolled counts the revisions of the pods.
+	// Rolled is the number of revisions of the pods.
 	Rolled int
-	// Deployment is its specification, and the number of its changes.
+	// Deployment is the spec of the Deployment, and Generation is its generation.
 	Deployment appsv1.DeploymentSpec
 	Generation int64
 	// Children are the UIDs of all children, by kind and name.
 	Children map[string]types.UID
 }
 
-// untouched compares the stacks before and after the upgrade. The newer operator may record once, in an annotation of
-// the Deployment, that it keeps a template that it would render differently. It may also create objects that the older
-// operator did not create.
+// untouched compares the state of a stack before and after the upgrade. Two changes are allowed: The newer operator may
+// record once, in an annotation of the Deployment, that it keeps a pod template that it would render differently. It
+// may also create objects that the older operator did not create.
 func (was running) untouched(is running) string {
 	if is.Generation == was.Generation+1 {
 		is.Generation = was.Generation
@@ -274,7 +275,7 @@ func (s *stage) running(t *testing.T) running {
 	return r
 }
 
-// available returns an error with the number of available pods until all pods of the Deployment are available.
+// available returns an error until all pods of the Deployment are available.
 func (s *stage) available(t *testing.T) error {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
@@ -285,7 +286,7 @@ func (s *stage) available(t *testing.T) error {
 	return nil
 }
 
-// observed returns an error if the running operator has not observed the stack, or if the stack is not ready.
+// observed returns an error until the current operator has observed the stack and the stack is ready.
 func (s *stage) observed(t *testing.T) error {
 	t.Helper()
 	if got := s.stack(t).Status.Version.OperatorVersion; got != version {

@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// users lists the actions of users between two writes of the operator, or after them.
+// users lists actions of users, between two writes of the operator or while it is idle.
 var users = []fault{
 	{name: "kubectl apply of the stack, in the middle of a change", strikes: []strike{between(applyStack)}, spec: changed},
 	{name: "kubectl apply of the Deployment, in the middle of a change", strikes: []strike{between(applyDeployment)}, spec: changed},
@@ -32,13 +32,13 @@ var users = []fault{
 	{name: "kubectl rollout undo, and the next change", before: []string{full, changed}, strikes: []strike{undo}, rolls: true, after: likeNew(third)},
 }
 
-// fixed has a number of replicas that no autoscaler changes.
+// fixed is a spec with a fixed number of replicas and without an autoscaler.
 const fixed = `{distribution: {name: starter}, workload: {replicas: 2}}`
 
-// third is another change of a changed stack.
+// third is a third spec, which differs from changed in one URL.
 var third = strings.Replace(changed, "http://other:8000", "http://third:8000", 1)
 
-// between calls act before the operator makes the second write of a change.
+// between returns a strike that calls act before the operator makes the second write of a change.
 func between(act func(*testing.T, *stage)) strike {
 	return func(t *testing.T, th *theatre, s *stage) func() {
 		t.Helper()
@@ -66,7 +66,7 @@ func between(act func(*testing.T, *stage)) strike {
 	}
 }
 
-// at calls act while the operator is idle.
+// at returns a strike that calls act while the operator is idle.
 func at(act func(*testing.T, *stage)) strike {
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()
@@ -74,13 +74,13 @@ func at(act func(*testing.T, *stage)) strike {
 	}
 }
 
-// applyStack applies the same spec again, as every pipeline does.
+// applyStack applies the same spec again, as a deployment pipeline does.
 func applyStack(t *testing.T, s *stage) {
 	t.Helper()
 	s.kubectlApply(t, "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution", stackName, changed)
 }
 
-// applyDeployment applies a field that the operator owns.
+// applyDeployment applies a field of the Deployment that the operator owns.
 func applyDeployment(t *testing.T, s *stage) {
 	t.Helper()
 	s.kubectlApply(t, "apiVersion: apps/v1\nkind: Deployment", stackName, "progressDeadlineSeconds: 7", "--server-side",
@@ -127,7 +127,7 @@ func hasTwo(t *testing.T, s *stage) error {
 	return s.ready(t)
 }
 
-// undo rolls the Deployment back. The operator keeps the rollback until the spec changes.
+// undo rolls the Deployment back. The operator does not revert the rollback until the spec changes.
 func undo(t *testing.T, _ *theatre, s *stage) func() {
 	t.Helper()
 	s.kubectl(t, "", "rollout", "undo", "deployment/"+stackName)
@@ -141,7 +141,7 @@ func undo(t *testing.T, _ *theatre, s *stage) func() {
 	return func() { s.apply(t, third) }
 }
 
-// likeNew checks that the Deployment is the same as in a new stack.
+// likeNew returns a check that the Deployment is the same as for a new stack with this spec.
 func likeNew(spec string) func(*testing.T, *stage) error {
 	var want any
 	return func(t *testing.T, s *stage) error {
@@ -157,7 +157,7 @@ func likeNew(spec string) func(*testing.T, *stage) error {
 	}
 }
 
-// kubectl runs the real program. Its editor sets the deadline of a Deployment.
+// kubectl runs the real kubectl. The editor in its environment sets the deadline of a Deployment.
 func (s *stage) kubectl(t *testing.T, input string, arguments ...string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), testutil.Kubectl(),

@@ -30,14 +30,15 @@ var webhooks = []fault{
 }
 
 const (
-	// broken and hanging replace the code of a webhook's answer. Zero means that the webhook allows every request.
+	// broken and hanging are special values in place of the status code of a webhook's answer. With the value zero, the
+	// webhook allows every request.
 	broken, hanging = -1, -2
 	webhookName     = "holidays.example.com"
 	webhookSays     = "no changes before the holidays"
 )
 
-// webhook registers a webhook for Deployments that gives this answer, and waits until the API server rejects changes of
-// the Deployment. The returned function waits until the stack reports the webhook, and then ends the fault.
+// webhook registers a webhook for Deployments that answers with this code, and waits until the API server rejects
+// changes of the Deployment. The returned function waits until the stack reports the webhook, and then ends the fault.
 func webhook(answer int32) strike {
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()
@@ -55,14 +56,14 @@ func webhook(answer int32) strike {
 				return s.reports(t, fmt.Sprintf("apply Deployment %q: ", stackName), says, remedy)
 			})
 			if diff := cmp.Diff(before, s.pods(t)); diff != "" {
-				t.Errorf("pods while the webhook rejects changes (-want +got):\n%s", diff)
+				t.Errorf("the pods changed while the webhook rejects changes (-want +got):\n%s", diff)
 			}
 			w.answer.Store(0)
 		}
 	}
 }
 
-// otherWebhook is a webhook that does not belong to the operator.
+// otherWebhook is the admission webhook of another user.
 type otherWebhook struct {
 	server      *httptest.Server
 	certificate []byte

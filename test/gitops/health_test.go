@@ -24,7 +24,7 @@ func condition(name string, state metav1.ConditionStatus, reason, message string
 	return metav1.Condition{Type: name, Status: state, Reason: reason, Message: message}
 }
 
-// observed returns the conditions of a stack whose children are applied.
+// observed returns the conditions of a stack after the operator has applied all children.
 func observed(available metav1.Condition) []metav1.Condition {
 	return []metav1.Condition{
 		condition(v1alpha2.ConditionValidationSucceeded, "True", v1alpha2.ReasonSpecValid, "The spec is valid"),
@@ -40,7 +40,7 @@ func available(state metav1.ConditionStatus, reason, message string) metav1.Cond
 	return condition(v1alpha2.ConditionAvailable, state, reason, message)
 }
 
-// cases lists the states of a stack, and what the tools must show for them.
+// cases contains states of a stack, and the health that the tools must show for each state.
 var cases = map[string]struct {
 	in       status.Input
 	phase    v1alpha2.Phase
@@ -54,7 +54,7 @@ var cases = map[string]struct {
 		phase: v1alpha2.PhaseInitializing, flux: kstatus.InProgressStatus, argo: "Progressing",
 		argoText: "Available: 0/1 replicas available",
 	},
-	"rolling out, and earlier pods serve": {
+	"a rollout while earlier pods serve": {
 		in: status.Input{
 			Serving: true, Earlier: true, Observed: observed(available("False", v1alpha2.ReasonRolloutInProgress,
 				"0/1 replicas available")),
@@ -66,7 +66,7 @@ var cases = map[string]struct {
 		in:    status.Input{Serving: true, Observed: observed(available("True", v1alpha2.ReasonMinimumReplicasAvailable, "1/1 replicas available"))},
 		phase: v1alpha2.PhaseReady, flux: kstatus.CurrentStatus, argo: "Healthy", argoText: "The stack runs as requested",
 	},
-	"failed spec, and earlier pods serve": {
+	"an invalid spec while earlier pods serve": {
 		in: status.Input{
 			Serving: true, Observed: []metav1.Condition{available("True", v1alpha2.ReasonMinimumReplicasAvailable, "1/1 replicas available with an earlier config")},
 			Failure: &status.Failure{
@@ -77,7 +77,7 @@ var cases = map[string]struct {
 		phase: v1alpha2.PhaseFailed, flux: kstatus.FailedStatus, argo: "Degraded",
 		argoText: "ValidationSucceeded: spec.x is invalid",
 	},
-	"missing Secret, and earlier pods serve": {
+	"a missing Secret while earlier pods serve": {
 		in: status.Input{
 			Serving: true, Observed: []metav1.Condition{
 				condition(v1alpha2.ConditionValidationSucceeded, "True", v1alpha2.ReasonSpecValid, "The spec is valid"),
@@ -179,8 +179,8 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// TestHealthOfAnUnobservedStack checks that the health of a stack is in progress until the operator has observed its
-// spec.
+// TestHealthOfAnUnobservedStack checks that Argo CD shows the health Progressing until the operator has observed the
+// spec of a stack.
 func TestHealthOfAnUnobservedStack(t *testing.T) {
 	check := healthCheck(t)
 	behind, _ := object(t, cases["ready"].in)
@@ -215,14 +215,14 @@ func TestNoMessageTwice(t *testing.T) {
 			kind, _ := fields["type"].(string)
 			message, _ := fields["message"].(string)
 			if other, twice := seen[message]; twice || message == "" {
-				t.Errorf("%s: %s has the message %q, which is also the message of %q", name, kind, message, other)
+				t.Errorf("%s: the message of %s is %q, which is empty or the same as the message of %q", name, kind, message, other)
 			}
 			seen[message] = kind
 		}
 	}
 }
 
-// healthCheck returns the check in the documentation.
+// healthCheck returns the health check in the documentation.
 func healthCheck(t *testing.T) string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(testutil.Root(), "docs/how-to/gitops-argo-cd.md"))
@@ -237,8 +237,8 @@ func healthCheck(t *testing.T) string {
 	return check
 }
 
-// argo runs a health check as Argo CD does, with the object as the global variable obj, and without libraries that
-// access the system.
+// argo runs a health check as Argo CD does: the global variable obj contains the object, and libraries that access the
+// system are not available.
 func argo(t *testing.T, check string, object map[string]any) (health, message string) {
 	t.Helper()
 	state := lua.NewState(lua.Options{SkipOpenLibs: true})

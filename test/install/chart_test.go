@@ -89,7 +89,7 @@ func TestTheChartsArguments(t *testing.T) {
 			for _, namespace := range namespaces {
 				if diff := cmp.Diff(inNamespace(clusterRole(t, read(t, plain)).Rules),
 					roleIn(t, objects, namespace).Rules); diff != "" {
-					t.Errorf("rules in %s (-those of the ClusterRole +got):\n%s", namespace, diff)
+					t.Errorf("rules in %s (-ClusterRole +got):\n%s", namespace, diff)
 				}
 			}
 		})

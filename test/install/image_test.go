@@ -20,8 +20,8 @@ import (
 // instruction is one instruction of the Dockerfile.
 type instruction struct{ name, arguments string }
 
-// dockerfile reads the instructions of each stage. The Dockerfiles of this repository do not use heredocs or another
-// escape character.
+// dockerfile returns the instructions of each stage. It does not support heredocs and other escape characters, because
+// the Dockerfiles of this repository do not use them.
 func dockerfile(t *testing.T) [][]instruction {
 	t.Helper()
 	var stages [][]instruction
@@ -69,17 +69,17 @@ func all(stage []instruction, name string) []string {
 	return found
 }
 
-// only returns the arguments of the only instruction of a name.
+// only returns the arguments of the only instruction with the given name.
 func only(t *testing.T, stage []instruction, name string) string {
 	t.Helper()
 	found := all(stage, name)
 	if len(found) != 1 {
-		t.Fatalf("%d instructions %s in a stage, want one", len(found), name)
+		t.Fatalf("the stage has %d instructions %s, want one", len(found), name)
 	}
 	return found[0]
 }
 
-// The base images are pinned by digest, and the build does not emulate a processor.
+// The base images are pinned by digest, and the build runs without emulation of another processor.
 func TestBasesArePinned(t *testing.T) {
 	stages := dockerfile(t)
 	pinned := regexp.MustCompile(`^(--platform=\$BUILDPLATFORM )?[a-z.]+/[a-z0-9/-]+:[a-z0-9.]+@sha256:[0-9a-f]{64}( AS build)?$`)
@@ -103,7 +103,7 @@ func TestTheImageHasTheGoOfTheModule(t *testing.T) {
 	base := only(t, dockerfile(t)[0], "FROM")
 	got := regexp.MustCompile(`/golang:(1\.\d+)\.(\d+)@`).FindStringSubmatch(base)
 	if wanted == nil || got == nil {
-		t.Fatalf("no Go version in go.mod (%v) or in FROM %s (%v)", wanted, base, got)
+		t.Fatalf("there is no Go version in go.mod (%v) or in FROM %s (%v)", wanted, base, got)
 	}
 	least, _ := strconv.Atoi(wanted[2])
 	if patch, _ := strconv.Atoi(got[2]); got[1] != wanted[1] || patch < least {
@@ -127,7 +127,7 @@ func TestProgramIsStaticAndContainsItsVersion(t *testing.T) {
 		t.Errorf("arguments of the build are %q", declared)
 	}
 	if !strings.Contains(readFile(t, "cmd/manager/main.go"), "\nvar version string\n") {
-		t.Error("cmd/manager has no variable version that the build could set")
+		t.Error("cmd/manager has no variable version, so the build cannot set the version")
 	}
 }
 
@@ -140,10 +140,10 @@ func TestTheImageFitsTheManifest(t *testing.T) {
 		t.Fatalf("ENTRYPOINT is %q (error %v), want one program without a shell", entrypoint, err)
 	}
 	if copied := only(t, shipped, "COPY"); copied != "--from=build /manager "+entrypoint[0] {
-		t.Errorf("COPY %s, and the entry point is %s", copied, entrypoint[0])
+		t.Errorf("the arguments of COPY are %s, but the entry point is %s", copied, entrypoint[0])
 	}
 	if names := all(shipped, "CMD"); names != nil {
-		t.Errorf("CMD %q would add arguments that the manifest does not have", names)
+		t.Errorf("CMD %q adds arguments that the manifest does not contain", names)
 	}
 	user := only(t, shipped, "USER")
 	if uid, gid := 0, 0; !scans(user, &uid, &gid) || uid == 0 || gid == 0 {
@@ -152,7 +152,7 @@ func TestTheImageFitsTheManifest(t *testing.T) {
 	pod := one[appsv1.Deployment](t, read(t, plain), "Deployment").Spec.Template.Spec
 	container := pod.Containers[0]
 	if container.Command != nil {
-		t.Errorf("the Deployment starts %q and not the image's entry point", container.Command)
+		t.Errorf("the Deployment starts %q instead of the image's entry point", container.Command)
 	}
 	if own := container.SecurityContext; pod.SecurityContext.RunAsUser != nil || own.RunAsUser != nil {
 		t.Error("the Deployment sets a user, but OpenShift chooses the user, and on other clusters the image sets it")
@@ -212,7 +212,7 @@ func TestDockerfileCopiesEveryFile(t *testing.T) {
 	}
 	for _, file := range files {
 		if !slices.ContainsFunc(copied, func(path string) bool { return file == path || strings.HasPrefix(file, path) }) {
-			t.Errorf("%s is not copied", file)
+			t.Errorf("the Dockerfile does not copy %s", file)
 		}
 		if heldBack(ignored, file) {
 			t.Errorf(".dockerignore excludes %s", file)
@@ -228,8 +228,9 @@ func TestDockerfileCopiesEveryFile(t *testing.T) {
 	}
 }
 
-// heldBack reports whether .dockerignore excludes a path. It supports the patterns that this file uses: a path with all
-// paths below it, * alone, **/ before a name, and ! for an exception. The last match applies.
+// heldBack reports whether .dockerignore excludes a path. It supports only the kinds of patterns in this repository: a
+// path with all paths below it, * alone, **/ before a name, and ! for an exception. The last pattern that matches
+// applies.
 func heldBack(patterns []string, file string) bool {
 	held := false
 	for _, pattern := range patterns {

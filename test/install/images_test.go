@@ -51,7 +51,7 @@ func TestEveryImageIsListed(t *testing.T) {
 	found := map[string]bool{}
 	add := func(objects map[string][]*unstructured.Unstructured) {
 		for kind, each := range objects {
-			if kind == "CustomResourceDefinition" { // the schema describes images, but does not name any
+			if kind == "CustomResourceDefinition" { // the schema has fields for images, but contains no image
 				continue
 			}
 			for _, object := range each {
@@ -66,12 +66,12 @@ func TestEveryImageIsListed(t *testing.T) {
 		add(rendered(t, folder))
 	}
 	for image := range found {
-		if strings.HasPrefix(image, "registry.example.com/") { // from the values of a test case of the chart
+		if strings.HasPrefix(image, "registry.example.com/") { // the image is from the values of a test case of the chart
 			delete(found, image)
 		}
 	}
 	if len(found) == 0 {
-		t.Fatal("the manifests do not name an image")
+		t.Fatal("the manifests contain no image")
 	}
 	for _, one := range distribution.Images() {
 		found[one.Image] = true
@@ -84,15 +84,15 @@ func TestEveryImageIsListed(t *testing.T) {
 	}
 	for _, image := range images {
 		if !found[image] {
-			t.Errorf("%s is in dist/images.txt, but no manifest, chart or catalogue names it", image)
+			t.Errorf("%s is in dist/images.txt, but not in a manifest, the chart or the catalogue: run make generate", image)
 		}
 	}
 	if len(slices.Compact(slices.Sorted(slices.Values(images)))) != len(images) {
-		t.Error("dist/images.txt has an image twice")
+		t.Error("dist/images.txt contains an image twice")
 	}
 }
 
-// chartCases returns the values with which the tests render the chart.
+// chartCases returns the names of the cases for which the tests render the chart.
 func chartCases(t *testing.T) []string {
 	t.Helper()
 	folders, err := filepath.Glob(filepath.Join(testutil.Root(), "test/chart/testdata/render/*/want"))
@@ -108,7 +108,8 @@ func chartCases(t *testing.T) []string {
 // imageText matches an image that is written in a template instead of a value.
 var imageText = regexp.MustCompile(`(?m)^\s*(?:- )?image:\s*([^\s{"]\S*|"[^{]\S*)`)
 
-// No template of the chart has its own image: its cases render only the images of their values.
+// No template of the chart contains an image itself, because the test above finds only the images in the rendered
+// cases.
 func TestTemplatesNameNoImage(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testutil.Root(), "charts/llama-stack-k8s-operator/templates/*.yaml"))
 	if err != nil || len(files) == 0 {
@@ -120,7 +121,7 @@ func TestTemplatesNameNoImage(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, match := range imageText.FindAllStringSubmatch(readFile(t, name), -1) {
-			t.Errorf("%s names the image %q: take it from a value, and list it", name, match[1])
+			t.Errorf("%s contains the image %q: use a value of the chart instead, and add the image to dist/images.txt", name, match[1])
 		}
 	}
 }

@@ -58,7 +58,7 @@ func each(t *testing.T, test func(t *testing.T, objects manifest)) {
 func one[T any](t *testing.T, objects manifest, kind string) T {
 	t.Helper()
 	if n := len(objects[kind]); n != 1 {
-		t.Fatalf("%d objects of kind %s, want one", n, kind)
+		t.Fatalf("there are %d objects of kind %s, want one", n, kind)
 	}
 	return as[T](t, objects[kind][0])
 }
@@ -79,7 +79,7 @@ func watched(t *testing.T, objects manifest) []string {
 	return arguments(t, objects).WatchNamespaces
 }
 
-// arguments returns the Deployment's arguments as the program reads them.
+// arguments returns the options that the program reads from the Deployment's arguments.
 func arguments(t *testing.T, objects manifest) manager.Options {
 	t.Helper()
 	var options manager.Options
@@ -158,12 +158,12 @@ func TestEveryBindingIsTheOperators(t *testing.T) {
 	})
 }
 
-// No rule has wildcards. The rules for the lease, the ConfigMap, the Secrets, definitions and webhook configurations
-// name these objects.
+// No rule contains wildcards. The rules for the lease, the ConfigMap, the Secrets, definitions and webhook
+// configurations list the names of these objects.
 func TestRulesAreNarrow(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		for _, object := range slices.Concat(objects["ClusterRole"], objects["Role"]) {
-			// Both kinds have the same rules.
+			// A Role and a ClusterRole have the same type of rules.
 			object.SetKind("ClusterRole")
 			for _, rule := range as[rbacv1.ClusterRole](t, object).Rules {
 				for _, granted := range [][]string{rule.APIGroups, rule.Resources, rule.Verbs, rule.NonResourceURLs} {
@@ -173,7 +173,7 @@ func TestRulesAreNarrow(t *testing.T) {
 				}
 				for _, group := range []string{"apiextensions.k8s.io", "admissionregistration.k8s.io"} {
 					if slices.Contains(rule.APIGroups, group) && len(rule.ResourceNames) == 0 {
-						t.Errorf("%s grants any object: %v", object.GetName(), rule)
+						t.Errorf("%s grants access to all objects: %v", object.GetName(), rule)
 					}
 				}
 			}
@@ -192,7 +192,7 @@ func TestRulesAreNarrow(t *testing.T) {
 	})
 }
 
-// roleIn returns the only Role of a namespace.
+// roleIn returns the only Role in a namespace.
 func roleIn(t *testing.T, objects manifest, namespace string) rbacv1.Role {
 	t.Helper()
 	var found []rbacv1.Role
@@ -202,13 +202,13 @@ func roleIn(t *testing.T, objects manifest, namespace string) rbacv1.Role {
 		}
 	}
 	if len(found) != 1 {
-		t.Fatalf("%d Roles in namespace %q, want one", len(found), namespace)
+		t.Fatalf("there are %d Roles in namespace %q, want one", len(found), namespace)
 	}
 	return found[0]
 }
 
-// The two replicas run on different nodes if possible, one of them stays when nodes are drained, and a replica that
-// stops has the time to release its lease.
+// The two replicas run on different nodes if possible. One of them keeps running when nodes are drained, and a replica
+// has enough time to release its lease when it stops.
 func TestOneReplicaStays(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		deployment := one[appsv1.Deployment](t, objects, "Deployment").Spec
@@ -221,10 +221,10 @@ func TestOneReplicaStays(t *testing.T) {
 		}
 		pod := deployment.Template.Spec
 		if n := len(pod.TopologySpreadConstraints); n != 1 {
-			t.Fatalf("%d constraints spread the pods, want one", n)
+			t.Fatalf("the pods have %d topology spread constraints, want one", n)
 		}
 		if diff := cmp.Diff(deployment.Selector, pod.TopologySpreadConstraints[0].LabelSelector); diff != "" {
-			t.Errorf("the constraint counts other pods (-want +got):\n%s", diff)
+			t.Errorf("the topology spread constraint selects other pods (-want +got):\n%s", diff)
 		}
 		if grace := time.Duration(*pod.TerminationGracePeriodSeconds) * time.Second; grace <= manager.GracefulShutdown {
 			t.Errorf("a pod is killed after %v, but its work may take %v", grace, manager.GracefulShutdown)
@@ -232,12 +232,12 @@ func TestOneReplicaStays(t *testing.T) {
 	})
 }
 
-// Only the operator's own pod has the token, because the manifest mounts it explicitly.
+// Only the operator's own pod has the token of the ServiceAccount, because the Deployment mounts the token explicitly.
 func TestOnlyTheOperatorPodHasAToken(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		if mounts := one[corev1.ServiceAccount](t, objects, "ServiceAccount").AutomountServiceAccountToken; mounts == nil ||
 			*mounts {
-			t.Error("every pod with the account gets its token")
+			t.Error("every pod with the ServiceAccount gets its token")
 		}
 		if mounts := one[appsv1.Deployment](t, objects,
 			"Deployment").Spec.Template.Spec.AutomountServiceAccountToken; mounts == nil || !*mounts {
@@ -249,7 +249,7 @@ func TestOnlyTheOperatorPodHasAToken(t *testing.T) {
 func TestManagerAcceptsItsArguments(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		if !arguments(t, objects).LeaderElect {
-			t.Error("the Deployment does not elect a leader: two pods of a rollout would both work")
+			t.Error("leader election is disabled: two pods would be active at the same time during a rollout")
 		}
 	})
 }

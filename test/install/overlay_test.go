@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The operator for some namespaces has Roles only in these namespaces, with the rules of the ClusterRole, and no
-// permissions in other namespaces.
+// The operator for some namespaces has Roles in these namespaces, with the rules of the ClusterRole, and in its own
+// namespace. It has no permissions in other namespaces.
 func TestNamespacedHasRolesOnly(t *testing.T) {
 	objects := read(t, namespaced)
 	if n := len(objects["ClusterRoleBinding"]); n != 0 {
@@ -22,18 +22,18 @@ func TestNamespacedHasRolesOnly(t *testing.T) {
 	}
 	namespaces := watched(t, objects)
 	if len(namespaces) == 0 || len(objects["Role"]) != len(namespaces)+1 {
-		t.Fatalf("%d Roles for the namespaces %q and the operator's own", len(objects["Role"]), namespaces)
+		t.Fatalf("there are %d Roles, want one for each of the namespaces %q and one for the operator's own namespace", len(objects["Role"]), namespaces)
 	}
 	want := inNamespace(clusterRole(t, read(t, plain)).Rules)
 	for _, namespace := range namespaces {
 		if namespace == names.OperatorNamespace {
-			t.Errorf("users who may write stacks in %s may run pods as the operator", namespace)
+			t.Errorf("the operator watches its own namespace %s: users who may write stacks there could run pods with the operator's permissions", namespace)
 		}
 		if diff := cmp.Diff(want, roleIn(t, objects, namespace).Rules); diff != "" {
-			t.Errorf("rules in %s (-those of the ClusterRole +got):\n%s", namespace, diff)
+			t.Errorf("rules in %s (-ClusterRole +got):\n%s", namespace, diff)
 		}
 	}
-	// The authentication of clients of the metrics requires a cluster-wide permission.
+	// The metrics are disabled, because the authentication of their clients requires a cluster-wide permission.
 	if address := arguments(t, objects).MetricsBindAddress; address != "0" {
 		t.Errorf("metrics are served at %q", address)
 	}
@@ -53,8 +53,8 @@ func clusterRole(t *testing.T, objects manifest) rbacv1.ClusterRole {
 	return rbacv1.ClusterRole{}
 }
 
-// inNamespace returns the rules of the ClusterRole that a Role in a namespace has. It omits cluster-wide rules, and the
-// permission to write stacks, which only the migration of all stacks requires.
+// inNamespace returns the rules of the ClusterRole that a Role in a namespace must contain. It omits cluster-wide
+// rules, and the permission to write stacks, because only the migration of all stacks requires it.
 func inNamespace(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	var kept []rbacv1.PolicyRule
 	for _, rule := range rules {
@@ -73,8 +73,8 @@ func inNamespace(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	return kept
 }
 
-// On OpenShift, only the certificates that the cluster issues for metrics and webhooks, and the constraint of the pod,
-// differ.
+// The manifest for OpenShift differs only in the certificates that the cluster issues for metrics and webhooks, and in
+// the security context constraint of the pod.
 func TestOpenShift(t *testing.T) {
 	const servingCert, injected = "service.beta.openshift.io/serving-cert-secret-name", "service.beta.openshift.io/inject-cabundle"
 	objects, elsewhere := read(t, openShift), read(t, plain)
@@ -92,14 +92,14 @@ func TestOpenShift(t *testing.T) {
 		unstructured.RemoveNestedField(service.Object, "metadata", "annotations", servingCert)
 	}
 	if len(paths) > 0 {
-		t.Errorf("no Service for the certificates %v", paths)
+		t.Errorf("there is no Service for the certificates %v", paths)
 	}
 	takeAnnotations(t, objects, injected, "true")
 	delete(pod.Annotations, "openshift.io/required-scc")
 	compareRest(t, objects, elsewhere, deployment, 2)
 }
 
-// With cert-manager, only the certificate of the webhooks differs.
+// The manifest for cert-manager differs only in the certificate of the webhooks.
 func TestCertManager(t *testing.T) {
 	objects, elsewhere := read(t, certManager), read(t, plain)
 	deployment := one[appsv1.Deployment](t, objects, "Deployment")
@@ -135,8 +135,8 @@ func checkMounted(t *testing.T, pod *corev1.PodTemplateSpec, secret, path string
 	}
 }
 
-// takeAnnotations removes the annotation that makes another controller write the authority of the webhooks into the
-// objects that call them.
+// takeAnnotations removes an annotation from the objects that call the webhooks. The annotation makes another
+// controller write the CA bundle into these objects.
 func takeAnnotations(t *testing.T, objects manifest, annotation, want string) {
 	t.Helper()
 	for _, kind := range []string{"CustomResourceDefinition", "ValidatingWebhookConfiguration"} {
@@ -156,7 +156,7 @@ func compareRest(t *testing.T, objects, elsewhere manifest, deployment appsv1.De
 	deployment.Spec.Template.Spec.Volumes, container.VolumeMounts = nil, nil
 	container.Args = container.Args[:len(container.Args)-arguments]
 	if diff := cmp.Diff(one[appsv1.Deployment](t, elsewhere, "Deployment"), deployment); diff != "" {
-		t.Errorf("other differences in the Deployment (-plain manifest +this one):\n%s", diff)
+		t.Errorf("other differences in the Deployment (-plain manifest +this manifest):\n%s", diff)
 	}
 	for _, each := range []manifest{objects, elsewhere} {
 		delete(each, "Deployment")

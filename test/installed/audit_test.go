@@ -27,7 +27,7 @@ func (c call) String() string {
 	return fmt.Sprintf("%s %s: %d %s", c.Verb, c.RequestURI, c.ResponseStatus.Code, c.ResponseStatus.Message)
 }
 
-// mark returns the end of the audit log before the test.
+// mark returns the current length of the audit log.
 func (c *cluster) mark(t *testing.T) int {
 	t.Helper()
 	return len(c.audit(t))
@@ -49,35 +49,35 @@ func (c *cluster) calls(t *testing.T, user string, mark int) []call {
 	for line := range bytes.Lines(c.audit(t)[mark:]) {
 		var each call
 		if err := json.Unmarshal(line, &each); err != nil {
-			continue // the API server has not written the whole line yet
+			continue // the API server has not yet written the complete line
 		}
 		if each.User.Username == user {
 			calls = append(calls, each)
 		}
 	}
 	if len(calls) < 20 {
-		t.Errorf("only %d requests of %s, so the test reads the audit log incorrectly", len(calls), user)
+		t.Errorf("found only %d requests of %s; the test probably reads the audit log incorrectly", len(calls), user)
 	}
 	return calls
 }
 
-// expectNothingRefused looks for requests of the operator that were denied.
+// expectNothingRefused checks that no request of the operator was denied.
 func expectNothingRefused(t *testing.T, calls []call) {
 	t.Helper()
 	for _, each := range calls {
 		if code := each.ResponseStatus.Code; code == http.StatusForbidden || code == http.StatusUnauthorized {
-			t.Errorf("refused: %s", each)
+			t.Errorf("a denied request: %s", each)
 		}
 	}
 }
 
-// expectOnlyIn looks for requests outside of the namespaces: for all namespaces, for another namespace, or for a
-// cluster-wide object. Requests that the API server allows for every client are ignored.
+// expectOnlyIn checks that there is no request outside the namespaces: for all namespaces, for another namespace, or
+// for a cluster-wide object. It ignores requests that the API server allows for every client.
 func expectOnlyIn(t *testing.T, calls []call, namespaces ...string) {
 	t.Helper()
 	for _, each := range calls {
 		if each.ObjectRef != nil && each.ObjectRef.Resource != "" && !slices.Contains(namespaces, each.ObjectRef.Namespace) {
-			t.Errorf("outside of the namespaces %q: %s", namespaces, each)
+			t.Errorf("a request outside the namespaces %q: %s", namespaces, each)
 		}
 	}
 }

@@ -21,19 +21,19 @@ const (
 	release = "llama-stack-k8s-operator"
 )
 
-// helm runs the helm program that make builds, in the operator's namespace.
+// helm runs the helm command that `make` builds. It uses the operator's namespace.
 func (c *cluster) helm(t *testing.T, arguments ...string) string {
 	t.Helper()
 	program := filepath.Join(testutil.Root(), ".cache", "bin", "helm")
 	if _, err := os.Stat(program); err != nil {
-		t.Fatalf("there is no helm: run these tests with `make test`, or `make .cache/bin/helm` first: %v", err)
+		t.Fatalf("the helm command does not exist: run these tests with `make test`, or `make .cache/bin/helm` first: %v", err)
 	}
 	return run(t, testutil.Root(), program, append(arguments, "--kubeconfig="+c.Kubeconfig,
 		"--namespace="+names.OperatorNamespace)...)
 }
 
-// installChart installs an older chart with its defaults, and upgrades it to this one with the values. The upgrade must
-// replace the definition, and remove objects that the values disable.
+// installChart installs an older chart with its default values, and upgrades the release to this chart with the given
+// values. The upgrade must replace the definition, and remove objects that the values disable.
 func (c *cluster) installChart(t *testing.T, values []string) {
 	t.Helper()
 	c.makeNamespace(t, names.OperatorNamespace)
@@ -46,7 +46,7 @@ func (c *cluster) installChart(t *testing.T, values []string) {
 	c.helm(t, "upgrade", release, chart, "--set="+strings.Join(values, ","))
 	c.expectShortName(t, "llsd")
 	if left := c.kubectl(t, append([]string{"get", "--ignore-not-found", "--output=name"}, rights...)...); left != "" {
-		t.Errorf("permissions that the upgrade should have removed: %s", left)
+		t.Errorf("the upgrade did not remove permissions: %s", left)
 	}
 }
 
@@ -64,7 +64,7 @@ func olderChart(t *testing.T) string {
 	}
 	older := strings.Replace(string(definition), "\n    - llsd\n", "\n    - older\n", 1)
 	if older == string(definition) {
-		t.Fatal("the definition has no short name llsd to be changed")
+		t.Fatal("the definition has no short name llsd that the test can change")
 	}
 	if err := os.WriteFile(file, []byte(older), 0o600); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func (c *cluster) expectShortName(t *testing.T, want string) {
 	}
 }
 
-// uninstallChart removes the release. The definition and the stacks stay, and the next release adopts them.
+// uninstallChart removes the release. The definition and the stacks remain, and the next release adopts them.
 func (c *cluster) uninstallChart(t *testing.T, namespace string) {
 	t.Helper()
 	c.helm(t, "uninstall", release)
@@ -96,7 +96,7 @@ func (c *cluster) uninstallChart(t *testing.T, namespace string) {
 	left := c.kubectl(t, "get", "deployments,serviceaccounts,services,configmaps,roles,rolebindings,poddisruptionbudgets,networkpolicies",
 		"--namespace="+names.OperatorNamespace, "--selector=app.kubernetes.io/managed-by=Helm", "--output=name")
 	if left != "" {
-		t.Errorf("uninstalling left in the operator's namespace: %s", left)
+		t.Errorf("objects remain in the operator's namespace: %s", left)
 	}
 	c.helm(t, "install", release, chart)
 	uid := stack.GetUID()

@@ -20,7 +20,7 @@ import (
 // elsewhere is a namespace that an operator for some namespaces does not watch.
 const elsewhere = "elsewhere"
 
-// form is a way to install the operator.
+// form describes a way to install the operator.
 type form struct {
 	name string
 	// manifest is the manifest to apply. If it is empty, the test installs the chart, and upgrades it to the values.
@@ -71,7 +71,7 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 	operator := c.start(t, c.deployment(t, names.OperatorNamespace))
 	if f.rolesOnly {
 		c.makeNamespace(t, elsewhere)
-		c.applyStack(t, elsewhere) // the test creates this stack first, so the operator has time to change it
+		c.applyStack(t, elsewhere) // created first, so that an operator with an error would have time to change this stack
 	}
 	c.applyStack(t, f.namespace)
 	c.kubectl(t, "wait", "--for=condition=DeploymentUpdated", "--timeout=60s", "--namespace="+f.namespace, "llsd/stack")
@@ -98,7 +98,7 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 	}
 }
 
-// expectAdmitted waits for the pod of the operator, which the namespace's Pod Security level must admit.
+// expectAdmitted waits for the pod of the operator. The Pod Security level of the namespace must admit the pod.
 func (c *cluster) expectAdmitted(t *testing.T) {
 	t.Helper()
 	var namespace corev1.Namespace
@@ -164,7 +164,7 @@ func (c *cluster) expectChildren(t *testing.T, f form) {
 	err := c.List(t.Context(), &configMaps, client.InNamespace(f.namespace),
 		client.MatchingLabels{names.LabelInstance: "stack"})
 	if err != nil || len(configMaps.Items) == 0 {
-		t.Errorf("%d ConfigMaps of the stack (error %v)", len(configMaps.Items), err)
+		t.Errorf("the stack has %d ConfigMaps (error %v)", len(configMaps.Items), err)
 	}
 	eventually(t, func() error { // the operator's own
 		return c.has(t, names.OperatorNamespace, names.OperatorConfigMap, corev1.SchemeGroupVersion.WithKind("ConfigMap"))
@@ -176,12 +176,12 @@ func (c *cluster) expectChildren(t *testing.T, f form) {
 	}
 	if _, chosen, _ := unstructured.NestedInt64(pod.Object, "spec", "template", "spec", "securityContext",
 		"runAsUser"); chosen == f.openShift {
-		t.Errorf("the stack's pods name a user: %t, want %t", chosen, !f.openShift)
+		t.Errorf("the stack's pods set a user: %t, want %t", chosen, !f.openShift)
 	}
 }
 
 // expectUntouched checks that the operator did not change the stack in the namespace that it does not watch. That stack
-// is created first, so the operator had time to change it.
+// was created first, so an operator with an error would have had time to change it.
 func (c *cluster) expectUntouched(t *testing.T) {
 	t.Helper()
 	for name, kind := range children(form{}) {
@@ -216,14 +216,14 @@ func (c *cluster) expectLessWhenAskedFor(t *testing.T, f form) {
 		}
 		eventually(t, func() error {
 			if err := c.has(t, f.namespace, name, kind); !apierrors.IsNotFound(errors.Unwrap(err)) {
-				return fmt.Errorf("%s %s is still there (%v)", kind.Kind, name, err) //nolint:errorlint // nil is what it tells
+				return fmt.Errorf("%s %s still exists (%v)", kind.Kind, name, err) //nolint:errorlint // nil is what it tells
 			}
 			return nil
 		})
 	}
 }
 
-// expectGone looks for objects that are left after a manifest was removed.
+// expectGone checks that no object of a manifest exists after the manifest was deleted.
 func (c *cluster) expectGone(t *testing.T, path string) {
 	t.Helper()
 	objects, err := testutil.ReadObjects(testutil.Root() + "/" + path)
@@ -236,7 +236,7 @@ func (c *cluster) expectGone(t *testing.T, path string) {
 			if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 				return nil
 			}
-			return fmt.Errorf("%s %s is still there (%v)", object.GetKind(), object.GetName(), err) //nolint:errorlint // nil is what it tells
+			return fmt.Errorf("%s %s still exists (%v)", object.GetKind(), object.GetName(), err) //nolint:errorlint // nil is what it tells
 		})
 	}
 }

@@ -23,8 +23,8 @@ const (
 
 // This operator can be installed over the operator for v1alpha1, with every way to apply manifests. The objects of the
 // two operators have the same names, so the newer objects replace the older ones. Therefore, no second budget blocks
-// evictions of the operator's pods, no Service is without endpoints, and no additional permissions are left. Only one
-// older ConfigMap remains, which the page about upgrades names.
+// evictions of the operator's pods, no Service is without endpoints, and no additional permissions remain. Only one
+// older ConfigMap remains, and the page about upgrades mentions it.
 func TestOverOlderInstallation(t *testing.T) {
 	c := startCluster(t)
 	for name, how := range map[string][]string{"client-side apply": nil, "server-side apply": {"--server-side"}} {
@@ -33,7 +33,7 @@ func TestOverOlderInstallation(t *testing.T) {
 			addresses := c.metricsAddresses(t)
 			c.kubectl(t, append([]string{"apply", "--filename=" + ours}, how...)...)
 			if diff := cmp.Diff([]string{"configmap/llama-stack-k8s-operator-manager-config"}, c.left(t)); diff != "" {
-				t.Errorf("objects that stay (-want +got):\n%s", diff)
+				t.Errorf("remaining objects (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(addresses, c.metricsAddresses(t)); diff != "" {
 				t.Errorf("addresses of the Service for metrics (-want +got):\n%s", diff)
@@ -47,7 +47,7 @@ func TestOverOlderInstallation(t *testing.T) {
 	}
 }
 
-// left returns the objects of the older manifest that the manifest of this operator does not contain.
+// left returns the objects of the older manifest that exist and that the manifest of this operator does not contain.
 func (c *cluster) left(t *testing.T) []string {
 	t.Helper()
 	names := func(manifest string) []string {
@@ -86,8 +86,8 @@ func (c *cluster) expectOurDeployment(t *testing.T) {
 	}
 }
 
-// expectOneBudget checks that the API server can evict the operator's pods: it rejects evictions when two budgets
-// select a pod.
+// expectOneBudget checks that only one budget selects the operator's pods. The API server rejects the eviction of a pod
+// that two budgets select.
 func (c *cluster) expectOneBudget(t *testing.T) {
 	t.Helper()
 	var deployment appsv1.Deployment

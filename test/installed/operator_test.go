@@ -23,13 +23,13 @@ import (
 
 // operator is the running program of a Deployment.
 type operator struct {
-	user      string // the name of its user in the API server
+	user      string // the user name of the operator in the API server
 	namespace string
 	log       testutil.Log
 	command   *exec.Cmd
 }
 
-// start runs the program as its Deployment specifies, because the cluster has no kubelet.
+// start runs the program as its Deployment specifies. The test does this itself, because the cluster has no kubelet.
 func (c *cluster) start(t *testing.T, deployment *appsv1.Deployment) *operator {
 	t.Helper()
 	pod := &deployment.Spec.Template.Spec
@@ -102,7 +102,7 @@ func (c *cluster) kubeconfigOf(t *testing.T, namespace, account string) string {
 	return file
 }
 
-// variables returns only the variables of the container.
+// variables returns the environment variables of the container, and no variables of this process.
 func variables(t *testing.T, namespace string, container *corev1.Container) []string {
 	t.Helper()
 	var variables []string
@@ -120,7 +120,7 @@ func variables(t *testing.T, namespace string, container *corev1.Container) []st
 	return variables
 }
 
-// certificate returns the folder at a path in the pod, with the content of its Secret.
+// certificate creates a folder with the contents of the Secret that the pod mounts at a path, and returns the folder.
 func certificate(t *testing.T, pod *corev1.PodSpec, container *corev1.Container, path string) string {
 	t.Helper()
 	mount := slices.IndexFunc(container.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == path })

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// written identifies an object, and contains the time of the operator's last write.
+// written identifies an object, and contains the time at which the operator last wrote it.
 type written struct {
 	UID  types.UID
 	Time time.Time
@@ -30,7 +30,7 @@ func (s *scenario) children() map[string]written {
 		err := cluster.List(s.t.Context(), list, client.InNamespace(s.namespace),
 			client.MatchingLabels{names.LabelManagedBy: names.ManagedBy})
 		if meta.IsNoMatchError(err) {
-			continue // a kind that another component defines, for example a Route
+			continue // the kind, for example Route, may not exist in the cluster
 		}
 		if err != nil {
 			s.t.Fatal(err)

@@ -23,8 +23,8 @@ import (
 )
 
 // The test runs the command line from the manifest to an answer, as a user of one namespace. The user writes a stack,
-// applies it, and finds out why it does not start. The user then asks a model, previews a change, applies it, and
-// watches it.
+// applies it, and finds out why it does not start. The user then sends a chat request to a model, previews a change,
+// applies it, and watches it.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -56,7 +56,7 @@ func TestCommandLine(t *testing.T) {
 	u.changes()
 }
 
-// answers asks a model, and checks that the words of the answer arrive one by one.
+// answers sends a chat request to a model, and checks that the words of the answer arrive one by one.
 func (u *user) answers() {
 	u.t.Helper()
 	const line = "kubectl llamastack chat my What is a llama?"
@@ -93,8 +93,7 @@ func (u *user) looks() {
 	u.says("kubectl llamastack models my --live", "vllm/llama3.2-8b  llm   vllm")
 	u.says("kubectl llamastack events my", "Deployment/my ", "Scheduled", "DeploymentUpdated")
 	u.says("kubectl llamastack logs my --tail 5", "standin: listening on", "the only pod")
-	// A user of one namespace does not have the permissions to check the installation, but can see that the stack is
-	// Ready.
+	// A user with permissions in only one namespace cannot check the installation, but can see that the stack is Ready.
 	u.says("kubectl llamastack doctor", "ok       stacks", "1 of 1 stacks are Ready")
 	u.says("kubectl llamastack version", "Operator:      not known", "Stacks:        1 with a status from operator version "+operatorTag)
 	said, err := kubectl(u.t.Context(), nil, "config", "view", "--raw", "--minify", "--flatten")
@@ -142,7 +141,7 @@ func (u *user) opens() {
 	}
 }
 
-// forwards checks that the API server forwards the port through a WebSocket, as in Kubernetes 1.31 and newer.
+// forwards checks that the API server forwards the port through a WebSocket, as in Kubernetes 1.31 and later.
 func (u *user) forwards() {
 	u.t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(u.folder, "kubeconfig"))
@@ -155,11 +154,11 @@ func (u *user) forwards() {
 	}
 	defer session.Close()
 	if session.SPDY {
-		u.t.Error("the port is forwarded by SPDY")
+		u.t.Error("the API server forwards the port with SPDY")
 	}
 }
 
-// bundles writes the archive for a support case, and checks that it contains the objects and no secret.
+// bundles writes the archive for a support case, and checks that the archive contains the objects and no secret value.
 func (u *user) bundles() {
 	u.t.Helper()
 	u.says("kubectl llamastack support-bundle my --server-logs -o support.tar.gz", "ok: support.tar.gz has ")
@@ -183,7 +182,7 @@ func (u *user) bundles() {
 			u.t.Fatal(err, readErr)
 		}
 		if strings.Contains(string(content), canary) {
-			u.t.Errorf("%s has the token:\n%s", header.Name, content)
+			u.t.Errorf("the file %s contains the token:\n%s", header.Name, content)
 		}
 		found[header.Name] = true
 	}
@@ -191,12 +190,12 @@ func (u *user) bundles() {
 		"LlamaStackDistribution/my.yaml", "Deployment/my.yaml", "Secret/creds.yaml", "events.yaml",
 	} {
 		if name := "llamastack-support/namespaces/" + u.namespace + "/" + want; !found[name] {
-			u.t.Errorf("the archive has no %s: %v", name, found)
+			u.t.Errorf("the archive does not contain %s: %v", name, found)
 		}
 	}
 }
 
-// changes previews two edits, one of which restarts the pods, and applies this edit.
+// changes previews two edits, and applies the edit that restarts the pods.
 func (u *user) changes() {
 	u.t.Helper()
 	u.says("kubectl llamastack diff -f stack.yaml", "no difference")

@@ -16,10 +16,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// transcriptVariable names a file. The command line scenario writes its commands and their output there.
+// transcriptVariable is the environment variable with the path of a file. The command line scenario writes its commands
+// and their output to this file.
 const transcriptVariable = "CLI_TRANSCRIPT"
 
-// plugin builds the command as the plugin of kubectl that users install, and returns its folder.
+// plugin builds the kubectl plugin that users install, and returns its folder.
 func plugin(t testing.TB) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -40,7 +41,7 @@ type user struct {
 	environment []string
 }
 
-// edit binds the ClusterRole to which the operator's editor role aggregates.
+// edit binds the ClusterRole edit, which includes the rules of the operator's editor role.
 const edit = `
 apiVersion: v1
 kind: ServiceAccount
@@ -88,7 +89,7 @@ func (u *user) edited(from, to, old, replacement string) {
 	u.t.Helper()
 	content := u.read(from)
 	if !strings.Contains(content, old) {
-		u.t.Fatalf("%s has no %q:\n%s", from, old, content)
+		u.t.Fatalf("%s does not contain %q:\n%s", from, old, content)
 	}
 	u.write(to, strings.Replace(content, old, replacement, 1))
 }
@@ -126,7 +127,7 @@ func (u *user) succeeds(line string) string {
 	return u.ends(0, line)
 }
 
-// says runs a command that must succeed, and checks that its output contains the wanted texts.
+// says runs a command that must succeed, and checks that its output contains the expected texts.
 func (u *user) says(line string, wanted ...string) {
 	u.t.Helper()
 	contains(u.t, line, u.succeeds(line), wanted...)

@@ -13,7 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// programPod is a pod that runs a command of its image, with the security context that a restricted namespace requires.
+// programPod is the manifest of a pod that runs a command of its image, with the security context that a restricted
+// namespace requires.
 const programPod = `
 apiVersion: v1
 kind: Pod
@@ -32,7 +33,7 @@ spec:
     securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
 `
 
-// client is a pod that sends requests, as a user's program would.
+// clientPod is a pod that sends requests, as a user's program does.
 type clientPod struct {
 	*scenario
 	name string
@@ -61,14 +62,14 @@ metadata: {name: %[1]s}
 spec: {selector: {app: %[1]s}, ports: [{port: %[2]d}]}
 `
 
-// models starts a model server at http://<name>:8000, which requires a token and lists these models. The default is
-// llama3.2-8b.
+// models starts a model server at http://<name>:8000. The server requires a token and lists these models, or
+// llama3.2-8b if there are none.
 func (s *scenario) models(name, token string, listed ...string) {
 	s.t.Helper()
 	s.modelsWith(name, token, "", listed...)
 }
 
-// modelsWith starts a model server with further variables, in YAML.
+// modelsWith starts a model server with additional environment variables, which are in YAML.
 func (s *scenario) modelsWith(name, token, variables string, listed ...string) {
 	s.t.Helper()
 	environment := fmt.Sprintf("{name: VLLM_API_KEY, value: %q}, {name: VLLM_MODELS, value: %q}, %s", token,
@@ -77,7 +78,7 @@ func (s *scenario) modelsWith(name, token, variables string, listed ...string) {
 	s.program(name, standIn(defaultRelease), "/standin, vllm", environment, "{httpGet: {path: /health, port: 8000}, periodSeconds: 1}")
 }
 
-// service returns the address of a stack in the cluster.
+// service returns the URL of a stack in the cluster.
 func (s *scenario) service(stack string) string {
 	return fmt.Sprintf("http://%s.%s.svc:8321", names.Service(stack), s.namespace)
 }
@@ -88,19 +89,19 @@ func (c clientPod) standin(arguments ...string) (string, error) {
 		arguments...)...)
 }
 
-// ask waits until a server answers a request for a path, and decodes the answer. A node detects a ready pod shortly
-// after the API server.
+// ask waits until a server answers a request, and decodes the answer. A node routes requests to a pod only some time
+// after the pod is ready in the API server.
 func (c clientPod) ask(url string, into any) {
 	c.t.Helper()
 	c.eventually(func() error { return c.try(url, into) })
 }
 
-// call returns a command that calls a server, with the client's options.
+// call runs a command that sends a request to a server, with the client's options.
 func (c clientPod) call(command string, arguments ...string) (string, error) {
 	return c.standin(slices.Concat([]string{command}, c.options, arguments)...)
 }
 
-// try gets a path of a server and decodes the answer.
+// try sends a GET request to a server and decodes the answer.
 func (c clientPod) try(url string, into any) error {
 	text, err := c.call("get", url)
 	if err != nil {
@@ -120,7 +121,7 @@ func decode(url, text string, into any) error {
 	return nil
 }
 
-// listed returns the entries that a path lists, by the value of a key.
+// listed returns the entries in the list at a URL, by the value of a key.
 func (c clientPod) listed(url, key string) map[string]map[string]any {
 	c.t.Helper()
 	var answer struct {
@@ -136,8 +137,8 @@ func (c clientPod) listed(url, key string) map[string]map[string]any {
 	return entries
 }
 
-// provider waits until the server has a provider with these settings, because the old server may answer right after a
-// rollout.
+// provider waits until the server has a provider with these settings. It waits because the old server may still answer
+// shortly after a rollout.
 func (c clientPod) provider(url, id string, settings map[string]any) {
 	c.t.Helper()
 	c.eventually(func() error {
@@ -172,7 +173,7 @@ func (c clientPod) chat(url, model string) {
 	c.answers(url, model, "hello from the model")
 }
 
-// answers sends a question to a model, and waits until its answer is the text.
+// answers sends a question to a model until the answer is the expected text.
 func (c clientPod) answers(url, model, want string) {
 	c.t.Helper()
 	c.eventually(func() error {

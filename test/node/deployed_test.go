@@ -23,14 +23,14 @@ func currentManifest(t *testing.T) []byte {
 	return manifest
 }
 
-// operatedBy waits until an operator of this version wrote the status.
+// operatedBy waits until an operator of this version has written the status.
 func (s *scenario) operatedBy(name, version string) {
 	s.t.Helper()
 	s.eventually(func() error {
 		found := &v1alpha2.LlamaStackDistribution{}
 		err := s.get(name, found)
 		if err == nil && found.Status.Version.OperatorVersion != version {
-			err = fmt.Errorf("status by operator %q, want %q", found.Status.Version.OperatorVersion, version)
+			err = fmt.Errorf("the status is from operator version %q, want %q", found.Status.Version.OperatorVersion, version)
 		}
 		return err
 	})
@@ -40,8 +40,8 @@ func (s *scenario) operatedBy(name, version string) {
 type deployed struct {
 	// Pods contains the number of restarts of each container, by the UID of its pod.
 	Pods map[string]int32
-	// Spec is the spec of the Deployment. The generation is not compared, because it also counts changes of annotations,
-	// in which the operator keeps its record.
+	// Spec is the spec of the Deployment. The generation is not compared, because it also increases when the operator
+	// changes the annotations with its records.
 	Spec appsv1.DeploymentSpec
 }
 

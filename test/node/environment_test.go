@@ -30,17 +30,17 @@ import (
 )
 
 const (
-	// registryVariable names the variable with the address of the registry for the nodes. pushVariable names the variable
-	// with its address for this machine, if it differs.
+	// registryVariable is the environment variable with the address of the registry for the nodes. pushVariable is the
+	// environment variable with the address of the registry for this machine, if it is a different address.
 	registryVariable = "CLUSTER_REGISTRY"
 	pushVariable     = "CLUSTER_REGISTRY_PUSH"
 	// operatorReplicas is the number of replicas of the operator.
 	operatorReplicas = 2
-	// defaultRelease is the operator's default for a distribution's name alone.
+	// defaultRelease is the release that the operator uses if a stack specifies only the name of a distribution.
 	defaultRelease = "0.7.1"
 )
 
-// operatorDeployment is the Deployment of the manifest.
+// operatorDeployment is the name of the operator's Deployment in the manifest.
 const operatorDeployment = names.OperatorServiceAccount
 
 // All scenarios share this cluster and its registry.
@@ -60,7 +60,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// run installs the operator, runs the tests, and removes it again.
+// run installs the operator, runs the tests, and uninstalls the operator.
 func run(ctx context.Context, m *testing.M) (int, error) {
 	if registry = os.Getenv(registryVariable); registry == "" {
 		return 1, fmt.Errorf("%s is not set: `make test-node` sets it for its own node; for your own cluster, set it to a registry from which the nodes can pull", registryVariable)
@@ -126,7 +126,7 @@ func operatorImage(registry, tag string) string { return registry + "/llama-stac
 func standIn(release string) string { return registry + "/standin:" + release }
 
 // operatorConfig returns a ConfigMap that allows the operator to read the registry, and replaces the images of the
-// catalogue with those of the test.
+// catalogue with the images of the test.
 func operatorConfig() *unstructured.Unstructured {
 	object := map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap",

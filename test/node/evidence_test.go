@@ -14,15 +14,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// missingTag is a tag without an image in the registry.
+// missingTag is a tag for which the registry has no image.
 const missingTag = "0.7.1-missing"
 
 func inNamespace(namespace string) client.ListOption { return client.InNamespace(namespace) }
 
-// server returns the status of a pod's only container.
+// server returns the only pod and the status of its only container.
 func server(seen cluttered) (*corev1.Pod, corev1.ContainerStatus, error) {
 	if len(seen.pods) != 1 || len(seen.pods[0].Status.ContainerStatuses) != 1 {
-		return nil, corev1.ContainerStatus{}, fmt.Errorf("%d pods, want one with a container that has a status", len(seen.pods))
+		return nil, corev1.ContainerStatus{}, fmt.Errorf("there are %d pods, want one pod with the status of one container", len(seen.pods))
 	}
 	return &seen.pods[0], seen.pods[0].Status.ContainerStatuses[0], nil
 }
@@ -35,7 +35,7 @@ func lastEnd(container corev1.ContainerStatus) *corev1.ContainerStateTerminated 
 	return container.State.Terminated
 }
 
-// event finds an event of the cluster for an object with this name, or with a name that begins with it.
+// event returns an error if there is no event with this reason and a message that contains words.
 func event(seen cluttered, reason, words string) error {
 	var said []string
 	for i := range seen.events {
@@ -49,8 +49,8 @@ func event(seen cluttered, reason, words string) error {
 	return fmt.Errorf("no event %s with %q, only %q", reason, words, said)
 }
 
-// ended returns a check that the pod's container ended in this way, that it is started again, and that the named
-// command prints its output.
+// ended returns a check that the pod's container ended with this exit code and reason, that the kubelet restarts it,
+// and that the command in the operator's message succeeds.
 func ended(code, reason string) func(*scenario, cluttered, []string) error {
 	return func(s *scenario, seen cluttered, said []string) error {
 		_, container, err := server(seen)
@@ -74,15 +74,15 @@ func ended(code, reason string) func(*scenario, cluttered, []string) error {
 	}
 }
 
-// named runs a command that a message names.
+// named runs a command from a message of the operator.
 func named(s *scenario, command string) error {
 	arguments := strings.Fields(command)
 	_, err := kubectl(s.t.Context(), nil, append(arguments[1:], "--namespace="+s.namespace)...)
 	return err
 }
 
-// quoted checks a server that printed a secret. The pod's log contains the secret, but the operator's messages and the
-// events do not.
+// quoted checks a server that printed a secret value. The termination message of the container contains the value, but
+// the operator's messages and the events do not.
 func quoted(s *scenario, seen cluttered, said []string) error {
 	_, container, err := server(seen)
 	if err != nil {
@@ -157,7 +157,7 @@ func notCreated(_ *scenario, seen cluttered, said []string) error {
 	if len(seen.pods) != 0 {
 		return fmt.Errorf("%d pods", len(seen.pods))
 	}
-	// Each attempt has another pod name. The text after the name is the same.
+	// Each attempt uses another pod name. The text after the name is always the same.
 	_, words, _ := strings.Cut(said[0], " is forbidden: ")
 	return event(seen, "FailedCreate", words)
 }

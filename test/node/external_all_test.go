@@ -28,8 +28,8 @@ func TestExternalProvidersOfReleases(t *testing.T) {
 	}
 }
 
-// failing returns packages that cannot be used, and a part of their status. If an import fails, the output of the
-// server is only in its log.
+// failing returns packages that cannot be used, and a part of the message in the status for each of them. If an import
+// fails, only the log of the server contains the reason.
 func failing() map[string]struct {
 	files external.Image
 	says  string
@@ -38,7 +38,8 @@ func failing() map[string]struct {
 		files external.Image
 		says  string
 	}
-	// Packages of the working provider would replace packages with the same name.
+	// The name differs from the working provider's package, because its files would replace files of a package with the
+	// same name.
 	spec := external.Spec{API: "inference", Type: "remote::acme-other", Module: "acme_other"}
 	change := func(edit func(*external.Wheel)) external.Image {
 		wheel := external.Wheel{Name: "acme-other", Version: "1.0", Files: map[string]string{
@@ -76,7 +77,8 @@ resources: {models: [{name: one, provider: good}]}
 workload: {resources: ` + realRequests + `}
 `
 
-// The status contains the reason for each provider that cannot be used, and the earlier pod stays and answers.
+// For each provider that cannot be used, the status contains the reason, and the earlier pod continues to run and to
+// answer.
 func TestExternalProvidersThatFail(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	good := s.pushProvider("good", external.Echo(), image.ExternalProvider{})
@@ -102,7 +104,7 @@ func TestExternalProvidersThatFail(t *testing.T) {
 					return nil
 				}
 			}
-			return fmt.Errorf("%s: %s, want something with %q", name, conditions(object), says[name])
+			return fmt.Errorf("%s: the message is %s, want a message with %q", name, conditions(object), says[name])
 		})
 		c.answers(s.service("my"), "good/one", "Hello world, 0 characters of token")
 	}
@@ -110,13 +112,13 @@ func TestExternalProvidersThatFail(t *testing.T) {
 	t.Logf("kubectl get pods:\n%s", s.kubectl("get", "pods"))
 	t.Logf("kubectl get events:\n%s", s.kubectl("get", "events", "--field-selector=reason=ExternalProviderFailed"))
 	if pods, err := s.pods("my"); err != nil || !slices.ContainsFunc(pods, isThatReady(before)) {
-		t.Errorf("the earlier pod does not exist any more (%v)", err)
+		t.Errorf("the earlier pod no longer exists (%v)", err)
 	}
 }
 
-// BenchmarkExternalProviders measures the time from the creation of a stack until its server answers, by the number of
-// external providers. The time comes from the server's log, because the pod becomes ready only with the next of its
-// probes, which are ten seconds apart.
+// BenchmarkExternalProviders measures the time from the creation of a stack until its server answers, for different
+// numbers of external providers. The end of this time is from the server's log, because the interval of the readiness
+// probes is ten seconds.
 func BenchmarkExternalProviders(b *testing.B) {
 	s := newRealScenario(b, "server@"+realRelease)
 	provider := s.pushProvider("labelled", external.Echo(),

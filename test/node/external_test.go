@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/external"
 )
 
-// externalStack has two external providers of one package. The operator reads the label of one image; the other
-// provider is unknown until its pod starts. The server of a release replaces %q.
+// externalStack is a stack with two external providers of one package. The operator reads the label of one image. The
+// other image has no label, so its provider is unknown until the pod starts.
 const externalStack = `
 distribution: {name: starter, version: %q}
 externalProviders:
@@ -55,7 +55,7 @@ func (s *scenario) pushProvider(tag string, files external.Image, provider image
 	return registry + "/" + name
 }
 
-// externalPhase waits until the status has an external provider in this phase, and returns its message.
+// externalPhase waits until an external provider is in this phase in the status, and returns its status.
 func (s *scenario) externalPhase(
 	stack, id string, phase v1alpha2.ExternalProviderPhase,
 ) v1alpha2.ExternalProviderStatus {
@@ -76,19 +76,19 @@ func (s *scenario) externalPhase(
 	return found
 }
 
-// isThatReady reports whether a pod has this name and is ready.
+// isThatReady returns a function that reports whether a pod is this pod and is ready.
 func isThatReady(that *corev1.Pod) func(corev1.Pod) bool {
 	return func(pod corev1.Pod) bool { return pod.UID == that.UID && isReady(&pod) }
 }
 
 // External providers are installed from images with and without a label, and answer in the real server. If a provider
-// cannot be installed, the rollout stops, the status contains the reason, and the earlier pod stays.
+// cannot be installed, the rollout stops, the status contains the reason, and the earlier pod continues to run.
 func TestExternalProviders(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	s.externalProviders(realRelease)
 }
 
-// externalProviders runs the test on a release of the server.
+// externalProviders runs the test with a release of the server.
 func (s *scenario) externalProviders(release string) {
 	t := s.t
 	t.Helper()
@@ -121,7 +121,7 @@ func (s *scenario) externalProviders(release string) {
 	t.Logf("a provider without metadata: %s", failed.Message)
 	c.answers(url, "labelled/one", fmt.Sprintf("Hello world, %d characters of token", len(canary)))
 	if pods, err := s.pods("my"); err != nil || !slices.ContainsFunc(pods, isThatReady(before)) {
-		t.Errorf("the earlier pod does not exist any more (%v)", err)
+		t.Errorf("the earlier pod no longer exists (%v)", err)
 	}
 
 	s.apply(stack("my", fmt.Sprintf(externalStack, release, labelled, unlabelled)))

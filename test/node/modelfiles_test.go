@@ -23,7 +23,7 @@ spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
 `
 
 // The server can read model files from an image and from a volume, and cannot write to them. If an image does not
-// contain the files, the earlier pod stays.
+// contain the files, the earlier pod continues to run.
 func TestModelFiles(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -50,10 +50,10 @@ func TestModelFiles(t *testing.T) {
 				return nil
 			}
 		}
-		return fmt.Errorf("no condition names the container, %s", conditions(object))
+		return fmt.Errorf("no condition contains the name of the container: %s", conditions(object))
 	})
 	if pods, err := s.pods("my"); err != nil || !slices.ContainsFunc(pods, isThatReady(before)) {
-		t.Errorf("the earlier pod does not exist any more (%v)", err)
+		t.Errorf("the earlier pod no longer exists (%v)", err)
 	}
 
 	s.apply(modelClaim + stack("my", fmt.Sprintf(spec, "persistentVolumeClaim: {claimName: models}")))

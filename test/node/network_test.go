@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The test connects from several namespaces. Connections from the stack's own namespace and from a namespace with the
-// label succeed, and connections from another namespace do not. Connections of the operator succeed too, because
-// otherwise the status would not contain a version.
+// The test connects to a stack from several namespaces. Connections from the stack's own namespace and from a namespace
+// with the label succeed, and connections from another namespace fail. Connections from the operator succeed too: the
+// status contains the version of the server only if the operator can connect.
 func TestNetworkPolicy(t *testing.T) {
 	t.Parallel()
 	s, friend, stranger := newScenario(t), newScenario(t), newScenario(t)

@@ -47,13 +47,13 @@ func leader(t testing.TB) (string, error) {
 }
 
 // Two pods of the operator run under the restricted Pod Security standard, as a non-root user, and one of them is the
-// leader. When the leader is killed, the other pod becomes the leader. The test runs alone, because the other scenarios
-// would have to wait.
+// leader. When the leader is killed, the other pod becomes the leader. The test does not run in parallel with other
+// scenarios, because they would have to wait for the new leader.
 func TestOperatorPods(t *testing.T) {
 	s := newScenario(t)
 	pods := operatorPods(t)
 	if len(pods) != operatorReplicas || slices.ContainsFunc(pods, func(p corev1.Pod) bool { return !isReady(&p) }) {
-		t.Fatalf("%d pods of the operator, want %d that are ready", len(pods), operatorReplicas)
+		t.Fatalf("the operator has %d pods, want %d ready pods", len(pods), operatorReplicas)
 	}
 	namespace := &corev1.Namespace{}
 	if err := cluster.Get(t.Context(), client.ObjectKey{Name: names.OperatorNamespace}, namespace); err != nil {
@@ -83,7 +83,7 @@ func TestOperatorPods(t *testing.T) {
 	for _, pod := range operatorPods(t) {
 		for _, container := range pod.Status.ContainerStatuses {
 			if container.RestartCount > 0 {
-				t.Errorf("%s was started %d times again", pod.Name, container.RestartCount)
+				t.Errorf("%s was restarted %d times", pod.Name, container.RestartCount)
 			}
 		}
 	}

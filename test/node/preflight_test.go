@@ -21,7 +21,7 @@ providers: {inference: {id: %[1]s, provider: vllm, endpoint: "http://%[1]s:8000"
 workload: {resources: ` + small + `, preflight: Always, overrides: {env: [%[2]s]}}
 `
 
-// tries returns the pods in which a change is tried.
+// tries returns the preflight pods of a stack.
 func (s *scenario) tries(stack string) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	err := cluster.List(s.t.Context(), &pods, client.InNamespace(s.namespace),
@@ -29,7 +29,7 @@ func (s *scenario) tries(stack string) ([]corev1.Pod, error) {
 	return pods.Items, err
 }
 
-// oneVolume is a stack whose volume only one node can mount. It has no field about preflights.
+// oneVolume is a stack whose volume only one node at a time can mount. It does not set workload.preflight.
 const oneVolume = `
 distribution: {name: starter}
 providers: {inference: {id: %[1]s, provider: vllm, endpoint: "http://%[1]s:8000"}}
@@ -37,8 +37,8 @@ workload: {resources: ` + small + `, storage: {size: 1Gi}, overrides: {env: [%[2
 `
 
 // If only one node can mount the volume, the old pod ends before the new pod starts. The operator first tries a change
-// in another pod, with an empty volume in place of the PersistentVolumeClaim. If this pod crashes, the old pod and its
-// volume stay. If it starts, a new pod replaces the old pod and uses its volume.
+// in another pod, with an empty volume in place of the PersistentVolumeClaim. If this pod crashes, the old pod
+// continues to run with its volume. If it starts, a new pod replaces the old pod and uses its volume.
 func TestPreflightBesideVolume(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -55,11 +55,11 @@ func TestPreflightBesideVolume(t *testing.T) {
 	}
 	pods, err := s.tries("my")
 	if err != nil || len(pods) != 1 {
-		t.Fatalf("%d pods try the change, error %v", len(pods), err)
+		t.Fatalf("there are %d preflight pods, want one (error %v)", len(pods), err)
 	}
 	for _, volume := range pods[0].Spec.Volumes {
 		if volume.PersistentVolumeClaim != nil {
-			t.Errorf("the pod that tries the change has claim %s", volume.PersistentVolumeClaim.ClaimName)
+			t.Errorf("the preflight pod mounts the claim %s", volume.PersistentVolumeClaim.ClaimName)
 		}
 	}
 	if now := s.onePod("my"); now.UID != before.UID || !isReady(now) || now.Status.ContainerStatuses[0].RestartCount != 0 {
@@ -72,13 +72,14 @@ func TestPreflightBesideVolume(t *testing.T) {
 	s.ready("my")
 	after := s.onePod("my")
 	if after.UID == before.UID {
-		t.Error("the change replaced no pod")
+		t.Error("the change did not replace the pod")
 	}
 	s.kubectl("exec", after.Name, "--", "/bin/sh", "-c", "cd /.llama/kept")
 }
 
-// A change first starts in a separate pod that gets no requests. If it crashes, no other pod ends, and the status names
-// the command that shows its log. If it starts, the new pod replaces the old pod, and the preflight pod is deleted.
+// A change is first tried in a preflight pod that gets no requests. If this pod crashes, no other pod ends, and the
+// status contains the command that prints its log. If it starts, a new pod replaces the old pod, and the preflight pod
+// is deleted.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -92,14 +93,14 @@ func TestPreflight(t *testing.T) {
 	message := find(failed, v1alpha2.ConditionDeploymentUpdated).Message
 	pods, err := s.tries("my")
 	if err != nil || len(pods) != 1 {
-		t.Fatalf("%d pods try the change, error %v", len(pods), err)
+		t.Fatalf("there are %d preflight pods, want one (error %v)", len(pods), err)
 	}
 	if want := fmt.Sprintf(`container "llama-stack" crashed with exit code 3; see kubectl logs %s -c llama-stack.`, pods[0].Name); !strings.Contains(message, want) {
 		t.Errorf("message %q, want %q in it", message, want)
 	}
 	s.kubectl("logs", pods[0].Name, "-c", "llama-stack")
 	if count := pods[0].Status.ContainerStatuses[0].RestartCount; count != 0 {
-		t.Errorf("the pod was started %d times again", count)
+		t.Errorf("the container was restarted %d times", count)
 	}
 	if now := s.onePod("my"); now.UID != before.UID || !isReady(now) {
 		t.Error("the running pod was stopped")
@@ -115,7 +116,7 @@ func TestPreflight(t *testing.T) {
 	s.eventually(func() error {
 		left, err := s.tries("my")
 		if err == nil && len(left) > 0 {
-			err = fmt.Errorf("pod %s is left", left[0].Name)
+			err = fmt.Errorf("the preflight pod %s still exists", left[0].Name)
 		}
 		return err
 	})

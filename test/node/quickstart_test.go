@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// quickstart is the published v1alpha1 quickstart with another API group, resources for a small node, and a port,
-// because a stack without a port has no Service (docs/reference/v1alpha1-fields.md).
+// quickstart is the published v1alpha1 quickstart with three changes: another API group, resources for a small node,
+// and a port. A stack of v1alpha1 without a port has no Service (docs/reference/v1alpha1-fields.md).
 const quickstart = `
 apiVersion: llamastack.io/v1alpha1
 kind: LlamaStackDistribution
@@ -41,8 +41,8 @@ spec:
 `
 
 // The test runs the quickstart of v1alpha1 with real pods. No pod starts without the Secret. With the Secret, the
-// server uses the ConfigMap that the status names, and sends the token to the model server. With another model, the
-// stack gets another ConfigMap and new pods.
+// server uses the ConfigMap whose name is in the status, and sends the token to the model server. With another model,
+// the stack gets another ConfigMap and new pods.
 func TestQuickstart(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -50,10 +50,10 @@ func TestQuickstart(t *testing.T) {
 	s.apply(quickstart)
 	s.condition("my-stack", v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonSecretNotFound)
 	if got := s.shown("my-stack", "{.status.conditions[?(@.type=='ConfigReady')].status} {.status.generatedConfigMap}"); got != "Unknown " {
-		t.Errorf("without the Secret ConfigReady and generatedConfigMap are %q", got)
+		t.Errorf("without the Secret, ConfigReady and generatedConfigMap are %q", got)
 	}
 	if pods, err := s.pods("my-stack"); err != nil || len(pods) > 0 {
-		t.Errorf("%d pods without the Secret (%v)", len(pods), err)
+		t.Errorf("there are %d pods without the Secret, want none (%v)", len(pods), err)
 	}
 
 	s.models("vllm", "sk-quick", "llama3.2-8b", "llama3.2-70b")
@@ -72,7 +72,7 @@ func TestQuickstart(t *testing.T) {
 	c.chat(url, "vllm/llama3.2-70b")
 }
 
-// shown returns kubectl's output for a stack of v1alpha1.
+// shown returns the value that kubectl prints for a JSONPath of a stack in v1alpha1.
 func (s *scenario) shown(stack, jsonpath string) string {
 	s.t.Helper()
 	return s.kubectl("get", inV1alpha1, stack, "--output=jsonpath="+jsonpath)
@@ -81,8 +81,8 @@ func (s *scenario) shown(stack, jsonpath string) string {
 // generatedName matches the name of a ConfigMap with the configuration of the quickstart's stack.
 var generatedName = regexp.MustCompile(`^my-stack-config-[0-9a-f]{8}$`)
 
-// runsGenerated waits until the one pod of a stack is ready and runs on a new ConfigMap, which the status of v1alpha1
-// names. It returns the name.
+// runsGenerated waits until a stack has only one pod, the pod is ready, and it mounts a new ConfigMap whose name is in
+// the status of v1alpha1. It returns the name of the ConfigMap.
 func (s *scenario) runsGenerated(stack, before string) string {
 	s.t.Helper()
 	var generated string
@@ -96,12 +96,12 @@ func (s *scenario) runsGenerated(stack, before string) string {
 			return err
 		}
 		if len(pods) != 1 || !isReady(&pods[0]) {
-			return fmt.Errorf("%d pods, want one that is ready", len(pods))
+			return fmt.Errorf("there are %d pods, want one ready pod", len(pods))
 		}
 		if !slices.ContainsFunc(pods[0].Spec.Volumes, func(volume corev1.Volume) bool {
 			return volume.ConfigMap != nil && volume.ConfigMap.Name == generated
 		}) {
-			return fmt.Errorf("the pod has no volume of ConfigMap %q", generated)
+			return fmt.Errorf("the pod does not mount ConfigMap %q", generated)
 		}
 		return nil
 	})

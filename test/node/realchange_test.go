@@ -47,14 +47,14 @@ func TestRealServerDeclaration(t *testing.T) {
 	for id, length := range map[string]float64{"vllm/llama3.2-8b": 64000, "vllm/found-8b": 32000} {
 		model := c.listed(url+"/v1/models", "id")[id]
 		if metadata, _ := model["custom_metadata"].(map[string]any); metadata["context_length"] != length {
-			t.Errorf("model %q is %v, want a context length of %v", id, model, length)
+			t.Errorf("the model %q is %v, want a context length of %v", id, model, length)
 		}
 	}
 	c.chat(url, "vllm/found-8b")
 }
 
-// An upgrade changes the stack to the next release line. The old pod serves requests until the new pod does. The new
-// pod and the status report the new release.
+// An upgrade changes the stack to the next release line. The old pod serves requests until the new pod is ready. The
+// new pod and the status report the new release.
 func TestRealServerUpgrade(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "server@"+nextRelease)
 	s.models("vllm", "sk-real")
@@ -71,11 +71,12 @@ func TestRealServerUpgrade(t *testing.T) {
 	c.serves("my", url, nextRelease)
 	got := s.serverVersion("my", nextRelease).Status.ResolvedDistribution.ServerRelease
 	if match, err := release.Lookup(nextRelease); err != nil || got != match.Release.Line {
-		t.Errorf("configured for release %q, want the line of %s (%v)", got, nextRelease, err)
+		t.Errorf("the stack is configured for release %q, want the line of %s (%v)", got, nextRelease, err)
 	}
 }
 
-// replaced waits until a pod is deleted or about to end, and fails if this happens before another pod has started.
+// replaced waits until a pod is deleted or is being deleted. It fails the test if this happens before another pod has
+// started.
 func (s *scenario) replaced(stack string, old *corev1.Pod) {
 	s.t.Helper()
 	s.eventually(func() error {

@@ -24,8 +24,9 @@ storage: {kv: {type: redis, endpoint: redis:6379, password: {secretKeyRef: {name
 workload: {resources: ` + realRequests + `}
 `
 
-// The test runs story 3 on the real server. The server registers models when it starts, each with its own provider and
-// credentials. In 0.7 and newer, it registers its tools automatically, and lists them only in its registry.
+// The test runs user story 3 with the real server. The server registers models when it starts, each with its own
+// provider and credentials. In release 0.7 and later, it registers its tools automatically, and lists them only in its
+// registry.
 func TestRealServerResources(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")
 	s.redis()

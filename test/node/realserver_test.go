@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// realRelease is the release of the real server, and nextRelease that of the next line.
+	// realRelease is the release of the real server in most tests. nextRelease is a release of the next line.
 	realRelease = "0.7.3"
 	nextRelease = "0.8.0"
 	// newestRelease is the newest release with data.
@@ -28,11 +28,11 @@ const (
 // realRequests are a tenth of the operator's default requests, because a small node runs an old pod and a new pod.
 const realRequests = `{requests: {cpu: 100m, memory: 256Mi}}`
 
-// published contains the images that a scenario with the real server pushed.
+// published contains the images that scenarios with the real server have pushed.
 var published = map[string]bool{}
 
-// newRealScenario returns a scenario with these images, and with the time limit that a real server needs. Such
-// scenarios run one after the other, because a server uses all CPUs of a small machine.
+// newRealScenario pushes the images that are not yet pushed, and returns a scenario with the time limit that a real
+// server needs. Such scenarios run one after the other, because a server uses all CPUs of a small machine.
 func newRealScenario(t testing.TB, images ...string) *scenario {
 	t.Helper()
 	images = slices.DeleteFunc(images, func(name string) bool { return published[name] })
@@ -47,7 +47,7 @@ func newRealScenario(t testing.TB, images ...string) *scenario {
 	return s
 }
 
-// readmeSample returns the first stack of the README, with the release that has a real image.
+// readmeSample returns the first stack of the README, with the release realRelease, for which the test has an image.
 func readmeSample(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(testutil.Root(), "README.md"))

@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// dirVariable is the variable that makes TestDirInChild compare. A comparison that fails can be observed only from
-// another process.
+// dirVariable is the environment variable with the directory that TestDirInChild compares. The comparison runs in a
+// child process, because a failed comparison fails the test that runs it.
 const dirVariable = "GOLDEN_TEST_DIR"
 
 func TestDirInChild(t *testing.T) {
@@ -42,7 +42,7 @@ func TestDirFails(t *testing.T) {
 			put(t, dir, tc.files)
 			output, err := child(t, dir)
 			if err == nil || !strings.Contains(output, tc.want) {
-				t.Errorf("the child ended with %v and the output:\n%s\nwant a failure with %q", err, output, tc.want)
+				t.Errorf("the child process ended with %v and the output:\n%s\nwant a failure with %q", err, output, tc.want)
 			}
 		})
 	}

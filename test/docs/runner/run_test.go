@@ -43,14 +43,14 @@ func TestRun(t *testing.T) {
 			console("$ A=1\n$ B=\"a 'b'\"\n$ echo \"$A $B\" | cat\n1 a 'b'\n$ mkdir d; cd d\n$ pwd\n/home/you/d"),
 			"", 5,
 		},
-		"another output":     {console("$ echo a\nb\n$ echo c"), "2: $ echo a\n--- the page shows\nb\n--- the command printed\na", 2},
-		"a failure ends it":  {console("$ exit 3\n$ echo c"), "2: $ exit 3\nexit code 3, want 0", 1},
-		"a success fails":    {console("$ true # exit code 1"), "2: $ true\nexit code 0, want 1", 1},
-		"an unset variable":  {console("$ echo $MISSING"), "2: $ echo $MISSING\nexit code 1, want 0", 1},
-		"a pipe fails":       {console("$ false | cat"), "2: $ false | cat\nexit code 1, want 0", 1},
-		"nodes are left out": {node + console("$ false") + "\n" + console("$ true"), "", 1},
-		"the namespace":      {console("$ echo $HOME/page-x.svc\n/home/you/default.svc"), "", 1},
-		"hidden commands":    {"<!-- docs-test: setup\nA=1\n-->\n" + console("$ echo $A\n1"), "", 1},
+		"another output":          {console("$ echo a\nb\n$ echo c"), "2: $ echo a\n--- the page shows\nb\n--- the command printed\na", 2},
+		"a failure ends the page": {console("$ exit 3\n$ echo c"), "2: $ exit 3\nexit code 3, want 0", 1},
+		"an unexpected success":   {console("$ true # exit code 1"), "2: $ true\nexit code 0, want 1", 1},
+		"an unset variable":       {console("$ echo $MISSING"), "2: $ echo $MISSING\nexit code 1, want 0", 1},
+		"a failure in a pipe":     {console("$ false | cat"), "2: $ false | cat\nexit code 1, want 0", 1},
+		"node blocks do not run":  {node + console("$ false") + "\n" + console("$ true"), "", 1},
+		"the namespace":           {console("$ echo $HOME/page-x.svc\n/home/you/default.svc"), "", 1},
+		"hidden commands":         {"<!-- docs-test: setup\nA=1\n-->\n" + console("$ echo $A\n1"), "", 1},
 		"a hidden command fails": {
 			"<!-- docs-test: setup\nfalse\n-->\n" + console("$ true"),
 			"2: $ false\nexit code 1, want 0", 0,
@@ -60,13 +60,13 @@ func TestRun(t *testing.T) {
 			result := newPlace(t).Run(t.Context(), script.Parse(test.page))
 			got := failures(result)
 			if !strings.HasPrefix(got, test.want) || test.want == "" && got != "" || result.Ran != test.ran {
-				t.Errorf("%d commands of %d; failures:\n%s\nwant:\n%s", result.Ran, test.ran, got, test.want)
+				t.Errorf("%d commands ran, want %d; failures:\n%s\nwant:\n%s", result.Ran, test.ran, got, test.want)
 			}
 		})
 	}
 }
 
-// On a node, blocks of both levels run, and the output of the gate is not compared.
+// On a node, node blocks and gate blocks run, and the output of gate blocks is not compared.
 func TestRunOnNode(t *testing.T) {
 	place := newPlace(t)
 	place.OnNode = true
@@ -77,7 +77,7 @@ func TestRunOnNode(t *testing.T) {
 	}
 }
 
-// A command that takes too long is killed, with the processes that it started.
+// A command that takes too long is killed, together with the processes that it started.
 func TestLimit(t *testing.T) {
 	place := newPlace(t)
 	place.Limit = 300 * time.Millisecond
@@ -121,13 +121,13 @@ func TestCtrlC(t *testing.T) {
 	}
 }
 
-// alive reports whether a process runs. A killed process may still wait for its parent.
+// alive reports whether a process runs. It returns false for a killed process that still waits for its parent.
 func alive(pid int) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && syscall.Kill(pid, 0) == nil && !strings.Contains(string(status), ") Z ")
 }
 
-// A command that reads runs again until its output matches the page.
+// A command that only reads runs again until its output matches the page.
 func TestReadsAgain(t *testing.T) {
 	place := newPlace(t)
 	place.Patience = 10 * time.Second

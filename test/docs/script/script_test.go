@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// fences replaces ~ with the character of fences, which a raw string cannot contain.
+// fences replaces ~ with a backquote, the character of fences, because a raw string cannot contain a backquote.
 func fences(text string) string { return strings.ReplaceAll(text, "~", "`") }
 
 const wholePage = `# Title
@@ -103,7 +103,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A page chooses the server of its stacks, and a block can have a command that readers end.
+// A page can select the real server for its stacks, and a block can contain a command that readers end.
 func TestServerAndCtrlC(t *testing.T) {
 	got := Parse(fences("<!-- docs-test: real-server -->\n<!-- docs-test: servers a b -->\n\n<!-- docs-test: Ctrl-C -->\n~~~console\n$ a\n~~~\n\n" +
 		"<!-- docs-test: node Ctrl-C -->\n~~~console\n$ b\n~~~\n\n~~~console\n$ c\n~~~\n"))
@@ -219,8 +219,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// Any text is a valid page, the page contains its commands, and after an update with a new output, the page shows that
-// output.
+// Parse accepts any text, the parsed commands are in the text, and after an update with new outputs, the page shows
+// these outputs.
 func FuzzParse(f *testing.F) {
 	f.Add(fences(wholePage), "NAME\na  1s\n")
 	f.Add(fences("~~~console\n$ a\n…\nb\n$ c # exit code 3\n~~~"), "x\nb")
@@ -230,7 +230,7 @@ func FuzzParse(f *testing.F) {
 		count := strings.Count(text, "\n") + 1
 		for _, problem := range page.Problems {
 			if problem.Line < 1 || problem.Line > count {
-				t.Errorf("a problem in line %d of %d", problem.Line, count)
+				t.Errorf("a problem is reported for line %d, but the text has %d lines", problem.Line, count)
 			}
 		}
 		for i := range page.Blocks {
@@ -240,7 +240,7 @@ func FuzzParse(f *testing.F) {
 			for j := range page.Blocks[i].Commands {
 				command := &page.Blocks[i].Commands[j]
 				if command.Line < 1 || command.Line > count {
-					t.Errorf("a command in line %d of %d", command.Line, count)
+					t.Errorf("a command is reported for line %d, but the text has %d lines", command.Line, count)
 				}
 				if !Matches(command.Output, strings.Join(command.Output, "\n")) {
 					t.Errorf("%q does not match itself", command.Output)

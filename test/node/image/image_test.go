@@ -66,7 +66,7 @@ func write(t *testing.T, path, content string, mode fs.FileMode) {
 	}
 }
 
-// checkDigest compares the digest of a layer with its content.
+// checkDigest compares the digest of a layer with the contents of the layer.
 func checkDigest(t *testing.T, layer v1.Layer) {
 	t.Helper()
 	content, err := layer.Compressed()
@@ -194,7 +194,7 @@ func TestOperator(t *testing.T) {
 		fmt.Sprintf("org.opencontainers.image.title=%q", config.Config.Labels["org.opencontainers.image.title"]),
 	} {
 		if !strings.Contains(string(dockerfile), want) {
-			t.Errorf("the Dockerfile has no %q", want)
+			t.Errorf("the Dockerfile does not contain %q", want)
 		}
 	}
 	want := []string{
@@ -236,7 +236,7 @@ func TestStandIns(t *testing.T) {
 	one, _ := shared[0].Digest()
 	another, _ := shared[1].Digest()
 	if one != another {
-		t.Errorf("the programs are in layers %s and %s, want them in one", one, another)
+		t.Errorf("the programs are in the layers %s and %s, want them in the same layer", one, another)
 	}
 }
 

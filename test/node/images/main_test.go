@@ -13,8 +13,8 @@ func TestRunReportsMissingArguments(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no registry": {[]string{"operator"}, "name the registry"},
-		"no image":    {[]string{"-registry=localhost:1"}, "and the images: operator"},
+		"no registry": {[]string{"operator"}, "no registry or no image is given"},
+		"no image":    {[]string{"-registry=localhost:1"}, "and name the images: operator"},
 		"unknown":     {[]string{"-registry=localhost:1", "own"}, `publish "own": want operator`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/line"
 )
 
-// fakeGo replaces the go command. It logs its arguments and writes the output file of a build. $FAIL names a package
-// that does not compile.
+// fakeGo replaces the go command. It logs its arguments and writes the output file of a build. It fails for the package
+// in $FAIL.
 const fakeGo = `#!/bin/sh
 echo "$*" >>"$CALLS"
 case $1 in
@@ -84,7 +84,7 @@ func TestEnsureBuildsOnce(t *testing.T) {
 	b := newBench(t)
 	folder := b.ensure(t)
 	if !strings.HasPrefix(filepath.Base(folder), "v1.99.2-go1.99.1-plan9-mips-") {
-		t.Errorf("the folder %q does not name the versions", folder)
+		t.Errorf("the name of the folder %q does not contain the versions", folder)
 	}
 	for _, program := range b.set.Programs {
 		data, err := os.ReadFile(filepath.Join(folder, program.Name))
@@ -104,7 +104,7 @@ func TestEnsureBuildsOnce(t *testing.T) {
 		t.Errorf("%d builds, want %d", got, len(b.set.Programs))
 	}
 	if b.progress.Len() > 0 {
-		t.Errorf("progress although nothing was built: %q", b.progress)
+		t.Errorf("there is progress output although nothing was built: %q", b.progress)
 	}
 }
 

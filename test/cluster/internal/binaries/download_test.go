@@ -79,7 +79,7 @@ const (
 	etcdSums    = "/etcd/v3.9.9/SHA256SUMS"
 )
 
-// newRelease returns a bench whose release is on a local server.
+// newRelease returns a bench that downloads the release from a local server.
 func newRelease(t *testing.T) (bench, *published) {
 	t.Helper()
 	b := newBench(t)
@@ -138,7 +138,7 @@ func TestReleaseIsDownloadedOnce(t *testing.T) {
 	}
 }
 
-// A release that cannot be used is replaced by a build, with one line that states the reason.
+// If a release cannot be used, the programs are built. One line of the output states the reason.
 func TestUnusableReleaseIsBuilt(t *testing.T) {
 	const proxyPage = "<!DOCTYPE html>\n<html><body>Sign in to the network</body></html>"
 	for name, test := range map[string]struct {
@@ -157,14 +157,14 @@ func TestUnusableReleaseIsBuilt(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		}, "less than a MiB in 200ms"},
-		"no answer":                             {kubectlPath + ".sha256", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "timeout"},
-		"missing":                               {kubectlPath, nil, "404 Not Found"},
-		"a proxy's page instead of the sums":    {etcdSums, text(proxyPage), "it has no SHA-256 of etcd-v3.9.9-plan9-mips.tar.gz"},
-		"a proxy's page instead of a sum":       {kubectlPath + ".sha256", text(proxyPage), "it has no SHA-256 of kubectl"},
-		"a proxy's page instead of the program": {kubectlPath, text(proxyPage), "the published one is"},
-		"a sum of another file":                 {etcdSums, text(sumOf("x") + "  other.tar.gz"), "it has no SHA-256 of etcd"},
-		"an invalid archive":                    {etcdPath, text("x"), "the published one is"},
-		"a page of sums with one long line":     {etcdSums, text(strings.Repeat("a", 1<<21)), "token too long"},
+		"no answer": {kubectlPath + ".sha256", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "timeout"},
+		"missing":   {kubectlPath, nil, "404 Not Found"},
+		"a proxy's page instead of the checksums": {etcdSums, text(proxyPage), "it has no SHA-256 of etcd-v3.9.9-plan9-mips.tar.gz"},
+		"a proxy's page instead of a checksum":    {kubectlPath + ".sha256", text(proxyPage), "it has no SHA-256 of kubectl"},
+		"a proxy's page instead of the program":   {kubectlPath, text(proxyPage), "the published one is"},
+		"the checksum of another file":            {etcdSums, text(sumOf("x") + "  other.tar.gz"), "it has no SHA-256 of etcd"},
+		"an invalid archive":                      {etcdPath, text("x"), "the published one is"},
+		"a file of checksums with one long line":  {etcdSums, text(strings.Repeat("a", 1<<21)), "token too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, p := newRelease(t)
@@ -191,7 +191,7 @@ func TestUnusableReleaseIsBuilt(t *testing.T) {
 	}
 }
 
-// An archive without the program is not a release.
+// A release whose archive does not contain the program cannot be used.
 func TestArchiveWithoutProgram(t *testing.T) {
 	b, p := newRelease(t)
 	packed := archive(t, "etcd-v3.9.9-plan9-mips/etcdctl", "x")

@@ -27,7 +27,7 @@ func TestMakeAndRemove(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := g.Make(); err != nil {
-		t.Errorf("a group that exists: %v", err)
+		t.Errorf("make a group that already exists: %v", err)
 	}
 	if err := os.MkdirAll(filepath.Join(root, "memory", g.Name, "kubepods", "pod"), 0o700); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestMakeAndRemove(t *testing.T) {
 	if err := neighbour.Make(); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time there is nothing to remove
+	for range 2 { // the second time, there is nothing to remove
 		if err := g.Remove(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,7 @@ func TestCommandLines(t *testing.T) {
 		variables map[string]string
 		args      []string
 		code      int
-		// stdout is the complete standard output. stderr is a part of standard error.
+		// stdout is the complete expected standard output. stderr is a part of the expected standard error.
 		stdout, stderr string
 	}{
 		{name: "no command", code: exitUsage, stderr: "Usage: cluster <command>"},
@@ -49,18 +49,18 @@ func TestCommandLines(t *testing.T) {
 		{name: "unexpected argument", args: []string{"down", "now"}, code: exitUsage, stderr: `unexpected argument "now"`},
 		{name: "unknown component", args: []string{"up", "--with=kubelet"}, code: exitUsage, stderr: `unknown component "kubelet"`},
 		{
-			name: "until an invalid process id", args: []string{"up", "--dir=" + outside, "--until=-4"}, code: exitFailure,
+			name: "--until with an invalid process ID", args: []string{"up", "--dir=" + outside, "--until=-4"}, code: exitFailure,
 			stderr: "-4 is not a process ID",
 		},
 		{name: "no command to run", args: []string{"run"}, code: exitUsage, stderr: "no command to run"},
 		{name: "unknown line", args: []string{"assets", "--kubernetes=1.2"}, code: exitFailure, stderr: `no Kubernetes line "1.2"`},
-		{name: "unknown line in the variable", variables: map[string]string{lineVariable: "1.3"}, args: []string{"build"}, code: exitFailure, stderr: `"1.3"`},
+		{name: "an unknown line in the variable", variables: map[string]string{lineVariable: "1.3"}, args: []string{"build"}, code: exitFailure, stderr: `"1.3"`},
 		{
-			name: "outside of a work tree", folder: outside, args: []string{"build"}, code: exitFailure,
+			name: "outside a work tree", folder: outside, args: []string{"build"}, code: exitFailure,
 			stderr: "not inside a work tree",
 		},
 		{name: "own assets", variables: map[string]string{assetsVariable: "/mine"}, args: []string{"assets"}, stdout: "/mine\n"},
-		{name: "own assets outside of a work tree", folder: outside, variables: map[string]string{assetsVariable: "/mine"}, args: []string{"assets"}, stdout: "/mine\n"},
+		{name: "own assets outside a work tree", folder: outside, variables: map[string]string{assetsVariable: "/mine"}, args: []string{"assets"}, stdout: "/mine\n"},
 		{
 			name: "nothing to stop", args: []string{"down", "--dir=" + filepath.Join(outside, "none")},
 			stderr: "Nothing to stop",
@@ -118,7 +118,8 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// TestOrderSurvives checks the JSON with which the launcher passes its choices to the supervisor.
+// TestOrderSurvives checks that no value is lost in the JSON with which the launcher passes its options to the
+// supervisor.
 func TestOrderSurvives(t *testing.T) {
 	want := order{Dir: "/d", Startup: 7, Until: process.Identity{PID: 1, Start: 2, Boot: "b"}, Options: controlplane.Options{Programs: "/p", Port: 1, With: []string{"scheduler"}, AuditLog: true}}
 	text, err := json.Marshal(want)

@@ -29,10 +29,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// patience bounds every wait, because a machine may be busy building.
+// patience is the time limit of every wait. It is long, because the machine may be busy with builds.
 const patience = 4 * time.Minute
 
-// tool is the control plane of a test: the tool's command line with one directory.
+// tool runs the command line of the tool with the state directory of one test.
 type tool struct {
 	dir string
 }
@@ -61,7 +61,7 @@ func (c tool) command(ctx context.Context, verb string, args ...string) *exec.Cm
 	return command
 }
 
-// must runs the tool and returns its standard output.
+// must runs the tool, which must succeed, and returns its standard output.
 func (c tool) must(t *testing.T, verb string, args ...string) string {
 	t.Helper()
 	out, err := output(c.command(t.Context(), verb, args...))
@@ -124,8 +124,7 @@ func eventually(t *testing.T, what string, check func() bool) {
 	}
 }
 
-// processes returns the processes whose command line names the directory, which includes every component and the
-// supervisor.
+// processes returns the processes whose command line contains the state directory: the supervisor and all components.
 func (c tool) processes(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -150,10 +149,10 @@ func (c tool) expectNoProcess(t *testing.T) {
 func (c tool) expectNothingLeft(t *testing.T) {
 	t.Helper()
 	if left := c.processes(t); len(left) > 0 {
-		t.Errorf("processes are left: %q", left)
+		t.Errorf("processes are still running: %q", left)
 	}
 	if _, err := os.Stat(c.dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the folder is left (%v)", err)
+		t.Errorf("the folder still exists (%v)", err)
 	}
 }
 
@@ -169,7 +168,8 @@ spec:
     spec: {containers: [{name: web, image: example.invalid/web}]}
 `
 
-// TestUpRunsARealControlPlane tests a whole life cycle: up, working controllers, status, the audit log, down.
+// TestUpRunsARealControlPlane tests the whole life cycle of a control plane: up, working controllers, status, the audit
+// log, and down.
 func TestUpRunsARealControlPlane(t *testing.T) {
 	c := newTool(t)
 	export := c.must(t, "up", "--audit-log")
@@ -195,7 +195,7 @@ func TestUpRunsARealControlPlane(t *testing.T) {
 		}
 		got := version.ServerVersion
 		if got.GitVersion != c.record(t).Kubernetes || !strings.HasPrefix(got.GitVersion, "v"+got.Major+"."+got.Minor+".") {
-			t.Errorf("the version of the server is %+v, that of the record %s", got, c.record(t).Kubernetes)
+			t.Errorf("the version of the server is %+v, and the version in the record is %s", got, c.record(t).Kubernetes)
 		}
 	})
 	t.Run("controllers", func(t *testing.T) { expectControllers(t, c) })
@@ -216,7 +216,7 @@ func TestUpRunsARealControlPlane(t *testing.T) {
 			t.Errorf("prints %q, want %q", again, export)
 		}
 		if _, err := output(c.command(t.Context(), "up")); err == nil || !strings.Contains(err.Error(), "with other flags") {
-			t.Errorf("with other flags: %v", err)
+			t.Errorf("up with other flags: %v", err)
 		}
 	})
 	c.must(t, "down")
@@ -246,7 +246,7 @@ func expectControllers(t *testing.T, c tool) {
 	if out, err := c.kubectl(t, "delete", "deployment", "web"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	show("", "replicasets,pods", "--output=name") // waits until the garbage collector has removed the objects
+	show("", "replicasets,pods", "--output=name") // kubectl waits until the garbage collector has removed the objects
 }
 
 func TestKilledSupervisorEndsEveryProcess(t *testing.T) {
@@ -260,7 +260,7 @@ func TestKilledSupervisorEndsEveryProcess(t *testing.T) {
 	}
 	c.expectNoProcess(t)
 	// A process that is ending no longer has a command line, but still has a state.
-	eventually(t, "status reports that both ended", func() bool {
+	eventually(t, "status reports that both have ended", func() bool {
 		out, err := output(c.command(t.Context(), "status"))
 		return err != nil && strings.Contains(err.Error(), "does not serve") && strings.Count(out, " ended ") == 2
 	})
@@ -282,7 +282,7 @@ func TestKilledLauncherLeavesNothing(t *testing.T) {
 	if err := launcher.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = launcher.Wait() // the error is that the process was killed
+	_ = launcher.Wait() // the error only reports that the process was killed
 	c.expectNoProcess(t)
 	c.expectNothingLeft(t)
 }
@@ -314,7 +314,7 @@ func TestUpUntilAProcessEnds(t *testing.T) {
 	if err := owner.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = owner.Wait() // the error is that the process was killed
+	_ = owner.Wait() // the error only reports that the process was killed
 	c.expectNoProcess(t)
 	c.expectNothingLeft(t)
 }
@@ -322,7 +322,7 @@ func TestUpUntilAProcessEnds(t *testing.T) {
 func TestForeground(t *testing.T) {
 	for _, test := range []struct {
 		signal syscall.Signal
-		// orderly reports whether the tool can clean up.
+		// orderly reports whether the signal allows the tool to clean up.
 		orderly bool
 	}{{syscall.SIGINT, true}, {syscall.SIGTERM, true}, {syscall.SIGKILL, false}} {
 		t.Run(test.signal.String(), func(t *testing.T) {

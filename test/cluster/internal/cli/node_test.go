@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// trace contains the traces of a running node on the machine.
+// trace contains the state of the machine that a node could change, and the state that a running node adds.
 type trace struct {
 	namespace string // the namespace of process IDs
 	mounts    int    // the number of mounts in the namespace of the test
@@ -31,7 +31,7 @@ var machineSysctls = []string{
 	"kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes",
 }
 
-// look records, before a node is started, the state of the machine that must not change.
+// look records the state of the machine that must not change. It runs before a node is started.
 func look(t *testing.T) trace {
 	t.Helper()
 	was := trace{mounts: mounts(t), sysctls: map[string]string{}}
@@ -84,14 +84,14 @@ func inNamespace(t *testing.T, namespace string) []string {
 	})
 }
 
-// expectNoTrace checks that an ended node has left no processes, links, mounts and routes, and has not changed the
-// machine's sysctls.
+// expectNoTrace checks that no processes, links, mounts and routes of an ended node remain, and that the machine's
+// sysctls have not changed.
 func (c tool) expectNoTrace(t *testing.T, was trace, link string) {
 	t.Helper()
 	eventually(t, "every process of the node ends", func() bool { return len(inNamespace(t, was.namespace)) == 0 })
 	eventually(t, "the link is removed", func() bool { _, err := net.InterfaceByName(link); return err != nil })
 	if now := mounts(t); now != was.mounts {
-		t.Errorf("%d mounts, want the %d from before", now, was.mounts)
+		t.Errorf("%d mounts exist, want %d as before the test", now, was.mounts)
 	}
 	for name, value := range was.sysctls {
 		if now := readFile(t, filepath.Join("/proc/sys", name)); now != value {
@@ -99,7 +99,7 @@ func (c tool) expectNoTrace(t *testing.T, was trace, link string) {
 		}
 	}
 	if routes := readFile(t, "/proc/net/route"); strings.Contains(routes, link) {
-		t.Errorf("routes over %s are left:\n%s", link, routes)
+		t.Errorf("routes over %s still exist:\n%s", link, routes)
 	}
 }
 
@@ -139,7 +139,7 @@ func (c tool) link(t *testing.T) string {
 	return ""
 }
 
-// upWithNode starts a cluster with a node, and records the traces that must not be left.
+// upWithNode starts a cluster with a node, and records the state that expectNoTrace checks.
 func (c tool) upWithNode(t *testing.T) (was trace, link string) {
 	t.Helper()
 	was = look(t)
@@ -148,7 +148,7 @@ func (c tool) upWithNode(t *testing.T) (was trace, link string) {
 	return was, c.link(t)
 }
 
-// apply creates objects. $REGISTRY means the cluster's registry.
+// apply creates objects. It replaces $REGISTRY with the cluster's registry.
 func (c tool) apply(t *testing.T, manifest string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "manifest.yaml")
@@ -169,7 +169,7 @@ func (c tool) ask(t *testing.T, args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// prober is a Deployment of the web server and a Service for it.
+// prober contains a Deployment of the web server and a Service for the Deployment.
 const prober = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
@@ -231,7 +231,7 @@ func TestNodeRunsPods(t *testing.T) {
 			t.Errorf("the log is %q", out)
 		}
 	})
-	t.Run("a volume belongs to the group of its pod", func(t *testing.T) { c.expectVolumes(t) })
+	t.Run("the group of a volume is the fsGroup of its pod", func(t *testing.T) { c.expectVolumes(t) })
 	t.Run("a policy restricts connections", func(t *testing.T) { c.expectPolicies(t, pod) })
 	t.Run("a pod's load is measured", func(t *testing.T) {
 		eventually(t, "the pod has metrics", func() bool {
@@ -258,11 +258,11 @@ func TestNodeRunsPods(t *testing.T) {
 	c.must(t, "down")
 	c.expectNoTrace(t, was, link)
 	if left := c.groups(t); len(left) > 0 {
-		t.Errorf("control groups are left: %q", left)
+		t.Errorf("control groups still exist: %q", left)
 	}
 }
 
-// writer is a pod that can write to its volume only because of the volume's group.
+// writer is a pod that can write to its volume only because of its fsGroup.
 const writer = `apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: data}
@@ -278,7 +278,7 @@ spec:
   volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
 `
 
-// expectVolumes tests a volume from the claim to its removal.
+// expectVolumes tests a volume, from its creation for a claim to its removal.
 func (c tool) expectVolumes(t *testing.T) {
 	t.Helper()
 	c.apply(t, writer)
@@ -312,7 +312,7 @@ metadata: {name: client}
 spec: {terminationGracePeriodSeconds: 1, containers: [{name: client, image: $REGISTRY/prober:1}]}
 `
 
-// expectPolicies sends requests to the guarded pod from a pod without and a pod with the label.
+// expectPolicies sends requests to the guarded pod from a pod without the label and from a pod with the label.
 func (c tool) expectPolicies(t *testing.T, guarded string) {
 	t.Helper()
 	c.apply(t, guardPolicy)
@@ -331,12 +331,12 @@ func (c tool) expectPolicies(t *testing.T, guarded string) {
 }
 
 // TestKernelRemovesNodeOfKilledProcess checks that the kernel removes the node if any process is killed. Only empty
-// control groups are left, which `down` removes.
+// control groups remain, and `down` removes them.
 func TestKernelRemovesNodeOfKilledProcess(t *testing.T) {
 	c := newTool(t)
 	was, link := c.upWithNode(t)
 	if len(c.groups(t)) == 0 {
-		t.Error("the node has no control group, so the test reads the wrong folders")
+		t.Error("the node has no control group; the test probably reads the wrong folders")
 	}
 	if err := c.record(t).Supervisor.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -344,7 +344,7 @@ func TestKernelRemovesNodeOfKilledProcess(t *testing.T) {
 	c.expectNoTrace(t, was, link)
 	c.must(t, "down")
 	if left := c.groups(t); len(left) > 0 {
-		t.Errorf("control groups are left: %q", left)
+		t.Errorf("control groups still exist: %q", left)
 	}
 }
 
@@ -367,16 +367,16 @@ func TestNodeKilledWhileItStarts(t *testing.T) {
 	if err := launcher.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = launcher.Wait() // the error is that the process was killed
+	_ = launcher.Wait() // the error only reports that the process was killed
 	c.expectNoTrace(t, was, link)
 	c.expectNoProcess(t)
 	eventually(t, "the state folder is removed", func() bool { _, err := os.Stat(c.dir); return os.IsNotExist(err) })
 	if left := c.groups(t); len(left) > 0 {
-		t.Errorf("control groups are left: %q\n%s", left, &messages)
+		t.Errorf("control groups still exist: %q\n%s", left, &messages)
 	}
 }
 
-// TestNodesBesideEachOther checks that the end of one cluster does not disturb another.
+// TestNodesBesideEachOther checks that the end of one cluster does not affect another cluster.
 func TestNodesBesideEachOther(t *testing.T) {
 	first, second := newTool(t), newTool(t)
 	first.must(t, "up", "--node")
@@ -391,12 +391,12 @@ func TestNodesBesideEachOther(t *testing.T) {
 	}
 	second.must(t, "down")
 	if after := first.ask(t, "get", "pods", "--selector=app=web", identities); after != before {
-		t.Errorf("the pods of the first cluster were %q, are %q", before, after)
+		t.Errorf("the pods of the first cluster were %q before, and are %q now", before, after)
 	}
 	first.must(t, "status")
 }
 
-// TestNodeOfARun checks that the command of `run` has the registry in its environment.
+// TestNodeOfARun checks that `run` passes the registry to its command in an environment variable.
 func TestNodeOfARun(t *testing.T) {
 	c := newTool(t)
 	out := c.must(t, "run", "--node", "--", "sh", "-c", "echo $CLUSTER_REGISTRY; kubectl get nodes --output=name")

@@ -31,7 +31,7 @@ func TestRunWrapsACommand(t *testing.T) {
 	c.expectNothingLeft(t)
 }
 
-// lingerer is a command that still sends a request to the API server after the signal to end.
+// lingerer is a command that sends a request to the API server when it receives the signal to end.
 const lingerer = `trap 'kubectl get namespace default --output=name >"$0/bye"; exit 0' TERM
 touch "$0/ready"
 while :; do sleep 0.05; done`
@@ -73,8 +73,8 @@ func TestEndOfRunLetsTheCommandClearUp(t *testing.T) {
 	}
 }
 
-// TestEndOfRunStopsWhatTheCommandLeft checks that no process of the command is left, because it could use the
-// kubeconfig of the next control plane, which is the same file.
+// TestEndOfRunStopsWhatTheCommandLeft checks that no process of the command is still running, because it could use the
+// next control plane, whose kubeconfig has the same path.
 func TestEndOfRunStopsWhatTheCommandLeft(t *testing.T) {
 	c := newTool(t)
 	out := c.must(t, "run", "--with=", "--", "sh", "-c", "(sleep 600 >/dev/null 2>&1 & echo $!) & wait")
@@ -83,7 +83,7 @@ func TestEndOfRunStopsWhatTheCommandLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left, err := process.Identify(pid); err == nil && left.Alive() {
-		t.Error("it lives")
+		t.Error("the process is still running")
 	}
 	c.expectNothingLeft(t)
 }

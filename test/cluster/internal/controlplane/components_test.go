@@ -35,7 +35,7 @@ func components(folder *state.Folder) []component {
 	}
 }
 
-// TestKeyFilesOfTheFlagsExist checks that every key file that a flag names is written.
+// TestKeyFilesOfTheFlagsExist checks that every key file to which a flag refers is written.
 func TestKeyFilesOfTheFlagsExist(t *testing.T) {
 	folder := keyed(t)
 	found := 0
@@ -52,7 +52,7 @@ func TestKeyFilesOfTheFlagsExist(t *testing.T) {
 		}
 	}
 	if found < 20 {
-		t.Errorf("only %d flags name a key file, so the test reads the wrong flags", found)
+		t.Errorf("only %d flags refer to a key file; the test probably reads the wrong flags", found)
 	}
 }
 
@@ -71,7 +71,7 @@ func TestNothingListensBeyondTheMachine(t *testing.T) {
 			}
 		}
 		if !listens {
-			t.Errorf("%s has no flag for its address, and listens on every address by default", c.program)
+			t.Errorf("%s has no flag for its address, so it listens on all addresses", c.program)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestAuditLogIsOptional(t *testing.T) {
 	for _, audit := range []bool{false, true} {
 		flags := strings.Join(apiServer(folder, somePorts, alone, audit).args, " ")
 		if got := strings.Contains(flags, "--audit-log-path="+folder.Path("log", "audit.log")); got != audit {
-			t.Errorf("audit log requested: %t, in the flags: %t", audit, got)
+			t.Errorf("the audit log is requested: %t, but the flags contain it: %t", audit, got)
 		}
 	}
 }

@@ -37,8 +37,8 @@ func TestParseWith(t *testing.T) {
 	}
 }
 
-// TestEveryOptionShows checks that the text contains every option, because `up` compares options by their text and
-// would silently ignore an option that is missing there.
+// TestEveryOptionShows checks that the text contains every option. `up` compares options by their text, and would
+// ignore an option that the text does not contain.
 func TestEveryOptionShows(t *testing.T) {
 	texts := map[string]bool{}
 	all := []Options{
@@ -68,7 +68,7 @@ func TestChoosePorts(t *testing.T) {
 		t.Errorf("a port was chosen twice: %v", all)
 	}
 	if all[0] < firstPort || all[len(all)-1] > lastPort {
-		t.Errorf("ports %v are outside of %d to %d", all, firstPort, lastPort)
+		t.Errorf("the ports %v are not between %d and %d", all, firstPort, lastPort)
 	}
 }
 

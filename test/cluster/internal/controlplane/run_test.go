@@ -22,8 +22,8 @@ func script(t *testing.T, folder, name, text string) {
 	}
 }
 
-// runWith runs a control plane whose etcd sleeps and whose API server is the given script. After the end it returns the
-// folder and the error.
+// runWith runs a control plane whose etcd sleeps and whose API server is the given script. When the control plane has
+// ended, it returns the folder and the error.
 func runWith(t *testing.T, ctx context.Context, apiServerScript string, startup time.Duration) (*state.Folder, error) { //nolint:revive // t comes first in test code
 	t.Helper()
 	programs := t.TempDir()
@@ -89,7 +89,7 @@ func TestComponentsSeeNothingOfTheUsersEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(data), "HOME="+folder.Path()) {
-		t.Errorf("the component has a wrong environment:\n%s", data)
+		t.Errorf("the environment of the component is wrong:\n%s", data)
 	}
 	for _, name := range []string{"ETCD_LISTEN", "PROXY"} {
 		if strings.Contains(string(data), name) {
@@ -129,6 +129,6 @@ func TestTail(t *testing.T) {
 		}
 	}
 	if got := tail(file+".none", 1); !strings.Contains(got, "no such file") {
-		t.Errorf("tail of no file = %q", got)
+		t.Errorf("the tail of a file that does not exist is %q", got)
 	}
 }

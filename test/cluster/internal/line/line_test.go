@@ -100,10 +100,10 @@ func checkLine(t *testing.T, folder, name string) {
 		replaced++
 		module := strings.TrimSpace(strings.TrimPrefix(before, "replace"))
 		if want := module + " " + library; after != want {
-			t.Errorf("%s is replaced by %q, want %q", module, after, want)
+			t.Errorf("%s is replaced with %q, want %q", module, after, want)
 		}
 	}
 	if replaced < 30 {
-		t.Errorf("only %d modules are replaced: Kubernetes replaces more than 30", replaced)
+		t.Errorf("only %d modules are replaced, but Kubernetes replaces more than 30", replaced)
 	}
 }

@@ -23,7 +23,8 @@ func someSettings(t *testing.T) settings {
 	return newSettings(folder, network.Plan{Slot: 3})
 }
 
-// TestProgramsReadEverySetting checks that a program reads every file, and that every template value is set.
+// TestProgramsReadEverySetting checks that each settings file is read by a program, and that each value in the
+// templates is set.
 func TestProgramsReadEverySetting(t *testing.T) {
 	s := someSettings(t)
 	if err := s.write(); err != nil {
@@ -69,18 +70,19 @@ func TestManifestsPullFromTheClustersOwnRegistry(t *testing.T) {
 		pulled++
 		name, tag, _ := strings.Cut(strings.TrimPrefix(strings.Trim(image, `"`), "10.220.3.1:5000/"), ":")
 		if !slices.Contains(images, name) || tag != "1" {
-			t.Errorf("%s is not a pushed image", image)
+			t.Errorf("the image %s is not pushed", image)
 		}
 	}
 	if pulled < 2 {
-		t.Errorf("only %d images, so the test reads the wrong manifests", pulled)
+		t.Errorf("only %d images are in the manifests; the test probably reads the wrong files", pulled)
 	}
 	if !strings.Contains(string(data), `clusterIP: "10.221.48.10"`) {
 		t.Error("the address of the name server differs from the one in the kubelet's settings")
 	}
 }
 
-// TestNetworkOfPods checks that the plugins get JSON with addresses of the cluster's plan.
+// TestNetworkOfPods checks that the configuration of the network plugins is valid JSON with addresses in the cluster's
+// plan.
 func TestNetworkOfPods(t *testing.T) {
 	data, err := someSettings(t).fill("config/10-cluster.conflist")
 	if err != nil {
@@ -101,6 +103,6 @@ func TestNetworkOfPods(t *testing.T) {
 	}
 	if len(list.Plugins) == 0 || len(list.Plugins[0].IPAM.Ranges) != 1 ||
 		list.Plugins[0].IPAM.Ranges[0][0].Subnet != "10.222.3.0/24" {
-		t.Errorf("the addresses of pods are not in the plan:\n%s", data)
+		t.Errorf("the range of pod addresses is not the range in the plan:\n%s", data)
 	}
 }

@@ -12,7 +12,7 @@ import (
 func TestDescribe(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		status syscall.WaitStatus // as in wait(2): the signal in the low bits, the exit code in the high bits
+		status syscall.WaitStatus // as in wait(2): the low bits contain the signal, and the high bits contain the exit code
 		want   string
 	}{
 		{name: "exit code 0", status: 0, want: "exit code 0"},
@@ -29,8 +29,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// A program that needs a socket is not started while only the socket's file exists, because a killed program leaves the
-// file behind.
+// A program that needs a socket is not started only because the socket's file exists. The file of a killed program
+// still exists.
 func TestOfferWaitsForSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "socket")
 	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})

@@ -111,7 +111,7 @@ func TestSerialNumbersDiffer(t *testing.T) {
 		}
 		serial := parse(t, pair).SerialNumber.String()
 		if seen[serial] {
-			t.Fatalf("serial number %s was given twice", serial)
+			t.Fatalf("serial number %s was used twice", serial)
 		}
 		seen[serial] = true
 	}

@@ -37,7 +37,7 @@ func playParent() {
 	select {}
 }
 
-// limited returns a context that makes the test fail instead of hang.
+// limited returns a context with a time limit, so that the test fails instead of waiting forever.
 func limited(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -45,7 +45,7 @@ func limited(t *testing.T) context.Context {
 	return ctx
 }
 
-// start starts a shell script in a group of its own.
+// start starts a shell script in a group and returns its identity.
 func start(t *testing.T, g *Group, script string) Identity {
 	t.Helper()
 	identity, err := g.Start(t.Context(), Command{
@@ -92,7 +92,7 @@ func TestChildrenDieWithTheirKilledParent(t *testing.T) {
 	if err := child.Wait(limited(t)); err != nil {
 		t.Error(err)
 	}
-	_ = parent.Wait() // the error is that the process was killed
+	_ = parent.Wait() // the error only reports that the process was killed
 }
 
 func TestKillEndsEveryChild(t *testing.T) {
@@ -146,7 +146,7 @@ func TestStop(t *testing.T) {
 	for _, test := range []struct {
 		name, script string
 		grace        time.Duration
-		// saysGoodbye reports whether the process runs its handler of the signal before it ends.
+		// saysGoodbye reports whether the process runs its signal handler before it ends.
 		saysGoodbye bool
 	}{
 		{name: "ends after the signal", script: "trap 'touch $BYE; exit 0' TERM; touch $READY; while :; do sleep 0.05; done", grace: 10 * time.Second, saysGoodbye: true},
@@ -181,7 +181,7 @@ func waitForFile(t *testing.T, path string) {
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("%s did not appear", path)
+			t.Fatalf("the file %s was not written", path)
 		case <-tick.C:
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// orphan starts a process with the mark whose parent has ended.
+// orphan starts a process with the mark. The parent of the process has ended.
 func orphan(t *testing.T, mark, script string) Identity {
 	t.Helper()
 	// The parent does not wait. Its child writes its ID after its setup.
@@ -43,7 +43,7 @@ func orphan(t *testing.T, mark, script string) Identity {
 	return process
 }
 
-// Orphans are stopped, including one that ignores the signal. Orphans with another mark are not.
+// Orphans with the mark are stopped, even if they ignore the signal. Orphans with another mark are not stopped.
 func TestStopMarked(t *testing.T) {
 	mark := "CLUSTER_TEST_MARK=" + strconv.Itoa(os.Getpid())
 	for name, test := range map[string]struct {

@@ -66,14 +66,14 @@ func TestPushedProgramCanBePulled(t *testing.T) {
 	}
 	files := list(t, content)
 	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, []string{"tmp/", "tool"}) {
-		t.Errorf("the image holds %q", got)
+		t.Errorf("the image contains %q", got)
 	}
 	if files["tool"] != "-rwxr-xr-x program" || !strings.HasPrefix(files["tmp/"], "dtrwxrwxrwx") {
-		t.Errorf("the image holds %q", files)
+		t.Errorf("the image contains %q", files)
 	}
 }
 
-// list returns each entry of an archive with its mode and content.
+// list returns each entry of an archive with its mode and contents.
 func list(t *testing.T, content io.Reader) map[string]string {
 	t.Helper()
 	files := map[string]string{}

@@ -17,7 +17,7 @@ import (
 
 var sample = Record{Kubernetes: "v1.37.2", Options: "port=0", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 
-// limited returns a context that makes the test fail instead of hang.
+// limited returns a context with a time limit, so that the test fails instead of waiting forever.
 func limited(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -42,7 +42,7 @@ func sleeper(t *testing.T) process.Identity {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = command.Wait() }() // the error is that the process was killed
+	go func() { _ = command.Wait() }() // the error only reports that the process was killed
 	identity, err := process.Identify(command.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestOnlyOneHoldsAFolder(t *testing.T) {
 	create(t, path)
 }
 
-// TestForeignFolderIsNotRemoved checks that a mistake in --dir never removes a user's files.
+// TestForeignFolderIsNotRemoved checks that a user's files are not removed if --dir is wrong.
 func TestForeignFolderIsNotRemoved(t *testing.T) {
 	path := t.TempDir()
 	file := filepath.Join(path, "thesis.tex")
@@ -219,7 +219,7 @@ func TestDownEndsComponentsThatOutlivedTheirSupervisor(t *testing.T) {
 		t.Error("a component is alive after Down")
 	}
 	if !stranger.Alive() {
-		t.Error("Down killed a process that only has a component's old id")
+		t.Error("Down killed a process that has the reused ID of a component")
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// pod returns a pod of namespace "a", or of the namespace before a slash in its name, with the label app=<name> and a
-// port that is called "http".
+// pod returns a pod with the label app=<name> and a port with the name "http". The namespace of the pod is the part of
+// name before a slash, or "a" if there is no slash.
 func pod(name, address string) *corev1.Pod {
 	namespace, short, found := strings.Cut(name, "/")
 	if !found {
