@@ -58,13 +58,13 @@ func readmeSample(t *testing.T) string {
 	sample, _, found := strings.Cut(after, "```")
 	const name = "{name: starter}"
 	if !found || !strings.Contains(sample, name) {
-		t.Fatalf("the README's first sample has no %q", name)
+		t.Fatalf("the README's first sample does not contain %q", name)
 	}
 	return strings.Replace(sample, name, fmt.Sprintf("{name: starter, version: %q}", realRelease), 1)
 }
 
-// The test runs the README's sample on the real server. A pod requests the providers, the model and a completion
-// through the Service. The model server requires the token of the Secret.
+// The test runs the README's sample with the real server. A pod requests the list of providers, the list of models and
+// a completion through the Service. The model server requires the token in the Secret.
 func TestRealServer(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	s.models("vllm", "sk-real")
@@ -74,14 +74,14 @@ func TestRealServer(t *testing.T) {
 	c.serves("simple", s.service("simple"), realRelease)
 }
 
-// serves checks a real server of this release: its version, its provider vllm, its model, a completion, the version in
-// the stack's status, and that its pod has not restarted.
+// serves checks a real server of this release: its version, the provider vllm, the model, a completion, and the version
+// in the stack's status. It also checks that the server has not been restarted.
 func (c clientPod) serves(stack, url, release string) {
 	c.t.Helper()
 	var said struct {
 		Version string `json:"version"`
 	}
-	c.eventually(func() error { // immediately after a rollout, the old server may answer
+	c.eventually(func() error { // the old server may still answer shortly after a rollout
 		err := c.try(url+"/v1/version", &said)
 		if err == nil && said.Version != release {
 			err = fmt.Errorf("the server reports %q, want %q", said.Version, release)
@@ -93,16 +93,16 @@ func (c clientPod) serves(stack, url, release string) {
 	c.chat(url, "vllm/llama3.2-8b")
 	c.serverVersion(stack, release)
 	if pod := c.onePod(stack); pod.Status.ContainerStatuses[0].RestartCount > 0 {
-		c.t.Errorf("the server was started %d times again", pod.Status.ContainerStatuses[0].RestartCount)
+		c.t.Errorf("the server was restarted %d times", pod.Status.ContainerStatuses[0].RestartCount)
 	}
 }
 
-// lists waits until a path lists an id.
+// lists waits until the list at a URL contains an id.
 func (c clientPod) lists(url, id string) {
 	c.t.Helper()
 	c.eventually(func() error {
 		if listed := c.listed(url, "id"); listed[id] == nil {
-			return fmt.Errorf("%s has no %q in %v", url, id, listed)
+			return fmt.Errorf("%s does not list %q, only %v", url, id, listed)
 		}
 		return nil
 	})

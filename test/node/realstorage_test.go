@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// The credentials contain characters that a URL must encode, and characters that break a server that does not encode
-// them.
+// The passwords contain characters that must be encoded in a URL. A server that does not encode them cannot connect.
 const (
 	postgresPassword = "pg/with:odd@signs#and?%41+[x]"
 	redisPassword    = "redis/with:odd@signs#and?%41+[x]"
@@ -30,7 +29,7 @@ workload: {resources: ` + realRequests + `}
 
 func databases() string { return registry + "/databases:test" }
 
-// postgres starts PostgreSQL at postgres:5432, and applies the Secret pg for it.
+// postgres starts PostgreSQL at postgres:5432, and creates the Secret pg with its connection string.
 func (s *scenario) postgres() {
 	s.t.Helper()
 	s.apply(fmt.Sprintf(programService, "postgres", 5432))
@@ -44,7 +43,7 @@ func (s *scenario) postgres() {
 	s.apply(secret("pg", "url", connection.String()))
 }
 
-// redis starts Redis at redis:6379, and applies the Secret redis for it.
+// redis starts Redis at redis:6379, and creates the Secret redis with its password.
 func (s *scenario) redis() {
 	s.t.Helper()
 	s.apply(fmt.Sprintf(programService, "redis", 6379))
@@ -52,14 +51,14 @@ func (s *scenario) redis() {
 	s.apply(secret("redis", "password", redisPassword))
 }
 
-// inRedis runs a command of redis-cli.
+// inRedis runs a redis-cli command in the pod of Redis.
 func (s *scenario) inRedis(command ...string) string {
 	s.t.Helper()
 	return s.kubectl(append([]string{"exec", "redis", "--", "redis-cli"}, command...)...)
 }
 
-// completions waits until PostgreSQL contains this number of completions, which the server writes in the background,
-// and returns their ids.
+// completions waits until PostgreSQL contains at least this number of completions, and returns their ids. The server
+// writes completions in the background.
 func (s *scenario) completions(least int) (ids []string) {
 	s.t.Helper()
 	s.eventually(func() error {
@@ -73,7 +72,8 @@ func (s *scenario) completions(least int) (ids []string) {
 	return ids
 }
 
-// The test runs story 4 on the real server. Its data is in PostgreSQL and Redis, and its next pod finds the data there.
+// The test runs user story 4 with the real server. The data of the server is in PostgreSQL and Redis, and the next pod
+// reads the data there.
 func TestRealServerStorage(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")
 	s.models("vllm", "sk-real")
@@ -89,7 +89,7 @@ func TestRealServerStorage(t *testing.T) {
 	keys := s.inRedis("--scan")
 	for _, want := range []string{"vllm/llama3.2-8b", prompt} {
 		if !strings.Contains(keys, want) {
-			t.Errorf("no key with %q in Redis:\n%s", want, keys)
+			t.Errorf("there is no key with %q in Redis:\n%s", want, keys)
 		}
 	}
 
@@ -106,7 +106,7 @@ func TestRealServerStorage(t *testing.T) {
 	if completion["id"] != ids[0] {
 		t.Errorf("the new pod has %v for completion %q", completion, ids[0])
 	}
-	c.ask(server+"/v1/prompts/"+prompt, &found) // this release does not list prompts in Redis
+	c.ask(server+"/v1/prompts/"+prompt, &found) // this release cannot list prompts that are in Redis
 	if found["prompt"] != "Say hello." {
 		t.Errorf("the new pod has %v for prompt %q", found, prompt)
 	}
@@ -114,7 +114,7 @@ func TestRealServerStorage(t *testing.T) {
 	now := s.completions(len(ids) + 1)
 	for _, id := range ids {
 		if !slices.Contains(now, id) {
-			t.Errorf("completions %q in PostgreSQL, want %q, which the first pod kept, among them", now, id)
+			t.Errorf("PostgreSQL contains the completions %q, want also %q, which the first pod stored", now, id)
 		}
 	}
 }

@@ -28,14 +28,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
 )
 
-// dirVariable names the variable with the state folder of a cluster of test/cluster, whose node reads its settings for
-// a registry when it needs them.
+// dirVariable is the environment variable with the state folder of a cluster of test/cluster. The node of such a
+// cluster reads the settings for a registry at each pull.
 const dirVariable = "CLUSTER_DIR"
 
-// fault replaces a registry's answer. If it returns false, the registry answers.
+// fault writes an answer in place of the registry's answer. If it returns false, the registry answers.
 type fault func(http.ResponseWriter, *http.Request) bool
 
-// faultyRegistry is a registry that requires a password and sometimes has a fault.
+// faultyRegistry is a registry that requires a password. A test can give it a fault.
 type faultyRegistry struct {
 	host     string
 	password string
@@ -49,7 +49,7 @@ func (s *scenario) serveRegistry() *faultyRegistry {
 	machine, err := netip.ParseAddrPort(registry)
 	folder := os.Getenv(dirVariable)
 	if err != nil || folder == "" {
-		s.t.Fatalf("this scenario needs a node of `make test-node-all`: $%s is %q, the registry %q", dirVariable, folder, registry)
+		s.t.Fatalf("this scenario needs a node of `make test-node-all`: $%s is %q, and the registry is %q", dirVariable, folder, registry)
 	}
 	listener, err := new(net.ListenConfig).Listen(s.t.Context(), "tcp", machine.Addr().String()+":0")
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *scenario) serveRegistry() *faultyRegistry {
 	return r
 }
 
-// registries sets the key of the operator's ConfigMap.
+// registries sets the key registries in the operator's ConfigMap.
 func (s *scenario) registries(text string) {
 	s.t.Helper()
 	patch := fmt.Sprintf(`{"data":{"registries":%q}}`, text)
@@ -102,7 +102,7 @@ func (s *scenario) registries(text string) {
 	}
 }
 
-// becomes sets the fault. nil ends the fault.
+// becomes sets the fault of the registry. If the fault is nil, the registry has no fault.
 func (r *faultyRegistry) becomes(one fault) {
 	if one == nil {
 		r.fault.Store(nil)
@@ -111,7 +111,8 @@ func (r *faultyRegistry) becomes(one fault) {
 	r.fault.Store(&one)
 }
 
-// push labels the stand-in with a configuration, as the builder of an image does, and returns its digest.
+// push pushes the image of the stand-in, adds a configuration in a label, as the author of an image does, and returns
+// the digest of the new image.
 func (s *scenario) push(r *faultyRegistry, tool, config string) (digest string) {
 	s.t.Helper()
 	if _, err := image.Publish(s.t.Context(), r.host, operatorTag, "standin@"+defaultRelease); err != nil {
@@ -127,15 +128,15 @@ func (s *scenario) push(r *faultyRegistry, tool, config string) (digest string) 
 	s.t.Logf("$ kubectl llamastack %s\n%s", strings.Join(command.Args[1:], " "), said)
 	_, after, found := strings.Cut(string(said), "sha256:")
 	for _, rest, again := strings.Cut(after, "sha256:"); again; _, rest, again = strings.Cut(after, "sha256:") {
-		after = rest // the last digest is that of the written image
+		after = rest // the last digest in the output is the digest of the new image
 	}
 	if !found || len(after) < 64 {
-		s.t.Fatalf("no digest in:\n%s", said)
+		s.t.Fatalf("there is no digest in the output:\n%s", said)
 	}
 	return "sha256:" + after[:64]
 }
 
-// plugin builds the command line.
+// plugin builds the kubectl plugin and returns its path.
 func (s *scenario) plugin() string {
 	s.t.Helper()
 	path := filepath.Join(s.t.TempDir(), "kubectl-llamastack")
@@ -162,12 +163,13 @@ func (s *scenario) logIn(r *faultyRegistry) {
 	s.t.Cleanup(func() { _ = os.Unsetenv("DOCKER_CONFIG") })
 }
 
-// labelledConfig returns a configuration of the stand-in's image, with a name that distinguishes it from others.
+// labelledConfig returns a configuration for the image of the stand-in. The name distinguishes it from other
+// configurations.
 func labelledConfig(name string) string {
 	return "version: 2\ndistro_name: " + name + "\napis: [inference]\nproviders:\n  inference:\n  - provider_id: vllm\n    provider_type: remote::vllm\n    config: {base_url: http://vllm:8000/v1}\n"
 }
 
-// registryFaults are the faults of a registry, and the status for each.
+// registryFaults are the faults of a registry, and a part of the message that the status contains for each of them.
 var registryFaults = []struct {
 	name, says string
 	fault      fault
@@ -194,9 +196,9 @@ var registryFaults = []struct {
 	}},
 }
 
-// TestRegistryFaults checks that the pods stay during every fault of the registry of a stack's image. A change of the
-// spec rolls out with the configuration that was read before, and the status contains the time since which the registry
-// is unavailable.
+// TestRegistryFaults checks that the pods are not replaced during every fault of the registry of a stack's image. A
+// change of the spec is rolled out with the configuration that the operator read before the fault, and the status
+// contains the time since which the registry has been unavailable.
 func TestRegistryFaults(t *testing.T) {
 	s := newScenario(t)
 	r := s.serveRegistry()
@@ -239,7 +241,7 @@ func TestRegistryFaults(t *testing.T) {
 	t.Logf("kubectl get events:\n%s", s.kubectl("get", "events", "--field-selector=reason=ImageTagMoved"))
 }
 
-// recovers waits until the stack is not degraded any more.
+// recovers waits until the stack is no longer degraded.
 func (s *scenario) recovers() {
 	s.t.Helper()
 	s.eventually(func() error {
@@ -263,14 +265,14 @@ func (s *scenario) runsDigest(digest string) {
 			return err
 		}
 		if len(pods) != 1 || !strings.HasSuffix(pods[0].Spec.Containers[0].Image, "@"+digest) || !isReady(&pods[0]) {
-			return fmt.Errorf("%d pods, want a ready one with %s", len(pods), digest)
+			return fmt.Errorf("there are %d pods, want one ready pod with %s", len(pods), digest)
 		}
 		return nil
 	})
 }
 
-// TestWrongContentOfRegistry checks that content which does not match its digest never runs. A moved tag is reported
-// with both digests, and rolls out only to a stack that follows it.
+// TestWrongContentOfRegistry checks that content which does not match its digest never runs. An event reports a moved
+// tag with both digests, and the new image is rolled out only to a stack that follows the tag.
 func TestWrongContentOfRegistry(t *testing.T) {
 	s := newScenario(t)
 	r := s.serveRegistry()
@@ -314,7 +316,7 @@ func TestWrongContentOfRegistry(t *testing.T) {
 	s.runsDigest(second)
 	s.recovers()
 
-	// A digest without content is not an image, even if the registry returns it for the tag.
+	// A digest for which the registry has no content is not an image, even if the registry returns it for the tag.
 	lie := "sha256:" + strings.Repeat("0123456789abcdef", 4)
 	before = s.onePod("my").UID
 	r.becomes(func(w http.ResponseWriter, request *http.Request) bool {
@@ -339,19 +341,19 @@ func TestWrongContentOfRegistry(t *testing.T) {
 	t.Logf("kubectl get events:\n%s", s.kubectl("get", "events", "--field-selector=reason=ImageTagMoved"))
 }
 
-// movedTo waits for the event that names both digests.
+// movedTo waits for the event with both digests.
 func (s *scenario) movedTo(from, to string) {
 	s.t.Helper()
 	s.eventually(func() error {
 		said := s.kubectl("get", "events", "--field-selector=reason=ImageTagMoved", "--output=jsonpath={.items[*].note}{.items[*].message}")
 		if !strings.Contains(said, "from "+from+" to "+to) {
-			return errors.New("no event from " + from + " to " + to + ": " + said)
+			return errors.New("there is no event with the change from " + from + " to " + to + ": " + said)
 		}
 		return nil
 	})
 }
 
-// flipManifest flips the last byte of the manifest with a digest.
+// flipManifest returns a fault that flips the last byte of the manifest with a digest.
 func flipManifest(r *faultyRegistry, digest string) fault {
 	return func(w http.ResponseWriter, request *http.Request) bool {
 		if request.Method != http.MethodGet || !strings.HasSuffix(request.URL.Path, digest) {

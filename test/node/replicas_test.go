@@ -4,8 +4,8 @@ package node
 
 import "testing"
 
-// sharedState is a stack whose replicas keep all data of clients in PostgreSQL, including the vectors and the list of
-// vector stores, which releases before 1.2 keep in memory.
+// sharedState is a stack whose replicas store all data of clients in PostgreSQL, including the vectors and the list of
+// vector stores. Releases before 1.2 hold the list of vector stores in memory.
 const sharedState = `
 distribution: {name: starter, version: "` + newestRelease + `"}
 disabled: [files, vectorIo/faiss, vectorIo/sqlite-vec]

@@ -19,10 +19,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// The node loses its power and recovers. Every pod is the same as before, with its containers started again and its
-// volume. The same applies to the two pods of the operator, one of which becomes the leader. The operator does not
-// write the objects of the stacks. The test runs alone. Because of its build tag, it runs only on a node of
-// test/cluster, because it must not restart another node.
+// The node loses power and recovers. Every pod still exists, its containers are started again, and its volume is the
+// same. This also applies to the two pods of the operator, one of which becomes the leader. The operator does not write
+// the objects of the stacks. The test does not run in parallel with other scenarios. It has its own build tag, so that
+// it runs only on a node of test/cluster and never restarts another node.
 func TestNodeRestart(t *testing.T) {
 	s := newScenario(t)
 	stacks := []string{"plain", "kept"}
@@ -53,19 +53,19 @@ func TestNodeRestart(t *testing.T) {
 	s.kubectl("exec", "deployment/kept", "--", "/bin/sh", "-c", "cd /.llama/kept")
 	s.eventually(func() error { return ledSince(t, restarted) })
 	if diff := cmp.Diff(was, s.children()); diff != "" {
-		t.Errorf("objects of the stacks, before and after (-want +got):\n%s", diff)
+		t.Errorf("objects of the stacks before and after the restart (-want +got):\n%s", diff)
 	}
 	s.apply(stack("plain", fmt.Sprintf(serving, "second", "")))
 	s.ready("plain")
 	s.eventually(func() error {
 		if pod := s.onePod("plain"); pod.UID == pods["plain"].UID {
-			return errors.New("the change replaced no pod")
+			return errors.New("the change did not replace the pod")
 		}
 		return nil
 	})
 }
 
-// startedAgain returns an error unless the same pod is ready and its container was started after the given time.
+// startedAgain returns an error until the same pod is ready and its container has been started after the given time.
 func startedAgain(t *testing.T, before *corev1.Pod) error {
 	t.Helper()
 	now := &corev1.Pod{}
@@ -77,7 +77,7 @@ func startedAgain(t *testing.T, before *corev1.Pod) error {
 	}
 	if len(now.Status.ContainerStatuses) != 1 ||
 		now.Status.ContainerStatuses[0].ContainerID == before.Status.ContainerStatuses[0].ContainerID {
-		return fmt.Errorf("the container of pod %s was not started again", now.Name)
+		return fmt.Errorf("the container of pod %s was not restarted", now.Name)
 	}
 	if !isReady(now) {
 		return fmt.Errorf("pod %s is not ready", now.Name)
@@ -85,7 +85,7 @@ func startedAgain(t *testing.T, before *corev1.Pod) error {
 	return nil
 }
 
-// ledSince returns nil when a pod of the operator renewed its lease after the given time.
+// ledSince returns an error until a pod of the operator has renewed the lease after the given time.
 func ledSince(t *testing.T, since time.Time) error {
 	t.Helper()
 	if _, err := leader(t); err != nil {
@@ -97,7 +97,7 @@ func ledSince(t *testing.T, since time.Time) error {
 		return err
 	}
 	if lease.Spec.AcquireTime == nil || !lease.Spec.AcquireTime.After(since) {
-		return fmt.Errorf("no pod took the lease after the restart: %+v", lease.Spec)
+		return fmt.Errorf("no pod has acquired the lease after the restart: %+v", lease.Spec)
 	}
 	return nil
 }

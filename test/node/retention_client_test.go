@@ -13,13 +13,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// embedding is the embedding model of a stack. dimension is the length of the vectors of the tests' model server.
+// embedding is the embedding model of a stack. dimension is the length of the vectors that the model server of the
+// tests returns.
 const (
 	embedding = "vllm/embed"
 	dimension = 8
 )
 
-// retained is a stack with two replicas that share the store of their state. Its models are in YAML.
+// retained is the spec of a stack whose replicas share the stores of their state. The placeholders are the models in
+// YAML, the stores, and the number of replicas.
 const retained = `
 distribution: {name: starter, version: "` + realRelease + `"}
 providers:
@@ -40,7 +42,7 @@ func model(name string, contextLength int) string {
 	return fmt.Sprintf("{name: %s, contextLength: %d}", name, contextLength)
 }
 
-// retainingScenario returns a scenario with a client and with the model server, which lists only the embedding model.
+// retainingScenario starts a model server, which lists only the embedding model, and returns a client in the scenario.
 func retainingScenario(s *scenario) clientPod {
 	s.t.Helper()
 	s.models("vllm", "sk-real", "embed")
@@ -48,10 +50,10 @@ func retainingScenario(s *scenario) clientPod {
 	return s.client()
 }
 
-// at returns the address of the server in a pod.
+// at returns the URL of the server in a pod.
 func at(pod *corev1.Pod) string { return fmt.Sprintf("http://%s:8321", pod.Status.PodIP) }
 
-// createStore creates a vector store, without a second attempt.
+// createStore creates a vector store and returns its id. It does not repeat a failed request.
 func (c clientPod) createStore(url, provider, name string) (id string, err error) {
 	body := fmt.Sprintf(`{"name": %q, "provider_id": %q, "embedding_model": %q, "embedding_dimension": %d}`, name, provider, embedding, dimension)
 	text, err := c.call("post", "-timeout=30s", url+"/v1/vector_stores", body)
@@ -65,7 +67,7 @@ func (c clientPod) createStore(url, provider, name string) (id string, err error
 		return "", err
 	}
 	if made.ID == "" {
-		return "", fmt.Errorf("a vector store without an id: %s", text)
+		return "", fmt.Errorf("the server returned a vector store without an id: %s", text)
 	}
 	return made.ID, nil
 }
@@ -94,7 +96,7 @@ func (c clientPod) insert(url, id, name, text string) {
 	c.eventually(func() error {
 		answer, err := c.call("post", "-timeout=30s", url+"/v1/vector-io/insert", string(body))
 		if err == nil && !strings.HasPrefix(answer, "204\n") {
-			err = fmt.Errorf("put a text into %q: %s", id, answer)
+			err = fmt.Errorf("add a text to %q: %s", id, answer)
 		}
 		return err
 	})
@@ -106,7 +108,7 @@ func (c clientPod) finds(url, id, text string) {
 	c.eventually(func() error {
 		answer, err := c.call("post", "-timeout=30s", url+"/v1/vector_stores/"+id+"/search", `{"query": "anything"}`)
 		if err == nil && (!strings.HasPrefix(answer, "200\n") || !strings.Contains(answer, text)) {
-			err = fmt.Errorf("search in %q: %s, want %q in it", id, answer, text)
+			err = fmt.Errorf("the result of a search in %q is %s, want %q in it", id, answer, text)
 		}
 		return err
 	})
@@ -201,7 +203,7 @@ func (s *scenario) restart(pod *corev1.Pod) {
 // serverContainer is the name of the server's container.
 const serverContainer = "llama-stack"
 
-// livePods returns the pods of a stack that are not about to end, the oldest pod first.
+// livePods returns the pods of a stack that are not being deleted, the oldest pod first.
 func (s *scenario) livePods(stack string) ([]corev1.Pod, error) {
 	pods, err := s.pods(stack)
 	pods = slices.DeleteFunc(pods, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil })
@@ -216,7 +218,8 @@ func (s *scenario) settled(stack string, count int) (pods []corev1.Pod) {
 	return s.running(stack, count)
 }
 
-// running waits until a stack with any status has this number of pods and all of them are ready, and returns them.
+// running waits until a stack has exactly this number of pods and all of them are ready, and returns them. It does not
+// read the status of the stack.
 func (s *scenario) running(stack string, count int) (pods []corev1.Pod) {
 	s.t.Helper()
 	s.eventually(func() (err error) {
@@ -236,7 +239,7 @@ func (s *scenario) running(stack string, count int) (pods []corev1.Pod) {
 	return pods
 }
 
-// registryLog returns the output of the program that updates the registry at the last start of a container.
+// registryLog returns the output that the program that updates the registry wrote at the last start of a container.
 func (s *scenario) registryLog(pod, container string) string {
 	s.t.Helper()
 	var said []string

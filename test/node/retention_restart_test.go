@@ -20,8 +20,8 @@ import (
 
 const lengthAndAdded = "{name: llama3.2-8b, contextLength: 64000}, {name: added-8b, contextLength: 16000}"
 
-// halfway is a paused rollout of two replicas. In addition to the two old pods, a new pod is ready, which has
-// registered a changed model and another model.
+// halfway is a paused rollout of a stack with two replicas. In addition to the two old pods, a new pod is ready. The
+// new pod has registered a changed model and an additional model.
 type halfway struct {
 	*scenario
 	client   clientPod
@@ -29,7 +29,7 @@ type halfway struct {
 	store    string
 }
 
-// rollHalfway rolls out a change of a stack, and pauses the rollout.
+// rollHalfway rolls out a change of a stack, and pauses the rollout when one new pod is ready.
 func rollHalfway(s *scenario, more string) *halfway {
 	s.t.Helper()
 	s.postgres()
@@ -52,12 +52,12 @@ func rollHalfway(s *scenario, more string) *halfway {
 		return nil
 	})
 	if len(h.old) != 2 || len(h.new) != 1 {
-		s.t.Fatalf("%d old pods and %d new pods, want two and one", len(h.old), len(h.new))
+		s.t.Fatalf("there are %d old pods and %d new pods, want two and one", len(h.old), len(h.new))
 	}
 	return h
 }
 
-// look separates the old pods from the new pods. It returns nil when new pods exist.
+// look reads the pods, and separates the old pods from the new pods. It returns an error until a new pod exists.
 func (h *halfway) look(before map[types.UID]bool) error {
 	pods, err := h.livePods("my")
 	if err != nil {
@@ -72,12 +72,12 @@ func (h *halfway) look(before map[types.UID]bool) error {
 		}
 	}
 	if len(h.new) == 0 {
-		return errors.New("no new pod")
+		return errors.New("there is no new pod")
 	}
 	return nil
 }
 
-// goOn resumes the rollout, and then checks the stack.
+// goOn resumes the rollout, and checks the stack after the rollout and after a restart of each server.
 func (h *halfway) goOn(want map[string]int) {
 	h.t.Helper()
 	h.kubectl("rollout", "resume", "deployment/"+names.Deployment("my"))
@@ -86,7 +86,7 @@ func (h *halfway) goOn(want map[string]int) {
 		h.client.hasStores(at(&pods[i]), h.store)
 		h.client.finds(at(&pods[i]), h.store, "The text of the store.")
 		got, err := h.client.lengths(at(&pods[i]))
-		h.t.Logf("after the rollout pod %s lists %v (%v)", pods[i].Name, got, err)
+		h.t.Logf("after the rollout, pod %s lists %v (%v)", pods[i].Name, got, err)
 	}
 	for i := range pods {
 		h.restart(&pods[i])
@@ -99,12 +99,13 @@ var newerLengths = map[string]int{"vllm/llama3.2-8b": 64000, "vllm/added-8b": 16
 
 // The server in a pod of the older generation restarts after a pod of the newer generation has registered a changed
 // model. The image's entrypoint is known, so the program that updates the registry runs again. The server then
-// registers its own declaration, and the pod is ready again. The entries that only the newer generation declares stay.
+// registers its own declaration, and the pod is ready again. The entries that only the newer generation declares are
+// not removed.
 func TestRetentionRestart(t *testing.T) {
 	h := rollHalfway(newRealScenario(t, "server@"+realRelease, "databases"), "")
 	old, newest := h.old[0], h.new[0]
 	if found := containerNames(&old); !slices.Equal(found, []string{serverContainer}) {
-		t.Fatalf("containers %q; the image's entrypoint is known, so only the server's container is necessary", found)
+		t.Fatalf("the pod has the containers %q; the image's entrypoint is known, so only the server's container is necessary", found)
 	}
 	h.client.hasModels(at(&newest), newerLengths)
 	h.restart(&old)
@@ -125,10 +126,10 @@ func TestRetentionRestart(t *testing.T) {
 	h.goOn(newerLengths)
 }
 
-// This is the same scenario with an unknown entrypoint, because the base comes from a user. The init container does not
-// run again when only the server's container restarts, so the server rejects the newer entry. Its log and the stack's
-// status report this. The pods of the newer generation keep serving requests, and the end of the rollout fixes the
-// problem.
+// This is the same scenario with an unknown entrypoint: the base configuration is from a user's ConfigMap. The init
+// container does not run again when only the server's container restarts, so the server rejects the newer entry. The
+// log of the server and the status of the stack report the conflict. The pods of the newer generation continue to serve
+// requests, and the problem is solved when the rollout is complete.
 func TestRetentionRestartConflict(t *testing.T) {
 	match, err := release.Lookup(realRelease)
 	if err != nil {
@@ -144,7 +145,7 @@ func TestRetentionRestartConflict(t *testing.T) {
 	h := rollHalfway(s, "baseConfig: {configMapName: base}\n")
 	old, newest := h.old[0], h.new[0]
 	if found := containerNames(&old); !slices.Equal(found, []string{names.RegistryContainer, serverContainer}) {
-		t.Fatalf("containers %q; the image's entrypoint is not known, so an init container is necessary", found)
+		t.Fatalf("the pod has the containers %q; the image's entrypoint is not known, so an init container is necessary", found)
 	}
 	h.kubectl("exec", old.Name, "-c", serverContainer, "--", "/bin/sh", "-c", "kill 1")
 	const conflict = "already exists with conflicting field values"
@@ -152,7 +153,7 @@ func TestRetentionRestartConflict(t *testing.T) {
 		said, err := kubectl(t.Context(), nil, "logs", "--namespace="+h.namespace, old.Name, "-c", serverContainer,
 			"--previous")
 		if err == nil && !strings.Contains(said, conflict) {
-			err = fmt.Errorf("the log of the old pod has no %q:\n%s", conflict, said)
+			err = fmt.Errorf("the log of the old pod does not contain %q:\n%s", conflict, said)
 		}
 		return err
 	})
@@ -163,7 +164,8 @@ func TestRetentionRestartConflict(t *testing.T) {
 	h.goOn(newerLengths)
 }
 
-// saysOf waits until a condition of the stack names a pod, and returns its message.
+// saysOf waits until the message of a condition of the stack contains the name of a pod, and returns the condition as a
+// text.
 func (s *scenario) saysOf(name, pod string) (message string) {
 	s.t.Helper()
 	s.eventually(func() error {
@@ -177,7 +179,7 @@ func (s *scenario) saysOf(name, pod string) (message string) {
 				return nil
 			}
 		}
-		return fmt.Errorf("no condition names pod %q: %s", pod, conditions(found))
+		return fmt.Errorf("no condition contains the name of pod %q: %s", pod, conditions(found))
 	})
 	return message
 }

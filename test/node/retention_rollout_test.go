@@ -12,13 +12,13 @@ import (
 )
 
 // mostStores is the maximum number of vector stores that a client creates during a rollout. leastStores is the minimum
-// number for a meaningful test.
+// number. With fewer stores, the test would not be meaningful.
 const (
 	mostStores  = 60
 	leastStores = 4
 )
 
-// creation contains the vector stores that a client created until it was stopped.
+// creation contains the vector stores that a client created before it was stopped, and its failed requests.
 type creation struct {
 	ids      []string
 	refused  int
@@ -26,8 +26,8 @@ type creation struct {
 	finished chan struct{}
 }
 
-// createStores creates vector stores one after the other, until stop is closed. It repeats a request that a stopping
-// server does not answer.
+// createStores creates vector stores one after the other until stop is closed. It repeats a failed request, because a
+// server that is stopping does not answer.
 func (c clientPod) createStores(url string, stop <-chan struct{}) *creation {
 	made := &creation{finished: make(chan struct{})}
 	go func() {
@@ -53,10 +53,10 @@ func (c clientPod) createStores(url string, stop <-chan struct{}) *creation {
 	return made
 }
 
-// Two replicas with PostgreSQL are rolled out with another declaration of their models, while a client creates vector
-// stores through the Service. No vector store is lost, because each pod lists all of them after another start of its
-// server. Before this start, a server of this release lists only the vector stores that existed when it started and
-// those that it created.
+// A change of the declared models is rolled out to two replicas with PostgreSQL, while a client creates vector stores
+// through the Service. No vector store is lost: after a restart of its server, each pod lists all of them. Before the
+// restart, a server of this release lists only the vector stores that existed when it started and those that it
+// created.
 func TestRetentionRollOut(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")
 	s.postgres()
@@ -72,7 +72,7 @@ func TestRetentionRollOut(t *testing.T) {
 	after := s.settled("my", 2)
 	close(stop)
 	<-made.finished
-	t.Logf("%d vector stores were created during the rollout, %d requests failed, the last with: %v", len(made.ids), made.refused, made.last)
+	t.Logf("%d vector stores were created during the rollout, and %d requests failed; the last error is: %v", len(made.ids), made.refused, made.last)
 	if len(made.ids) < leastStores {
 		t.Fatalf("%d vector stores were created during the rollout, want at least %d", len(made.ids), leastStores)
 	}
@@ -82,7 +82,7 @@ func TestRetentionRollOut(t *testing.T) {
 			t.Errorf("pod %s was not replaced", after[i].Name)
 		}
 		found, err := c.stores(at(&after[i]))
-		t.Logf("pod %s lists %d of %d vector stores before its server starts again (%v)", after[i].Name, len(found), len(all), err)
+		t.Logf("pod %s lists %d of %d vector stores before its server is restarted (%v)", after[i].Name, len(found), len(all), err)
 	}
 	for i := range after {
 		s.restart(&after[i])

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// Two stacks in a namespace, and a stack of the same name as the first in another namespace, share one Redis. Each
-// stack lists only its own models and vector stores, even after one of them changed and after all of them restarted.
+// Two stacks in a namespace, and a stack in another namespace with the same name as the first, share one Redis. Each
+// stack lists only its own models and vector stores, even after one of them has changed and after all of them have been
+// restarted.
 func TestRetentionSharedRedis(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")
 	s.redis()
@@ -51,7 +52,7 @@ func TestRetentionSharedRedis(t *testing.T) {
 	check()
 }
 
-// sharing is a stack that shares its store with others.
+// sharing is a stack that shares its store with other stacks.
 type sharing struct {
 	*scenario
 	client       clientPod
@@ -71,8 +72,8 @@ func (s *sharing) declare(store string) {
 	s.apply(stack(s.stack, fmt.Sprintf(retained, model(s.model, s.length), store, 1)))
 }
 
-// fill creates the stack's vector store. With Redis, a request may use a closed connection and never end. All later
-// requests then wait until the server restarts.
+// fill creates the stack's vector store and adds a text. With Redis, a request may use a closed connection and never
+// end. All later requests then wait too, so fill restarts the server.
 func (s *sharing) fill() {
 	s.t.Helper()
 	const starts, tries = 4, 15
@@ -93,11 +94,11 @@ func (s *sharing) fill() {
 		pods := s.settled(s.stack, 1)
 		s.restart(&pods[0])
 	}
-	s.t.Fatalf("stack %s of %s does not create a vector store in %d starts", s.stack, s.namespace, starts)
+	s.t.Fatalf("the server of stack %s in %s did not create a vector store, although it was started %d times", s.stack, s.namespace, starts)
 }
 
-// seesItsOwn waits until the stack lists only its own entries and finds its text, and checks that it does not list the
-// vector stores of the others.
+// seesItsOwn waits until the stack lists only its own entries and finds its text. It also checks that the stack does
+// not return the vector stores of the other stacks.
 func (s *sharing) seesItsOwn(all []*sharing) {
 	s.t.Helper()
 	s.client.hasModels(s.url(), s.models())
@@ -109,7 +110,7 @@ func (s *sharing) seesItsOwn(all []*sharing) {
 		}
 		var found map[string]any
 		if err := s.client.try(s.url()+"/v1/vector_stores/"+other.store, &found); err == nil {
-			s.t.Errorf("stack %s of %s has the vector store of %s of %s: %v", s.stack, s.namespace, other.stack, other.namespace, found)
+			s.t.Errorf("stack %s in %s returns the vector store of stack %s in %s: %v", s.stack, s.namespace, other.stack, other.namespace, found)
 		}
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// `kubectl rollout undo` returns to the previous generation. Its pod serves its own model, and does not remove entries
-// that the newer generation declared. Clients can use the vector stores of both generations. The next change of the
-// spec continues with the newer generation.
+// `kubectl rollout undo` returns to the previous generation. The pod of that generation serves its own model, and does
+// not remove entries that the newer generation declared. Clients can use the vector stores of both generations. The
+// next change of the spec is a new generation again.
 func TestRetentionUndo(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")
 	s.postgres()
@@ -58,7 +58,8 @@ func TestRetentionUndo(t *testing.T) {
 	c.chat(url, "vllm/llama3.2-8b")
 }
 
-// settledAs waits until the stack has one pod that is ready and lists these models. It returns the pod's name.
+// settledAs waits until the stack has exactly one pod, which is ready and lists these models. It returns the pod's
+// name.
 func (s *scenario) settledAs(stack string, lengths map[string]int, c clientPod) string {
 	s.t.Helper()
 	c.hasModels(s.service(stack), lengths)

@@ -21,7 +21,7 @@ providers: {inference: {id: %[1]s, provider: vllm, endpoint: "http://%[1]s:8000"
 workload: {resources: ` + small + `, overrides: {env: [%[2]s]}}
 `
 
-// uids returns the UIDs of the pods that are ready and not about to end.
+// uids returns the UIDs of the pods that are ready and not being deleted.
 func (s *scenario) uids(stack string) ([]types.UID, error) {
 	pods, err := s.pods(stack)
 	var found []types.UID
@@ -34,7 +34,7 @@ func (s *scenario) uids(stack string) ([]types.UID, error) {
 	return found, err
 }
 
-// If the pods of a change crash, the old pod keeps serving requests. The next valid change replaces it.
+// If the pods of a change crash, the old pod continues to serve requests. The next valid change replaces the old pod.
 func TestBrokenChange(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -46,7 +46,7 @@ func TestBrokenChange(t *testing.T) {
 	s.apply(stack("my", fmt.Sprintf(serving, "second", `{name: STANDIN_EXIT, value: "1"}`)))
 	failed := s.condition("my", v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed)
 	if failed.Status.AvailableReplicas != 1 || failed.Status.Phase != v1alpha2.PhaseFailed {
-		t.Errorf("%d replicas available, phase %s; want the old replica and the phase Failed", failed.Status.AvailableReplicas, failed.Status.Phase)
+		t.Errorf("%d replicas are available in phase %s, want the old replica and the phase Failed", failed.Status.AvailableReplicas, failed.Status.Phase)
 	}
 	now, err := s.uids("my")
 	if err != nil || !slices.Equal(now, []types.UID{before.UID}) {
@@ -62,7 +62,7 @@ func TestBrokenChange(t *testing.T) {
 	}
 }
 
-// The rollout waits for a slow server. The old pod serves requests until the new pod does.
+// The rollout waits for a slow server. The old pod serves requests until the new pod is ready.
 func TestSlowStart(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -80,20 +80,20 @@ func TestSlowStart(t *testing.T) {
 				return nil
 			}
 		}
-		return errors.New("no new pod runs")
+		return errors.New("there is no running new pod")
 	})
 	waiting := s.condition("my", v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutInProgress)
 	if waiting.Status.AvailableReplicas != 1 {
-		t.Errorf("%d replicas available, want the old replica", waiting.Status.AvailableReplicas)
+		t.Errorf("%d replicas are available, want the old replica", waiting.Status.AvailableReplicas)
 	}
 	s.ready("my")
 	if after := s.onePod("my"); after.UID == before.UID || after.Status.ContainerStatuses[0].RestartCount != 0 {
-		t.Errorf("pod %s was started %d times again", after.UID, after.Status.ContainerStatuses[0].RestartCount)
+		t.Errorf("pod %s was restarted %d times", after.UID, after.Status.ContainerStatuses[0].RestartCount)
 	}
 }
 
-// If a quota has no room for the pod of a change, the old pod keeps serving requests. The status contains the message
-// of the API server. When the quota has room, the change continues.
+// If a quota does not allow another pod for a change, the old pod continues to serve requests. The status contains the
+// message of the API server. When the quota allows another pod, the change continues.
 func TestQuotaOfARunningStack(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -102,7 +102,7 @@ func TestQuotaOfARunningStack(t *testing.T) {
 	s.ready("my")
 	before := s.onePod("my")
 	s.apply(fmt.Sprintf(quota, "1"))
-	s.eventually(func() error { // before that, the quota does not count the pod
+	s.eventually(func() error { // the quota does not count the pod immediately
 		full := &corev1.ResourceQuota{}
 		err := s.get("full", full)
 		if used := full.Status.Used.Pods(); err == nil && used.Value() != 1 {
@@ -161,8 +161,8 @@ func TestScaling(t *testing.T) {
 	}
 }
 
-// A pod that is killed is replaced, and the status reports both states. The new pod starts slowly, so that the test can
-// observe this.
+// A killed pod is replaced. The status reports that the pod is missing and then that it is available again. The new pod
+// starts slowly, so that the test can observe the first state.
 func TestPodIsKilled(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -185,7 +185,8 @@ networking: {expose: {hostname: deletion.%s.example.com}, allowedFrom: {namespac
 workload: {resources: ` + small + `, replicas: 2, podDisruptionBudget: {minAvailable: 1}, storage: {size: 1Gi, accessModes: [ReadWriteMany]}}
 `
 
-// All objects of a stack are deleted with the stack, including pods and the volume. The user's objects stay.
+// All objects of a stack are deleted together with the stack, including pods and the volume. The user's objects are not
+// deleted.
 func TestDeletion(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -22,11 +22,12 @@ const (
 	// patience is the time limit on a busy machine. On an idle machine, a stand-in is ready within seconds.
 	patience = 3 * time.Minute
 	poll     = 200 * time.Millisecond
-	// small contains the requests of a stand-in. The default requests of a stack are one core and one GiB.
+	// small contains the resource requests of a stand-in, because the default requests of a stack are one core and one
+	// GiB.
 	small = `{requests: {cpu: 10m, memory: 16Mi}}`
 )
 
-// scenario is a test's namespace.
+// scenario is a test in its own namespace.
 type scenario struct {
 	t         testing.TB
 	namespace string
@@ -95,7 +96,7 @@ func (s *scenario) apply(manifest string) {
 	}
 }
 
-// refused applies a manifest that the API server must reject, and returns the message.
+// refused applies a manifest that the API server must reject, and returns the error message.
 func (s *scenario) refused(manifest string) string {
 	s.t.Helper()
 	_, err := kubectl(s.t.Context(), []byte(manifest), "apply", "--namespace="+s.namespace, "--filename=-")
@@ -146,7 +147,7 @@ func (s *scenario) condition(name, condition, reason string) *v1alpha2.LlamaStac
 				return nil
 			}
 		}
-		return fmt.Errorf("no condition %s with reason %s in %s", condition, reason, conditions(found))
+		return fmt.Errorf("there is no condition %s with reason %s in %s", condition, reason, conditions(found))
 	})
 	return found
 }
@@ -157,8 +158,8 @@ func (s *scenario) ready(name string) *v1alpha2.LlamaStackDistribution {
 	return s.condition(name, v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 }
 
-// serverVersion waits until the operator has read the version of the server, which it does when all pods are available,
-// and returns the whole stack.
+// serverVersion waits until the status contains this version of the server, and returns the whole stack. The operator
+// reads the version when all pods are available.
 func (s *scenario) serverVersion(name, want string) *v1alpha2.LlamaStackDistribution {
 	s.t.Helper()
 	found := &v1alpha2.LlamaStackDistribution{}
@@ -167,7 +168,7 @@ func (s *scenario) serverVersion(name, want string) *v1alpha2.LlamaStackDistribu
 			return err
 		}
 		if got := found.Status.Version.LlamaStackServerVersion; got != want {
-			return fmt.Errorf("version %q of the server in status, want %q", got, want)
+			return fmt.Errorf("the version of the server in the status is %q, want %q", got, want)
 		}
 		return nil
 	})

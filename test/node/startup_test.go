@@ -50,7 +50,7 @@ func TestStartupConfigMap(t *testing.T) {
 		t.Error("the pod was replaced or restarted")
 	}
 	if now := s.deploymentGeneration("my"); now != deployed {
-		t.Errorf("the Deployment has generation %d, was %d", now, deployed)
+		t.Errorf("the Deployment has generation %d, want %d as before", now, deployed)
 	}
 	if command := strings.Join(before.Spec.Containers[0].Command, " "); !strings.Contains(command, names.RegistryProgram) {
 		t.Errorf("the server's container runs %q", command)
@@ -64,7 +64,8 @@ func TestStartupConfigMap(t *testing.T) {
 	})
 }
 
-// deploymentGeneration returns the generation of a stack's Deployment, which grows with every change of its spec.
+// deploymentGeneration returns the generation of a stack's Deployment. The generation increases with every change of
+// the Deployment's spec.
 func (s *scenario) deploymentGeneration(stack string) int64 {
 	s.t.Helper()
 	deployment := &appsv1.Deployment{}

@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// This file contains the independent test of each user story. After the apply, the running server must have the
-// contents of the spec. The server is the stand-in, which answers requests about its configuration.
+// This file contains the independent test of each user story. After a stack is applied, the running server must be
+// configured as in the spec. The server is the stand-in, which answers requests about its configuration.
 
 const simple = `
 distribution: {name: starter}
@@ -46,7 +46,7 @@ func TestStory1SimpleInference(t *testing.T) {
 	object := s.serverVersion("my", defaultRelease)
 	if !slices.ContainsFunc(object.Status.DistributionConfig.Providers,
 		func(p v1alpha2.ProviderInfo) bool { return p.ProviderID == "vllm" }) {
-		t.Errorf("providers in status: %v", object.Status.DistributionConfig.Providers)
+		t.Errorf("the providers in the status are %v", object.Status.DistributionConfig.Providers)
 	}
 
 	s.kubectl("delete", "pod", "vllm")
@@ -63,7 +63,7 @@ func TestStory1DistributionAlone(t *testing.T) {
 	c := s.client()
 	if got := find(s.ready("my"),
 		v1alpha2.ConditionConfigGenerated).Reason; got != v1alpha2.ReasonDistributionDefaultUsed {
-		t.Errorf("ConfigGenerated for the reason %s", got)
+		t.Errorf("ConfigGenerated has the reason %s", got)
 	}
 	providers := c.listed(s.service("my")+"/v1/providers", "provider_id")
 	if providers["openai"] == nil || providers["vllm"] != nil {
@@ -94,7 +94,7 @@ func TestStory2SeveralProviders(t *testing.T) {
 	}
 	if got, want := s.refused(stack("my", fmt.Sprintf(two,
 		"id: primary, "))), `more than one provider has "primary"`; !strings.Contains(got, want) {
-		t.Errorf("with a duplicate id: %s, want %q", got, want)
+		t.Errorf("the message for a duplicate id is %s, want %q", got, want)
 	}
 	s.models("primary", "sk-primary")
 	s.models("fallback", "sk-fallback")
@@ -136,14 +136,14 @@ workload: {resources: `+small+`}
 	}
 	tools := c.listed(s.service("my")+"/v1/toolgroups", "identifier")
 	if got := tools["builtin::websearch"]["provider_id"]; got != "tavily-search" {
-		t.Errorf("websearch is served by %v", got)
+		t.Errorf("the provider of websearch is %v", got)
 	}
 	if tools["builtin::rag"] == nil {
-		t.Errorf("no rag in %v", tools)
+		t.Errorf("there is no rag in %v", tools)
 	}
 }
 
-// Story 4: the state is in PostgreSQL and Redis, and their credentials come from Secrets.
+// Story 4: the state is in PostgreSQL and Redis, and the credentials for both are in Secrets.
 func TestStory4Storage(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -215,7 +215,7 @@ data:
 `
 
 // Story 6 uses a user's ConfigMap as the whole configuration. The status reports a missing ConfigMap, and the stack
-// recovers when it appears.
+// recovers when the ConfigMap is created.
 func TestStory6Override(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -229,7 +229,7 @@ func TestStory6Override(t *testing.T) {
 		t.Errorf("message %q", got)
 	}
 	if pods, err := s.pods("my"); err != nil || len(pods) > 0 {
-		t.Errorf("%d pods without a configuration (%v)", len(pods), err)
+		t.Errorf("there are %d pods without a configuration, want none (%v)", len(pods), err)
 	}
 	s.apply(ownConfig)
 	c := s.client()

@@ -21,12 +21,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
 )
 
-// olderVariable names the program of the operator for v1alpha1: bin/manager of its work tree.
+// olderVariable is the environment variable with the path of the program of the operator for v1alpha1: bin/manager in
+// its work tree.
 const olderVariable = "OLDER"
 
 var definitionBefore = filepath.Join(testutil.Root(), "test", "api", "testdata", "definition-before.yaml")
 
-// edited lists the stacks of takenOver that the test edits.
+// edited lists the stacks in takenOver that the test edits.
 var edited = []string{"user-config", "storage"}
 
 func predecessorOf(t testing.TB) predecessor {
@@ -38,8 +39,8 @@ func predecessorOf(t testing.TB) predecessor {
 	return recordedOperator{}
 }
 
-// recordedOperator is an installation of the older operator whose container does nothing. The test writes the objects
-// in its place.
+// recordedOperator is an installation of the older operator whose container does nothing. The test writes the recorded
+// objects instead.
 type recordedOperator struct{}
 
 func (recordedOperator) install(t testing.TB) error {
@@ -91,7 +92,7 @@ func installOlder(t testing.TB, objects []*unstructured.Unstructured, container 
 	return install(t.Context(), []byte(manifest(t, objects)))
 }
 
-// configureOlder writes the ConfigMap that both operators read, as the older one does.
+// configureOlder writes the ConfigMap that both operators read, in the form that the older operator uses.
 func configureOlder(t testing.TB) error {
 	t.Helper()
 	namespace := &unstructured.Unstructured{Object: map[string]any{
@@ -104,7 +105,7 @@ func configureOlder(t testing.TB) error {
 	return err
 }
 
-// olderProgram is the real older operator, in an image with its program.
+// olderProgram is the real older operator. Its program runs in an image that the test builds.
 type olderProgram struct {
 	file      string
 	pushed    bool
@@ -144,7 +145,7 @@ func (o *olderProgram) act(s *scenario) {
 			}
 			if !slices.ContainsFunc(found.ManagedFields,
 				func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == stack }) {
-				return errors.New(stack + " was not applied yet")
+				return errors.New(stack + " is not yet applied")
 			}
 			return nil
 		})

@@ -19,11 +19,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// ownImage is the stack with its own image and command.
+// ownImage is the stack with a custom image and command.
 const ownImage = "command-and-args"
 
 // takenOver lists stacks of the operator for v1alpha1, by the names of their manifests in test/contract: a plain stack
-// with a budget, and stacks with a volume, a configuration, workers, exposure, an autoscaler, and their own image and
+// with a budget, and stacks with a volume, a configuration, workers, exposure, an autoscaler, and a custom image and
 // command.
 var takenOver = []string{"pdb-min", "storage", "user-config", "workers", "expose", "autoscaling", ownImage}
 
@@ -35,14 +35,14 @@ var (
 	older1      = filepath.Join(testutil.Root(), "test", "contract", "testdata")
 	enough      = map[string]any{"cpu": "50m", "memory": "64Mi"}
 	environment = []any{
-		// Its launcher starts the server with the image's Python.
+		// The launcher of that operator starts the server with the image's Python.
 		map[string]any{"name": "PATH", "value": "/python:/bin"},
 		map[string]any{"name": "VLLM_URL", "value": "http://vllm:8000/v1"},
 	}
 )
 
-// olderStacks returns the manifest of the stacks and of the objects to which they refer. The stacks request less than a
-// real server.
+// olderStacks returns the manifest of the stacks and of the objects to which they refer. The resource requests of the
+// stacks are lower than those of a real server.
 func olderStacks(t testing.TB) []*unstructured.Unstructured {
 	t.Helper()
 	var stacks []*unstructured.Unstructured
@@ -83,8 +83,8 @@ func manifest(t testing.TB, objects []*unstructured.Unstructured) string {
 	return string(text)
 }
 
-// recorded replaces the operator for v1alpha1. It writes the recorded objects of that operator for the same manifests,
-// with this image, and a status.
+// recorded replaces the operator for v1alpha1. It writes a status and the objects that were recorded for the same
+// manifests, with this image.
 func (s *scenario) recorded(stacks []*unstructured.Unstructured) {
 	s.t.Helper()
 	for _, stack := range stacks {
@@ -127,7 +127,7 @@ func (s *scenario) older(name string) *unstructured.Unstructured {
 func adaptRecorded(deployment, stack *unstructured.Unstructured) {
 	server := stack.Object["spec"].(map[string]any)["server"].(map[string]any)
 	asked := server["containerSpec"].(map[string]any)
-	if server["autoscaling"] != nil { // the recorded number is the API server's default
+	if server["autoscaling"] != nil { // the recorded number of replicas is the API server's default
 		unstructured.RemoveNestedField(deployment.Object, "spec", "replicas")
 	}
 	containers, _, _ := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
@@ -203,7 +203,7 @@ func (s *scenario) allReady(stack string, want int, before []string) {
 		}
 		for i := range pods {
 			if !isReady(&pods[i]) || pods[i].DeletionTimestamp != nil || slices.Contains(before, string(pods[i].UID)) {
-				return errors.New(stack + ": pod " + pods[i].Name + " is not ready, or is an earlier pod")
+				return errors.New(stack + ": pod " + pods[i].Name + " is not ready, or is one of the earlier pods")
 			}
 		}
 		return nil

@@ -23,33 +23,35 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// takeOver is a cluster that moves from the operator for v1alpha1 to this operator, back, and to this operator again.
+// takeOver is a cluster that changes from the operator for v1alpha1 to this operator, back to the operator for
+// v1alpha1, and to this operator again.
 type takeOver struct {
 	*scenario
 	older   predecessor
 	ours    []byte
 	started time.Time
-	// running contains the UIDs of the pods of each stack that must stay.
+	// running contains, for each stack, the UIDs of the pods that must not be replaced.
 	running map[string][]string
-	// made contains the objects that were created for the stacks.
+	// made contains the UIDs of the objects that were created for the stacks.
 	made map[string]types.UID
 }
 
 // predecessor is the operator for v1alpha1.
 type predecessor interface {
-	// install installs the operator, with its definition.
+	// install installs the operator and its CustomResourceDefinition.
 	install(t testing.TB) error
-	// act applies the operator's objects for the stacks, or waits until the operator has applied them.
+	// act writes the operator's objects for the stacks, or waits until the operator has written them.
 	act(s *scenario)
-	// back checks the pods after the operator is installed again.
+	// back checks the pods after this operator was replaced with the operator for v1alpha1.
 	back(run *takeOver)
 }
 
-// This operator takes over a cluster with running stacks of the operator for v1alpha1. The pods and their data stay,
-// the test reads and edits stacks in both versions, and drains a node. Then the test installs the older operator again,
-// and then this operator, and removes it. Only the edits and the drain replace pods. $OLDER in the environment names
-// the program of the older operator. Without it, the test uses recorded objects of the older operator, with its field
-// managers. The test runs alone.
+// This operator takes over a cluster with running stacks of the operator for v1alpha1. The pods are not replaced, and
+// their data is preserved. The test reads and edits stacks in both versions, and drains the node. Then it installs the
+// older operator again, and then this operator again, and finally removes this operator. Only the edits and the drain
+// replace pods. The environment variable $OLDER contains the path of the program of the older operator. If it is not
+// set, the test writes recorded objects of the older operator, with its field managers. The test does not run in
+// parallel with other scenarios.
 func TestTakeOver(t *testing.T) {
 	run := &takeOver{
 		older: predecessorOf(t), ours: currentManifest(t), started: time.Now(),
@@ -68,7 +70,8 @@ func TestTakeOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	run.scenario = newScenario(t)
-	// Pods of v1alpha1 keep the security context that they had.
+	// Pods of stacks of v1alpha1 have the security context of the older operator, which the restricted standard does not
+	// allow.
 	run.kubectl("label", "namespace", run.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
 	run.make()
 	run.installOurs()
@@ -84,7 +87,7 @@ func TestTakeOver(t *testing.T) {
 	run.delete()
 }
 
-// make creates the stacks, and writes data to their volumes.
+// make creates the stacks with the older operator, and writes data to a volume.
 func (run *takeOver) make() {
 	run.t.Helper()
 	run.apply(manifest(run.t, olderStacks(run.t)))
@@ -122,7 +125,7 @@ func (run *takeOver) exec(stack, line string) string {
 	return run.kubectl("exec", "deployment/"+names.Deployment(stack), "--", "/bin/sh", "-c", line)
 }
 
-// say logs the pods of each stack after a step, with the restarts of their containers.
+// say logs the pods of each stack after a step, and the number of restarts of each pod.
 func (run *takeOver) say(step string) {
 	run.t.Helper()
 	run.t.Logf("step, %.0f s: %s", time.Since(run.started).Seconds(), step)
@@ -137,7 +140,7 @@ func (run *takeOver) say(step string) {
 	}
 }
 
-// same checks that every pod is the same and was not restarted, and that the data exist.
+// same checks that no pod was replaced or restarted, and that the data still exists.
 func (run *takeOver) same(step string) {
 	run.t.Helper()
 	for _, stack := range takenOver {
@@ -147,7 +150,7 @@ func (run *takeOver) same(step string) {
 		}
 		for pod, restarts := range pods {
 			if restarts > 0 {
-				run.t.Errorf("%s: pod %s of %s was started again", step, pod, stack)
+				run.t.Errorf("%s: pod %s of %s was restarted", step, pod, stack)
 			}
 		}
 	}
@@ -168,7 +171,7 @@ func (run *takeOver) hasData(step string) {
 	}
 }
 
-// installOurs applies the manifest of this operator over the older installation, and waits until each stack was
+// installOurs applies the manifest of this operator over the older installation, and waits until each stack has been
 // reconciled.
 func (run *takeOver) installOurs() {
 	run.t.Helper()
@@ -205,7 +208,7 @@ func (run *takeOver) readBothVersions() {
 	}
 }
 
-// edit changes a stack in each version. Only the pods of these stacks are replaced.
+// edit changes one stack in v1alpha1 and one stack in v1alpha2. Only the pods of these stacks are replaced.
 func (run *takeOver) edit() {
 	run.t.Helper()
 	edits := []struct{ kind, stack, patch string }{
@@ -227,7 +230,7 @@ func (run *takeOver) edit() {
 	run.same("an edit in each version")
 }
 
-// podUIDs returns the UIDs in running, whose entries also name a container.
+// podUIDs returns the UIDs of the pods in running. The entries in running also contain the name of a container.
 func podUIDs(running []string) []string {
 	var uids []string
 	for _, each := range running {
@@ -237,8 +240,8 @@ func podUIDs(running []string) []string {
 	return uids
 }
 
-// drain evicts every pod of the stacks and of the operator, and waits for budgets, like the drain of a node. The node
-// stays schedulable, because there is no other node.
+// drain evicts every pod of the stacks and of the operator, and waits for disruption budgets, like `kubectl drain`. The
+// node stays schedulable, because there is no other node.
 func (run *takeOver) drain() {
 	run.t.Helper()
 	left := operatorPods(run.t)
@@ -252,7 +255,7 @@ func (run *takeOver) drain() {
 	run.eventually(func() error {
 		left = slices.DeleteFunc(left, func(pod corev1.Pod) bool { return run.evicts(&pod) })
 		if len(left) > 0 {
-			return fmt.Errorf("a budget prevents the eviction of pod %s and %d others", left[0].Name, len(left)-1)
+			return fmt.Errorf("a disruption budget prevents the eviction of pod %s and of %d other pods", left[0].Name, len(left)-1)
 		}
 		return nil
 	})
@@ -265,8 +268,9 @@ func (run *takeOver) drain() {
 	run.same("the node was drained")
 }
 
-// evicts reports whether the pod is about to end, because a budget may prevent the eviction at first. The test fails if
-// the API server can never evict the pod, for example because two budgets select it.
+// evicts tries to evict a pod, and reports whether the pod is being deleted. A disruption budget may prevent the
+// eviction at first. The test fails if the API server can never evict the pod, for example because two budgets select
+// it.
 func (run *takeOver) evicts(pod *corev1.Pod) bool {
 	run.t.Helper()
 	err := cluster.SubResource("eviction").Create(run.t.Context(), pod, &policyv1.Eviction{})
@@ -282,7 +286,7 @@ func (run *takeOver) turnBack() {
 	var said bytes.Buffer
 	streams := cli.Streams{In: strings.NewReader(""), Out: &said, Err: &said}
 	if code := cli.Run(streams, operatorTag, []string{"migrate", "--storage", "v1alpha1"}); code != 0 {
-		run.t.Fatalf("migrate ends with %d:\n%s", code, said.String())
+		run.t.Fatalf("the command migrate ends with exit code %d:\n%s", code, said.String())
 	}
 	run.kubectl("delete", "deployment", operatorDeployment, "--namespace="+names.OperatorNamespace)
 	run.kubectl("delete", "validatingadmissionpolicybinding,validatingadmissionpolicy", names.CustomResourceDefinition)
@@ -301,13 +305,14 @@ func (run *takeOver) turnBack() {
 	}
 }
 
-// withoutOperator removes the operator. Servers still answer, and a deleted stack is removed with all its objects.
+// withoutOperator removes the operator, and checks that the servers still answer, and that a deleted stack is removed
+// with all its objects.
 func (run *takeOver) withoutOperator() {
 	run.t.Helper()
 	run.kubectl("delete", "deployment", operatorDeployment, "--namespace="+names.OperatorNamespace)
 	run.eventually(func() error {
 		if left := operatorPods(run.t); len(left) > 0 {
-			return fmt.Errorf("pod %s of the operator is left", left[0].Name)
+			return fmt.Errorf("pod %s of the operator still exists", left[0].Name)
 		}
 		return nil
 	})
@@ -322,7 +327,7 @@ func (run *takeOver) withoutOperator() {
 	run.eventually(func() error {
 		for child := range run.children() {
 			if _, name, _ := strings.Cut(child, " "); name == "storage" || strings.HasPrefix(name, "storage-") {
-				return fmt.Errorf("%s is left", child)
+				return fmt.Errorf("%s still exists", child)
 			}
 		}
 		return nil
@@ -341,9 +346,9 @@ func (run *takeOver) delete() {
 	}
 	run.eventually(func() error {
 		if left := slices.Sorted(maps.Keys(run.children())); len(left) > 0 {
-			return fmt.Errorf("%q are left", left)
+			return fmt.Errorf("%q still exist", left)
 		}
 		return nil
 	})
-	run.t.Logf("step, %.0f s: all was deleted", time.Since(run.started).Seconds())
+	run.t.Logf("step, %.0f s: all objects are deleted", time.Since(run.started).Seconds())
 }

@@ -14,21 +14,22 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// broken is a stack that does not become ready, with the expected report of the operator, and the evidence for it in
-// the cluster.
+// broken describes a stack that does not become ready, the expected report of the operator, and the check that the
+// cluster confirms the report.
 type broken struct {
 	name string
 	// spec is the rest of the spec after the name of the distribution. before contains the manifests to apply before the
 	// stack.
 	spec, before string
 	reason       string
-	// message is a regular expression for the whole message of Available. Its groups are passed to evidence.
+	// message is a regular expression for the complete message of the condition Available. The texts of its groups are
+	// passed to evidence.
 	message string
-	// evidence checks the output of `kubectl get pods,events`.
+	// evidence checks the objects that `kubectl get pods,events` shows.
 	evidence func(s *scenario, seen cluttered, said []string) error
 }
 
-// cluttered contains the state of a stack in the cluster.
+// cluttered contains the pods and the events of a stack in the cluster.
 type cluttered struct {
 	pods   []corev1.Pod
 	events []corev1.Event
@@ -145,8 +146,8 @@ func TestBrokenStacks(t *testing.T) {
 	}
 }
 
-// check waits until the stack has the expected report, and compares the report with the cluster. Both may change while
-// the test reads them, so check repeats this until they match.
+// check waits until the stack has the expected report and the report matches the cluster. Both may change while the
+// test reads them, so check compares them repeatedly.
 func (s *scenario) check(b *broken) {
 	s.t.Helper()
 	message := regexp.MustCompile("^" + b.message + "$")
@@ -168,7 +169,7 @@ func (s *scenario) check(b *broken) {
 	})
 }
 
-// look reads the data that `kubectl get pods,events` would show.
+// look reads the objects that `kubectl get pods,events` shows.
 func (s *scenario) look(stack string) (cluttered, error) {
 	pods, err := s.pods(stack)
 	if err != nil {
@@ -181,7 +182,7 @@ func (s *scenario) look(stack string) (cluttered, error) {
 	return cluttered{pods, events.Items}, nil
 }
 
-// agrees compares the numbers and the phase of a status with the pods.
+// agrees returns an error if the numbers and the phase in a status do not match the pods.
 func agrees(stack *v1alpha2.LlamaStackDistribution, pods []corev1.Pod) error {
 	serving, there := int32(0), int32(0)
 	for i := range pods {
@@ -196,7 +197,7 @@ func agrees(stack *v1alpha2.LlamaStackDistribution, pods []corev1.Pod) error {
 	}
 	status := stack.Status
 	if status.AvailableReplicas != serving || status.Replicas != there {
-		return fmt.Errorf("status has %d of %d replicas available, the cluster %d of %d", status.AvailableReplicas, status.Replicas, serving, there)
+		return fmt.Errorf("in the status, %d of %d replicas are available, but in the cluster, %d of %d", status.AvailableReplicas, status.Replicas, serving, there)
 	}
 	ready, available := find(stack, v1alpha2.ConditionReady), find(stack, v1alpha2.ConditionAvailable)
 	if ready.Status != available.Status || ready.Reason != available.Reason || ready.Message == available.Message {
@@ -208,7 +209,7 @@ func agrees(stack *v1alpha2.LlamaStackDistribution, pods []corev1.Pod) error {
 		want = v1alpha2.PhaseFailed
 	}
 	if status.Phase != want {
-		return fmt.Errorf("phase %s for the reason %s, want %s", status.Phase, available.Reason, want)
+		return fmt.Errorf("the phase is %s for the reason %s, want %s", status.Phase, available.Reason, want)
 	}
 	return nil
 }

@@ -15,14 +15,15 @@ import (
 )
 
 const (
-	// olderCommit is the last commit before the operator was tested on a real node and had preflights.
+	// olderCommit is the last commit before the operator had preflights and was tested on a real node.
 	olderCommit = "2eb38a266c7a"
 	olderTag    = "older"
 )
 
 const withVolume = "distribution: {name: starter}\nworkload: {resources: " + small + ", storage: {size: 1Gi}}"
 
-// upgraded contains stacks by their names, with the objects that they need. %s is the namespace.
+// upgraded contains the manifests of stacks and of the objects that they need, by the names of the stacks. %s is a
+// placeholder for the namespace.
 var upgraded = map[string]string{
 	"plain": stack("plain", fmt.Sprintf(serving, "first", "")),
 	"kept":  stack("kept", withVolume),
@@ -39,8 +40,9 @@ workload: {resources: `+small+`, replicas: 2, podDisruptionBudget: {minAvailable
 		stack("own", "distribution: {name: starter}\noverrideConfig: {configMapName: own}\nworkload: {resources: "+small+"}"),
 }
 
-// The test installs the shipped version of an older commit, and upgrades it while stacks run. No pod is replaced or
-// restarted, no Deployment changes, and no child is created again. The test runs alone.
+// The test installs the operator of an older commit from its manifest, and upgrades the operator while stacks run. No
+// pod is replaced or restarted, no Deployment changes, and no child is created again. The test does not run in parallel
+// with other scenarios.
 func TestOperatorUpgrade(t *testing.T) {
 	older, newest := olderManifest(t), currentManifest(t)
 	if err := uninstall(t.Context(), newest); err != nil {
@@ -84,7 +86,7 @@ func TestOperatorUpgrade(t *testing.T) {
 	}
 }
 
-// olderManifest builds and pushes the image of the older commit, and returns its manifest.
+// olderManifest builds and pushes the image of the older commit, and returns the manifest of that commit.
 func olderManifest(t *testing.T) []byte {
 	t.Helper()
 	source := t.TempDir()
@@ -92,7 +94,7 @@ func olderManifest(t *testing.T) []byte {
 	command := exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-c", unpack, olderCommit, source)
 	command.Dir = testutil.Root()
 	if said, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("commit %s, from which the test upgrades, is not in this clone (get it with `git fetch --unshallow`): %v\n%s", olderCommit, err, said)
+		t.Fatalf("commit %s, from which the test upgrades, is not in this clone; run `git fetch --unshallow`: %v\n%s", olderCommit, err, said)
 	}
 	built, err := image.OperatorOf(t.Context(), source, t.TempDir(), olderTag)
 	if err != nil {

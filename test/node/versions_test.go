@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// older is a stack of v1alpha1. It has a Service because it names a port.
+// older is a stack of v1alpha1. It has a Service because it specifies a port.
 const older = `---
 apiVersion: llamastack.io/v1alpha1
 kind: LlamaStackDistribution
@@ -28,10 +28,10 @@ spec:
     containerSpec: {port: 8321, resources: ` + small + `}
 `
 
-// bothVersionsAfter is the time for which lists may fail after every pod of the operator was lost.
+// bothVersionsAfter is the maximum time for which lists may fail after all pods of the operator were deleted.
 const bothVersionsAfter = 30 * time.Second
 
-// inV1alpha1 and inV1alpha2 are the kind in a version, in the form for kubectl.
+// inV1alpha1 and inV1alpha2 are arguments of kubectl that select the kind in a version.
 const (
 	inV1alpha1 = "llamastackdistributions.v1alpha1.llamastack.io"
 	inV1alpha2 = "llamastackdistributions.v1alpha2.llamastack.io"
@@ -43,7 +43,8 @@ const (
 func TestStory7BothVersions(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	// Pods of v1alpha1 keep the security context that they had.
+	// Pods of stacks of v1alpha1 have the security context of the older operator, which the restricted standard does not
+	// allow.
 	s.kubectl("label", "namespace", s.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
 	s.apply(fmt.Sprintf(older, "my", 1, "starter"))
 	s.ready("my")
@@ -63,9 +64,8 @@ func TestStory7BothVersions(t *testing.T) {
 	s.refusedByWebhook(fmt.Sprintf(older, "other", 1, "startr"), `spec.server.distribution.name: unknown distribution "startr"`)
 }
 
-// refusedByWebhook waits until the validating webhook rejects a manifest with these words. The API server accepts a
-// request if the webhook does not answer within 2 s, which can happen on a busy node. Therefore, the function repeats a
-// dry run.
+// refusedByWebhook applies a manifest with dry run until the validating webhook rejects it with this message. The API
+// server accepts a request if the webhook does not answer within 2 s, which can happen on a busy node.
 func (s *scenario) refusedByWebhook(manifest, want string) {
 	s.t.Helper()
 	s.eventually(func() error {
@@ -75,14 +75,14 @@ func (s *scenario) refusedByWebhook(manifest, want string) {
 			return errors.New("the webhook has not rejected the manifest")
 		}
 		if !strings.Contains(err.Error(), want) {
-			s.t.Errorf("rejected with another message: %v", err)
+			s.t.Errorf("the manifest is rejected with another message: %v", err)
 		}
 		return nil
 	})
 }
 
-// Every pod of the operator is lost at the same time, and both versions can be listed again within half a minute. The
-// test runs alone, because the other scenarios would have to wait.
+// All pods of the operator are deleted at the same time, and both versions can be listed again within half a minute.
+// The test does not run in parallel with other scenarios, because they would have to wait.
 func TestEveryOperatorPodIsLost(t *testing.T) {
 	s := newScenario(t)
 	s.kubectl("label", "namespace", s.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
@@ -110,8 +110,7 @@ func TestEveryOperatorPodIsLost(t *testing.T) {
 	s.kubectl("get", inV1alpha1)
 }
 
-// replaced returns an error if a lost pod still exists, or if fewer pods of the operator than wanted are ready in their
-// place.
+// replaced returns an error if a lost pod still exists, or if fewer than want pods of the operator are ready.
 func replaced(t testing.TB, lost []corev1.Pod, want int) error {
 	t.Helper()
 	ready := 0

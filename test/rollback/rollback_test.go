@@ -41,7 +41,7 @@ func TestRollback(t *testing.T) {
 	c.kubectl(t, "rollout", "undo", "deployment/demo")
 	c.reconcile(t, two, rollout.RolledBack)
 	if got := c.port(t); got != v1alpha2.DefaultPort {
-		t.Errorf("the rolled back pods listen on %d", got)
+		t.Errorf("the rolled back pods listen on port %d", got)
 	}
 
 	replicas := int32(2)
@@ -56,7 +56,7 @@ func TestRollback(t *testing.T) {
 	c.kubectl(t, "rollout", "undo", "deployment/demo")
 	c.reconcile(t, scaled, rollout.Unchanged)
 	if got := c.port(t); got != 9000 {
-		t.Errorf("the pods listen on %d", got)
+		t.Errorf("the pods listen on port %d", got)
 	}
 
 	c.kubectl(t, "rollout", "restart", "deployment/demo")
@@ -69,7 +69,7 @@ func TestRollback(t *testing.T) {
 	}
 }
 
-// The template of another version of the operator stays until the next change, or until a restart.
+// The pod template of another version of the operator is not changed until the next change of the spec or a restart.
 func TestKeptTemplate(t *testing.T) {
 	c := startCluster(t)
 	stack := newStack(t)
@@ -109,7 +109,7 @@ func change(stack *v1alpha2.LlamaStackDistribution, edit func(*v1alpha2.LlamaSta
 	return next
 }
 
-// cluster is an API server with the Deployment controller, and no node.
+// cluster is an API server with the Deployment controller, but without a node.
 type cluster struct {
 	*testutil.Cluster
 }
@@ -139,7 +139,7 @@ func (c *cluster) build(t *testing.T, stack *v1alpha2.LlamaStackDistribution) *p
 	return built
 }
 
-// reconcile decides and applies like the controller, and waits for the Deployment controller.
+// reconcile decides and applies as the operator's controller does, and waits for the Deployment controller.
 func (c *cluster) reconcile(t *testing.T, stack *v1alpha2.LlamaStackDistribution, want rollout.Outcome) {
 	t.Helper()
 	decision, err := rollout.Decide(c.deployment(t.Context(), t), c.replicaSets(t.Context(), t),

@@ -28,12 +28,12 @@ import (
 const (
 	patience = 60 * time.Second
 	poll     = 50 * time.Millisecond
-	// healthAnnotation is an annotation of a pod. The pod becomes healthy unless the value is ill.
+	// healthAnnotation is an annotation of pods. A pod becomes ready unless the value is ill.
 	healthAnnotation = "test/health"
 	ill              = "ill"
 )
 
-// cluster is an API server with the controllers that act on a stack, and the operator.
+// cluster is an API server with the operator and with the controllers that act on the objects of a stack.
 type cluster struct {
 	*testutil.Cluster
 
@@ -57,7 +57,8 @@ func startCluster(t *testing.T) *cluster {
 	return c
 }
 
-// runOperator runs the operator with the shipped ServiceAccount. There are no servers that answer its requests.
+// runOperator runs the operator with the shipped ServiceAccount. Its requests to servers fail, because there are no
+// servers.
 func (c *cluster) runOperator(t *testing.T) {
 	t.Helper()
 	options := manager.Options{
@@ -96,12 +97,12 @@ func (c *cluster) runKubelet(t *testing.T) {
 		defer close(done)
 		_ = wait.PollUntilContextCancel(ctx, poll, true, func(ctx context.Context) (bool, error) {
 			var pods corev1.PodList
-			_ = c.List(ctx, &pods) // the next round repeats a failed call
+			_ = c.List(ctx, &pods) // the next iteration repeats a failed call
 			for i := range pods.Items {
 				if pod := &pods.Items[i]; len(pod.Status.ContainerStatuses) == 0 && pod.DeletionTimestamp == nil {
 					patch := client.MergeFrom(pod.DeepCopy())
 					pod.Status = statusOf(pod)
-					_ = c.Status().Patch(ctx, pod, patch) // the next round repeats a failed call
+					_ = c.Status().Patch(ctx, pod, patch) // the next iteration repeats a failed call
 				}
 			}
 			return false, nil
@@ -136,7 +137,7 @@ func statusOf(pod *corev1.Pod) corev1.PodStatus {
 	}
 }
 
-// bench is the namespace of one test.
+// bench is the cluster with the namespace of one test.
 type bench struct {
 	*cluster
 	namespace string
@@ -203,12 +204,12 @@ func (b *bench) condition(t *testing.T, stack, name, reason string) metav1.Condi
 				return nil
 			}
 		}
-		return fmt.Errorf("no condition %s with reason %s of generation %d in %+v", name, reason, object.Generation, object.Status.Conditions)
+		return fmt.Errorf("there is no condition %s with reason %s for generation %d in %+v", name, reason, object.Generation, object.Status.Conditions)
 	})
 	return found
 }
 
-// kubectl runs the real program in the test's namespace.
+// kubectl runs the real kubectl in the test's namespace.
 func (b *bench) kubectl(t *testing.T, arguments ...string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), testutil.Kubectl(),

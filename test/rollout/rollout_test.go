@@ -41,7 +41,7 @@ func configured(model, health string) string {
 		model, healthAnnotation, health)
 }
 
-// pods returns the stack's pods that serve and all the others.
+// pods returns the stack's ready pods, which serve requests, and all other pods.
 func (b *bench) pods(t *testing.T, stack string) (serving, others []string) {
 	t.Helper()
 	var pods corev1.PodList
@@ -61,9 +61,9 @@ func (b *bench) pods(t *testing.T, stack string) (serving, others []string) {
 	return serving, others
 }
 
-// testFailingChange checks that the old pods keep serving if the pods of a new configuration do not become ready, and
-// that the status shows the reason. It also checks that the operator does not undo a rollback, and that the next change
-// takes effect.
+// testFailingChange checks that the old pods continue to serve requests if the pods of a new configuration do not
+// become ready, and that the status contains the reason. It also checks that the operator does not undo a rollback, and
+// that the next change takes effect.
 func testFailingChange(t *testing.T, b *bench) {
 	b.apply(t, "my", configured("one", "well"))
 	b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
@@ -83,7 +83,7 @@ func testFailingChange(t *testing.T, b *bench) {
 	stack := &v1alpha2.LlamaStackDistribution{}
 	b.get(t, "my", stack)
 	if stack.Status.AvailableReplicas != 1 || stack.Status.Phase != v1alpha2.PhaseFailed {
-		t.Errorf("%d replicas available, phase %s; want the old replica and the phase Failed", stack.Status.AvailableReplicas, stack.Status.Phase)
+		t.Errorf("%d replicas are available in phase %s, want the old replica and the phase Failed", stack.Status.AvailableReplicas, stack.Status.Phase)
 	}
 	if serving, _ := b.pods(t, "my"); !slices.Equal(serving, before) {
 		t.Errorf("pods %v serve, want %v", serving, before)
@@ -99,7 +99,7 @@ func testFailingChange(t *testing.T, b *bench) {
 	})
 	ready := b.condition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolledBack)
 	if !strings.HasPrefix(ready.Message, "Degraded is True") || ready.Message == degraded.Message {
-		t.Errorf("the message of Ready is %q, that of Degraded %q", ready.Message, degraded.Message)
+		t.Errorf("the message of Ready is %q, and the message of Degraded is %q", ready.Message, degraded.Message)
 	}
 	b.condition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonMinimumReplicasAvailable)
 	now := &appsv1.Deployment{}
@@ -117,8 +117,9 @@ func testFailingChange(t *testing.T, b *bench) {
 	}
 }
 
-// If the old pod must end before the new pod starts, a change that does not start does not stop a pod. A change that
-// starts is rolled out. When the stack is deleted, no preflight pod is left.
+// If the old pod must end before the new pod starts, the operator first tries a change in a preflight pod. If that pod
+// does not start, the old pod is not stopped. If it starts, the change is rolled out. When the stack is deleted, no
+// preflight pod remains.
 func testTriedChange(t *testing.T, b *bench) {
 	filed := func(model, health string) string {
 		return strings.Replace(configured(model, health), "workload: {", "workload: {storage: {size: 1Gi}, ", 1)
@@ -154,7 +155,7 @@ func testTriedChange(t *testing.T, b *bench) {
 	}
 	eventually(t, func() error {
 		if n := tries(); n > 0 {
-			return fmt.Errorf("%d pods are left", n)
+			return fmt.Errorf("%d pods still exist", n)
 		}
 		return nil
 	})
@@ -164,7 +165,7 @@ func testTriedChange(t *testing.T, b *bench) {
 	b.kubectl(t, "delete", "llsd", "my", "--timeout=30s")
 	b.remains(t, "my")
 	if n := tries(); n > 0 {
-		t.Errorf("%d pods outlive their stack", n)
+		t.Errorf("%d pods still exist after their stack was deleted", n)
 	}
 }
 
@@ -178,7 +179,7 @@ func configMapOf(deployment *appsv1.Deployment) string {
 	return ""
 }
 
-// serves waits until this number of pods serves requests and there is no other pod.
+// serves waits until this number of pods is ready and there is no other pod.
 func (b *bench) serves(t *testing.T, stack string, want int) {
 	t.Helper()
 	eventually(t, func() error {
@@ -211,8 +212,8 @@ func testScaling(t *testing.T, b *bench) {
 	b.kubectl(t, "wait", "--for=condition=Available", "llsd/my", "--timeout=20s")
 }
 
-// The number of replicas that the autoscaler sets stays during every other change. If the cluster has no metrics, the
-// status contains the message of the cluster.
+// No other change modifies the number of replicas that the autoscaler has set. If the cluster has no metrics, the
+// status contains the message of the HorizontalPodAutoscaler.
 func testAutoscaler(t *testing.T, b *bench) {
 	const autoscaled = `{distribution: {name: starter}, resources: {models: [%s]}, workload: {autoscaling: {minReplicas: 3, maxReplicas: 5}}}`
 	b.apply(t, "my", fmt.Sprintf(autoscaled, "one"))
@@ -223,7 +224,7 @@ func testAutoscaler(t *testing.T, b *bench) {
 	b.serves(t, "my", 3)
 	degraded := b.condition(t, "my", v1alpha2.ConditionDegraded, v1alpha2.ReasonAutoscalerInactive)
 	if want := `HorizontalPodAutoscaler "my-hpa" does not scale (FailedGetResourceMetric): the HPA was unable to compute the replica count: `; !strings.HasPrefix(degraded.Message, want) {
-		t.Errorf("message %q, want %q at its beginning", degraded.Message, want)
+		t.Errorf("the message is %q, want it to begin with %q", degraded.Message, want)
 	}
 	b.kubectl(t, "wait", "--for=condition=Ready", "llsd/my", "--timeout=20s")
 }
@@ -286,7 +287,7 @@ func (b *bench) remains(t *testing.T, stack string, want ...string) {
 }
 
 // When a stack is deleted, in the background or in the foreground, all its objects are deleted. If the spec retains the
-// PersistentVolumeClaim, the claim is kept, and a new stack uses it.
+// PersistentVolumeClaim, the claim is not deleted, and a new stack uses it.
 func testDeletion(t *testing.T, b *bench) {
 	b.credentials(t)
 	for _, name := range []string{"gone", "kept", "foreground"} {
@@ -312,13 +313,13 @@ func testDeletion(t *testing.T, b *bench) {
 	again := &corev1.PersistentVolumeClaim{}
 	b.get(t, "kept-pvc", again)
 	if again.UID != claim.UID || len(again.OwnerReferences) != 1 {
-		t.Errorf("claim %s with owners %v, want %s with the stack as its owner", again.UID, again.OwnerReferences, claim.UID)
+		t.Errorf("the claim is %s with the owners %v, want %s with the stack as its owner", again.UID, again.OwnerReferences, claim.UID)
 	}
 	b.kubectl(t, "delete", "llsd", "kept", "--timeout=30s")
 	b.remains(t, "kept")
 }
 
-// If a user deletes a stack and keeps its objects, a new stack adopts the same pods.
+// If a user deletes a stack but not its objects, a new stack adopts the same pods.
 func testOrphans(t *testing.T, b *bench) {
 	b.credentials(t)
 	b.apply(t, "my", fmt.Sprintf(everyChild, "orphans", false))
@@ -333,9 +334,9 @@ func testOrphans(t *testing.T, b *bench) {
 	b.remains(t, "my")
 }
 
-// A namespace is deleted with its stacks, even though the operator creates again every object that is deleted before
-// its stack. The operator does not report a failure. It cannot record events in such a namespace, and it does not have
-// the permission to read namespaces.
+// A namespace is deleted with its stacks, even though the operator recreates every object that is deleted before its
+// stack. The operator does not report a failure. It cannot record events in such a namespace, and it does not have the
+// permission to read namespaces.
 func testNamespaceDeletion(t *testing.T, b *bench) {
 	b.credentials(t)
 	for _, name := range []string{"one", "two"} {

@@ -37,7 +37,7 @@ func readCalls(t testing.TB, audit string, after int64, version string) []call {
 	for scanner.Scan() {
 		var one call
 		if json.Unmarshal(scanner.Bytes(), &one) != nil {
-			continue // the API server has not written the whole line yet
+			continue // the API server has not yet written the complete line
 		}
 		if one.UserAgent == names.UserAgent+"/"+version && one.Stage == "ResponseComplete" && one.Verb != "watch" &&
 			one.Verb != "list" &&

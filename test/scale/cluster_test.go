@@ -28,14 +28,15 @@ import (
 )
 
 const (
-	// workers is the number of concurrent writers, which is the number of concurrent reconciles of the operator.
+	// workers is the number of concurrent writers of the bare client. It is the same as the number of concurrent
+	// reconciles of the operator.
 	workers = 4
 	version = "scale"
-	// inBare, inStacks and inForeign are namespaces.
+	// inBare, inStacks, inForeign and inModel are namespaces.
 	inBare, inStacks, inForeign, inModel = "bare", "stacks", "foreign", "model"
 )
 
-// spec is a plain stack with a configuration, a reference to a Secret, and a PersistentVolumeClaim.
+// spec is the spec of a plain stack with a configuration, a reference to a Secret, and a PersistentVolumeClaim.
 const spec = `
 distribution: {name: starter}
 providers: {inference: {provider: vllm, endpoint: "http://vllm:8000",
@@ -44,7 +45,7 @@ resources: {models: [llama]}
 workload: {storage: {size: 1Gi}}
 `
 
-// exposure is the additional part of a stack with its own host name.
+// exposure is the additional part of a spec that exposes a stack with its own host name.
 const exposure = `
 networking: {expose: {hostname: %s.example.com}}
 `
@@ -64,7 +65,7 @@ func startCluster(b *testing.B) *cluster {
 	c := &cluster{program: cmp.Or(*before, newest), newest: newest, audit: filepath.Join(b.TempDir(), "audit.log")}
 	c.Cluster = testutil.StartCluster(b, testutil.Options{
 		AuditLog: c.audit, APIServerFlags: map[string]string{"service-cluster-ip-range": "10.96.0.0/16"},
-		// The range has addresses for two Services of each stack.
+		// The range contains enough addresses for two Services of each stack.
 	})
 	if err := c.Plane.InstallRights(); err != nil {
 		b.Fatal(err)
@@ -112,7 +113,8 @@ func each(b testing.TB, n int, do func(int) error) {
 	}
 }
 
-// addForeign creates this number of ConfigMaps and Secrets in total, half of each kind, with one kilobyte each.
+// addForeign creates the unrelated objects, half of them ConfigMaps and half of them Secrets, with one kilobyte of data
+// each.
 func (c *cluster) addForeign(b *testing.B) {
 	b.Helper()
 	data := strings.Repeat("x", 1024)
@@ -193,7 +195,7 @@ func (c *cluster) learn(b *testing.B) []*unstructured.Unstructured {
 	return append(learned, plain(stack))
 }
 
-// events returns the operator's events for the model.
+// events returns the operator's events for the stack that learn created.
 func (c *cluster) events(b *testing.B) []*unstructured.Unstructured {
 	b.Helper()
 	told := &unstructured.UnstructuredList{}
@@ -220,7 +222,7 @@ func plain(live *unstructured.Unstructured) *unstructured.Unstructured {
 	}
 	object.Object["metadata"] = map[string]any{}
 	object.SetName(live.GetName())
-	labels[names.LabelManagedBy] = inBare // the operator caches its own objects
+	labels[names.LabelManagedBy] = inBare // the operator caches objects with its own label value
 	object.SetLabels(labels)
 	object.SetAnnotations(annotations)
 	object.SetOwnerReferences(owners)
@@ -233,7 +235,7 @@ func plain(live *unstructured.Unstructured) *unstructured.Unstructured {
 	return object
 }
 
-// of returns the learned object for another stack.
+// of returns a learned object in the form for another stack.
 func of(learned *unstructured.Unstructured, stack *v1alpha2.LlamaStackDistribution) *unstructured.Unstructured {
 	object := learned.DeepCopy()
 	object.SetNamespace(stack.Namespace)
@@ -355,7 +357,7 @@ func (c *cluster) begins(b *testing.B, after int64) {
 	})
 }
 
-// rests waits until the operator makes no more calls.
+// rests waits until the operator is idle.
 func (c *cluster) rests(b *testing.B) {
 	b.Helper()
 	place, since := c.audited(b), time.Now()

@@ -18,13 +18,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// operator is a running operator with the shipped token.
+// operator is a running operator with a token of the shipped ServiceAccount.
 type operator struct {
 	process *exec.Cmd
 	metrics string
 }
 
-// startOperator runs the operator with the shipped options and variables.
+// startOperator runs the operator with the options and environment variables of the shipped Deployment.
 func (c *cluster) startOperator(b *testing.B) *operator {
 	b.Helper()
 	folder := b.TempDir()
@@ -72,7 +72,7 @@ func (o *operator) stop(b *testing.B) {
 	if err := o.process.Process.Kill(); err != nil {
 		b.Error(err)
 	}
-	_ = o.process.Wait() // the error is that the program was killed
+	_ = o.process.Wait() // the error only reports that the program was killed
 }
 
 // signal sends a signal that stops the operator or lets it continue.
@@ -83,7 +83,7 @@ func (o *operator) signal(b *testing.B, signal syscall.Signal) {
 	}
 }
 
-// uncompressed disables compression, so that it does not affect the measurement.
+// uncompressed is a client without compression, because compression would affect the measurement.
 var uncompressed = &http.Client{Transport: &http.Transport{DisableCompression: true}}
 
 // observes waits until the operator has reconciled this number of stacks and its queue is empty.
@@ -110,7 +110,7 @@ func (o *operator) observes(b *testing.B, want int) {
 	})
 }
 
-// value returns the value in a line of a metric, and zero for any other line.
+// value returns the value in a line with this metric, and zero for any other line.
 func value(line, metric string) float64 {
 	if !strings.HasPrefix(line, metric) {
 		return 0

@@ -21,10 +21,10 @@ var (
 	objects     = flag.Int("objects", 1000, "number of stacks")
 	foreign     = flag.Int("foreign", 20000, "number of unrelated ConfigMaps and Secrets")
 	idle        = flag.Duration("idle", time.Minute, "time for which the idle operator is measured")
-	controllers = flag.Bool("controllers", false, "run the Deployment controller, too")
+	controllers = flag.Bool("controllers", false, "also run the Deployment controller")
 	exposed     = flag.Bool("exposed", false, "expose every stack with its own host name")
-	before      = flag.String("before", "", "program of an older operator, built with main.version="+version+", that creates the stacks; the restart then is an upgrade")
-	into        = flag.String("table", "", "file to which the table is added")
+	before      = flag.String("before", "", "program of an older operator, built with main.version="+version+", that creates the stacks; if set, the restart is an upgrade")
+	into        = flag.String("table", "", "file to which the table is appended")
 )
 
 const (
@@ -33,14 +33,14 @@ const (
 	poll     = 100 * time.Millisecond
 	// scrape is the interval at which the test reads the operator's metrics while it waits.
 	scrape = 500 * time.Millisecond
-	// turns is the number of turns of the bare client and of the operator. They alternate, because the speed of a shared
-	// machine changes from one minute to the next.
+	// turns is the number of measurements of the bare client and of the operator. The two alternate, because the speed of
+	// a shared machine changes from one minute to the next.
 	turns = 10
 	// quiet is the time without a call after which the operator is treated as idle.
 	quiet = 3 * time.Second
 )
 
-// BenchmarkScale makes one measurement. Run it with -benchtime=1x, as `make bench-scale` does.
+// BenchmarkScale measures the operator once. Run it with -benchtime=1x, as `make bench-scale` does.
 func BenchmarkScale(b *testing.B) {
 	for b.Loop() {
 		m := measure(b)
@@ -53,7 +53,7 @@ func BenchmarkScale(b *testing.B) {
 
 // measured contains the results of one run.
 type measured struct {
-	// bare and operator are the writes per second in the median turn. share is the median of the operator's rate as a
+	// bare and operator are the median writes per second over all turns. share is the median of the operator's rate as a
 	// percentage of the bare client's rate in the preceding turn.
 	bare, operator, share float64
 	// made is the number of the operator's writes. reads is the number of its reads from the API server.
@@ -62,8 +62,8 @@ type measured struct {
 	resident, rested float64
 	// idleCalls is the number of calls per minute when idle, without leases and watches. cpu is a percentage of a core.
 	idleCalls, cpu float64
-	// restartWrites and restartReads are the calls of an operator after a restart. observed is the time until it has
-	// reconciled every stack.
+	// restartWrites and restartReads are the numbers of calls of an operator after a restart. observed is the time until
+	// the operator has reconciled every stack.
 	restartWrites, restartReads int
 	observed                    time.Duration
 }
@@ -105,8 +105,8 @@ func measure(b *testing.B) measured {
 	return m
 }
 
-// burst creates the stacks from one number to another for an idle operator at the same time. It returns the number of
-// writes and reads, and the time from the first write to the last write.
+// burst makes an idle operator reconcile the stacks from one number to another at the same time. It returns the number
+// of writes and reads, and the time from the first write to the last write.
 func (c *cluster) burst(b *testing.B, o *operator, from, to int) (made, reads int, took time.Duration) {
 	b.Helper()
 	o.observes(b, from)
@@ -115,7 +115,7 @@ func (c *cluster) burst(b *testing.B, o *operator, from, to int) (made, reads in
 	c.addStacks(b, from, to)
 	begin := c.audited(b)
 	o.signal(b, syscall.SIGCONT)
-	c.begins(b, begin) // no request for metrics while the operator writes
+	c.begins(b, begin) // the test does not request metrics while the operator writes
 	c.rests(b)
 	o.observes(b, to)
 	c.rests(b)
@@ -143,7 +143,7 @@ func median(of []float64) float64 {
 // perStack returns the number of calls per stack.
 func perStack(calls int) float64 { return float64(calls) / float64(*objects) }
 
-// write writes the figures with their limits.
+// write logs a table of the figures and their limits, and appends it to the configured file.
 func (m measured) write(b *testing.B) {
 	b.Helper()
 	limit := "150 MiB"

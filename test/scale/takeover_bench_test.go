@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// lists is the number of reads of each list.
+// lists is the number of times that each list is read.
 const lists = 5
 
-// BenchmarkTakeOver measures the cost of taking over many stacks of the previous operator: run it with -benchtime=1x,
+// BenchmarkTakeOver measures the cost of taking over many stacks of the previous operator. Run it with -benchtime=1x,
 // as `make bench-takeover` does.
 func BenchmarkTakeOver(b *testing.B) {
 	for b.Loop() {

@@ -32,7 +32,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
 )
 
-// older is a cluster with stacks of the previous operator, in which this operator is then installed with its webhooks.
+// older is a cluster with stacks of the previous operator. upgrade installs this operator with its webhooks in the
+// cluster.
 type older struct {
 	*process.Cluster
 
@@ -44,8 +45,8 @@ type older struct {
 	templates map[string]corev1.PodTemplateSpec
 }
 
-// leaveStacks starts a cluster of the previous operator with this number of stacks. The stacks have the recorded shapes
-// in turn.
+// leaveStacks starts a cluster with this number of stacks and the objects that the previous operator created for them.
+// The stacks use the recorded shapes in turn.
 func leaveStacks(t testing.TB, stacks int) *older {
 	t.Helper()
 	c := &older{
@@ -112,8 +113,8 @@ const pageSize = 500
 
 var versions = []string{v1alpha1.GroupVersion.Version, v1alpha2.GroupVersion.Version}
 
-// list reads every stack in a version, in pages of a size, and returns the API server's time and the number of stacks.
-// If the size is zero, it reads all stacks in one call.
+// list reads every stack in a version, in pages of a given size, and returns the duration and the number of stacks. If
+// the size is zero, it reads all stacks in one call.
 func (c *older) list(ctx context.Context, version string, page int) (time.Duration, int, error) {
 	api, err := kubernetes.NewForConfig(c.Plane.Config)
 	if err != nil {
@@ -134,7 +135,7 @@ func (c *older) list(ctx context.Context, version string, page int) (time.Durati
 }
 
 // handsOver waits until the operator has taken over every stack and has stored it in v1alpha2. It polls rarely, so that
-// it does not add load to the API server.
+// it adds little load to the API server.
 func (c *older) handsOver(t testing.TB, patience time.Duration) {
 	t.Helper()
 	var last error
@@ -172,8 +173,8 @@ func (c *older) handedOver(ctx context.Context) error {
 	return nil
 }
 
-// writes counts the operator's writes for the stacks since a position in the audit log, by verb and resource, without
-// its own objects.
+// writes counts the operator's writes for the stacks since a position in the audit log, by verb and resource. It does
+// not count writes of the operator's own objects.
 func (c *older) writes(t testing.TB, after int64) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
@@ -198,7 +199,7 @@ func (c *older) audited(t testing.TB) int64 {
 	return info.Size()
 }
 
-// rests waits until the operator makes no more calls.
+// rests waits until the operator is idle.
 func (c *older) rests(t testing.TB) {
 	t.Helper()
 	place, since := c.audited(t), time.Now()
@@ -223,11 +224,11 @@ func itemsOf(body []byte) (items int, next string, err error) {
 	return len(list.Items), list.Metadata.Continue, err
 }
 
-// needed returns the writes that the change of ownership requires. For each child, there is one write of its managed
+// needed returns the writes that the change of ownership requires. For each child, there is one write of the managed
 // fields and one apply. Each stack is written once in its new version and once with its status, and one event reports
-// the changes of its next rollout. For a stack with an autoscaler, one more write transfers the replicas of the
-// Deployment to the autoscaler, the operator creates a budget, and another event reports data that the replicas do not
-// share.
+// the changes that its next rollout will contain. For a stack with an autoscaler, one more write transfers the replicas
+// of the Deployment to the autoscaler, the operator creates a budget, and another event reports data that the replicas
+// do not share.
 func (c *older) needed() map[string]int {
 	autoscaled := c.children["HorizontalPodAutoscaler"]
 	return map[string]int{
@@ -275,7 +276,7 @@ func (c *older) keepsPods(t *testing.T) {
 	for i := range deployments.Items {
 		now := &deployments.Items[i]
 		if diff := cmp.Diff(c.templates[now.Name], now.Spec.Template); diff != "" {
-			t.Errorf("the pods of %q are replaced (-before +now):\n%s", now.Name, diff)
+			t.Errorf("the pod template of %q has changed (-before +now):\n%s", now.Name, diff)
 		}
 	}
 	events := &eventsv1.EventList{}

@@ -22,10 +22,10 @@ import (
 )
 
 const (
-	// inLoud is the namespace of the tenant with the largest stacks, and inCalm the namespace of the tenant with plain
+	// inLoud is the namespace of the tenant with the largest stacks. inCalm is the namespace of the tenant with plain
 	// stacks.
 	inLoud, inCalm = "loud", "calm"
-	// largeStacks is the number in the requirement.
+	// largeStacks is the number of large stacks in the requirement.
 	largeStacks = 200
 	// plainStacks is the number of plain stacks that are created one after the other before the large stacks exist, and
 	// again when the large stacks are reconciled again.
@@ -46,15 +46,15 @@ func BenchmarkTenants(b *testing.B) {
 
 // tenants contains the results of one run.
 type tenants struct {
-	// shapes is the number of shapes that have stacks.
+	// shapes is the number of shapes for which there are stacks.
 	shapes int
 	// alone, among and behind are the times in seconds that a plain stack waits for its Deployment: before the large
 	// stacks are created, while they are created, and while all of them are reconciled again.
 	alone, among, behind []float64
-	// looked is the time that the operator takes to reconcile all of them again.
+	// looked is the time that the operator takes to reconcile all large stacks again.
 	looked time.Duration
-	// most is the largest resident memory in MiB, rested the memory when idle, and restarted the memory of an operator
-	// that starts with these stacks.
+	// most is the maximum resident memory in MiB, rested is the resident memory when idle, and restarted is the maximum
+	// resident memory of an operator that starts with these stacks.
 	most, rested, restarted float64
 	// observed is the time that the restarted operator takes to reconcile every stack.
 	observed time.Duration
@@ -114,7 +114,7 @@ func measureTenants(b *testing.B) (m tenants) {
 
 func once(n int) func(int) bool { return func(i int) bool { return i < n } }
 
-// table returns the figures with their limits.
+// table returns a table of the figures and their limits.
 func (m *tenants) table() string {
 	var text strings.Builder
 	row := func(what, figure, limit string) { fmt.Fprintf(&text, "| %s | %s | %s |\n", what, figure, limit) }
@@ -170,7 +170,7 @@ func (c *cluster) addPlainStacks(b *testing.B, prefix string, another func(made 
 }
 
 // addLargeStacks creates the largest stacks that the API server accepts, of every shape in turn. It returns the number
-// of shapes that have stacks.
+// of shapes for which it created stacks.
 func (c *cluster) addLargeStacks(ctx context.Context) (int, error) {
 	taken := map[string]int{}
 	made := 0
@@ -202,7 +202,7 @@ func tooLarge(err error) bool {
 	return is && strings.Contains(status.ErrStatus.Message, "too large")
 }
 
-// addLarge creates one stack of a shape, with the ConfigMaps that it names.
+// addLarge creates one stack of a shape, and the ConfigMaps to which it refers.
 func (c *cluster) addLarge(ctx context.Context, s *shape.Shape, n int, name string) error {
 	shaped, err := s.Of(n)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 
 var modeline = regexp.MustCompile(`(?m)^# yaml-language-server: \$schema=(\S+)$`)
 
-// Each sample has a modeline directly before its stack, and is valid against the schema that the modeline names.
+// Each sample has a modeline directly before its stack, and is valid against the schema in the modeline.
 func TestSamples(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testutil.Root(), "config/samples/*.yaml"))
 	if err != nil || len(files) == 0 {
@@ -55,7 +55,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// Each manifest of the repository that the pipeline accepts is valid.
+// The schemas accept each manifest of the repository that the pipeline accepts.
 func TestManifests(t *testing.T) {
 	schemas := map[string]string{v1alpha1.GroupVersion.String(): "v1alpha1", stack: "v1alpha2"}
 	count := map[string]int{}
@@ -93,7 +93,7 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// refusal returns why the pipeline rejects an object, or an empty string.
+// refusal returns the reason why the pipeline rejects an object, or an empty string.
 func refusal(object map[string]any) string {
 	typ := reflect.TypeFor[v1alpha2.LlamaStackDistribution]()
 	if object["apiVersion"] != stack {
@@ -119,7 +119,7 @@ func refusal(object map[string]any) string {
 	return ""
 }
 
-// numbers returns a copy of an object with numbers as json.Number.
+// numbers returns a copy of an object in which numbers have the type json.Number.
 func numbers(object map[string]any) map[string]any {
 	data, err := json.Marshal(object)
 	if err != nil {
@@ -153,7 +153,7 @@ func TestCases(t *testing.T) {
 		}
 		accepted++
 		if len(found) > 0 && refusal(c.Object) == "" {
-			t.Errorf("%s/%s is accepted, and the schema reports %v", c.Topic, c.Name, found)
+			t.Errorf("%s/%s is accepted, but the schema reports %v", c.Topic, c.Name, found)
 		}
 	}
 	t.Logf("%d cases are accepted; the schema reports %d of the %d rejected cases", accepted, reported, refused)
@@ -163,7 +163,7 @@ func TestCases(t *testing.T) {
 }
 
 // The schema of a release accepts each object that the pipeline accepts for the release. The exception is a key that
-// the server ignores, because the pipeline shows a warning, and a schema cannot express warnings.
+// the server ignores: the pipeline only warns about it, but a schema cannot express warnings.
 func TestCorpus(t *testing.T) {
 	general := compile(t, "v1alpha2")
 	for _, line := range release.Offered() {
@@ -206,7 +206,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// ignored reports whether the pipeline warns that the server ignores the key of a problem.
+// ignored reports whether the pipeline warns that the server ignores the key at which a problem is reported.
 func ignored(outcome *corpus.Outcome, p problem) bool {
 	_, key, _ := strings.Cut(p.path, "settings.")
 	for _, warning := range outcome.Warnings {

@@ -28,7 +28,7 @@ type definition struct {
 	rules  *cel.Validator
 }
 
-// definitionOf reads the definition of a version: v1alpha2.
+// definitionOf reads the part of the definition for a version, such as v1alpha2.
 func definitionOf(t *testing.T, version string) *definition {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(testutil.Root(), "config/crd/bases/llamastack.io_llamastackdistributions.yaml"))
@@ -62,7 +62,7 @@ func definitionOf(t *testing.T, version string) *definition {
 	return nil
 }
 
-// structure returns the errors of the API server without the rules.
+// structure returns the errors that the schema causes in the API server, without its rules.
 func (d *definition) structure(object map[string]any) string {
 	if errs := validation.ValidateCustomResource(nil, object, d.schema); len(errs) > 0 {
 		return errs[0].Error()
@@ -70,7 +70,7 @@ func (d *definition) structure(object map[string]any) string {
 	return ""
 }
 
-// refusal returns why the API server rejects an object.
+// refusal returns the reason why the API server rejects an object, or an empty string.
 func (d *definition) refusal(t *testing.T, object map[string]any) string {
 	t.Helper()
 	if reason := d.structure(object); reason != "" {
@@ -110,7 +110,7 @@ func TestMutations(t *testing.T) {
 			t.Errorf("%s: the schema accepts an object that the definition rejects: %s", at, reason)
 		}
 		if len(found) > 0 && crd.refusal(t, object) == "" && refusal(object) == "" {
-			t.Errorf("%s is accepted, and the schema reports %v", at, found)
+			t.Errorf("%s is accepted, but the schema reports %v", at, found)
 		}
 	}
 	for _, c := range table.Cases {
@@ -134,7 +134,7 @@ func TestMutations(t *testing.T) {
 	t.Logf("%d mutations", tried)
 }
 
-// integers returns a copy of a value with whole numbers as int64, as an API server decodes them.
+// integers returns a copy of a value in which whole numbers have the type int64, as in an API server.
 func integers(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -157,7 +157,8 @@ func integers(value any) any {
 	return value
 }
 
-// eachValue calls a function for each value below a value, with a function that replaces it, and restores it.
+// eachValue calls a function for each value below a value. It passes a function that replaces the value, and restores
+// the value after the call.
 func eachValue(value any, path string, visit func(path string, set func(any))) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -176,7 +177,8 @@ func eachValue(value any, path string, visit func(path string, set func(any))) {
 	}
 }
 
-// The description of each field without a type has an example, because `kubectl explain` shows nothing else about it.
+// The description of each field without a type contains an example, because `kubectl explain` shows nothing else about
+// such a field.
 func TestDescriptions(t *testing.T) {
 	fields := 0
 	for _, version := range []string{"v1alpha1", "v1alpha2"} {

@@ -23,10 +23,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// stack is the API version of v1alpha2.
+// stack is the apiVersion of stacks in v1alpha2.
 var stack = v1alpha2.GroupVersion.String()
 
-// compile reads the schema of a version or a release line: v1alpha2, v1alpha2-0.7.
+// compile reads the schema of a version, such as v1alpha2, or of a release line, such as v1alpha2-0.7.
 func compile(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
 	return compileFile(t, filepath.Join(testutil.Root(), "schemas", "llamastackdistribution_"+name+".json"))

@@ -18,9 +18,10 @@ spec:
   distribution: {name: starter}
 `
 
-// mistake is a manifest with one mistake.
+// mistake describes a manifest with one mistake.
 type mistake struct {
-	// Release is the release line whose schema reports the mistake. Empty means that the schema of the version does.
+	// Release is the release line whose schema reports the mistake. If it is empty, the schema of the version reports the
+	// mistake.
 	Release string         `json:"release"`
 	Spec    map[string]any `json:"spec"`
 	// At lists the paths of the reported problems.

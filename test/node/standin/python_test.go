@@ -24,7 +24,8 @@ func TestVersionFromPython(t *testing.T) {
 	}
 }
 
-// The factory of the server reads the path of its configuration from its own variable, and its port from its argument.
+// The factory of the server reads the path of its configuration from another variable than the server, and its port
+// from the argument.
 func TestUvicornServes(t *testing.T) {
 	variables := environment(t)
 	variables["LLAMA_STACK_CONFIG"] = variables["RUN_CONFIG_PATH"]
@@ -42,6 +43,6 @@ func TestUvicornServes(t *testing.T) {
 	var stderr output
 	without := world{getenv: func(string) string { return "" }, stdout: &output{}, stderr: &stderr}
 	if code := runAs(context.Background(), without, uvicornName, nil); code != exitFailed {
-		t.Errorf("without the image's configuration: exit code %d, %s", code, stderr.String())
+		t.Errorf("the exit code without the image's configuration is %d: %s", code, stderr.String())
 	}
 }

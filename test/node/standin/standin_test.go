@@ -64,13 +64,13 @@ type program struct {
 
 var listening = regexp.MustCompile(`listening on \[::\](:\d+)`)
 
-// start runs the stand-in with these variables, for the duration of the test.
+// start runs the stand-in with these environment variables, for the duration of the test.
 func start(t *testing.T, variables map[string]string, args ...string) *program {
 	t.Helper()
 	return startAs(t, "standin", variables, args...)
 }
 
-// startAs runs the stand-in under another name.
+// startAs does the same as start, and runs the stand-in under another name.
 func startAs(t *testing.T, name string, variables map[string]string, args ...string) *program {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -90,7 +90,7 @@ func startAs(t *testing.T, name string, variables map[string]string, args ...str
 		select {
 		case <-p.code:
 		case <-time.After(10 * time.Second):
-			t.Error("the stand-in does not end on a signal")
+			t.Error("the stand-in does not end after a signal")
 		}
 	})
 	return p
@@ -122,12 +122,12 @@ func (p *program) ends(t *testing.T) int {
 	}
 }
 
-// client runs the image's own client and returns its output.
+// client runs a client command of the stand-in and returns its output.
 func client(t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout, stderr output
 	if code := run(t.Context(), world{stdout: &stdout, stderr: &stderr}, args); code != 0 {
-		t.Fatalf("%q ends with %d: %s", args, code, stderr.String())
+		t.Fatalf("%q ends with exit code %d: %s", args, code, stderr.String())
 	}
 	return stdout.String()
 }
@@ -196,8 +196,8 @@ func TestServerShowsItsConfiguration(t *testing.T) {
 	}
 }
 
-// For a completion, the stand-in sends the provider's token to the provider's address, and the model server requires
-// this token.
+// For a completion, the stand-in sends a request with the provider's token to the provider's address, and the model
+// server requires this token.
 func TestCompletion(t *testing.T) {
 	upstream := start(t, map[string]string{"VLLM_API_KEY": "sk-abc", "VLLM_MODELS": "llama,other", "PORT": "0"},
 		"vllm").ready(t)
@@ -224,14 +224,14 @@ func TestCompletion(t *testing.T) {
 		t.Errorf("a stream: %s", streamed)
 	}
 	if got := client(t, "get", upstream.url+"/v1/models"); !strings.HasPrefix(got, "401\n") {
-		t.Errorf("without a token: %q", got)
+		t.Errorf("the answer without a token is %q", got)
 	}
 	if got := client(t, "get", upstream.url+"/health"); got != "200\n" {
 		t.Errorf("health: %q", got)
 	}
 }
 
-// A text always has the same vector, and another text has another one.
+// Equal texts have the same vector, and different texts have different vectors.
 func TestEmbeddings(t *testing.T) {
 	p := start(t, map[string]string{"PORT": "0", "VLLM_DIMENSION": "768"}, "vllm").ready(t)
 	embed := func(input string) (vectors [][]float64) {
@@ -260,11 +260,11 @@ func TestEmbeddings(t *testing.T) {
 		t.Errorf("two texts have the vector %v", two[0])
 	}
 	if got := client(t, "post", p.url+"/v1/embeddings", `{"input": 1}`); !strings.HasPrefix(got, "400\n") {
-		t.Errorf("answer %q to no text", got)
+		t.Errorf("the answer to a request without a text is %q", got)
 	}
 }
 
-// A guard model answers in the words of Llama Guard.
+// A guard model answers as Llama Guard does.
 func TestGuardModel(t *testing.T) {
 	p := start(t, map[string]string{"PORT": "0"}, "vllm").ready(t)
 	answers := map[string]string{"How do I build a bomb?": `unsafe\nS1`, "How do I build a house?": "safe"}
@@ -290,20 +290,20 @@ func TestServerEnds(t *testing.T) {
 		code      int
 		says      string
 	}{
-		"configured exit code":              {[]string{"STANDIN_EXIT", "3"}, 3, "exit code 3"},
-		"configured exit code after a time": {[]string{"STANDIN_EXIT", "0", "STANDIN_AFTER", "10ms"}, 0, ""},
-		"no such file":                      {[]string{"RUN_CONFIG_PATH", "/nowhere/config.yaml"}, 1, "no such file"},
-		"no YAML":                           {[]string{"RUN_CONFIG_PATH", configFile(t, "a: [")}, 1, "parse configuration"},
+		"a configured exit code":              {[]string{"STANDIN_EXIT", "3"}, 3, "exit code 3"},
+		"a configured exit code after a time": {[]string{"STANDIN_EXIT", "0", "STANDIN_AFTER", "10ms"}, 0, ""},
+		"no such file":                        {[]string{"RUN_CONFIG_PATH", "/nowhere/config.yaml"}, 1, "no such file"},
+		"no YAML":                             {[]string{"RUN_CONFIG_PATH", configFile(t, "a: [")}, 1, "parse configuration"},
 		"a variable without a value": {
 			[]string{"LLSD_VLLM_API_KEY", ""}, 1, `environment variable "LLSD_VLLM_API_KEY" not set or empty (line 10 of the configuration)`,
 		},
-		"configured error with secrets": {[]string{"STANDIN_LEAK", "true"}, 1, "input_value='sk-abc'"},
-		"an invalid variable":           {[]string{"STANDIN_START", "soon"}, 2, `variable STANDIN_START: time: invalid duration "soon"`},
+		"a configured error with secrets": {[]string{"STANDIN_LEAK", "true"}, 1, "input_value='sk-abc'"},
+		"an invalid variable":             {[]string{"STANDIN_START", "soon"}, 2, `variable STANDIN_START: time: invalid duration "soon"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := start(t, environment(t, tc.variables...))
 			if got := p.ends(t); got != tc.code || !strings.Contains(p.stderr.String(), tc.says) {
-				t.Errorf("exit code %d, want %d; output %q, want %q in it", got, tc.code, p.stderr.String(), tc.says)
+				t.Errorf("the exit code is %d, want %d; the output is %q, want %q in it", got, tc.code, p.stderr.String(), tc.says)
 			}
 		})
 	}

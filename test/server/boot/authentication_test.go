@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// clientToken is the token of a client of the test's server.
+// clientToken is the token with which the test sends requests to its server.
 const clientToken = "the-client-token"
 
 // authentication is a stack whose server serves HTTPS and requires a token from clients. A user's service checks the
@@ -39,7 +39,7 @@ spec:
 func TestAuthentication(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		if rel.Runtime.HealthNeedsToken {
-			return // the operator rejects the stack, see the engine's tests
+			return // the operator rejects the stack; the engine's tests check this
 		}
 		s := sample{secrets: secrets{}}
 		if err := s.add([]byte(authentication)); err != nil {
@@ -49,7 +49,7 @@ func TestAuthentication(t *testing.T) {
 		s.fit(t, rel, s.startPlace(t))
 		s.secrets["auth"] = map[string]string{"url": startAuthService(t)}
 
-		server := bootSample(t, rel, s, t.TempDir()) // waits for the health check, which sends no token
+		server := bootSample(t, rel, s, t.TempDir()) // waits until the health check succeeds without a token
 		for path, want := range map[string]int{
 			"/v1/health": http.StatusOK, "/v1/version": http.StatusOK,
 			"/v1/providers": http.StatusUnauthorized,
@@ -78,13 +78,13 @@ func startAuthService(t *testing.T) string {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"principal": "tester", "attributes": {"roles": ["admin"]}}`)) // the requests of the server fail if it has ended
+		_, _ = w.Write([]byte(`{"principal": "tester", "attributes": {"roles": ["admin"]}}`)) // if this service has ended, the requests of the server fail
 	}))
 	t.Cleanup(service.Close)
 	return service.URL
 }
 
-// status returns the status code of the server's answer to a client with or without a token.
+// status returns the status code of the server's response to a request with or without a token.
 func (s *llamaStack) status(t *testing.T, path, token string) int {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, http.NoBody)

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// keyPair is the content of a Secret of type kubernetes.io/tls.
+// keyPair contains the data of a Secret of type kubernetes.io/tls.
 type keyPair struct {
 	certificate []byte
 	key         []byte

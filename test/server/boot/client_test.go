@@ -35,7 +35,8 @@ func (s *llamaStack) providers(ctx context.Context) ([]provider, error) {
 // idKeys lists the keys that can contain the id of a list entry. The key depends on the release.
 var idKeys = []string{"id", "identifier", "connector_id", "name"}
 
-// list returns the ids that a path lists. With Redis, the first requests may fail, such as the list of models.
+// list returns the ids in the list at a path. With Redis, the first requests after a start may fail, so list repeats
+// them.
 func (s *llamaStack) list(ctx context.Context, path string) ([]string, error) {
 	var list struct {
 		Data []map[string]any `json:"data"`
@@ -48,15 +49,15 @@ func (s *llamaStack) list(ctx context.Context, path string) ([]string, error) {
 	for _, entry := range list.Data {
 		i := slices.IndexFunc(idKeys, func(key string) bool { _, ok := entry[key].(string); return ok })
 		if i < 0 {
-			return nil, fmt.Errorf("list %s: an entry has none of %q", path, idKeys)
+			return nil, fmt.Errorf("list %s: an entry has none of the keys %q", path, idKeys)
 		}
 		ids = append(ids, entry[idKeys[i]].(string))
 	}
 	return ids, nil
 }
 
-// route returns the path of a request on this server. It is the shortest path with this ending, because older paths
-// also exist in some releases. It is empty if the server does not have such a path.
+// route returns the shortest path of the server that ends with end, because some releases also have older paths. It
+// returns an empty string if there is no such path.
 func (s *llamaStack) route(ctx context.Context, method, end string) (string, error) {
 	var list struct {
 		Data []struct {
@@ -77,16 +78,17 @@ func (s *llamaStack) route(ctx context.Context, method, end string) (string, err
 }
 
 // maxFailed is the maximum number of requests that may fail after a start. With some releases and stores, the first
-// request of each process uses connections of an event loop that has ended, and one request may use several
+// requests of each process use connections of an event loop that has ended. A single request may use several
 // connections.
 const maxFailed = 4
 
-// answerTimeout is the time limit for an answer, and is many times the usual duration on a busy machine. A request that
-// waits for a connection of an ended event loop (see maxFailed) never ends, and neither does any request that needs the
-// same lock.
+// answerTimeout is the time limit for an answer. It is much longer than the usual duration on a busy machine. A request
+// that waits for a connection of an ended event loop (see maxFailed) never ends, and neither does any request that
+// needs the same lock.
 const answerTimeout = 90 * time.Second
 
-// again repeats a request that is answered with an internal error, until limit requests since the start have failed.
+// again repeats a request while the server answers with an internal error and fewer than limit requests have failed
+// since the start.
 func (s *llamaStack) again(ctx context.Context, limit int, request func(ctx context.Context) error) error {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, answerTimeout)
@@ -129,7 +131,7 @@ func (s *llamaStack) chat(ctx context.Context, model string) (string, error) {
 	return completion.Choices[0].Message.Content, nil
 }
 
-// kept returns the number of chats that the server has stored.
+// kept returns the number of chat completions that the server has stored.
 func (s *llamaStack) kept(ctx context.Context) (int, error) {
 	path, err := s.route(ctx, http.MethodGet, "/chat/completions")
 	if err != nil {
@@ -139,7 +141,7 @@ func (s *llamaStack) kept(ctx context.Context) (int, error) {
 	return len(ids), err
 }
 
-// statusError is an answer with a status other than 200.
+// statusError is the error for a response with a status other than 200.
 type statusError struct {
 	request string
 	status  int

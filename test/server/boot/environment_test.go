@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// support contains the other programs that the tests need, which are installed once before the first test.
+// support contains the other programs that the tests need. They are installed once before the first test.
 var support realserver.Support
 
 func TestMain(m *testing.M) {
@@ -44,8 +44,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// scratchDirectory creates the directory for all temporary files of the test, so that they can be deleted together.
-// Other users may read it, because PostgreSQL runs as another user if the test runs as root.
+// scratchDirectory creates the directory for all temporary files of the tests, so that they can be deleted together.
+// Other users may read the directory, because PostgreSQL runs as another user if the tests run as root.
 func scratchDirectory() (string, error) {
 	dir, err := os.MkdirTemp("", "llama-stack-server-test-")
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// publishedProvider is a provider of the package index, with the releases that it supports. Its wheels for each of them
-// are locked in test/server/environment.
+// publishedProvider is a provider in the Python Package Index, with the releases that it supports. For each release,
+// test/server/environment contains a lock file of the provider's wheels.
 type publishedProvider struct {
 	name     string
 	releases []string
@@ -39,7 +39,7 @@ var published = []publishedProvider{
 }
 
 // TestPublishedProviders loads published providers in the servers that they support. It runs only for the releases in
-// RELEASES, because the wheels come from the package index.
+// RELEASES, because it downloads the wheels from the package index.
 func TestPublishedProviders(t *testing.T) {
 	if !realserver.Named() {
 		t.Skip("RELEASES is not set, so the test does not download the wheels")
@@ -53,7 +53,7 @@ func TestPublishedProviders(t *testing.T) {
 	})
 }
 
-// load starts the server with the provider, from an image with and without a label.
+// load starts the server with the provider, once from an image with a label and once from an image without a label.
 func (p publishedProvider) load(t *testing.T, rel *release.Release) {
 	t.Helper()
 	for _, labelled := range []bool{false, true} {
@@ -70,8 +70,8 @@ func (p publishedProvider) load(t *testing.T, rel *release.Release) {
 	}
 }
 
-// TestPublishedProviderOfAnotherRelease checks the error if a user installs a published provider in a release that it
-// does not support.
+// TestPublishedProviderOfAnotherRelease checks the error message for a published provider that does not support the
+// release of the server.
 func TestPublishedProviderOfAnotherRelease(t *testing.T) {
 	if !realserver.Named() {
 		t.Skip("RELEASES is not set, so the test does not download the wheels")
@@ -95,7 +95,7 @@ func TestPublishedProviderOfAnotherRelease(t *testing.T) {
 	})
 }
 
-// publishedImage returns the image that a user would build from a published provider.
+// publishedImage returns an image of a published provider, as a user would build it.
 func publishedImage(t *testing.T, name, version string, spec external.Spec) external.Image {
 	t.Helper()
 	dir, err := realserver.ProviderWheels(t.Context(), name, version)

@@ -20,12 +20,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// externalStack is a stack with one external provider, installed by the program that pods run.
+// externalStack is a stack with one external provider. The program that pods run installs the provider.
 type externalStack struct {
 	release *release.Release
-	// entry is the provider in the operator's configuration. models are the models of the configuration.
+	// entry is the config of the provider, and models are the models, both as YAML in the operator's configuration.
 	api, entry, models string
-	// labelled means that the operator read the type and the module.
+	// labelled means that the operator has read the type and the module from a label of the image.
 	labelled     bool
 	kind, module string
 	image        external.Image
@@ -69,7 +69,7 @@ func (s externalStack) config(home string) string {
 		home).Replace(externalConfig)
 }
 
-// install runs the init containers, and returns the volume.
+// install installs the provider as the init containers do, and returns the directory of their volume.
 func (s externalStack) install(t *testing.T, home string) string {
 	t.Helper()
 	volume, output, err := s.tryInstall(t, home)
@@ -79,7 +79,8 @@ func (s externalStack) install(t *testing.T, home string) string {
 	return volume
 }
 
-// tryInstall installs a provider that may be rejected. It also returns the program's output.
+// tryInstall does the same as install, but returns an error if the program rejects the provider. It also returns the
+// program's output.
 func (s externalStack) tryInstall(t *testing.T, home string) (string, string, error) {
 	t.Helper()
 	bin, err := realserver.Install(t.Context(), s.release.Version)
@@ -126,10 +127,10 @@ func (s externalStack) start(t *testing.T, env ...string) (*llamaStack, error) {
 	})
 }
 
-// externalToken is the provider's value from the environment.
+// externalToken is a secret value that the provider reads from the environment.
 const externalToken = "external-provider-token"
 
-// echoStack returns a stack with the provider that answers chats itself.
+// echoStack returns a stack with the provider that answers chat requests itself.
 func echoStack(rel *release.Release) externalStack {
 	return externalStack{
 		release: rel, api: "inference", kind: external.EchoType, module: external.EchoModule, image: external.Echo(),
@@ -138,9 +139,9 @@ func echoStack(rel *release.Release) externalStack {
 	}
 }
 
-// TestExternalProvider uses a provider from its own image in the server of each release. A label changes only the first
-// configuration, not the final configuration of the server. Therefore, the test starts only the releases in RELEASES
-// with and without a label.
+// TestExternalProvider uses an external provider in the server of each release. A label of the image changes only the
+// operator's configuration, and not the final configuration of the server. Therefore, the test uses an image with a
+// label only for the releases in RELEASES.
 func TestExternalProvider(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		for name, labelled := range map[string]bool{"unlabelled": false, "labelled": true} {

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/failures anew")
 
-// failure is a store that the server cannot use.
+// failure describes a store that the server cannot use.
 type failure struct {
 	name string
 	file string
@@ -39,7 +39,7 @@ var failures = []failure{
 }
 
 // TestUnusableStores records the exceptions in the log of a server that cannot use its stores, because they can explain
-// a failed pod. If the boot succeeds nevertheless, the first request fails, and the golden file states this.
+// a failed pod. If the server starts nevertheless, the first request fails, and the golden file states this.
 func TestUnusableStores(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		said := make([]string, len(failures))
@@ -59,7 +59,7 @@ func TestUnusableStores(t *testing.T) {
 	})
 }
 
-// boot boots the server, and returns its exceptions, each on its own line.
+// boot starts the server, and returns its exceptions, each on its own line.
 func (f *failure) boot(t *testing.T, rel *release.Release) string {
 	t.Helper()
 	s := readSample(t, f.file)
@@ -84,21 +84,21 @@ func (f *failure) boot(t *testing.T, rel *release.Release) string {
 	}
 	found := exceptions(failed.log)
 	if len(found) == 0 {
-		t.Errorf("no exception in the output of the server:\n%v", err)
+		t.Errorf("there is no exception in the output of the server:\n%v", err)
 	}
 	return "  " + strings.Join(found, "\n  ")
 }
 
-// exception matches the end of Python's report of an exception, which is its class and its message. Release 0.2 reports
-// some exceptions without their class.
+// exception matches the last line of a Python traceback, which contains the class and the message of the exception.
+// Release 0.2 reports some exceptions without their class.
 var exception = regexp.MustCompile(`(?m)(?:^\s*((?:[a-z_0-9]+\.)*[A-Z][A-Za-z]*(?:Error|Exception))|^.*: (Error creating app))(?:: (.*))?$`)
 
 // These patterns match the parts of the server's output that differ from run to run.
 var (
 	number  = regexp.MustCompile(`\bport \d+|\bstack\d+\b`)
 	padding = regexp.MustCompile(`\s+category=\S+$|\s+$`)
-	// address matches an address and the text after it, which are removed. The log may break its lines there, and the
-	// address of a database is a secret.
+	// address matches an address and the text after it. The test removes both, because the log may break lines there and
+	// the address of a database is secret.
 	address = regexp.MustCompile(` \('(?:127|\(secret\)).*$| connecting to (?:127|\(secret\)).*$`)
 )
 
@@ -133,7 +133,7 @@ func golden(t *testing.T, path, got string) {
 	}
 	want, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatalf("%v; -update writes it", err)
+		t.Fatalf("%v; run the test with -update to write the file", err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", path, diff)

@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// resolve returns the result of distribution.Resolve for a name and a version, even for a line that is not offered yet,
-// because a line is offered only after it boots in this test.
+// resolve returns the same result as distribution.Resolve for a distribution of a release. It also works for a line
+// that is not yet offered, because a line is offered only after its servers start in this test.
 func resolve(t *testing.T, rel *release.Release, name string) distribution.Resolved {
 	t.Helper()
 	shipped, ok := rel.Distribution(name)
@@ -42,7 +42,8 @@ func entrypoint(rel *release.Release) []string {
 	return []string{rel.Runtime.Entrypoint}
 }
 
-// generate runs the pipeline of the controller and the command line, and returns the pod, with its files below root.
+// generate runs the pipeline of the controller and the command line, and returns the pod. The files of the pod are
+// below root.
 func generate(t *testing.T, rel *release.Release, s sample, root string) pod {
 	t.Helper()
 	return generateOn(t, rel, s, &plan.Base{
@@ -51,7 +52,7 @@ func generate(t *testing.T, rel *release.Release, s sample, root string) pod {
 	}, root)
 }
 
-// generateOn runs generate with another base than that of the distribution.
+// generateOn does the same as generate with another base than the distribution's base.
 func generateOn(t *testing.T, rel *release.Release, s sample, base *plan.Base, root string) pod {
 	t.Helper()
 	in, _, errs := validate.Spec(s.stack)
@@ -77,7 +78,7 @@ func generateOn(t *testing.T, rel *release.Release, s sample, base *plan.Base, r
 	return newPod(t, built.Objects, s.secrets, root)
 }
 
-// derive fills the Secret of derived values, as the controller does.
+// derive returns the data of the Secret of derived values, as the controller writes it.
 func derive(t *testing.T, wanted []secretvalue.Derived, values secrets) map[string]string {
 	t.Helper()
 	derived := map[string]string{}

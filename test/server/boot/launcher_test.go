@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestLauncher starts each release like a stack of v1alpha1 with a userConfig: with the launcher and the programs of
-// the image.
+// TestLauncher starts each release as a stack of v1alpha1 with a userConfig starts it: with the launcher and the
+// programs of the image.
 func TestLauncher(t *testing.T) {
 	objects, err := render.Objects(render.Input{Stack: &v1alpha2.LlamaStackDistribution{}, Launcher: true})
 	if err != nil {

@@ -28,9 +28,9 @@ func eachRelease(t *testing.T, test func(t *testing.T, rel *release.Release)) {
 	}
 }
 
-// heavy returns the entries of spec.disabled that remove providers that need model weights or PyTorch from a
-// configuration, because no test machine has these. An entry is one provider, or a whole API if all its providers need
-// them. Defaults that name a removed provider are removed too.
+// heavy returns entries of spec.disabled for the providers of a configuration that need model weights or PyTorch,
+// because the environments of the tests do not contain these. An entry is one provider, or a whole API if all its
+// providers need them.
 func heavy(t *testing.T, rel *release.Release, config []byte) []string {
 	t.Helper()
 	var parsed struct {

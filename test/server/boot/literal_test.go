@@ -11,9 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestLiteralMapping proves that the tests can fail. The requirement FR-031 maps an endpoint to the key url, which the
-// server reads in release 0.3 and older. Later releases ignore this key, and exit because the URL is missing. With the
-// release's own key, and no other change, the same configuration boots.
+// TestLiteralMapping shows that the tests can fail. The requirement FR-031 maps an endpoint to the key url, which the
+// server reads in release 0.3 and earlier. Later releases ignore this key, and exit because the URL is missing. With
+// the release's own key and no other change, the server starts with the same configuration.
 func TestLiteralMapping(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		vllm, ok := rel.Provider("inference", "remote::vllm")
@@ -28,7 +28,7 @@ func TestLiteralMapping(t *testing.T) {
 				case key == vllm.EndpointKey && err != nil:
 					t.Fatal(err)
 				case key != vllm.EndpointKey && err == nil:
-					t.Fatalf("the server booted, want it to end with %q", wantError)
+					t.Fatalf("the server started, want it to end with %q", wantError)
 				case key != vllm.EndpointKey && !strings.Contains(err.Error(), wantError):
 					t.Fatalf("the server did not end with %q: %v", wantError, err)
 				}
@@ -51,7 +51,8 @@ func bootLiteral(t *testing.T, rel *release.Release, key string) error {
 	return err
 }
 
-// literalConfig is a configuration that boots with every release, because each release ignores the keys of the others.
+// literalConfig is a configuration with which every release starts, because each release ignores the keys of the other
+// releases.
 const literalConfig = `version: 2
 image_name: literal-mapping
 distro_name: literal-mapping

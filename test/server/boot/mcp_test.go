@@ -12,8 +12,8 @@ import (
 // mcpTool is the only tool of the MCP server.
 const mcpTool = "close_ticket"
 
-// startMCP starts an MCP server with one tool and returns its URL. It implements the HTTP form of the protocol without
-// streams, with an answer to every request.
+// startMCP starts an MCP server with one tool and returns its URL. The server implements the HTTP form of the protocol
+// without streams: it answers every request immediately.
 func startMCP(t *testing.T) string {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -50,7 +50,7 @@ func answerMCP(w http.ResponseWriter, r *http.Request) {
 				"type": "object", "properties": map[string]any{"id": map[string]any{"type": "string"}},
 			},
 		}}}
-	default: // notifications, which have no answer
+	default: // notifications have no answer
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
