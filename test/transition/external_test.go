@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The namespace enforces the restricted Pod Security Standard. It has a quota that requires limits, and a LimitRange
-// whose bounds are the resources of the server. The API server accepts pods that install external providers in this
-// namespace, and these pods have the same quality of service as pods without external providers.
+// The API server accepts pods that install external providers in a strict namespace, and these pods have the same
+// quality of service as pods without external providers. The namespace enforces the restricted Pod Security Standard.
+// It has a quota that requires limits, and a LimitRange whose bounds are the resources of the server.
 func TestExternalProvidersAreAccepted(t *testing.T) {
 	c := start(t)
 	for name, tc := range map[string]struct {
@@ -68,7 +68,7 @@ func amounts(cpu, memory string) corev1.ResourceList {
 	}
 }
 
-// strict creates a namespace with all settings because of which the API server may reject a pod.
+// strict creates a namespace with all kinds of settings that can make the API server reject a pod.
 func strict(t *testing.T, c client.Client, name string, item corev1.LimitRangeItem) {
 	t.Helper()
 	item.Type = corev1.LimitTypeContainer
@@ -95,7 +95,7 @@ func strict(t *testing.T, c client.Client, name string, item corev1.LimitRangeIt
 			t.Fatal(err)
 		}
 	}
-	// The test sets the status in the same way as the controller for quotas.
+	// The test sets the status as the controller for quotas does.
 	quota.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: corev1.ResourceList{}}
 	for key := range hard {
 		quota.Status.Used[key] = resource.MustParse("0")

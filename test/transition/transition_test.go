@@ -22,9 +22,9 @@ import (
 
 const cases = "../../internal/render/testdata"
 
-// The test applies each Deployment after each other Deployment, and after itself. The API server has to accept it. The
-// result has to be the same as for a new object, so that no field of the previous Deployment is left. Then the result
-// is the start of the next pair.
+// The test applies each Deployment after each other Deployment, and after itself. The API server must accept each of
+// them. The result must be the same as for a new object, so that no field of the previous Deployment remains. The
+// result of a pair is the start of the next pair.
 func TestEveryDeploymentMayFollowEveryOther(t *testing.T) {
 	c := start(t)
 	deployments := deployments(t)
@@ -53,8 +53,8 @@ func TestEveryDeploymentMayFollowEveryOther(t *testing.T) {
 	}
 }
 
-// pathOverPairs returns a sequence of names that contains each pair of neighbours exactly once, also the pairs of a
-// name with itself.
+// pathOverPairs returns a sequence of names in which each pair of names occurs exactly once as neighbours, including
+// pairs of a name with itself.
 func pathOverPairs(names []string) []string {
 	var path []string
 	for i, name := range names {

@@ -12,8 +12,8 @@ import (
 // rounds is the number of times that the same manifest is applied.
 const rounds = 50
 
-// manifest is a stack of v1alpha1 with fields of every kind: defaults, values that mean "off" in v1alpha1, and fields
-// that v1alpha2 keeps in annotations.
+// manifest is a stack of v1alpha1 with fields of every kind: fields with defaults, values that disable a feature in
+// v1alpha1, and fields that v1alpha2 stores in annotations.
 const manifest = `apiVersion: llamastack.io/v1alpha1
 kind: LlamaStackDistribution
 metadata:
@@ -74,7 +74,7 @@ func TestApplyAgain(t *testing.T) {
 			if got := c.get(t, v1alpha1.GroupVersion.Version, name).GetGeneration(); got != 1 {
 				t.Errorf("generation %d, want 1", got)
 			}
-			// Exit code 1 means that something differs.
+			// Exit code 1 means that there are differences.
 			if output, err := c.Kubectl(t, append(way.diff, "-f", file)...); err != nil || strings.TrimSpace(output) != "" {
 				t.Errorf("kubectl diff: %v\n%s", err, output)
 			}

@@ -24,7 +24,7 @@ import (
 const (
 	bundleKey        = "ca.crt"
 	authorityKeysKey = "ca.key"
-	// backdated is the time by which the operator sets the start of the validity of a certificate before its creation.
+	// backdated is the time between the start of the validity of the operator's certificates and their creation.
 	backdated = 24 * time.Hour
 	day       = 24 * time.Hour
 )
@@ -38,7 +38,7 @@ type authority struct {
 	key         *ecdsa.PrivateKey
 }
 
-// newAuthority makes an authority of the given age.
+// newAuthority creates an authority of the given age.
 func newAuthority(t *testing.T, name string, age time.Duration) authority {
 	t.Helper()
 	made := time.Now().Add(-age)
@@ -55,7 +55,7 @@ func newAuthority(t *testing.T, name string, age time.Duration) authority {
 	return authority{certificate: sign(t, template, template, key, key), key: key}
 }
 
-// issue makes a serving certificate of the given age, and returns it with its key in PEM form.
+// issue creates a serving certificate of the given age, and returns the certificate and its key in PEM form.
 func (a authority) issue(t *testing.T, age time.Duration) (certificate, key []byte) {
 	t.Helper()
 	made := time.Now().Add(-age)
@@ -107,7 +107,7 @@ func encodeKey(t *testing.T, key *ecdsa.PrivateKey) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
-// keep stores the Secret as the operator does, with one authority and a new certificate.
+// keep writes the Secret as the operator does, with one authority and a new certificate.
 func (c *cluster) keep(t *testing.T, a authority) {
 	t.Helper()
 	certificate, key := a.issue(t, 0)
@@ -167,7 +167,7 @@ func (c *cluster) trusted(t *testing.T) error {
 	return nil
 }
 
-// change edits an object as a user would, and tries again after a conflict.
+// change edits an object as a user does, and tries again after a conflict.
 func change[T client.Object](t *testing.T, c *cluster, read func(*testing.T) T, edit func(T)) {
 	t.Helper()
 	testutil.Within(t, patience, func() error {

@@ -27,7 +27,7 @@ import (
 const olderMark = "OLDER"
 
 // forthAgain makes the changes that the operator for v1alpha1 makes after a rollback, and installs this operator again.
-// This operator does not replace the pods of the other operator until their stack changes.
+// This operator must not replace the pods of the other operator until their stack changes.
 func (c *cluster) forthAgain(t *testing.T) {
 	t.Helper()
 	const applied, replaced, untouched = "minimal", "storage", "expose"
@@ -80,8 +80,8 @@ func (c *cluster) rendered(t testing.TB, stack string) *appsv1.Deployment {
 	return found
 }
 
-// olderApplies applies a template as the operator for v1alpha1 does: with the name of the stack, and over the existing
-// Deployment.
+// olderApplies applies a pod template to the existing Deployment as the operator for v1alpha1 does: with the name of
+// the stack as the field manager.
 func (c *cluster) olderApplies(t testing.TB, stack string) {
 	t.Helper()
 	live := c.rendered(t, stack)

@@ -26,13 +26,13 @@ import (
 )
 
 const (
-	// A large stack has largeParts arguments of largePart bytes. Its size is close to the limit of etcd.
+	// A large stack has largeParts arguments of largePart bytes each. Its size is close to the limit of etcd.
 	largeParts, largePart = 362, 4 << 10
 	largeObjectSize       = largeParts * largePart
-	// storedObjects is the number of stacks in the API server. For a list of any length, the API server calls the webhook
-	// for one stack at a time.
+	// storedObjects is the number of stacks in the API server. The number is small, because for a list of any length, the
+	// API server calls the webhook for one stack at a time.
 	storedObjects = 40
-	// reviewObjects is the number of objects in one review. They have 300 MiB, which is the maximum of the API.
+	// reviewObjects is the number of objects in one review. Their total size is 300 MiB, which is the maximum of the API.
 	reviewObjects = 210
 	// memoryLimit is the memory limit of the operator's container, in KiB.
 	memoryLimit = 512 << 10
@@ -40,8 +40,8 @@ const (
 	afterLarge = 5 * time.Minute
 )
 
-// BenchmarkLarge installs the operator over the largest possible stacks of v1alpha1, lists them in both versions, sends
-// reviews of 300 MiB, and fails when the program uses more memory than its container has.
+// BenchmarkLarge installs the operator in a cluster with the largest possible stacks of v1alpha1, lists them in both
+// versions, and sends reviews of 300 MiB. It fails if the program uses more memory than its container allows.
 func BenchmarkLarge(b *testing.B) {
 	c := startCluster(b)
 	c.InstallOlder(b)
@@ -51,8 +51,8 @@ func BenchmarkLarge(b *testing.B) {
 		}
 	}
 	c.Install(b)
-	// On a machine with few cores, the API server may be too busy with these stacks to answer a leader that renews its
-	// lease.
+	// On a machine with few cores, the API server may be too busy with these stacks to answer a leader in time when it
+	// renews its lease.
 	o := c.StartOperator(b, "--leader-elect-lease-duration=10m", "--leader-elect-renew-deadline=9m")
 	testutil.Within(b, patience, o.Ready)
 	c.Publish(b, o)
@@ -91,7 +91,7 @@ func (c *cluster) listLarge(b *testing.B, o *operator) {
 			return err
 		})
 		if least := int64(storedObjects * largeObjectSize); read < least {
-			b.Errorf("a list in %s has %d bytes, want %d and more", version, read, least)
+			b.Errorf("a list in %s has %d bytes, want at least %d", version, read, least)
 		}
 		b.Logf("%s: %d MiB after %v, at most %d MiB in memory", version, read>>20, took.Round(time.Second), peak(b, o)>>10)
 	}
@@ -130,7 +130,7 @@ func (c *cluster) reviewLarge(b *testing.B, o *operator) {
 			request.Header.Set("Content-Type", "application/json")
 			read, err := readAll(&calls, request)
 			if err == nil && read < reviewObjects*largeObjectSize {
-				err = fmt.Errorf("the answer to %d MiB has %d MiB", size>>20, read>>20)
+				err = fmt.Errorf("the response to a review of %d MiB has only %d MiB", size>>20, read>>20)
 			}
 			return err
 		})

@@ -23,14 +23,13 @@ func (c *cluster) startReplicas(t testing.TB) []*operator {
 	return replicas
 }
 
-// validates returns an error until the replica itself rejects an unknown distribution. The function calls the replica
-// directly, because the API server would call only one replica, and would accept the stack if the webhook did not
-// answer.
+// validates returns an error until a replica rejects an unknown distribution. It calls the replica directly, because
+// the API server calls only one replica, and accepts the stack if the webhook does not answer.
 func validates(o *operator) error {
 	const review = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"CREATE",` +
 		`"kind":{"group":"llamastack.io","version":"v1alpha2","kind":"LlamaStackDistribution"},"object":{"apiVersion":"llamastack.io/v1alpha2",` +
 		`"kind":"LlamaStackDistribution","metadata":{"name":"x","namespace":"default"},"spec":{"distribution":{"name":"startr"}}}}}`
-	// The client does not verify the certificate, because the API server does.
+	// The client does not verify the certificate, because the calls of the API server test this.
 	insecure := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	answer, err := insecure.Post(fmt.Sprintf("https://127.0.0.1:%d%s", o.Port, names.ValidationPath), "application/json",
 		strings.NewReader(review))

@@ -47,7 +47,7 @@ spec:
 const (
 	quickstartStack = "my-stack"
 	inV1alpha1      = "llamastackdistributions.v1alpha1.llamastack.io"
-	// token is the content of the Secret. No other object may contain it.
+	// token is the value in the Secret. No other object may contain it.
 	token = "t0k3n-in-a-secret"
 )
 
@@ -65,7 +65,7 @@ func TestQuickstart(t *testing.T) {
 		return c.hasConditions(t, "SecretsResolved=False SecretNotFound", "ConfigReady=Unknown Waiting")
 	})
 	if got := c.generatedConfigMap(t); got != "" {
-		t.Errorf("generatedConfigMap %q without the Secret", got)
+		t.Errorf("generatedConfigMap is %q without the Secret, want an empty value", got)
 	}
 	c.MustKubectl(t, "create", "secret", "generic", "vllm-creds", "--from-literal=token="+token)
 	c.MustKubectl(t, "wait", "--for=condition=ConfigReady", "--timeout=60s", inV1alpha1+"/"+quickstartStack)
@@ -76,7 +76,7 @@ func TestQuickstart(t *testing.T) {
 	c.generated(t, first)
 	c.environment(t, first)
 
-	// Another model means another configuration, in a new ConfigMap.
+	// A change of the model results in another configuration in a new ConfigMap.
 	if err := c.edit(t, v1alpha1.GroupVersion.Version, quickstartStack, `{"spec":{"server":{"resources":{"models":["llama3.2-70b"]}}}}`); err != nil {
 		t.Fatal(err)
 	}
@@ -88,9 +88,9 @@ func TestQuickstart(t *testing.T) {
 	})
 }
 
-// refusals applies manifests that the API server has to reject. The policy gets the stack in v1alpha2, and its messages
-// have the field names of v1alpha2. The messages of the webhook have the field names of the version in which the user
-// wrote the stack.
+// refusals applies manifests with dry run, and checks which of them the API server rejects. The policy gets the stack
+// in v1alpha2, and its messages have the field names of v1alpha2. The messages of the webhook have the field names of
+// the version in which the user wrote the stack.
 func (c *cluster) refusals(t *testing.T) {
 	t.Helper()
 	one := quickstart[strings.Index(quickstart, "        provider: vllm"):strings.Index(quickstart, "    resources:")]
@@ -99,7 +99,7 @@ func (c *cluster) refusals(t *testing.T) {
 	}
 	for name, tc := range map[string]struct{ manifest, want string }{
 		"the manifest":                        {quickstart, ""},
-		"the group that the quickstart names": {strings.Replace(quickstart, "llamastack.io/", "llama.meta.com/", 1), `no matches for kind "LlamaStackDistribution" in version "llama.meta.com/v1alpha1"`},
+		"the group in the original quickstart": {strings.Replace(quickstart, "llamastack.io/", "llama.meta.com/", 1), `no matches for kind "LlamaStackDistribution" in version "llama.meta.com/v1alpha1"`},
 		"no provider":                         {strings.Replace(quickstart, "provider: vllm", "id: vllm", 1), "spec.providers.inference.provider: required"},
 		"two providers, one without an id":    {two(""), "spec.providers.inference[0].id: required"},
 		"two providers with ids":              {two("id: first, "), ""},
@@ -173,7 +173,7 @@ func (c *cluster) generated(t *testing.T, name string) {
 		t.Errorf("ConfigMap %q is controlled by %v", name, owner)
 	}
 	if found.Immutable == nil || !*found.Immutable {
-		t.Errorf("ConfigMap %q can be changed", name)
+		t.Errorf("ConfigMap %q is not immutable", name)
 	}
 	text := found.Data["config.yaml"]
 	if strings.Contains(text, token) {
@@ -187,18 +187,19 @@ func (c *cluster) generated(t *testing.T, name string) {
 	if err := yaml.Unmarshal([]byte(text), &configuration); err != nil {
 		t.Fatal(err)
 	}
-	// This provider replaces the provider of the distribution with the same id. The other providers of the API stay.
+	// This provider replaces the provider of the distribution with the same id. The other providers of the API are not
+	// removed.
 	if !slices.Contains(configuration.Providers["inference"], provider{ID: "vllm", Type: "remote::vllm"}) {
 		t.Errorf("the inference providers are %+v", configuration.Providers["inference"])
 	}
 	for _, want := range []string{"http://vllm:8000/v1", "${env.LLSD_VLLM_API_KEY", "llama3.2-8b"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("the configuration does not have %q", want)
+			t.Errorf("the configuration does not contain %q", want)
 		}
 	}
 }
 
-// environment checks that the pods have the ConfigMap, and that they only have a reference to the token.
+// environment checks that the pods mount the ConfigMap, and that they contain only a reference to the token.
 func (c *cluster) environment(t *testing.T, configMap string) {
 	t.Helper()
 	var template corev1.PodTemplateSpec
@@ -218,7 +219,7 @@ func (c *cluster) environment(t *testing.T, configMap string) {
 	if !slices.ContainsFunc(template.Spec.Volumes, func(volume corev1.Volume) bool {
 		return volume.ConfigMap != nil && volume.ConfigMap.Name == configMap
 	}) {
-		t.Errorf("no volume is of ConfigMap %q", configMap)
+		t.Errorf("no volume refers to ConfigMap %q", configMap)
 	}
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: quickstartStack + "-service"},
 		&corev1.Service{}); client.IgnoreNotFound(err) != nil || err == nil {

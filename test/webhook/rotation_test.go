@@ -37,7 +37,7 @@ func (c *cluster) rotate(t *testing.T, first authority, replicas []*operator) {
 	c.age(t, first)
 	load.goOn(t)
 
-	// The API server trusts a new authority for an hour before the authority signs a certificate.
+	// The API server must trust a new authority for an hour before the operator signs a certificate with it.
 	second := newAuthority(t, ours, 2*time.Hour)
 	change(t, c, c.secret, func(secret *corev1.Secret) {
 		secret.Data[bundleKey] = append(secret.Data[bundleKey], encodeCertificate(second.certificate)...)
@@ -57,7 +57,7 @@ func (c *cluster) rotate(t *testing.T, first authority, replicas []*operator) {
 	testutil.Within(t, patience, func() error { return c.trusted(t) })
 	load.goOn(t)
 	load.end(t)
-	c.Install(t) // restores the installed webhook configuration
+	c.Install(t) // restores the webhook configuration of the manifest
 }
 
 // age replaces the serving certificate with a certificate that is 61 days old, and waits until the operator has issued
@@ -76,11 +76,11 @@ func (c *cluster) age(t *testing.T, signer authority) {
 	})
 }
 
-// trustedBy returns an error until the API server also trusts the given authority.
+// trustedBy returns an error until the bundles of both webhooks also contain the given authority.
 func (c *cluster) trustedBy(t *testing.T, a authority) error {
 	t.Helper()
 	if !bytes.Contains(c.definition(t).Spec.Conversion.Webhook.ClientConfig.CABundle, encodeCertificate(a.certificate)) {
-		return errors.New("the definition does not have the new authority")
+		return errors.New("the bundle in the definition does not contain the new authority")
 	}
 	return c.trusted(t)
 }
@@ -101,7 +101,7 @@ func (c *cluster) servedBy(t *testing.T, a authority, replicas []*operator) erro
 	return nil
 }
 
-// strict changes the validating webhook so that a request fails when the call of the webhook fails. Otherwise the test
+// strict changes the validating webhook so that a request fails if the call of the webhook fails. Otherwise, the test
 // could not detect such a failure. The function also sets a timeout that is long enough for a busy machine.
 func (c *cluster) strict(t *testing.T) {
 	t.Helper()
@@ -153,14 +153,14 @@ func (c *cluster) startLoad(t *testing.T) *load {
 	return l
 }
 
-// goOn waits until load has made each kind of request a few more times.
+// goOn waits until each kind of request has been made a few more times.
 func (l *load) goOn(t *testing.T) {
 	t.Helper()
 	for i := range l.calls {
 		until := l.calls[i].Load() + 5
 		testutil.Within(t, patience, func() error {
 			if got := l.calls[i].Load(); got < until && !t.Failed() {
-				return fmt.Errorf("%d requests of kind %d, want %d", got, i, until)
+				return fmt.Errorf("there were %d requests of kind %d, want %d", got, i, until)
 			}
 			return nil
 		})
@@ -172,6 +172,6 @@ func (l *load) end(t *testing.T) {
 	l.cancel()
 	l.group.Wait()
 	for i := range l.calls {
-		t.Logf("%d requests of kind %d", l.calls[i].Load(), i)
+		t.Logf("made %d requests of kind %d", l.calls[i].Load(), i)
 	}
 }

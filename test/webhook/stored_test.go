@@ -23,7 +23,7 @@ func (c *cluster) storeOlder(t testing.TB) []unstructured.Unstructured {
 	c.InstallOlder(t)
 	files, err := filepath.Glob(manifestsBefore)
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no manifests in %s: %v", manifestsBefore, err)
+		t.Fatalf("there are no manifests in %s: %v", manifestsBefore, err)
 	}
 	for _, file := range files {
 		objects, err := testutil.ReadObjects(file)

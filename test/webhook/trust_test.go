@@ -20,8 +20,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/certificate"
 )
 
-// running is the name of a stack whose spec does not change. edited is the name of a stack whose spec changes all the
-// time.
+// running is the name of a stack whose spec does not change. edited is the name of a stack whose spec changes
+// continuously.
 const running, edited = "running", "edited"
 
 const plainStack = `apiVersion: llamastack.io/v1alpha1
@@ -34,7 +34,8 @@ spec:
     containerSpec: {port: 8321}
 `
 
-// leaveToCertManager is an annotation with which another program, and not the operator, manages the bundle.
+// leaveToCertManager is an annotation for cert-manager. If the definition has it, the operator does not manage the
+// bundle.
 const leaveToCertManager = "cert-manager.io/inject-ca-from"
 
 // The test changes the bundle that the API server trusts, in the same way as users and the rotation of certificates.
@@ -59,7 +60,7 @@ func TestTrust(t *testing.T) {
 	c.anotherAuthority(t)
 	c.editedConfiguration(t)
 	if diff := cmp.Diff(before, c.deployment(t)); diff != "" {
-		t.Errorf("the running stack (-before +after):\n%s", diff)
+		t.Errorf("the Deployment of the running stack has changed (-before +after):\n%s", diff)
 	}
 }
 
@@ -76,7 +77,7 @@ func (c *cluster) anotherAuthority(t *testing.T) {
 	testutil.Within(t, patience, func() error {
 		_, err := c.list(t, v1alpha1.GroupVersion.Version)
 		if err == nil || !strings.Contains(err.Error(), "https://"+serverName) || !strings.Contains(err.Error(), "certificate signed by unknown authority") {
-			return fmt.Errorf("a list in v1alpha1: %w, want one that names Service %q", err, names.WebhookService)
+			return fmt.Errorf("a list in v1alpha1: got error %w, want an error with the name of Service %q", err, names.WebhookService)
 		}
 		return nil
 	})

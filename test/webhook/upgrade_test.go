@@ -21,22 +21,23 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
-// afterLoss is the time for which clients may be unable to read one of the versions after the loss of every replica.
+// afterLoss is the maximum time for which clients may be unable to read one of the versions after all replicas were
+// killed.
 const afterLoss = 30 * time.Second
 
 // The test begins with a cluster that runs the previous operator. It upgrades the operator, makes changes in both
-// versions, loses every replica, goes back, and upgrades again. Each part continues with the result of the previous
-// part.
+// versions, kills all replicas, returns to the previous operator, and upgrades again. Each part continues with the
+// result of the previous part.
 func TestUpgradeAndBack(t *testing.T) {
 	c := startCluster(t)
 	stored := c.storeOlder(t)
 	c.Install(t)
 
-	// Before the operator runs, the API server cannot convert stacks, and its error contains the name of the missing
-	// Service.
+	// Until the operator runs, the API server cannot convert stacks. Its error message contains the name of the Service
+	// that is not available.
 	if _, err := c.list(t, v1alpha2.GroupVersion.Version); err == nil ||
 		!strings.Contains(err.Error(), names.WebhookService) {
-		t.Errorf("a list without an operator: %v, want an error that names Service %q", err, names.WebhookService)
+		t.Errorf("a list without an operator: %v, want an error with the name of Service %q", err, names.WebhookService)
 	}
 	replicas := c.startReplicas(t)
 	testutil.Within(t, patience, func() error { return c.bothLists(t, len(stored)) })
@@ -140,7 +141,7 @@ func (c *cluster) editsOfBothVersions(t *testing.T) {
 		for version, path := range replicas {
 			got, _, err := unstructured.NestedInt64(c.get(t, version, "minimal").Object, path...)
 			if want := int64(i + 2); err != nil || got != want {
-				t.Errorf("%d replicas in %s after an edit in %s, want %d: %v", got, version, edit.in, want, err)
+				t.Errorf("there are %d replicas in %s after an edit in %s, want %d: %v", got, version, edit.in, want, err)
 			}
 		}
 	}
@@ -153,19 +154,19 @@ func (c *cluster) editsOfBothVersions(t *testing.T) {
 		err := c.edit(t, v1alpha1.GroupVersion.Version, "minimal", `{"spec":{"server":{"distribution":{"name":"startr"}}}}`, client.DryRunAll)
 		if err == nil || !strings.Contains(err.Error(), "spec.server.distribution.name") ||
 			!strings.Contains(err.Error(), "starter;") {
-			return fmt.Errorf("an unknown distribution: %w", err)
+			return fmt.Errorf("the error for an unknown distribution is %w", err)
 		}
 		return nil
 	})
 }
 
-// withoutOperator uses v1alpha2 while no replica answers. All objects are stored in v1alpha2, so that no conversion is
-// necessary.
+// withoutOperator reads and writes stacks in v1alpha2 while no replica answers. All objects are stored in v1alpha2, so
+// no conversion is necessary.
 func (c *cluster) withoutOperator(t *testing.T, stored int) {
 	t.Helper()
 	items, err := c.list(t, v1alpha2.GroupVersion.Version)
 	if err != nil || len(items) != stored {
-		t.Errorf("%d of %d stacks without an operator: %v", len(items), stored, err)
+		t.Errorf("a list without an operator returns %d of %d stacks: %v", len(items), stored, err)
 	}
 	created := &v1alpha2.LlamaStackDistribution{}
 	created.Namespace, created.Name = "default", "made-meanwhile"
@@ -178,7 +179,7 @@ func (c *cluster) withoutOperator(t *testing.T, stored int) {
 	}
 	if _, err := c.list(t, v1alpha1.GroupVersion.Version); err == nil ||
 		!strings.Contains(err.Error(), names.WebhookService) {
-		t.Errorf("a list in v1alpha1 without an operator: %v, want an error that names Service %q", err, names.WebhookService)
+		t.Errorf("a list in v1alpha1 without an operator: %v, want an error with the name of Service %q", err, names.WebhookService)
 	}
 }
 

@@ -14,11 +14,12 @@ import (
 	"time"
 )
 
-// insideVariable is set in a process that can reach only this machine.
+// insideVariable is an environment variable that is set in a process that can reach only this machine.
 const insideVariable = "BOOT_WITHOUT_NETWORK"
 
-// withoutNetwork runs the calling test again, as a process in its own network namespace with only a loopback interface.
-// It reports whether this is that process. The inner process uses the installations of the outer process.
+// withoutNetwork runs the calling test again, in a child process with its own network namespace, which has only a
+// loopback interface. It reports whether the current process is this child process. The child process uses the Python
+// environments that the parent process has installed.
 func withoutNetwork(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(insideVariable) != "" {
@@ -85,7 +86,7 @@ func checkNoRoute(t *testing.T) {
 	}
 	for _, i := range interfaces {
 		if i.Flags&net.FlagLoopback == 0 && i.Flags&net.FlagUp != 0 {
-			t.Fatalf("the namespace has the interface %s, which is up", i.Name)
+			t.Fatalf("the namespace has another active interface, %s", i.Name)
 		}
 	}
 	connection, err := net.DialTimeout("tcp", "192.0.2.1:443", time.Second)
@@ -93,6 +94,6 @@ func checkNoRoute(t *testing.T) {
 		connection.Close()
 	}
 	if !errors.Is(err, syscall.ENETUNREACH) {
-		t.Fatalf("connect to another network: %v, want %v", err, syscall.ENETUNREACH)
+		t.Fatalf("connecting to another network: got %v, want %v", err, syscall.ENETUNREACH)
 	}
 }

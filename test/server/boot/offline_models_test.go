@@ -14,15 +14,16 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// miniLM is the name of the test's embedding model on the hub. The other constant is the length of its vectors.
+// miniLM is the name of the test's embedding model on Hugging Face. The other constant is the length of the model's
+// vectors.
 const (
 	miniLM          = "sentence-transformers/all-MiniLM-L6-v2"
 	miniLMDimension = 384
 )
 
 // TestOfflineModels tests offline stacks with an embedding model that the server itself loads from the volume of model
-// files. A search with a question finds the text that answers it, although they have no word in common. Without the
-// files, the server starts, and reports the missing files when the model is used.
+// files. A search with a question finds the text that answers the question, although the two have no word in common.
+// Without the files, the server starts, and reports the missing files when a request uses the model.
 func TestOfflineModels(t *testing.T) {
 	releases := offlineReleases(t)
 	for _, rel := range releases {
@@ -75,8 +76,8 @@ func answersWithModel(t *testing.T, rel *release.Release, packages, hub string) 
 	server.stop()
 }
 
-// missesModel checks that a missing model causes only a warning, because the server starts, and only a request for the
-// model fails.
+// missesModel checks that the operator only warns about a missing model, that the server starts without it, and that a
+// request for the model fails.
 func missesModel(t *testing.T, rel *release.Release, packages string) {
 	t.Helper()
 	server := bootWithModel(t, rel, packages, map[string]string{"tiktoken": support.Tokenizer})
@@ -112,7 +113,7 @@ func newStore(t *testing.T, server *llamaStack, rel *release.Release) string {
 	return made.ID
 }
 
-// bootWithModel boots the stack with packages in addition to those of the release, and directories in its volume of
+// bootWithModel starts the server of the stack with additional Python packages, and with directories in its volume of
 // model files.
 func bootWithModel(t *testing.T, rel *release.Release, packages string, directories map[string]string) *llamaStack {
 	t.Helper()
@@ -140,7 +141,7 @@ func bootWithModel(t *testing.T, rel *release.Release, packages string, director
 	return server
 }
 
-// hubCache returns a cache of the hub with the model, as huggingface_hub writes it.
+// hubCache returns a cache directory with the model, in the form that huggingface_hub writes.
 func hubCache(t *testing.T, files string) string {
 	t.Helper()
 	const commit = "0123456789abcdef0123456789abcdef01234567"

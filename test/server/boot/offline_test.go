@@ -16,9 +16,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// offlineLines lists release lines with different needs at the start. In 0.5 and older, the server requests registered
-// models from their providers. In 0.7 and newer, the vector stores load their tokenizer. The test also runs the newest
-// line.
+// offlineLines lists release lines that need different files and services when they start. In 0.5 and earlier, the
+// server requests registered models from their providers. In 0.7 and later, the vector stores load their tokenizer. The
+// test also runs the newest line.
 var offlineLines = []string{"0.5", "0.7"}
 
 // offlineReleases returns the releases of these lines, or the releases in RELEASES.
@@ -43,9 +43,9 @@ func offlineReleases(t *testing.T) []*release.Release {
 	return releases
 }
 
-// TestOffline boots a stack with spec.offline without a network, adds a file to one of its vector stores, and finds the
-// file with a search. The server must not start with configurations that the operator rejects, and must start with
-// configurations for which the operator only shows a warning.
+// TestOffline starts the server of a stack with spec.offline without a network, adds a file to one of its vector
+// stores, and finds the file with a search. The server must not start with configurations that the operator rejects,
+// and must start with configurations for which the operator only shows a warning.
 func TestOffline(t *testing.T) {
 	releases := offlineReleases(t)
 	for _, rel := range releases {
@@ -84,14 +84,14 @@ func answersOffline(t *testing.T, rel *release.Release) {
 	t.Logf("offline: %s finds the text of a file", rel.Version)
 }
 
-// endsOffline checks that each of these causes prevents the server from starting. The operator rejects the first two
-// with spec.offline, so they are rendered without it.
+// endsOffline checks which of these causes prevent the server of a release from starting. The operator rejects the
+// first two causes if spec.offline is set, so the test removes that field.
 func endsOffline(t *testing.T, rel *release.Release) {
 	for _, tt := range []struct {
 		name, says, tokenizer string
 		edit                  func(spec map[string]any)
 		ends                  bool
-		// needs is a package that is missing in the test environments of some releases.
+		// needs is a Python package that the test environments of some releases do not contain.
 		needs string
 	}{
 		{
@@ -132,7 +132,7 @@ func endsOffline(t *testing.T, rel *release.Release) {
 			case ok != tt.ends:
 				t.Fatalf("ends %t, want %t: %v", ok, tt.ends, err)
 			case ok && !strings.Contains(ended.log, tt.says):
-				t.Errorf("the log has no %q: %v", tt.says, ended)
+				t.Errorf("the log does not contain %q: %v", tt.says, ended)
 			case ok:
 				t.Logf("offline: %s ends with %s", rel.Version, tt.name)
 			default:
@@ -142,7 +142,7 @@ func endsOffline(t *testing.T, rel *release.Release) {
 	}
 }
 
-// installed reports whether a release is installed with a package.
+// installed reports whether the environment of a release contains a package.
 func installed(t *testing.T, rel *release.Release, name string) bool {
 	t.Helper()
 	bin, err := realserver.Install(t.Context(), rel.Version)
@@ -156,11 +156,11 @@ func installed(t *testing.T, rel *release.Release, name string) bool {
 	return len(found) > 0
 }
 
-// withoutKeys removes the keys of public services, so that their providers do not try to connect, which would take
-// time.
+// withoutKeys removes the keys of public services. Otherwise, the providers of these services try to connect, which
+// takes time.
 func withoutKeys(spec map[string]any) { delete(mapping(spec, "workload", "overrides"), "env") }
 
-// offlineSample returns the stack for a release, with the test's edit.
+// offlineSample returns the stack for a release, changed by edit.
 func offlineSample(t *testing.T, rel *release.Release, edit func(spec map[string]any)) sample {
 	t.Helper()
 	s := readSample(t, "testdata/offline/stack.yaml")
@@ -173,14 +173,15 @@ func offlineSample(t *testing.T, rel *release.Release, edit func(spec map[string
 	return s
 }
 
-// bootOffline boots the stack with a volume of model files. The tokenizer is in another directory, or missing.
+// bootOffline starts the server of the stack with a volume of model files that contains the files in the directory
+// tokenizer.
 func bootOffline(t *testing.T, rel *release.Release, s sample, tokenizer string) (*llamaStack, error) {
 	t.Helper()
 	p := generate(t, rel, s, t.TempDir())
 	return bootWithFiles(t, rel, s, p, map[string]string{"tiktoken": tokenizer})
 }
 
-// bootWithFiles boots the pod's programs with copies of directories in its volume of model files.
+// bootWithFiles starts the pod's programs with copies of directories in its volume of model files.
 func bootWithFiles(
 	t *testing.T, rel *release.Release, s sample, p pod, directories map[string]string,
 ) (*llamaStack, error) {

@@ -17,18 +17,19 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// pod is the server's container in the operator's Deployment, on this machine. Every volume is a directory below root.
+// pod is the server's container in the operator's Deployment, adapted to this machine. Every volume is a directory
+// below root.
 type pod struct {
 	root   string
-	mounts map[string]string // path in the container → directory on this machine
+	mounts map[string]string // directories on this machine, by their paths in the container
 	env    []string          // NAME=value
 	config string            // path of the configuration on this machine
-	// wrapper is the part of the container's command before the server's own.
+	// wrapper is the part of the container's command before the server's own command.
 	wrapper []string
 }
 
-// newPod builds the pod from the objects that the operator would apply. The files of an earlier pod below root still
-// exist, as on a persistent volume.
+// newPod builds the pod from the objects that the operator would apply. It does not remove the files of an earlier pod
+// below root, as on a persistent volume.
 func newPod(t *testing.T, objects []render.Object, values secrets, root string) pod {
 	t.Helper()
 	deployment, configMaps := workload(t, objects)
@@ -94,12 +95,12 @@ func workload(
 		}
 	}
 	if len(deployment.Spec.Template.Spec.Containers) == 0 {
-		t.Fatal("the operator renders no Deployment with a container")
+		t.Fatal("the operator does not render a Deployment with a container")
 	}
 	return deployment, configMaps
 }
 
-// fill creates the directory of a volume with the files of the volume.
+// fill creates the directory of a volume and writes the files of the volume.
 func (p *pod) fill(t *testing.T, volume corev1.Volume, configMaps map[string]corev1.ConfigMap, values secrets) {
 	t.Helper()
 	files := map[string]string{}
@@ -118,10 +119,10 @@ func (p *pod) fill(t *testing.T, volume corev1.Volume, configMaps map[string]cor
 	}
 }
 
-// tlsPath is a line of the configuration that names a file of a mounted Secret.
+// tlsPath matches a line of the configuration with the path of a file of a mounted Secret.
 var tlsPath = regexp.MustCompile(`(?m)^(\s*tls_(?:certfile|keyfile|cafile): )(\S+)$`)
 
-// localTLS replaces the certificate's paths in a configuration with paths on this machine.
+// localTLS replaces the paths of the certificate and its key in a configuration with paths on this machine.
 func (p *pod) localTLS(config string) string {
 	return tlsPath.ReplaceAllStringFunc(config, func(line string) string {
 		parts := tlsPath.FindStringSubmatch(line)
@@ -152,7 +153,7 @@ func (p *pod) value(t *testing.T, variable corev1.EnvVar, values secrets) string
 	}
 	ref := variable.ValueFrom.SecretKeyRef
 	if ref == nil {
-		t.Fatalf("variable %s does not come from a Secret", variable.Name)
+		t.Fatalf("variable %s does not refer to a Secret", variable.Name)
 	}
 	value, ok := values[ref.Name][ref.Key]
 	if !ok {
@@ -182,7 +183,7 @@ func (p *pod) home(t *testing.T) string {
 	return home
 }
 
-// servesTLS reports whether the server serves HTTPS with the configuration.
+// servesTLS reports whether the server serves HTTPS according to the configuration.
 func (p *pod) servesTLS(t *testing.T) bool {
 	t.Helper()
 	config, err := os.ReadFile(p.config)

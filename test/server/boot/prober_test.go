@@ -23,7 +23,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// checkProber checks that the operator's prober gets the server's version and lists, but no secrets.
+// checkProber checks that the operator's prober gets the version, the providers and the health of the server, and that
+// the result contains no secrets.
 func checkProber(t *testing.T, server *llamaStack, rel *release.Release, want []provider, secrets []string) {
 	t.Helper()
 	answer := server.probed(t)
@@ -35,7 +36,7 @@ func checkProber(t *testing.T, server *llamaStack, rel *release.Release, want []
 			return p.API == provider.API && p.ProviderID == provider.ID && p.ProviderType == provider.Type
 		})
 		if _, ok := rel.API(provider.API); ok && i < 0 {
-			t.Errorf("the prober does not get %+v, but %+v", provider, answer.Providers)
+			t.Errorf("the prober does not get the provider %+v, only %+v", provider, answer.Providers)
 		}
 	}
 	health := map[v1alpha2.ProviderHealthStatus]int{}
@@ -45,7 +46,7 @@ func checkProber(t *testing.T, server *llamaStack, rel *release.Release, want []
 			t.Errorf("the prober does not recognize the health of %+v", p)
 		}
 	}
-	t.Logf("the prober gets %d providers, by health %v", len(answer.Providers), health)
+	t.Logf("the prober gets %d providers; their numbers by health are %v", len(answer.Providers), health)
 	if text := fmt.Sprintf("%+v", answer); slices.ContainsFunc(secrets,
 		func(s string) bool { return strings.Contains(text, s) }) {
 		t.Error("the result of the prober contains a secret")

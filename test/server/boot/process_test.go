@@ -27,17 +27,17 @@ import (
 )
 
 const (
-	// bootTimeout is the time limit for a boot, which takes 5 to 14 s on an idle machine.
+	// bootTimeout is the time limit for the start of a server, which takes 5 to 14 s on an idle machine.
 	bootTimeout = 5 * time.Minute
-	// stopTimeout is the time that a process has to end after a signal.
+	// stopTimeout is the time limit for a process to end after a signal.
 	stopTimeout = 15 * time.Second
 	// logTail is the number of lines of a log in a failure message.
 	logTail = 40
 )
 
-// watchdog is a shell script that starts a guard in its process group, and then becomes the program in its arguments.
-// When the test ends, the pipe at descriptor 3 is closed, and the guard ends the whole group. Therefore, no process is
-// left after a Ctrl-C, a timeout or a crash of the test.
+// watchdog is a shell script that starts a guard process in its process group, and then replaces itself with the
+// program in its arguments. When the test ends, the pipe at file descriptor 3 is closed, and the guard kills the whole
+// group. Therefore, no process remains after a Ctrl-C, a timeout or a crash of the test.
 const watchdog = `(cat <&3; kill -KILL 0) >/dev/null 2>&1 & exec "$0" "$@" 3<&-`
 
 // process is a program that runs in its own process group.
@@ -49,10 +49,10 @@ type process struct {
 	exited chan struct{} // closed when the program has ended
 }
 
-// running contains every process that was started and not stopped yet.
+// running contains every process that was started and has not been stopped.
 var running sync.Map
 
-// killAll ends every process immediately, for a test that is interrupted.
+// killAll kills every running process, for a test that is interrupted.
 func killAll() {
 	running.Range(func(p, _ any) bool {
 		p.(*process).kill()
@@ -60,7 +60,7 @@ func killAll() {
 	})
 }
 
-// stopAll ends the processes that outlive their tests.
+// stopAll stops the processes that continue to run after their tests.
 func stopAll() {
 	running.Range(func(p, _ any) bool {
 		p.(*process).stop()
@@ -78,7 +78,7 @@ func startProcess(t *testing.T, program *exec.Cmd, stopBy syscall.Signal) (*proc
 	return p, err
 }
 
-// start starts a program that the caller ends.
+// start starts a program. The caller must stop it.
 func start(program *exec.Cmd, stopBy syscall.Signal) (*process, error) {
 	alive, guard, err := os.Pipe()
 	if err != nil {
@@ -90,7 +90,7 @@ func start(program *exec.Cmd, stopBy syscall.Signal) (*process, error) {
 	p := &process{cmd: cmd, stopBy: stopBy, log: &syncBuffer{}, guard: guard, exited: make(chan struct{})}
 	cmd.Dir, cmd.Env, cmd.ExtraFiles = program.Dir, program.Env, []*os.File{alive}
 	cmd.Stdout, cmd.Stderr = p.log, p.log
-	// Children that keep the pipe open must not keep Wait waiting.
+	// Wait must not wait longer for children that hold the output open.
 	cmd.WaitDelay = stopTimeout
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if program.SysProcAttr != nil {
@@ -108,12 +108,12 @@ func start(program *exec.Cmd, stopBy syscall.Signal) (*process, error) {
 	return p, nil
 }
 
-// stop ends the whole group, first with a signal. A second call does nothing.
+// stop sends a signal to the whole group, and kills the group after the time limit. A second call does nothing.
 func (p *process) stop() {
 	if _, isRunning := running.LoadAndDelete(p); !isRunning {
 		return
 	}
-	_ = syscall.Kill(-p.cmd.Process.Pid, p.stopBy) // the group may have ended
+	_ = syscall.Kill(-p.cmd.Process.Pid, p.stopBy) // the group may have ended already
 	select {
 	case <-p.exited:
 	case <-time.After(stopTimeout):
@@ -122,7 +122,7 @@ func (p *process) stop() {
 }
 
 func (p *process) kill() {
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // the group may have ended
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // the group may have ended already
 	<-p.exited
 	p.guard.Close()
 }
@@ -131,9 +131,9 @@ func (p *process) kill() {
 type llamaStack struct {
 	url    string
 	client *http.Client
-	boot   time.Duration // from the start until the health check passes
-	stop   func()        // ends the server before the end of the test
-	// failed counts the chats that were answered with an internal error.
+	boot   time.Duration // the time from the start until the health check succeeds
+	stop   func()        // stops the server before the end of the test
+	// failed is the number of requests that were answered with an internal error.
 	failed  int
 	process *process
 }
@@ -144,17 +144,17 @@ type boot struct {
 	config  string   // path of config.yaml
 	home    string   // HOME, an empty directory
 	env     []string // the environment of the pod, NAME=value
-	command []string // replaces the release's own command with the configuration
+	command []string // replaces the release's own command, if set
 	client  *http.Client
 	scheme  string
-	secrets []string // values that no output may show
-	workers int      // the processes that serve, if more than one
+	secrets []string // values that must not appear in any output
+	workers int      // the number of processes of the server, if more than one
 	wrapper []string // the part of the pod's command before the server's own command
 	// ownFiles means that the pod has the tokenizer, or does not need it.
 	ownFiles bool
 }
 
-// bootError is a start that failed, with the server's log, free of secret values.
+// bootError is the error of a server that does not start. It contains the server's log without secret values.
 type bootError struct {
 	err error
 	log string
@@ -164,8 +164,8 @@ func (e *bootError) Error() string {
 	return fmt.Sprintf("%v\nend of the server's log:\n%s", e.err, tail(e.log, logTail))
 }
 
-// startServer boots the server and waits until it is healthy. The server is stopped at the end of the test. An error of
-// the server is a *bootError.
+// startServer starts the server and waits until it is healthy. The server is stopped at the end of the test. If the
+// server does not start, the error is a *bootError.
 func startServer(t *testing.T, b boot) (*llamaStack, error) {
 	t.Helper()
 	port, err := freePort()
@@ -188,8 +188,8 @@ func startServer(t *testing.T, b boot) (*llamaStack, error) {
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir = b.home
-	// The tokenizer, the port and the time of the workers on this machine differ from those in the pod. If a name occurs
-	// twice, the last value applies.
+	// The directory of the tokenizer, the port and the timeout of the workers differ from the values in the pod. If a name
+	// occurs twice, the last value applies.
 	cmd.Env = append([]string{"PATH=" + path, "HOME=" + b.home}, b.env...)
 	if !b.ownFiles {
 		cmd.Env = append(cmd.Env, "TIKTOKEN_CACHE_DIR="+support.Tokenizer)
@@ -231,7 +231,7 @@ func startServer(t *testing.T, b boot) (*llamaStack, error) {
 	return server, nil
 }
 
-// waitHealthy polls /v1/health, which answers only after the start is complete.
+// waitHealthy polls /v1/health. The server answers this request only when its start is complete.
 func (s *llamaStack) waitHealthy(ctx context.Context, p *process) error {
 	ctx, cancel := context.WithTimeout(ctx, bootTimeout)
 	defer cancel()
@@ -252,13 +252,13 @@ func (s *llamaStack) waitHealthy(ctx context.Context, p *process) error {
 }
 
 const (
-	// started matches the message of each process of a server when it begins to serve.
+	// started matches the message that each process of a server prints when it begins to serve.
 	started = "Application startup complete"
-	// workersTimeout is the time limit for the start of the other processes after the first.
+	// workersTimeout is the time limit for the start of the other processes after the first process is healthy.
 	workersTimeout = 2 * time.Minute
 )
 
-// waitWorkers waits for the processes that start after the first. A successful health check shows only that one process
+// waitWorkers waits until all processes of the server serve. A successful health check shows only that one process
 // serves, and a process that cannot start ends all processes.
 func (s *llamaStack) waitWorkers(workers int) error {
 	timeout := time.After(workersTimeout)
@@ -286,7 +286,7 @@ func redact(text string, secrets []string) string {
 	return text
 }
 
-// syncBuffer is a buffer that may be read while a process writes into it.
+// syncBuffer is a buffer that can be read while a process writes to it.
 type syncBuffer struct {
 	mu     sync.Mutex
 	buffer bytes.Buffer

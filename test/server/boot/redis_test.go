@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// redisPassword contains characters that a URL must encode, because the server inserts the password into a URL.
+// redisPassword contains characters that must be encoded in a URL, because the server inserts the password into a URL.
 const redisPassword = "r3d!s/with:odd@signs#and?%41+ [x]"
 
 // redisServer is a running Redis.
@@ -21,7 +21,7 @@ type redisServer struct {
 	password string
 }
 
-// startRedis starts the test's own Redis, empty and with a password.
+// startRedis starts an empty Redis with a password for the test.
 func startRedis(t *testing.T) *redisServer {
 	t.Helper()
 	port, err := freePort()

@@ -10,10 +10,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestChangedModelsBootOnKeptState boots a stack, changes its models, and boots it again with the same state. The
-// server stores its registrations. It does not start if the configuration contains a registered resource with other
-// properties, or a model that a provider listed before. For this reason, the pod first removes the declared resources
-// from the registry. TestRetention tests more changes.
+// TestChangedModelsBootOnKeptState starts the server of a stack, changes the models of the stack, and starts the server
+// again with the same state. The server stores its registrations. It does not start if the configuration contains a
+// registered resource with other properties, or a model that a provider listed before. For this reason, the pod first
+// removes the declared resources from the registry. TestRetention tests more changes.
 func TestChangedModelsBootOnKeptState(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		for _, file := range []string{"testdata/redis-sqlite.yaml", "v1alpha2-simple.yaml", "v1alpha2-postgres.yaml"} {

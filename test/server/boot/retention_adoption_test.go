@@ -28,19 +28,20 @@ var adoptions = []struct{ version, store string }{
 	{"1.5.0", onPostgres},
 }
 
-// inGate lists the cases that run in the gate, which has little time: one with a file and one with a namespace.
+// inGate lists the cases that run in the gate, because its time is limited: one case with a file and one case with a
+// namespace.
 var inGate = []int{1, 3}
 
-// TestRetentionAdoption starts a stack in the rendering of an earlier commit, with a registry for each set of declared
-// resources, and with a client's vector store in two registries. The current rendering must serve both vector stores,
-// even after the declared resources change.
+// TestRetentionAdoption starts a stack as an operator of an earlier commit rendered it. That operator used a separate
+// registry for each set of declared resources. A client creates a vector store in each of two registries. With the
+// current rendering, the server must serve both vector stores, even after the declared resources change.
 func TestRetentionAdoption(t *testing.T) {
 	report := newRetentionReport(t)
 	for i, tc := range adoptions {
 		if !wholeRetention && !slices.Contains(inGate, i) {
 			continue
 		}
-		// The fixtures are of these versions, independent of RELEASES.
+		// The test data is for these versions, whatever RELEASES is.
 		t.Run(tc.version+"/"+tc.store, func(t *testing.T) {
 			t.Parallel()
 			a := newAdoption(t, lineOf(t, tc.version), tc.store)
@@ -56,10 +57,10 @@ func TestRetentionAdoption(t *testing.T) {
 	}
 }
 
-// adoption is a stack with the data that its clients created while an operator of an earlier commit ran it.
+// adoption is a stack with the data that its clients created while an operator of an earlier commit managed the stack.
 type adoption struct {
 	*retention
-	made map[string]string // the content of each vector store, by its id
+	made map[string]string // the text in each vector store, by the id of the store
 }
 
 type namedTest struct {
@@ -99,7 +100,8 @@ func (a *adoption) earlier(t *testing.T, number int) {
 	p.wrapper = nil
 	config := a.rendered(t, number)
 	writeFile(t, p.config, config)
-	// The operator reads this value in the cluster, and therefore keeps the table of PostgreSQL.
+	// In a cluster, the operator reads this value from the running stack, and therefore continues to use the same table in
+	// PostgreSQL.
 	a.stack.running = &plan.Running{
 		Stack: a.stack.stack.Name, Distribution: resolve(t, a.stack.rel, a.stack.stack.Spec.Distribution.Name),
 		Pod: &corev1.PodSpec{}, Config: []byte(config),
@@ -138,7 +140,7 @@ func (a *adoption) rendered(t *testing.T, number int) string {
 	return strings.NewReplacer(places...).Replace(string(text))
 }
 
-// today starts the current rendering, and looks for every vector store.
+// today starts the server with the current rendering, and searches every vector store.
 func (a *adoption) today(t *testing.T) {
 	if len(a.made) != 2 {
 		t.Errorf("%d vector stores were created, want 2", len(a.made))

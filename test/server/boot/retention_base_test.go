@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// keptProviders lists the providers of a release's starter that the retention tests use, by API. With fewer providers,
-// the server starts faster.
+// keptProviders lists the providers of a release's starter that the retention tests use, by API. The server starts
+// faster with fewer providers.
 var keptProviders = map[string][]string{
 	"vector_io":       {"faiss"},
 	"files":           nil,
@@ -49,7 +49,7 @@ func retentionBase(t *testing.T, rel *release.Release, vectorProviders []string,
 	}
 	config["providers"], config["apis"] = providers, apis
 	config["registered_resources"] = map[string]any{"vector_stores": vectorStores}
-	// These sections name providers and models that no longer exist.
+	// These sections refer to providers and models that no longer exist.
 	delete(config, "vector_stores")
 	delete(config, "safety")
 	data, err := yaml.Marshal(config)

@@ -18,7 +18,7 @@ const declaredStore = "declared"
 // retentionCase is one change of a running stack, and the expected state of the server after it.
 type retentionCase struct {
 	name string
-	// has reports whether the release has the part that the case changes. Nil means that every release has it.
+	// has reports whether the release has the part that the case changes. If it is nil, every release has the part.
 	has    func(rel *release.Release) bool
 	change func(t *testing.T, r *retention)
 	check  func(ctx context.Context, r *retention, server *llamaStack) error
@@ -151,7 +151,7 @@ func declaresStores(rel *release.Release) bool {
 
 type fields = map[string]any
 
-// vectorStoresPath requests the maximum number of vector stores in one answer.
+// vectorStoresPath is the path for a list with the maximum number of vector stores in one response.
 const vectorStoresPath = "/v1/vector_stores?limit=100"
 
 func (s *llamaStack) wantModel(ctx context.Context, id, text string) error {
@@ -162,7 +162,7 @@ func (s *llamaStack) wantNoModel(ctx context.Context, id string) error {
 	return s.wantNoEntry(ctx, "/v1/models", id)
 }
 
-// wantEntry reports an error unless a path lists an id, with a text in its entry.
+// wantEntry returns an error unless the list at a path contains an entry with this id and this text.
 func (s *llamaStack) wantEntry(ctx context.Context, path, id, text string) error {
 	entries, err := s.entries(ctx, path)
 	if err != nil {
@@ -170,10 +170,10 @@ func (s *llamaStack) wantEntry(ctx context.Context, path, id, text string) error
 	}
 	entry, ok := entries[id]
 	if !ok {
-		return fmt.Errorf("%s has no %q; it has %q", path, id, keysOf(entries))
+		return fmt.Errorf("%s does not list %q, only %q", path, id, keysOf(entries))
 	}
 	if !strings.Contains(entry, text) {
-		return fmt.Errorf("%s: the entry of %q has no %q: %s", path, id, text, entry)
+		return fmt.Errorf("%s: the entry of %q does not contain %q: %s", path, id, text, entry)
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func (s *llamaStack) wantNoEntry(ctx context.Context, path, id string) error {
 		return err
 	}
 	if entry, ok := entries[id]; ok {
-		return fmt.Errorf("%s still has %q: %s", path, id, entry)
+		return fmt.Errorf("%s still lists %q: %s", path, id, entry)
 	}
 	return nil
 }

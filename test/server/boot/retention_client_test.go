@@ -21,12 +21,13 @@ import (
 // connections of an event loop that has ended.
 const maxInternal = 12
 
-// ask sends a request like do, and repeats it if the server uses a closed connection.
+// ask sends a request as do does, and repeats it after an internal error, because the server may have used a closed
+// connection.
 func (s *llamaStack) ask(ctx context.Context, method, path string, body, into any) error {
 	return s.again(ctx, maxInternal, func(ctx context.Context) error { return s.do(ctx, method, path, body, into) })
 }
 
-// createVectorStore creates a vector store like a client, and returns its id.
+// createVectorStore creates a vector store as a client does, and returns its id.
 func (s *llamaStack) createVectorStore(ctx context.Context, name, provider, embedding string) (string, error) {
 	var made struct {
 		ID string `json:"id"`
@@ -48,7 +49,7 @@ func (s *llamaStack) vectorStoreWithFile(ctx context.Context, name, provider, em
 	return id, s.attach(ctx, id, text)
 }
 
-// attach uploads a file and adds it to a vector store. The first file after a start may fail like the first requests.
+// attach uploads a file and adds it to a vector store. Like the first requests after a start, the first file may fail.
 func (s *llamaStack) attach(ctx context.Context, store, text string) error {
 	for {
 		file, err := s.tryAttach(ctx, store, text)
@@ -146,11 +147,11 @@ func (s *llamaStack) upload(ctx context.Context, text string) (string, error) {
 	return file.ID, nil
 }
 
-// question returns the search text for a text. It is not the text itself, because a distance of zero results in an
-// infinite score, with which 0.3 cannot answer.
+// question returns a search query for a text. The query differs from the text: equal texts have a distance of zero and
+// an infinite score, and release 0.3 cannot return such a score.
 func question(text string) string { return "Which text says: " + text }
 
-// search searches a vector store, and returns an error unless it finds the text.
+// search searches a vector store, and returns an error if it does not find the text.
 func (s *llamaStack) search(ctx context.Context, store, text string) error {
 	var found json.RawMessage
 	body := map[string]any{"query": question(text)}
@@ -158,7 +159,7 @@ func (s *llamaStack) search(ctx context.Context, store, text string) error {
 		return err
 	}
 	if !strings.Contains(string(found), text) {
-		return fmt.Errorf("a search in %q finds no %q: %s", store, text, found)
+		return fmt.Errorf("a search in %q does not find %q: %s", store, text, found)
 	}
 	return nil
 }
@@ -187,7 +188,7 @@ func (s *llamaStack) entries(ctx context.Context, path string) (map[string]strin
 	return entries, nil
 }
 
-// registerModel registers a model like a client. It reports whether clients of the release can do this.
+// registerModel registers a model as a client does. It reports whether clients of the release can register models.
 func (s *llamaStack) registerModel(ctx context.Context, rel *release.Release, name string) (bool, error) {
 	path, err := s.route(ctx, http.MethodPost, "/v1/models")
 	if err != nil || path == "" {

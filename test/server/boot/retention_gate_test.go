@@ -2,5 +2,5 @@
 
 package boot
 
-// wholeRetention is false if the tests run in the gate, which has time for only some of the cases.
+// wholeRetention is false if the tests run in the gate, where the time allows only some of the cases.
 const wholeRetention = false

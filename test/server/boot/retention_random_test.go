@@ -27,21 +27,21 @@ import (
 )
 
 const (
-	// randomPairs is the number of random changes, over all releases.
+	// randomPairs is the total number of random changes for all releases.
 	randomPairs = 108
-	// triesPerPair is the number of attempts for one usable change. Other changes do not start even with an empty state,
-	// because a service or a package is missing.
+	// triesPerPair is the number of changes that are tried to find one usable change. With an unusable change, the server
+	// does not start even with an empty state, because a service or a package is missing.
 	triesPerPair = 6
-	// seedVariable names the variable with the seed of the changes. If it is not set, the seed is defaultSeed.
+	// seedVariable is the environment variable with the seed of the changes. If it is not set, the seed is defaultSeed.
 	seedVariable = "RETENTION_SEED"
 	defaultSeed  = 1
-	// startSeconds is the time limit for a start in the process, which usually takes less than a second.
+	// startSeconds is the time limit for a start of the server in the checker, which usually takes less than a second.
 	startSeconds = 300
 )
 
 // TestRetentionRandom makes random changes to stacks. The second server starts with the state of the first server. It
 // must serve the same resources as a server with an empty state, and the resources that the client of the first server
-// created. The servers run in the test process's checker.
+// created. The servers run in the process of a realserver.Checker.
 func TestRetentionRandom(t *testing.T) {
 	seed := uint64(defaultSeed)
 	if text := os.Getenv(seedVariable); text != "" {
@@ -72,7 +72,7 @@ func TestRetentionRandom(t *testing.T) {
 	}
 }
 
-// pairs tries changes on one release.
+// pairs tries changes with one release.
 type pairs struct {
 	rel     *release.Release
 	bin     string
@@ -102,8 +102,8 @@ func newPairs(t *testing.T, rel *release.Release) *pairs {
 	return p
 }
 
-// try tests one change. It starts the later stack with an empty state, then the earlier stack with a client, and then
-// the later stack with the state of the earlier stack.
+// try tests one change. It starts the changed stack with an empty state, then the original stack with a client, and
+// then the changed stack with the state of the original stack.
 func (p *pairs) try(t *testing.T, edit *corpus.Edit) {
 	t.Helper()
 	before, reason := p.ready(t, &edit.Before)
@@ -131,7 +131,7 @@ func (p *pairs) try(t *testing.T, edit *corpus.Edit) {
 	t.Logf("%s: %s", edit.Name, strings.Join(edit.Changes, ", "))
 	made.declared = p.declared(t, after)
 	made.gone = slices.DeleteFunc(p.declared(t, before), func(id string) bool {
-		// A model that the model server lists stays when it is no longer declared.
+		// A model that the model server lists remains in the list when it is no longer declared.
 		return slices.Contains(made.declared, id) || strings.HasSuffix(id, "/"+corpus.EditListed)
 	})
 	if err := made.compare(fresh, second); err != nil {
@@ -140,7 +140,7 @@ func (p *pairs) try(t *testing.T, edit *corpus.Edit) {
 	}
 }
 
-// ready returns the processes of a case's pod, or the reason why there is no result.
+// ready returns the outcome of the pipeline for a case, or the reason why the server cannot start with it.
 func (p *pairs) ready(t *testing.T, c *corpus.Case) (*corpus.Outcome, string) {
 	t.Helper()
 	light, reason := c.Light()
@@ -154,7 +154,7 @@ func (p *pairs) ready(t *testing.T, c *corpus.Case) (*corpus.Outcome, string) {
 	return outcome, firstLine(outcome.Refused)
 }
 
-// start runs the program before the server, and then the server with the requests.
+// start runs the program that updates the registry, and then starts the server and sends the requests.
 func (p *pairs) start(
 	t *testing.T, outcome *corpus.Outcome, home string, requests []realserver.Call,
 ) realserver.Verdict {
@@ -182,7 +182,7 @@ func (p *pairs) start(
 	return verdict
 }
 
-// runScript runs the part of the container's command before the server.
+// runScript runs the part of the container's command before the server's own command.
 func (p *pairs) runScript(t *testing.T, outcome *corpus.Outcome, config string, env map[string]string, home string) {
 	t.Helper()
 	file := filepath.Join(home, names.ConfigFile)
@@ -227,7 +227,7 @@ func (p *pairs) look() []realserver.Call {
 	}
 }
 
-// clientText is the content of the client's vector store.
+// clientText is the text in the client's vector store.
 const clientText = "The client keeps its bees in the attic."
 
 // These are the indexes of the requests of client.
@@ -259,8 +259,8 @@ func (p *pairs) client() []realserver.Call {
 // madeByClient contains the resources that the second server must still have.
 type madeByClient struct {
 	store string
-	model string // empty if clients of the release cannot register models
-	// declared contains the models that the second configuration declares, and gone the models that only the first
+	model string // the client's model; empty if clients of the release cannot register models
+	// declared contains the models that the second configuration declares. gone contains the models that only the first
 	// configuration declares.
 	declared, gone []string
 }
@@ -297,8 +297,8 @@ func (m *madeByClient) search() realserver.Call {
 	}
 }
 
-// compare reports the resources that the second server lacks or has in addition, compared with a server that started
-// with an empty state. It ignores models that providers list, because a server lists them some time after its start.
+// compare returns an error if the second server has fewer or more resources than a server that started with an empty
+// state. It ignores models that providers list, because a server lists them only some time after its start.
 func (m *madeByClient) compare(fresh, second realserver.Verdict) error {
 	if !second.OK {
 		return fmt.Errorf("the server does not start: %s", second)
@@ -306,7 +306,7 @@ func (m *madeByClient) compare(fresh, second realserver.Verdict) error {
 	models := listedIn(second.Answers[askModels])
 	for _, id := range m.declared {
 		if !slices.Contains(models, id) {
-			return fmt.Errorf("the server lists the models %q, without %q", models, id)
+			return fmt.Errorf("the server lists the models %q, but not %q", models, id)
 		}
 	}
 	for _, id := range m.gone {
@@ -315,7 +315,7 @@ func (m *madeByClient) compare(fresh, second realserver.Verdict) error {
 		}
 	}
 	if m.model != "" && !slices.Contains(models, m.model) {
-		return fmt.Errorf("the server lists the models %q, without the client's %q", models, m.model)
+		return fmt.Errorf("the server lists the models %q, but not the client's model %q", models, m.model)
 	}
 	for number, own := range map[int][]string{askVectorStores: {m.store}, askShields: nil} {
 		want, got := append(listedIn(fresh.Answers[number]), own...), listedIn(second.Answers[number])
@@ -330,8 +330,8 @@ func (m *madeByClient) compare(fresh, second realserver.Verdict) error {
 	return nil
 }
 
-// declared returns the public ids of the models that a configuration declares, except the models of a provider that
-// depends on a variable or may have any type.
+// declared returns the public ids of the models that a configuration declares. It omits models whose provider depends
+// on a variable or can have any type.
 func (p *pairs) declared(t *testing.T, outcome *corpus.Outcome) []string {
 	t.Helper()
 	var config struct {
@@ -356,7 +356,7 @@ func (p *pairs) declared(t *testing.T, outcome *corpus.Outcome) []string {
 	return ids
 }
 
-// listedIn returns the ids in an answer, sorted.
+// listedIn returns the sorted ids in a response with a list.
 func listedIn(answer realserver.Answer) []string {
 	var list struct {
 		Data []map[string]any `json:"data"`
@@ -377,7 +377,7 @@ func listedIn(answer realserver.Answer) []string {
 	return ids
 }
 
-// services matches the addresses of the corpus, where no server answers.
+// services matches the addresses of services in the corpus. No server answers there.
 var services = regexp.MustCompile(`https?://[a-z0-9.-]+\.example(:[0-9]+)?`)
 
 // moveServices replaces the services in a text with a server that answers.

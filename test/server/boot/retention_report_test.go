@@ -19,7 +19,7 @@ const (
 	absent = "-"
 )
 
-// retentionReport is a table of release, store and case.
+// retentionReport is a table of the outcomes by release, store and case.
 type retentionReport struct {
 	mu    sync.Mutex
 	cases []string
@@ -27,7 +27,7 @@ type retentionReport struct {
 	times map[string][]int
 }
 
-// newRetentionReport returns a table that is written at the end of the test and its subtests.
+// newRetentionReport returns a table, and writes it when the test and its subtests have ended.
 func newRetentionReport(t *testing.T) *retentionReport {
 	t.Helper()
 	r := &retentionReport{rows: map[string]map[string]string{}, times: map[string][]int{}}
@@ -54,8 +54,8 @@ func (r *retentionReport) addTimes(release, store string, times []int) {
 	r.times[release+"\t"+store] = times
 }
 
-// String returns the table with a row for each release and store. The last column contains the median and the longest
-// duration of the script before the server.
+// String returns the table with a row for each release and store. The last column contains the median and the maximum
+// duration of the script that runs before the server.
 func (r *retentionReport) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,7 +84,7 @@ func (r *retentionReport) String() string {
 	return text.String()
 }
 
-// tableOfLines is a table that is filled line by line.
+// tableOfLines is a table to which tests add lines.
 type tableOfLines struct {
 	mu    sync.Mutex
 	lines []string
@@ -116,7 +116,7 @@ func (r *tableOfLines) String() string {
 	return text.String()
 }
 
-// summary returns the median and the longest of some durations.
+// summary returns the median and the maximum of the durations.
 func summary(times []int) string {
 	if len(times) == 0 {
 		return absent
@@ -125,12 +125,12 @@ func summary(times []int) string {
 	return fmt.Sprintf("%d, at most %d", sorted[len(sorted)/2], sorted[len(sorted)-1])
 }
 
-// tableFile is the file for the tables of make test-retention.
+// tableFile is the file to which `make test-retention` writes the tables.
 const tableFile = "RETENTION_TABLE"
 
 var tableMutex sync.Mutex
 
-// writeTable logs a table, and adds it to the configured file.
+// writeTable logs a table, and appends it to the configured file.
 func writeTable(t *testing.T, table string) {
 	t.Helper()
 	t.Logf("%s\n%s", t.Name(), table)

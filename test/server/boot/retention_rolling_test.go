@@ -16,12 +16,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestRetentionRolling changes a stack with several pods. An old pod serves requests while new pods start, restarts
-// after the new pods registered their resources, and serves requests again after a rollback.
+// TestRetentionRolling changes a stack with several pods. An old pod serves requests while new pods start. It restarts
+// after the new pods have registered their resources, and serves requests again after a rollback.
 func TestRetentionRolling(t *testing.T) {
 	report := newRetentionReport(t)
 	releases, _ := retentionScope(t)
-	// SQLite is not tested, because only one pod can use a file.
+	// SQLite is not tested, because only one pod can use its file.
 	eachRetained(t, releases, []string{onRedis, onPostgres}, func(t *testing.T, rel *release.Release, store string) {
 		r := newRolling(t, rel, store)
 		for _, step := range r.steps() {
@@ -36,11 +36,11 @@ func TestRetentionRolling(t *testing.T) {
 	})
 }
 
-// rolling is a stack with an old and a new pod template.
+// rolling is a stack with pods of an old and of a new template.
 type rolling struct {
 	*retention
 	before, after pod
-	beside        pod      // a second new pod, which starts at the same time as after
+	beside        pod      // a second new pod, which starts at the same time as the pod after
 	made          []string // the ids of the vector stores that clients created
 }
 
@@ -50,7 +50,7 @@ func newRolling(t *testing.T, rel *release.Release, store string) *rolling {
 	r.before = r.stack.render(t)
 	r.models(t, func(models []any) []any { return append(models, fields{"name": "added", "provider": "vllm"}) })
 	r.model(t, "plain", fields{"contextLength": 64123})
-	// The pods share the store, but no volume.
+	// The pods share the store of the registry, but each has its own volume.
 	for _, p := range []*pod{&r.beside, &r.after} {
 		r.stack.root = t.TempDir()
 		*p = r.stack.render(t)
@@ -61,7 +61,7 @@ func newRolling(t *testing.T, rel *release.Release, store string) *rolling {
 func (r *rolling) steps() []namedTest {
 	return []namedTest{
 		{"rollout", r.rollOut},
-		// Resources that only the newer generation declares stay.
+		// Resources that only the newer generation declares are not removed.
 		{"old pod again", func(t *testing.T) { r.boot(t, r.before, "plain", "", "added", "") }},
 		{"new pod again", func(t *testing.T) { r.boot(t, r.after, "plain", "64123", "added", "") }},
 		{"next edit", func(t *testing.T) {
@@ -98,7 +98,7 @@ func (r *rolling) rollOut(t *testing.T) {
 	t.Logf("%d vector stores created during the rollout", len(r.made))
 }
 
-// make creates a vector store like a client.
+// make creates a vector store as a client does.
 func (r *rolling) make(ctx context.Context, server *llamaStack) error {
 	id, err := server.createVectorStore(ctx, "of a client", "faiss", r.public("embed", ""))
 	if err == nil {
@@ -107,7 +107,8 @@ func (r *rolling) make(ctx context.Context, server *llamaStack) error {
 	return err
 }
 
-// boot starts a pod, and looks for every vector store, and for models with a text in their entries.
+// boot starts the server of a pod, and checks that it has every vector store. models contains pairs of a model and a
+// text that the entry of the model must contain.
 func (r *rolling) boot(t *testing.T, p pod, models ...string) *llamaStack {
 	t.Helper()
 	server, err := r.stack.serve(t, p, func(server *llamaStack) error {
@@ -123,7 +124,7 @@ func (r *rolling) boot(t *testing.T, p pod, models ...string) *llamaStack {
 	return server
 }
 
-// keeps returns an error unless the server has every vector store that clients created.
+// keeps returns an error if the server does not have every vector store that clients created.
 func (r *rolling) keeps(ctx context.Context, server *llamaStack) error {
 	if len(r.made) == 0 {
 		return errors.New("no vector store was created")
@@ -165,7 +166,8 @@ func (r *rolling) startClient(t *testing.T, server *llamaStack) *makingClient {
 				return
 			case <-tick.C:
 			}
-			// The request does not use the client's context, because a request that was answered must be recorded.
+			// The request does not end with the client's context, because the client must record every vector store that the
+			// server creates.
 			id, err := server.createVectorStore(context.WithoutCancel(ctx), "of a client", "faiss", r.public("embed", ""))
 			if err != nil {
 				c.err = err

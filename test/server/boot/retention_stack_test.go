@@ -19,14 +19,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// These are the stores in which a stack can keep its state, as values of spec.storage.kv.type.
+// These are the types of stores for the state of a stack, as values of spec.storage.kv.type.
 const (
 	onSQLite   = "sqlite"
 	onRedis    = "redis"
 	onPostgres = "postgres"
 )
 
-// keptStack is a stack whose spec changes while its state stays.
+// keptStack is a stack whose spec changes while its state is preserved.
 type keptStack struct {
 	sample
 	rel   *release.Release
@@ -34,12 +34,12 @@ type keptStack struct {
 	base  []byte
 	root  string
 	on    place
-	env   []string // additions of the machine to the environment of the pod
+	env   []string // additional environment variables of the pod on this machine
 	mu    sync.Mutex
 	times []int // the durations of the script before the start, in milliseconds
 }
 
-// newKeptStack returns a stack with an empty state of the given kind.
+// newKeptStack returns a stack with an empty state in a store of the given type.
 func newKeptStack(t *testing.T, rel *release.Release, store string, base []byte) *keptStack {
 	t.Helper()
 	k := &keptStack{
@@ -79,7 +79,7 @@ func secretKey(name, key string) map[string]any {
 	return map[string]any{"secretKeyRef": map[string]any{"name": name, "key": key}}
 }
 
-// change edits the spec like a user, so the object gets a new generation.
+// change edits the spec as a user does, so the object gets a new generation.
 func (k *keptStack) change(t *testing.T, edit func(spec map[string]any)) {
 	t.Helper()
 	k.edit(t, edit)
@@ -96,7 +96,7 @@ func (k *keptStack) render(t *testing.T) pod {
 	return p
 }
 
-// run starts the programs of a pod.
+// run starts the programs of a pod, and records the output of the program that updates the registry.
 func (k *keptStack) run(t *testing.T, p pod) (*llamaStack, error) {
 	t.Helper()
 	server, err := startServer(t, boot{
@@ -127,7 +127,7 @@ func (k *keptStack) run(t *testing.T, p pod) (*llamaStack, error) {
 	return server, err
 }
 
-// maxHung is the maximum number of starts until a server answers.
+// maxHung is the maximum number of times that a server is started until it answers.
 const maxHung = 3
 
 // serve starts the programs of a pod and uses the server. A server that hangs (see answerTimeout) is started again.

@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// TestRetention changes a stack step by step. After each step, it checks that clients have not lost data, and that the
+// TestRetention changes a stack step by step. After each step, it checks that no data of clients was lost, and that the
 // server serves the resources that the spec declares.
 func TestRetention(t *testing.T) {
 	report := newRetentionReport(t)
@@ -58,8 +58,9 @@ func eachRetained(
 	}
 }
 
-// retentionScope returns the releases and stores. For make test-retention, it returns every store, and otherwise the
-// two stores that differ most. Without RELEASES, it returns the default release and the newest release.
+// retentionScope returns the releases and stores to test. For `make test-retention`, it returns all stores, and
+// otherwise the two stores that differ most. If RELEASES is not set, it returns the default release and the newest
+// release.
 func retentionScope(t *testing.T) (releases []*release.Release, stores []string) {
 	t.Helper()
 	stores = []string{onSQLite, onRedis}
@@ -74,11 +75,11 @@ func retentionScope(t *testing.T) (releases []*release.Release, stores []string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// In 0.2, a repeated registration replaces the first registration.
+	// In these releases, a repeated registration replaces the first registration, so they are omitted.
 	return slices.DeleteFunc(releases, func(rel *release.Release) bool { return rel.Runtime.RegistryReplaces }), stores
 }
 
-// lineOf returns the release of a line or a version.
+// lineOf returns the release for a line or a version.
 func lineOf(t *testing.T, name string) *release.Release {
 	t.Helper()
 	match, err := release.Lookup(name)
@@ -92,8 +93,8 @@ func lineOf(t *testing.T, name string) *release.Release {
 type retention struct {
 	stack        *keptStack
 	ofClient     string // the id of the client's vector store
-	clientText   string // the content of the client's vector store
-	declaredText string // the content of the declared vector store
+	clientText   string // the text in the client's vector store
+	declaredText string // the text in the declared vector store
 	clientModel  string // the public id of the client's model, if clients of the release can register models
 }
 
@@ -105,7 +106,7 @@ func newRetention(t *testing.T, rel *release.Release, store string) *retention {
 	return r
 }
 
-// fill starts the stack for the first time.
+// fill starts the stack for the first time, and creates the data of clients.
 func (r *retention) fill(t *testing.T) {
 	r.stack.start(t, func(server *llamaStack) error { return r.use(t.Context(), server) })
 }
@@ -139,7 +140,7 @@ func (r *retention) try(t *testing.T, tc *retentionCase) {
 	})
 }
 
-// kept reports lost data of clients.
+// kept returns an error if data of clients is lost.
 func (r *retention) kept(ctx context.Context, server *llamaStack) error {
 	lost := server.wantEntry(ctx, vectorStoresPath, r.ofClient, "")
 	lost = errors.Join(lost, server.search(ctx, r.ofClient, r.clientText))
@@ -173,7 +174,7 @@ func (r *retention) model(t *testing.T, name string, set fields) {
 	})
 }
 
-// declare sets a base that declares one vector store with the given name, or none.
+// declare sets a base that declares one vector store with the given name, or no vector store if the name is empty.
 func (r *retention) declare(t *testing.T, name string) {
 	t.Helper()
 	var stores []any

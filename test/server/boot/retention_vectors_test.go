@@ -14,12 +14,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// vectorProvider is a kind of vector provider other than faiss.
+// vectorProvider describes a type of vector provider other than faiss.
 type vectorProvider struct {
 	kind string
 	// store is the store of the stack's state.
 	store string
-	// settings contains the settings of the provider for the servers of this machine.
+	// settings returns the settings of the provider for the servers on this machine.
 	settings func(t *testing.T, k *keptStack) fields
 }
 
@@ -93,7 +93,8 @@ func (r *retention) steps() []namedTest {
 	}
 }
 
-// sqliteVec adds a build of SQLite that can load extensions, because some builds of Python do not support them.
+// sqliteVec adds a build of SQLite that can load extensions, because the SQLite in some builds of Python does not
+// support extensions.
 func sqliteVec(t *testing.T, k *keptStack) fields {
 	t.Helper()
 	packages, err := realserver.InstallSQLite(t.Context())
@@ -104,7 +105,8 @@ func sqliteVec(t *testing.T, k *keptStack) fields {
 	return nil
 }
 
-// behind adds packages after those of the release, with a module that every Python of the pod loads first.
+// behind adds Python packages after the packages of the release. It uses a module that every Python process of the pod
+// loads first.
 func (k *keptStack) behind(t *testing.T, module, packages string) {
 	t.Helper()
 	path, err := filepath.Abs(module)
@@ -114,7 +116,7 @@ func (k *keptStack) behind(t *testing.T, module, packages string) {
 	k.env = append(k.env, "PYTHONPATH="+path, "PACKAGES_BEHIND="+packages)
 }
 
-// pgvector returns the settings for the stack's own database with the extension.
+// pgvector creates the extension in the stack's own database, and returns the settings for this database.
 func pgvector(t *testing.T, k *keptStack) fields {
 	t.Helper()
 	if _, err := k.on.db.query(t.Context(), "CREATE EXTENSION vector"); err != nil {
@@ -127,7 +129,8 @@ func pgvector(t *testing.T, k *keptStack) fields {
 	}
 }
 
-// chroma starts a separate server, adds its client library to the packages of the release, and returns the settings.
+// chroma starts a Chroma server, adds its client library to the packages of the release, and returns the settings for
+// this server.
 func chroma(t *testing.T, k *keptStack) fields {
 	t.Helper()
 	environment, err := realserver.InstallChroma(t.Context())

@@ -28,12 +28,12 @@ type stackCase struct {
 	shields   []string
 	// mcp lists the names of the MCP servers.
 	mcp []string
-	// single lists the APIs with at most one provider. * means all APIs.
+	// single is the API that must have at most one provider. * means all APIs.
 	single string
 }
 
-// model is a model of the object. For a request with this model, the server must send the name upstream to the model
-// server, with the Secret's token.
+// model is a model of the object. For a request with this model, the server must send a request with the model name in
+// upstream and with the Secret's token to the model server.
 type model struct {
 	provider, name, upstream string
 	secret, key              string
@@ -114,7 +114,7 @@ var stackCases = []stackCase{
 	},
 }
 
-// checkSingle checks that the server does not have other providers of an API from the base.
+// checkSingle checks that the server does not have additional providers of an API from the base.
 func checkSingle(t *testing.T, server *llamaStack, api string) {
 	t.Helper()
 	served, err := server.providers(t.Context())
@@ -129,7 +129,7 @@ func checkSingle(t *testing.T, server *llamaStack, api string) {
 	}
 }
 
-// TestStacksBoot boots every object on every line and checks the result on the server.
+// TestStacksBoot starts a server for every object and every line, and checks that the server matches the object.
 func TestStacksBoot(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		for _, tc := range stackCases {
@@ -168,18 +168,18 @@ func (tc *stackCase) check(t *testing.T, rel *release.Release) {
 		checkState(t, server, on.db, tc.again(t, rel, server, s))
 	}
 	if server.failed > 0 {
-		t.Logf("the first requests failed: %d", server.failed)
+		t.Logf("number of failed first requests: %d", server.failed)
 	}
 }
 
-// bootSample generates the pod and boots its programs, with its files below root.
+// bootSample generates the pod and starts its programs. The files of the pod are below root.
 func bootSample(t *testing.T, rel *release.Release, s sample, root string) *llamaStack {
 	t.Helper()
 	server, err := tryBoot(t, rel, s, root)
 	if failed, ok := errors.AsType[*bootError](err); ok && render.Workers(&s.stack.Spec) > 1 {
 		// Two processes that create the same tables in an empty database can conflict. The process that fails ends both, and
 		// the kubelet starts them again.
-		t.Logf("started again after: %s", strings.Join(exceptions(failed.log), "; "))
+		t.Logf("the server is started again after: %s", strings.Join(exceptions(failed.log), "; "))
 		server, err = tryBoot(t, rel, s, root)
 	}
 	if err != nil {
@@ -203,7 +203,7 @@ func tryBoot(t *testing.T, rel *release.Release, s sample, root string) (*llamaS
 	}
 	p := generate(t, rel, s, root)
 	if got := p.servesTLS(t); got != wantTLS {
-		t.Fatalf("the configuration has TLS: %t, want %t", got, wantTLS)
+		t.Fatalf("the configuration enables TLS: %t, want %t", got, wantTLS)
 	}
 	b.config, b.env, b.home, b.wrapper = p.config, p.env, p.home(t), p.wrapper
 	if rel.TopLevel.HasPath("server.workers") {
@@ -238,7 +238,7 @@ func checkProviders(t *testing.T, server *llamaStack, rel *release.Release, want
 	}
 	for _, provider := range want {
 		if _, ok := rel.API(provider.API); ok && !slices.Contains(served, provider) {
-			t.Errorf("/v1/providers has no %+v; it has %+v", provider, served)
+			t.Errorf("/v1/providers does not list %+v, only %+v", provider, served)
 		}
 	}
 	for _, provider := range served {
@@ -248,7 +248,7 @@ func checkProviders(t *testing.T, server *llamaStack, rel *release.Release, want
 	}
 }
 
-// checkList checks that the server lists the wanted ids. It may list more ids.
+// checkList checks that the server lists the expected ids. It may also list other ids.
 func checkList(t *testing.T, server *llamaStack, path string, want []string) {
 	t.Helper()
 	listed, err := server.list(t.Context(), path)
@@ -258,12 +258,12 @@ func checkList(t *testing.T, server *llamaStack, path string, want []string) {
 	}
 	for _, id := range want {
 		if !slices.Contains(listed, id) {
-			t.Errorf("%s has no %q; it has %q", path, id, listed)
+			t.Errorf("%s does not list %q, only %q", path, id, listed)
 		}
 	}
 }
 
-// public returns the id of a model for clients, from the release's data.
+// public returns the id of a model for clients, according to the release data.
 func (m *model) public(rel *release.Release) string {
 	models, _ := rel.Resource("models")
 	return models.Public(m.name, m.provider, m.upstream)
@@ -282,10 +282,10 @@ func checkModel(t *testing.T, server *llamaStack, rel *release.Release, models *
 		return
 	}
 	if said != answer {
-		t.Errorf("the answer of %q is %q, want %q", public, said, answer)
+		t.Errorf("the answer of the model %q is %q, want %q", public, said, answer)
 	}
 	headers := models.chats(m.upstream)
-	// A repeated request after an internal error may cause a repeated request of the server.
+	// If the test repeated a request after an internal error, the server may have sent more than one request.
 	asked := len(headers) > 0 && len(headers) <= 1+server.failed-before
 	if right := slices.Repeat([]string{"Bearer " + token}, len(headers)); !asked || !slices.Equal(headers, right) {
 		// The message omits the headers, because they may contain a secret.
@@ -320,17 +320,18 @@ func checkMCP(t *testing.T, server *llamaStack, rel *release.Release, names []st
 	answer := server.probed(t)
 	for _, name := range names {
 		if !slices.Contains(answer.MCPServers, v1alpha2.MCPServerStatus{ID: name}) {
-			t.Errorf("the prober does not get the MCP server %q, but %v", name, answer.MCPServers)
+			t.Errorf("the prober does not get the MCP server %q, only %v", name, answer.MCPServers)
 		}
 	}
 }
 
-// stateTimeout is the time limit until the server has written a chat in the background. With releases 0.6 to 0.8, this
-// takes up to a minute on a busy machine.
+// stateTimeout is the time limit for the server to write a chat in the background. With releases 0.6 to 0.8, this takes
+// up to a minute on a busy machine.
 const stateTimeout = 4 * time.Minute
 
-// again sends one more chat if two processes created the same tables in an empty database. The process that failed does
-// not store its chats, and any of the two may have received the first chat.
+// again returns a function that sends one more chat if the server has several processes. These processes may have
+// created the same tables in an empty database at the same time. The process that failed does not store its chats, and
+// it may have received the first chat.
 func (tc *stackCase) again(t *testing.T, rel *release.Release, server *llamaStack, s sample) func() error {
 	if render.Workers(&s.stack.Spec) == 1 {
 		return func() error { return nil }
@@ -342,7 +343,8 @@ func (tc *stackCase) again(t *testing.T, rel *release.Release, server *llamaStac
 }
 
 // checkState checks that the server stores its chats, in PostgreSQL if the object configures it. The server connects
-// and writes in the background, so a successful boot does not prove this. The function sends chats until one is stored.
+// and writes in the background, so a successful start does not show that chats are stored. The function sends chats
+// until one is stored.
 func checkState(t *testing.T, server *llamaStack, db *database, again func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), stateTimeout)
@@ -360,7 +362,7 @@ func checkState(t *testing.T, server *llamaStack, db *database, again func() err
 		}
 		select {
 		case <-ctx.Done():
-			t.Errorf("the server did not store a chat (last counts: %d of its own, %d in PostgreSQL, %v)", kept, rows, err)
+			t.Errorf("the server did not store a chat; at last, the server listed %d chats, and PostgreSQL contained %d (%v)", kept, rows, err)
 			return
 		case <-server.process.exited:
 			t.Errorf("the server ended before it stored a chat: %s", server.process.cmd.ProcessState)
@@ -385,7 +387,7 @@ func checkTable(t *testing.T, db *database, table string) {
 	}
 }
 
-// TestStackCases compares the table with the directories of objects.
+// TestStackCases checks that the table has a row for each file in the directories of objects.
 func TestStackCases(t *testing.T) {
 	var want, got []string
 	for _, pattern := range []string{filepath.Join(samples, "v1alpha2-*.yaml"), "testdata/*.yaml"} {
@@ -403,6 +405,6 @@ func TestStackCases(t *testing.T) {
 	slices.Sort(want)
 	slices.Sort(got)
 	if !slices.Equal(want, got) {
-		t.Errorf("the table boots %q, the directories have %q", got, want)
+		t.Errorf("the table contains %q, but the directories contain %q", got, want)
 	}
 }

@@ -27,17 +27,17 @@ import (
 // samples is the directory of the samples for users.
 const samples = "../../../config/samples"
 
-// sample is one file of config/samples: an object and its Secrets.
+// sample contains the object and the Secrets of one file, such as a file in config/samples.
 type sample struct {
 	stack   *v1alpha2.LlamaStackDistribution
 	secrets secrets
 	running *plan.Running // nil means that no earlier version of the stack runs
 }
 
-// secrets contains the values by the name of the Secret and the key in it.
+// secrets contains values, by the name of the Secret and by the key in it.
 type secrets map[string]map[string]string
 
-// values returns every value, to be removed from the test's output.
+// values returns all values. The tests remove them from their output.
 func (s secrets) values() []string {
 	var values []string
 	for _, data := range s {
@@ -81,7 +81,7 @@ func readSample(t *testing.T, file string) sample {
 	return s
 }
 
-// add decodes one document strictly: a typing error in a sample is an error.
+// add decodes one document strictly, so that an unknown field in a sample is an error.
 func (s *sample) add(document []byte) error {
 	var header struct {
 		Kind string `json:"kind"`
@@ -107,13 +107,13 @@ func (s *sample) add(document []byte) error {
 	return nil
 }
 
-// place contains the servers for a stack on this machine.
+// place contains the servers on this machine that a stack uses.
 type place struct {
 	models *upstream
 	db     *database
 	redis  *redisServer
 	mcp    string // URL of an MCP server
-	closed int    // a port without a listener, where a test needs one
+	closed int    // a port on which no program listens, for tests that need one
 }
 
 // startPlace starts the servers that the object uses.
@@ -129,8 +129,8 @@ func (s *sample) startPlace(t *testing.T) place {
 	return on
 }
 
-// fit changes the parts of a sample that must differ for a release, and on a machine without model servers, a database
-// of that name, or model weights. It does not change the other parts.
+// fit adapts a sample to a release and to this machine, which has no model weights and has its own model servers and
+// databases. It does not change other parts of the sample.
 func (s *sample) fit(t *testing.T, rel *release.Release, on place) {
 	t.Helper()
 	name := s.stack.Spec.Distribution.Name
@@ -157,15 +157,16 @@ func (s *sample) fit(t *testing.T, rel *release.Release, on place) {
 	}
 }
 
-// extensionByHand lists the release lines whose pgvector provider requires an existing extension. Later lines create
-// the extension.
+// extensionByHand lists the release lines whose pgvector provider requires that the extension exists. Later lines
+// create the extension.
 var extensionByHand = []string{"0.2", "0.3", "0.4"}
 
 func (s *sample) usesVectors() bool {
 	return s.stack.Spec.Providers != nil && s.stack.Spec.Providers.VectorIo != nil
 }
 
-// edit changes the spec in its written form, so that a single provider and a plain name keep their forms.
+// edit changes the spec in its written form, so that fields with two forms, such as a single provider or a plain name,
+// are not converted.
 func (s *sample) edit(t *testing.T, change func(spec map[string]any)) {
 	t.Helper()
 	data, err := json.Marshal(s.stack.Spec)
@@ -186,8 +187,8 @@ func (s *sample) edit(t *testing.T, change func(spec map[string]any)) {
 	}
 }
 
-// withoutAPIs removes the parts of APIs that the release does not have. The operator rejects them, with messages that
-// the engine's tests check.
+// withoutAPIs removes the parts of a spec for APIs that the release does not have. The operator rejects such parts, and
+// the engine's tests check the messages.
 func withoutAPIs(rel *release.Release, spec map[string]any) {
 	providers := mapping(spec, "providers")
 	for field := range providers {
@@ -200,7 +201,7 @@ func withoutAPIs(rel *release.Release, spec map[string]any) {
 	}
 }
 
-// fitProviders replaces endpoints with those of this machine's servers.
+// fitProviders replaces endpoints with the endpoints of the servers on this machine.
 func fitProviders(t *testing.T, spec map[string]any, on place) {
 	t.Helper()
 	for _, value := range mapping(spec, "providers") {
@@ -224,7 +225,7 @@ func fitProviders(t *testing.T, spec map[string]any, on place) {
 	}
 }
 
-// fitSecrets sets the credentials of this machine's servers.
+// fitSecrets sets the credentials of the servers on this machine.
 func (s *sample) fitSecrets(on place) {
 	if creds, ok := s.secrets["pg-creds"]; ok {
 		for key, value := range map[string]string{
@@ -240,7 +241,7 @@ func (s *sample) fitSecrets(on place) {
 	}
 }
 
-// mapping and list return the value at a path of the spec, or an empty one.
+// mapping and list return the mapping or the list at a path of the spec, or an empty value.
 func mapping(spec map[string]any, path ...string) map[string]any {
 	for _, key := range path {
 		spec, _ = spec[key].(map[string]any)
@@ -254,7 +255,7 @@ func list(spec map[string]any, path ...string) []any {
 	return entries
 }
 
-// moveEndpoint replaces the host of an endpoint with the host of another server. It keeps the path, or its absence.
+// moveEndpoint replaces the host of an endpoint with the host of another server. It does not change the path.
 func moveEndpoint(endpoint, server string) (string, error) {
 	from, err := url.Parse(endpoint)
 	if err != nil {

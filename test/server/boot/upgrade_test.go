@@ -12,13 +12,13 @@ import (
 )
 
 // TestUpgrade upgrades one stack with its data to every selected release, from the oldest to the newest. Each release
-// boots with the state of the previous release.
+// starts with the state of the previous release.
 func TestUpgrade(t *testing.T) {
 	releases, err := realserver.Releases()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// In 0.2, the data is in other files, in another form.
+	// Release 0.2 stores its data in other files and in another form.
 	releases = slices.DeleteFunc(releases, func(rel *release.Release) bool { return rel.Storage.Inline })
 	slices.SortFunc(releases, func(a, b *release.Release) int { return release.Compare(a.Version, b.Version) })
 	for _, file := range []string{"testdata/volume.yaml", "v1alpha2-postgres.yaml"} {

@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// upstream is a model server with the part of the OpenAI API that an inference provider needs. It answers for every
-// model, and records the clients.
+// upstream is a model server with the part of the OpenAI API that an inference provider needs. It answers requests for
+// any model, and records the Authorization headers of chat requests.
 type upstream struct {
 	url string
 
@@ -86,7 +86,7 @@ func (u *upstream) chat(w http.ResponseWriter, r *http.Request) {
 // dimension is the length of every vector of this model server.
 const dimension = 8
 
-// embeddings answers with a vector for each text, always the same one for the same text.
+// embeddings answers with a vector for each text. Equal texts have equal vectors.
 func (u *upstream) embeddings(w http.ResponseWriter, r *http.Request) {
 	var request struct {
 		Model    string          `json:"model"`
@@ -143,10 +143,10 @@ func floats(vector []float32) string {
 	return base64.StdEncoding.EncodeToString(data)
 }
 
-// autoListed is a model that the model server lists, but no object names.
+// autoListed is a model that the model server lists, but that no object declares.
 const autoListed = "auto-listed"
 
-// answer is the answer of every model.
+// answer is the answer of all models.
 const answer = "hello from upstream"
 
 func (u *upstream) record(r *http.Request, model string) {

@@ -12,19 +12,22 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// These are indexes in the part of a container's command before the image's entrypoint. This part is a shell, its
-// script, the program that updates the registry, and the program's arguments.
+// programAt and configAt are indexes in the part of a container's command before the image's entrypoint, and
+// wrapperWords is the number of words of this part. It consists of a shell, its script, the program that updates the
+// registry, and the program's arguments.
 const (
 	programAt    = 3
 	configAt     = 4
 	wrapperWords = 6
 )
 
-// becomes runs the command of an init container, and then replaces itself with the program after it.
+// becomes is a shell script that runs the command of an init container, and then replaces itself with the program after
+// it.
 const becomes = `/bin/sh -c "$0" "$1" "$2" "$3"; shift 3; exec "$@"`
 
-// wrapperOf returns the part of a pod's command that runs before its server, with paths of this machine. The command of
-// the server follows it. It is empty if the pod does not run a program before the server.
+// wrapperOf returns the beginning of a command that first updates the registry, as the pod does, and then runs the
+// server's command, which the caller appends. The paths are paths on this machine. The result is empty if the pod does
+// not update the registry.
 func (p *pod) wrapperOf(init []corev1.Container, command []string) []string {
 	if words := p.program(command); words != nil {
 		return words
@@ -37,7 +40,7 @@ func (p *pod) wrapperOf(init []corev1.Container, command []string) []string {
 	return nil
 }
 
-// program returns the beginning of a command that runs the program.
+// program returns the words at the beginning of a command that run the program, or nil if the command does not run it.
 func (p *pod) program(command []string) []string {
 	if len(command) < wrapperWords || command[programAt] != names.StartupDir+"/"+names.RegistryProgram {
 		return nil
@@ -47,13 +50,13 @@ func (p *pod) program(command []string) []string {
 	return words
 }
 
-// annotation returns the value of a variable that comes from an annotation of the pod.
+// annotation returns the value of a variable that refers to an annotation of the pod.
 func annotation(t *testing.T, variable corev1.EnvVar, annotations map[string]string) string {
 	t.Helper()
 	path := variable.ValueFrom.FieldRef.FieldPath
 	name, found := strings.CutPrefix(path, "metadata.annotations['")
 	if !found {
-		t.Fatalf("variable %s comes from %q, want an annotation", variable.Name, path)
+		t.Fatalf("variable %s refers to %q, want an annotation", variable.Name, path)
 	}
 	return annotations[strings.TrimSuffix(name, "']")]
 }

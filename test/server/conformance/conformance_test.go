@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// seed of the random cases.
+// seed is the seed of the random cases.
 const seed = 1
 
 // support returns the other programs that the checkers need.
@@ -55,7 +55,7 @@ type accepted struct {
 	*corpus.Outcome
 }
 
-// acceptedOf runs cases through the pipeline and counts those that are rejected.
+// acceptedOf runs cases through the pipeline. It returns the accepted configurations and the number of rejected cases.
 func acceptedOf(t *testing.T, cases []corpus.Case) (all []accepted, refused int) {
 	t.Helper()
 	for i := range cases {
@@ -72,7 +72,7 @@ func acceptedOf(t *testing.T, cases []corpus.Case) (all []accepted, refused int)
 	return all, refused
 }
 
-// count records the number of cases of a line that passed, for the table of all lines.
+// count records the numbers of passed cases and of all cases of a line, for the table of all lines.
 func count(t *testing.T, passed, all int) {
 	t.Helper()
 	t.Attr("cases", fmt.Sprintf("%d of %d", passed, all))

@@ -55,17 +55,17 @@ func TestInitialise(t *testing.T) {
 		}
 		slices.Sort(left)
 		t.Logf("omitted cases of %s:\n%s", rel.Line, strings.Join(left, "\n"))
-		t.Logf("initialise %s: %d configurations started, %d did not, the operator rejected %d cases, %d were omitted, %.0f s",
+		t.Logf("initialise %s: the server started with %d configurations and not with %d, the operator rejected %d cases, %d were omitted, %.0f s",
 			rel.Line, started, failed, refused, len(left), time.Since(begin).Seconds())
 		count(t, started, started+failed)
 		if started < leastStarts {
-			t.Errorf("only %d configurations started, want at least %d", started, leastStarts)
+			t.Errorf("the server started with only %d configurations, want at least %d", started, leastStarts)
 		}
 	})
 }
 
 const (
-	// leastStarts is the minimum number of configurations of a line that must start.
+	// leastStarts is the minimum number of configurations with which the server of a line must start.
 	leastStarts = 40
 	// randomStarts is the number of random cases.
 	randomStarts = 100
@@ -98,16 +98,17 @@ var services = map[string]string{
 	"vector_io/remote::milvus":        "Milvus",
 	"vector_io/remote::oci":           "an Oracle database and its wallet",
 	"vector_io/remote::pgvector":      "PostgreSQL with the vector extension",
-	"files/remote::s3":                "an S3 bucket and credentials of AWS",
-	"safety/remote::bedrock":          "credentials and a region of AWS",
-	"inference/remote::oci":           "an identity of Oracle's cloud",
-	"inference/remote::databricks":    "a workspace of Databricks",
+	"files/remote::s3":                "an S3 bucket and AWS credentials",
+	"safety/remote::bedrock":          "AWS credentials and a region",
+	"inference/remote::oci":           "an identity in Oracle Cloud",
+	"inference/remote::databricks":    "a Databricks workspace",
 	"vector_io/remote::elasticsearch": "Elasticsearch",
 	"vector_io/remote::infinispan":    "Infinispan",
 	"vector_io/remote::weaviate":      "Weaviate",
 }
 
-// needsMore returns the service or package that a configuration needs at its start in addition to the server, or "".
+// needsMore returns a provider type or backend of a configuration and the service to which it connects when the server
+// starts. It returns "" if there is none.
 func needsMore(config []byte, env map[string]string) string {
 	for _, kind := range append(corpus.Types(config, env), corpus.Backends(config)...) {
 		if service := services[kind]; service != "" {
@@ -117,23 +118,23 @@ func needsMore(config []byte, env map[string]string) string {
 	return ""
 }
 
-// outside returns the reason why a verdict is not about a rule of the checks, or "".
+// outside returns the reason why a verdict does not depend on a rule of the checks, or "".
 func outside(verdict realserver.Verdict) string {
 	if strings.Contains(verdict.Message, "is not available from provider") ||
 		strings.Contains(verdict.Message, "Connection error") {
 		return "in 0.5 and earlier, the server requests the model from the provider's public service"
 	}
 	if strings.Contains(verdict.Message, "offline mode is enabled") {
-		return "the provider sends requests to the service of Hugging Face"
+		return "the provider sends requests to Hugging Face"
 	}
 	if strings.Contains(verdict.Message, "PEM lib") {
-		return "the file that the case names does not contain a certificate"
+		return "the file in the case does not contain a certificate"
 	}
 	return ""
 }
 
-// sample returns all cases if RELEASES selects lines and SAMPLE is not set. Otherwise, it returns evenly distributed
-// cases, as many as the gate has time for.
+// sample returns all cases if RELEASES selects lines and SAMPLE is not set. Otherwise, it returns an evenly distributed
+// selection of sampleSize cases, because the time of the gate is limited.
 func sample(cases []corpus.Case) []corpus.Case {
 	if (realserver.Named() && os.Getenv("SAMPLE") == "") || len(cases) <= sampleSize {
 		return cases
@@ -156,7 +157,7 @@ func startUpstream(t *testing.T) *upstream {
 	u := &upstream{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		// TGI's answer with information about the server.
+		// TGI answers with information about the server.
 		var answer any = map[string]any{"model_id": "a", "max_total_tokens": 4096}
 		if strings.HasSuffix(r.URL.Path, "/models") {
 			answer = map[string]any{"object": "list", "data": u.models.Load()}
@@ -170,8 +171,8 @@ func startUpstream(t *testing.T) *upstream {
 	return u
 }
 
-// serve changes the models. If the name of a model differs from the provider's name for it, the list must not contain a
-// model of that name, because the server would reject both.
+// serve sets the listed models to the models of a configuration. If the name of a model differs from the provider's
+// name for it, the list must not also contain the former, because the server would reject both.
 func (u *upstream) serve(config []byte) {
 	models := []map[string]any{}
 	for _, id := range corpus.Models(config) {
@@ -180,13 +181,14 @@ func (u *upstream) serve(config []byte) {
 	u.models.Store(models)
 }
 
-// address matches the addresses of the services of the corpus, where no server answers.
+// address matches the addresses of services in the corpus. No server answers there.
 var address = regexp.MustCompile(`https?://[a-z0-9.-]+\.example(:[0-9]+)?`)
 
-// answered replaces the services in a configuration with a server that answers.
+// answered replaces the addresses of services in a configuration with the address of a server that answers.
 func answered(text, server string) string { return address.ReplaceAllString(text, server) }
 
-// atHome replaces the paths of the pod's volume with a directory of the test, and services with a server that answers.
+// atHome replaces the paths on the pod's volume with paths in a directory of the test, and the addresses of services
+// with the address of a server that answers.
 func atHome(t *testing.T, env map[string]string, server string) map[string]string {
 	t.Helper()
 	home := t.TempDir()

@@ -16,8 +16,8 @@ import (
 )
 
 // TestNegative checks that the server of a release rejects the configurations that the checks of the operator reject
-// because of the release data, and ignores the values that they report as ignored. If a check is intentionally
-// stricter, the server must react as the list of these checks states.
+// because of the release data, and ignores the values that they report as ignored. If a check is intentionally stricter
+// than the server, the server must react as the case states.
 func TestNegative(t *testing.T) {
 	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin, failed := time.Now(), 0
@@ -57,7 +57,8 @@ func TestNegative(t *testing.T) {
 	})
 }
 
-// swept returns all unusual values if RELEASES selects lines. Otherwise, it returns as many as the gate has time for.
+// swept returns all cases of corpus.Sweep if RELEASES selects lines. Otherwise, it returns only some of them, because
+// the time of the gate is limited.
 func swept(rel *release.Release) []corpus.Negative {
 	all := corpus.Sweep(rel)
 	if realserver.Named() {
@@ -70,8 +71,8 @@ func swept(rel *release.Release) []corpus.Negative {
 	return few
 }
 
-// sweepEach is the ratio of all unusual values to those in the gate. It has no common factor with their number, so that
-// the gate tries every value on some line.
+// sweepEach is the ratio of all cases to the cases in the gate. It has no common factor with the number of unusual
+// values, so that the gate tries every value for some key.
 const sweepEach = 11
 
 // leastRefused is the minimum number of mistakes of a line that the server must reject.
@@ -108,7 +109,7 @@ func ask(
 	return verdict
 }
 
-// differs returns the difference between a verdict and the verdict of the case, or "".
+// differs returns the difference between a verdict and the expectation of the case, or "".
 func differs(n *corpus.Negative, verdict realserver.Verdict) string {
 	switch {
 	case n.Answer == corpus.Refused && verdict.OK:
@@ -116,9 +117,9 @@ func differs(n *corpus.Negative, verdict realserver.Verdict) string {
 	case n.Answer == corpus.Refused && !regexp.MustCompile(n.Says).MatchString(verdict.Phase+" "+verdict.Message):
 		return fmt.Sprintf("the server rejects the configuration for a reason other than %q", n.Says)
 	case n.Answer != corpus.Refused && !verdict.OK:
-		return "the server rejects the configuration, but the case expects that it accepts it"
+		return "the server rejects the configuration, but according to the case, it accepts the configuration"
 	case n.Answer == corpus.Ignored && !verdict.Same:
-		return "the server reads the value, but the case expects that it ignores it"
+		return "the server reads the value, but according to the case, it ignores the value"
 	}
 	return ""
 }

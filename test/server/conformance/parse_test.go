@@ -15,7 +15,8 @@ import (
 // randomConfigs is the number of random configurations that each line reads.
 const randomConfigs = 500
 
-// TestParse checks that every line's own classes read the configurations that the checks of the operator accept for it.
+// TestParse checks that the classes of every line read the configurations that the checks of the operator accept for
+// the line.
 func TestParse(t *testing.T) {
 	eachLine(t, realserver.ReleasesToRead, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin := time.Now()

@@ -19,11 +19,11 @@ import (
 
 const (
 	seed = 1
-	// randomCases is small, because the tests with the real server run many more cases.
+	// randomCases is the number of random cases. It is small, because the tests with the real server run many more cases.
 	randomCases = 40
 )
 
-// made is a case with its outcome.
+// made is a case and its outcome.
 type made struct {
 	corpus.Case
 	outcome *corpus.Outcome
@@ -83,11 +83,11 @@ func TestCases(t *testing.T) {
 		names := map[string]bool{}
 		check := func(c *corpus.Case, first *corpus.Outcome) {
 			if names[c.Name] {
-				t.Errorf("two cases are called %s", c.Name)
+				t.Errorf("two cases have the name %s", c.Name)
 			}
 			names[c.Name] = true
 			if second := run(t, c); !bytes.Equal(first.Config, second.Config) || first.Refused != second.Refused {
-				t.Errorf("%s: another result for the same input", c.Name)
+				t.Errorf("%s: the result is different for the same input", c.Name)
 			}
 			checkOutcome(t, c, first)
 		}
@@ -121,13 +121,13 @@ func checkOutcome(t *testing.T, c *corpus.Case, o *corpus.Outcome) {
 		told = append(told, warning.String())
 	}
 	if text := strings.Join(told, "\n"); strings.Contains(text, corpus.Canary) {
-		t.Errorf("%s: the value of a Secret is shown:\n%s", c.Name, text)
+		t.Errorf("%s: the output contains the value of a Secret:\n%s", c.Name, text)
 	}
 	if o.Refused != "" {
 		return
 	}
 	if len(o.Config) == 0 {
-		t.Errorf("%s: neither a configuration nor an error", c.Name)
+		t.Errorf("%s: there is neither a configuration nor an error", c.Name)
 		return
 	}
 	if errs := recheck(c, o); errs != "" {
@@ -160,7 +160,7 @@ func TestRandomIsMostlyAccepted(t *testing.T) {
 			}
 		}
 		if limit := randomCases / 4; refused > limit && !rel.Storage.Inline {
-			t.Errorf("%d of %d are rejected, more than %d", refused, len(cases), limit)
+			t.Errorf("%d of %d cases are rejected, want at most %d", refused, len(cases), limit)
 		}
 	})
 }
@@ -208,7 +208,7 @@ func TestEveryFactHasACase(t *testing.T) {
 	})
 }
 
-// broken reports whether a fact belongs to a provider type that never starts, which is rejected.
+// broken reports whether a fact is about a provider type that never starts. The operator rejects such a type.
 func broken(rel *release.Release, fact string) bool {
 	_, at, _ := strings.Cut(fact, " ")
 	at, _, _ = strings.Cut(at, " ")
@@ -217,7 +217,8 @@ func broken(rel *release.Release, fact string) bool {
 	return ok && kind.Broken != ""
 }
 
-// TestRefused compares the rejected cases, each with its lines, with a golden file, so that a change is reviewed.
+// TestRefused compares the rejected cases and the lines that reject them with a golden file, so that every change is
+// reviewed.
 func TestRefused(t *testing.T) {
 	refused := map[string][]string{}
 	for _, line := range release.Lines() {
@@ -253,12 +254,12 @@ func TestLightStarter(t *testing.T) {
 		}
 		types := corpus.Types(config, nil)
 		if !slices.ContainsFunc(types, func(kind string) bool { return strings.HasPrefix(kind, "inference/remote::") }) {
-			t.Errorf("%s: no inference provider in %v", line, types)
+			t.Errorf("%s: there is no inference provider in %v", line, types)
 		}
 		for _, kind := range types {
 			api, name, _ := strings.Cut(kind, "/")
 			if found, ok := match.Release.Provider(api, name); !ok || corpus.Heavy(found) != "" {
-				t.Errorf("%s: %s is heavy or unknown", line, kind)
+				t.Errorf("%s: the provider type %s is unknown or needs large packages", line, kind)
 			}
 		}
 	}

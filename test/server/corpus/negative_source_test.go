@@ -16,16 +16,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/corpus"
 )
 
-// checked lists the packages in which every text for users needs a case. The rules of packages intent and validate are
-// about the form of an object and do not depend on the release. Their own tests have a case for each rule.
+// checked lists the packages in which every text for users needs a case. It does not contain the packages intent and
+// validate: their rules are about the form of an object and do not depend on the release, and their own tests have a
+// case for each rule.
 var checked = []string{
 	"internal/stackconfig", "internal/stackconfig/baseconfig", "internal/stackconfig/check", "internal/stackconfig/draft",
 	"internal/stackconfig/providers", "internal/stackconfig/resources", "internal/stackconfig/schema",
 	"internal/stackconfig/secretvalue", "internal/stackconfig/storage",
 }
 
-// toldElsewhere lists texts without a case, each with the reason. The test fails for a text that has a case, and for a
-// text that no longer exists.
+// toldElsewhere lists texts without a case and the reason for each of them. The test fails if such a text has a case or
+// no longer exists.
 var toldElsewhere = map[string]string{
 	"# LlamaStackDistribution: %s\n# Distribution: %s\n# Server release: %s\n":    header,
 	"# Generated. Change the LlamaStackDistribution, not this file.\n":            header,
@@ -36,18 +37,18 @@ var toldElsewhere = map[string]string{
 	"override config: %w":                                           override,
 	"override config: server must be a mapping, got %s":             override,
 	"%q is not a part of a connection string":                       "a defect: the parts are constants",
-	"%q is not an API; known APIs: %s":                              "package validate refuses what no release knows before",
-	"server release %s has no %s store of type %q; known types: %s": "every release has the types that the CRD has",
-	"required key is missing; its value must be %s":                 "the engine has words of its own for it",
-	"an unknown value":                                              "an alias, which is written out when a base is read",
-	"any value":                                                     "every value is one",
+	"%q is not an API; known APIs: %s":                              "package validate rejects such an API before",
+	"server release %s has no %s store of type %q; known types: %s": "every release has all types in the CRD",
+	"required key is missing; its value must be %s":                 "the engine has another message for this problem",
+	"an unknown value":                                              "the kind of an alias, and aliases are expanded when a base is read",
+	"any value":                                                     "the type of a key that accepts every value",
 	"%s of at least %s":                                             "no key has the limit",
 	"%s of at most %s":                                              "no key has the limit",
 	"%s and %d more":                                                many,
 	"and %d more errors":                                            many,
 	"and %d more warnings":                                          many,
-	"%s: the name of this model for clients is %q":                  "what a plan says of each model, no finding",
-	"text that matches ":                                            "every pattern has words of its own",
+	"%s: the name of this model for clients is %q":                  "the output of plan for each model, and not a message about a problem",
+	"text that matches ":                                            "the engine has a description for every pattern in the release data",
 	"a value other than ":                                           "the engine has no case of a key with excluded values: TestTextLimits of package schema",
 	"remove one of them":                                            external,
 	"is a credential in clear text, which everyone who can pull the image can read; ": labels,
@@ -57,16 +58,16 @@ var toldElsewhere = map[string]string{
 const (
 	header   = "the header of the file, not a message"
 	override = "the server reads an override unchanged: TestOverrideCopy"
-	external = "external providers are in images, which the cases do not have: TestGenerate/external"
-	labels   = "for a configuration that becomes the label of an image: TestClearText"
+	external = "the cases have no images with external providers: TestGenerate/external"
+	labels   = "only for a configuration in the label of an image: TestClearText"
 	many     = "TestManyFindings, TestManyNames: a case is one mistake"
 )
 
-// notForUsers lists files whose texts only a mistake in the release data can cause.
+// notForUsers lists files whose texts appear only if the release data contains a mistake.
 var notForUsers = []string{"parse.go"}
 
-// Every text of an error or a warning of the engine occurs in some negative case. Therefore, a new check without a case
-// fails the test.
+// Every text of an error or a warning of the engine occurs in some negative case, so that the test fails for a new
+// check without a case.
 func TestEveryCheckHasACase(t *testing.T) {
 	told := allTold(t)
 	texts := map[string]bool{}
@@ -75,13 +76,13 @@ func TestEveryCheckHasACase(t *testing.T) {
 			texts[text] = true
 			shown := pattern(text).MatchString(told)
 			if reason, excused := toldElsewhere[text]; shown == excused {
-				t.Errorf("%s: %q is in a case: %t; the reason in toldElsewhere: %q", dir, text, shown, reason)
+				t.Errorf("%s: the text %q occurs in a case: %t; its reason in toldElsewhere is %q", dir, text, shown, reason)
 			}
 		}
 	}
 	for text := range toldElsewhere {
 		if !texts[text] {
-			t.Errorf("%q is not a text of the engine any more", text)
+			t.Errorf("%q is no longer a text of the engine; remove it from toldElsewhere", text)
 		}
 	}
 }
@@ -106,7 +107,7 @@ func allTold(t *testing.T) string {
 	return b.String()
 }
 
-// textsIn returns the strings of a package's code that contain words, except those that are not messages.
+// textsIn returns the strings in a package's code that contain words, without strings that are not messages.
 func textsIn(t *testing.T, dir string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -138,11 +139,11 @@ func textsIn(t *testing.T, dir string) []string {
 	return slices.Compact(texts)
 }
 
-// words matches two words: a key or the name of a field has one.
+// words matches a text with at least two words. A key or the name of a field has only one word.
 var words = regexp.MustCompile(`[a-z]{2,} +([a-z%(]|\S+ +[a-z])`)
 
-// isNoMessage reports whether the strings below a node are not messages, or are shown by other means. Examples are
-// imports, tags, patterns, panics, and the origins of values, which render --explain shows.
+// isNoMessage reports whether the strings below a node are not errors or warnings. Examples are imports, tags,
+// patterns, panics, and the origins of values, which `render --explain` prints.
 func isNoMessage(node ast.Node) bool {
 	switch n := node.(type) {
 	case *ast.ImportSpec, *ast.Field:
@@ -169,7 +170,7 @@ func nameOf(expr ast.Expr) string {
 
 var verb = regexp.MustCompile(`%[a-z]`)
 
-// pattern matches the results of a format.
+// pattern returns a regular expression that matches the results of a format.
 func pattern(format string) *regexp.Regexp {
 	parts := verb.Split(format, -1)
 	for i := range parts {

@@ -24,7 +24,7 @@ func TestNegatives(t *testing.T) {
 		names := map[string]bool{}
 		for _, n := range corpus.Negatives(rel) {
 			if names[n.Name] {
-				t.Errorf("two cases are called %s", n.Name)
+				t.Errorf("two cases have the name %s", n.Name)
 			}
 			names[n.Name] = true
 			lines, refusal, err := n.Told()
@@ -65,7 +65,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// checkTold returns the problem with the lines that a user reads, or "".
+// checkTold returns a problem in the lines that a user reads, or "".
 func checkTold(n *corpus.Negative, lines []string, refusal bool) string {
 	text := strings.Join(lines, "\n")
 	switch {
@@ -118,7 +118,7 @@ func TestNegativeTexts(t *testing.T) {
 	golden.Dir(t, "testdata/negative", got)
 }
 
-// telling contains the lines about one topic.
+// telling contains the texts of the cases about one topic.
 type telling struct {
 	// heads lists the cases in the order of their first appearance, and texts contains the releases for each text of a
 	// case.

@@ -28,7 +28,7 @@ func newest(t *testing.T, test func(t *testing.T, in interpreter)) {
 	})
 }
 
-// TestTimeLimit checks that the program ends when it takes too long, and that it reports this.
+// TestTimeLimit checks that the program ends at its time limit, and that its message reports this.
 func TestTimeLimit(t *testing.T) {
 	const hangs = `import sys, time
 sys.path.insert(0, sys.argv.pop(1))
@@ -51,7 +51,7 @@ sys.exit(external_providers.main())
 	})
 }
 
-// TestLibraries checks which libraries of the server's image the program needs.
+// TestLibraries checks the messages for libraries that the program needs and that the server's image does not contain.
 func TestLibraries(t *testing.T) {
 	newest(t, func(t *testing.T, in interpreter) {
 		libraries := func(links map[string]string) string {
@@ -94,7 +94,7 @@ func TestLibraries(t *testing.T) {
 	})
 }
 
-// TestDisk checks the message when the volume is full.
+// TestDisk checks the message for a full volume.
 func TestDisk(t *testing.T) {
 	newest(t, func(t *testing.T, in interpreter) {
 		w := extra()
@@ -122,18 +122,19 @@ func TestWithoutTerminationLog(t *testing.T) {
 	})
 }
 
-// TestMessagesOmitEnvironment checks that no message shows the values of environment variables, which might be secrets.
+// TestMessagesOmitEnvironment checks that no message contains the values of environment variables, because they may be
+// secret.
 func TestMessagesOmitEnvironment(t *testing.T) {
 	newest(t, func(t *testing.T, in interpreter) {
 		v := in.volume(t, from(Echo().With(SpecFile, "x: ${SECRET}")))
 		_, output := v.install(t, "SECRET=canary", "canary=SECRET")
 		if strings.Contains(output, "canary") {
-			t.Errorf("the program shows the environment:\n%s", output)
+			t.Errorf("the output of the program contains values from the environment:\n%s", output)
 		}
 	})
 }
 
-// TestTime checks that a provider adds less than a second to the start of a pod.
+// TestTime checks that a provider adds at most one second to the start of a pod.
 func TestTime(t *testing.T) {
 	eachRelease(t, func(t *testing.T, in interpreter) {
 		v := in.volume(t, echo(), echo().second())
@@ -151,7 +152,7 @@ func TestTime(t *testing.T) {
 	})
 }
 
-// packages returns the directory with the release's packages.
+// packages returns the directory of the release's Python packages.
 func (in interpreter) packages(t *testing.T) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(filepath.Dir(in.python), "..", "lib", "python3.*", "site-packages"))
@@ -161,7 +162,7 @@ func (in interpreter) packages(t *testing.T) string {
 	return found[0]
 }
 
-// wrapper returns the path of a shell script with one line.
+// wrapper writes a shell script with one command, and returns its path.
 func wrapper(t *testing.T, line string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "wrapper")
@@ -171,7 +172,7 @@ func wrapper(t *testing.T, line string) string {
 	return path
 }
 
-// file writes a file with the content and returns its path.
+// file writes content to a file and returns the path of the file.
 func file(t *testing.T, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")

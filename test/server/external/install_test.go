@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestInstall installs the provider that answers chats.
+// TestInstall installs the provider that answers chat requests.
 func TestInstall(t *testing.T) {
 	eachRelease(t, func(t *testing.T, in interpreter) {
 		v := in.volume(t, echo())
@@ -44,8 +44,8 @@ func TestInstall(t *testing.T) {
 	})
 }
 
-// TestRunsTwice checks that the container can run again after a success, after a failure, and after the other
-// containers have also run again.
+// TestRunsTwice checks that the container of the program can run again: after a success, after a failure, and after the
+// other init containers have also run again.
 func TestRunsTwice(t *testing.T) {
 	eachRelease(t, func(t *testing.T, in interpreter) {
 		v := in.volume(t, echo())
@@ -123,7 +123,7 @@ func TestConfiguration(t *testing.T) {
 					t.Errorf("configuration (-want +got):\n%s", diff)
 				}
 				if got := v.read(t, "config/beside.txt"); got != "beside" {
-					t.Errorf("the content of the file next to the configuration is %q", got)
+					t.Errorf("the other file in the directory of the configuration contains %q", got)
 				}
 				if entries, err := os.ReadDir(filepath.Join(v.dir, "config")); err != nil || len(entries) != 2 {
 					t.Errorf("the directory contains %v (%v), want two files", entries, err)
@@ -141,7 +141,7 @@ type wheelCase struct {
 	manifest string
 }
 
-// TestWheels checks which wheels are installed, and how.
+// TestWheels checks which wheels the program installs, and which files.
 func TestWheels(t *testing.T) {
 	spec := EchoSpec()
 	spec.Wheel = ""
@@ -238,11 +238,11 @@ func (test wheelCase) check(t *testing.T, in interpreter, yaml string) {
 	}
 	if want := strings.ReplaceAll(test.manifest, "SERVER", yaml); want != "" &&
 		want != v.read(t, "installed-packages.txt") {
-		t.Errorf("installed packages are %q, want %q", v.read(t, "installed-packages.txt"), want)
+		t.Errorf("the installed packages are %q, want %q", v.read(t, "installed-packages.txt"), want)
 	}
 }
 
-// TestTwoProviders checks which files and packages two providers may share.
+// TestTwoProviders checks how the program installs files and packages that two providers share.
 func TestTwoProviders(t *testing.T) {
 	words := Words()
 	words.Files = map[string]string{"acme_words.py": "WORD = 'world'\n", "tests.py": "second"}
@@ -268,7 +268,7 @@ other acme-words 2.1 (of an earlier provider)
 		}
 		for _, want := range []string{"provider_id: echo\n    provider_type: \"remote::acme-echo\"\n    module: \"acme.echo\"\n", "provider_id: other\n    provider_type: \"remote::acme-other\"\n    module: \"acme.other\"\n"} {
 			if got := v.read(t, "config/config.yaml"); !strings.Contains(got, want) {
-				t.Errorf("the configuration lacks %q:\n%s", want, got)
+				t.Errorf("the configuration does not contain %q:\n%s", want, got)
 			}
 		}
 

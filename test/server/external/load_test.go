@@ -13,7 +13,7 @@ import (
 )
 
 // TestHowReleasesLoad runs the code of the releases and checks how they use module and provider_type. The comment of
-// the package describes the result. All releases do the same, except that 0.2 does not support lists.
+// the package describes the result. All releases behave in the same way, except that 0.2 does not support lists.
 func TestHowReleasesLoad(t *testing.T) {
 	want := map[string]string{
 		"one":                            "found with the type remote::one",

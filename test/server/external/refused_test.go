@@ -22,18 +22,18 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden file")
 
-// refusedFile contains the message for each bad input. A name in capitals replaces each part that differs between
-// releases or machines.
+// refusedFile contains the message for each bad input. A word in capital letters replaces each part that differs
+// between releases or machines.
 const refusedFile = "testdata/refused.txt"
 
 // badInput is a stack that the program rejects.
 type badInput struct {
 	providers []provider
-	// prepare changes the volume after the images were copied.
+	// prepare changes the volume after the images have been copied.
 	prepare func(t *testing.T, v *volume)
 }
 
-// badInputs returns the cases of all files.
+// badInputs returns the cases of all test files.
 func badInputs(rel *release.Release) map[string]badInput {
 	all := map[string]badInput{}
 	for _, cases := range []map[string]badInput{
@@ -45,8 +45,8 @@ func badInputs(rel *release.Release) map[string]badInput {
 	return all
 }
 
-// TestRefused checks that the program rejects each bad input, with a message that names the provider and a remedy. The
-// server must not see any file of the rejected provider, and the program must not write outside of the volume.
+// TestRefused checks that the program rejects each bad input with a message that contains the provider and a remedy. No
+// file of the rejected provider may be available to the server, and the program must not write outside the volume.
 func TestRefused(t *testing.T) {
 	want := readRefused(t)
 	var mu sync.Mutex
@@ -54,7 +54,7 @@ func TestRefused(t *testing.T) {
 	t.Run("releases", func(t *testing.T) {
 		eachRelease(t, func(t *testing.T, in interpreter) {
 			if offered := release.Offered(); in.rel.Line != offered[len(offered)-1] && !realserver.Named() {
-				t.Skip("the test checks the messages with the newest release and with the releases in RELEASES")
+				t.Skip("this test runs only with the newest release and with the releases in RELEASES")
 			}
 			for name, bad := range badInputs(in.rel) {
 				t.Run(name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func (in interpreter) refusal(t *testing.T, bad badInput) string {
 		}
 	}
 	if _, err := os.Stat(outside); err == nil {
-		t.Error("a file was written outside of the volume")
+		t.Error("the program wrote a file outside the volume")
 	}
 	return in.neutral(v, fmt.Sprintf("%s (%s): %s", refused.Provider, refused.Image, refused.Message))
 }
@@ -149,7 +149,7 @@ func writeRefused(t *testing.T, messages map[string]string) {
 	writeFile(t, refusedFile, strings.TrimSuffix(out.String(), "\n"))
 }
 
-// badMetadata returns images whose metadata file is wrong.
+// badMetadata returns images whose metadata file is invalid.
 func badMetadata() map[string]badInput {
 	file := EchoSpec().YAML()
 	with := func(content string) badInput {
@@ -221,7 +221,7 @@ func badModules() map[string]badInput {
 	}
 }
 
-// badSurroundings returns faults of the pod.
+// badSurroundings returns faults of the pod instead of the image.
 func badSurroundings() map[string]badInput {
 	return map[string]badInput{
 		"pod: nothing was copied": {providers: []provider{echo()}, prepare: func(t *testing.T, v *volume) {

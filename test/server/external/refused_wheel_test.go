@@ -14,7 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// with returns a stack with the provider that answers chats, whose image also contains another wheel.
+// with returns a stack with the provider that answers chat requests. The image of the provider also contains another
+// wheel.
 func with(wheel Wheel) badInput {
 	return badInput{providers: []provider{from(New(EchoSpec(), EchoWheel(), Words(), wheel))}}
 }
@@ -128,7 +129,7 @@ func huge(w Wheel) string {
 	content := w.Content()
 	reader, err := zip.NewReader(strings.NewReader(content), int64(len(content)))
 	if err != nil {
-		panic(fmt.Sprintf("external: read archive: %v", err)) // Content wrote it
+		panic(fmt.Sprintf("external: read archive: %v", err)) // Content wrote this archive
 	}
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)

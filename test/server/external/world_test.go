@@ -42,7 +42,7 @@ func eachRelease(t *testing.T, test func(t *testing.T, in interpreter)) {
 	}
 }
 
-// interpreter is the Python of a release.
+// interpreter is the Python interpreter of a release.
 type interpreter struct {
 	rel    *release.Release
 	python string
@@ -61,7 +61,7 @@ type provider struct {
 	image  Image
 }
 
-// echo returns the provider that answers chats, from an image without a label.
+// echo returns the provider that answers chat requests, from an image without a label.
 func echo() provider { return from(Echo()) }
 
 // from returns an inference provider from an image without a label.
@@ -78,7 +78,7 @@ func (p provider) second() provider {
 	return p
 }
 
-// labelled returns the provider as the label of an image describes it.
+// labelled returns the provider with a type and a module, as from the label of an image.
 func (p provider) labelled(kind, module string) provider {
 	p.Type, p.Module = kind, module
 	return p
@@ -101,7 +101,7 @@ func (in interpreter) volume(t *testing.T, providers ...provider) *volume {
 	return v
 }
 
-// copy does the work of the init containers before the program.
+// copy copies the images to the volume, as the init containers before the program do.
 func (v *volume) copy(t *testing.T) {
 	t.Helper()
 	for _, p := range v.providers {
@@ -131,7 +131,7 @@ func configuration(providers []provider) string {
 	return text
 }
 
-// refusal is the program's termination message.
+// refusal contains the program's termination message.
 type refusal struct{ Provider, Image, Message string }
 
 // install runs the program. It returns the output and the rejection, which is nil when the program succeeds.
@@ -156,7 +156,7 @@ func (v *volume) installList(t *testing.T, list string, env ...string) (*refusal
 	text, err := os.ReadFile(log)
 	if runErr == nil {
 		if err == nil {
-			t.Errorf("the program succeeded and left the message %q", text)
+			t.Errorf("the program succeeded, but wrote the message %q", text)
 		}
 		return nil, output.String()
 	}
@@ -176,7 +176,7 @@ func (v *volume) installList(t *testing.T, list string, env ...string) (*refusal
 	return &found, output.String()
 }
 
-// mustInstall runs the program and fails when it does.
+// mustInstall runs the program, and fails the test if the program fails.
 func (v *volume) mustInstall(t *testing.T) string {
 	t.Helper()
 	refused, output := v.install(t)
@@ -186,7 +186,7 @@ func (v *volume) mustInstall(t *testing.T) string {
 	return output
 }
 
-// read returns the content of a file on the volume.
+// read returns the contents of a file on the volume.
 func (v *volume) read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(v.dir, path))
@@ -196,7 +196,7 @@ func (v *volume) read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// tree returns the files on the volume, with the content of files and the target of links.
+// tree returns the files on the volume, with the contents of files and the targets of links.
 func (v *volume) tree(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}

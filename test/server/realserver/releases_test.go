@@ -34,8 +34,8 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// TestReleasesOfEveryRun checks that, without RELEASES, every line reads configurations, and that lines with changed
-// data also start.
+// TestReleasesOfEveryRun checks that, if RELEASES is not set, every line reads configurations, and lines with changed
+// data are also started.
 func TestReleasesOfEveryRun(t *testing.T) {
 	t.Setenv(releasesVariable, "")
 	if Named() {

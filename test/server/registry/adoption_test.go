@@ -14,14 +14,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// These are digests of sets of resources, in the form that earlier versions of the operator used in names.
+// These are digests of sets of resources. Earlier versions of the operator used such digests in the names of
+// registries.
 const (
 	today     = "1a2b3c4d"
 	yesterday = "00000001"
 	lastYear  = "00000002"
 )
 
-// earlier returns the place of the registry in which an earlier version of the operator kept the current resources.
+// earlier returns the location of the registry in which an earlier version of the operator stored the current
+// resources.
 func (w *world) earlier() string {
 	if w.store == "kv_sqlite" {
 		return "${env.SQLITE_STORE_DIR:=~/never}/registry-" + today + ".db"
@@ -29,8 +31,8 @@ func (w *world) earlier() string {
 	return w.base + "-" + today
 }
 
-// former writes the registry of an earlier version of the operator for a set of resources. Without a digest, it writes
-// the registry of a configuration without resources.
+// former writes the registry of an earlier version of the operator for a set of resources. If the digest is empty, it
+// writes the registry of a configuration without resources.
 func (w *world) former(t *testing.T, digest string, things ...[]any) {
 	t.Helper()
 	r := request{Config: config{}.text(w), Env: w.env, Do: things}
@@ -66,7 +68,7 @@ func TestAdoption(t *testing.T) {
 			"vector_store:vs_today", "vector_store:vs_yesterday",
 		}
 		if w.model("a", "real/a") != "model:vllm/a" {
-			want = append(want, "model:vllm/a") // in this release, the id differs from that of the declared model
+			want = append(want, "model:vllm/a") // in this release, the id differs from the id of the declared model
 		}
 		if w.store != "kv_sqlite" {
 			w.former(t, "", vectorStore("vs_plain"), registeredModel("of-the-plain-name", "vllm", client))
@@ -78,8 +80,8 @@ func TestAdoption(t *testing.T) {
 			t.Fatalf("(-want +got):\n%s\n%s", diff, output)
 		}
 
-		// The program adopts a registry only once. Entries that a client deletes afterwards stay deleted, also with other
-		// resources.
+		// The program adopts a registry only once. It does not restore entries that a client deletes afterwards, even if the
+		// resources change.
 		w.do(t, c, []any{"delete", "vector_store", "vs_old"})
 		w.restart(t, c, "--earlier", strings.Replace(w.earlier(), today, lastYear, 1))
 		if slices.Contains(w.ids(t, c), "vector_store:vs_old") {
@@ -99,7 +101,7 @@ func TestAdoption(t *testing.T) {
 	})
 }
 
-// TestAdoptionWithoutResources shows that a stack that never declared resources also keeps its models.
+// TestAdoptionWithoutResources shows that the program also adopts the models of a stack that never declared resources.
 func TestAdoptionWithoutResources(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		w.former(t, "", vectorStore("vs_plain"), registeredModel("mine", "vllm", "via_register_api"))
@@ -136,7 +138,7 @@ func TestFilesOfOlderReleases(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		writeFile(t, w.formerFile("deadbeef"), "this is no database, and long enough to be looked at")
+		writeFile(t, w.formerFile("deadbeef"), "this file is not a database, but long enough to be read")
 		output := w.restart(t, c, "--earlier", strings.Replace(w.earlier(), today, "ffffffff", 1))
 		if got := w.entries(t, c)["vector_store:vs_1"].Name; got != lastYear {
 			t.Errorf("the entry is from %q, want the entry of the newest file", got)
@@ -144,18 +146,20 @@ func TestFilesOfOlderReleases(t *testing.T) {
 		if !strings.Contains(output, "skipped registry-deadbeef.db") {
 			t.Errorf("the output does not report the file that cannot be read:\n%s", output)
 		}
-		// If a file appears later, the program adopts it then, because users may go back to an older operator for some time.
+		// If a file is created later, the program adopts it at the next start, because users may return to an older operator
+		// for some time.
 		w.ask(t, request{Config: c.text(w), Env: w.env, DBPath: w.formerFile("00000003"), Do: [][]any{vectorStore("vs_2")}})
 		if !w.prefixed() {
 			w.restart(t, c, "--earlier", w.earlier())
 			if !slices.Contains(w.ids(t, c), "vector_store:vs_2") {
-				t.Error("the program did not adopt the file that appeared later")
+				t.Error("the program did not adopt the file that was created later")
 			}
 		}
 	})
 }
 
-// TestCarry shows that releases with namespaces keep the registry and the data of vector providers in a file of 0.8.
+// TestCarry shows that releases with namespaces take over the registry and the data of vector providers from a file of
+// 0.8.
 func TestCarry(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world) {
 		if !w.rel.Runtime.RegistryKeepsNamespace {
@@ -211,8 +215,8 @@ func TestCarry(t *testing.T) {
 	})
 }
 
-// TestPreflight shows that a preflight pod clears its own namespace and changes no other namespace, even for a stack
-// that has the name of such a pod.
+// TestPreflight shows that a preflight pod clears only its own namespace, and does not change another namespace, even
+// if a stack has the same name as such a pod.
 func TestPreflight(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -226,7 +230,7 @@ func TestPreflight(t *testing.T) {
 		} else {
 			output := pod.run(t, c)
 			if diff := cmp.Diff(before, w.ids(t, c)); diff != "" {
-				t.Fatalf("a preflight pod without its own namespace changed the namespace of the stack (-want +got):\n%s\n%s", diff, output)
+				t.Fatalf("a preflight pod without its own namespace changed the stack's namespace (-want +got):\n%s\n%s", diff, output)
 			}
 			pod.env["LLS_REGISTRY"] = w.namespace() + "/preflight"
 		}

@@ -12,15 +12,14 @@ import (
 
 const modelA = `{model_id: a, provider_id: vllm, provider_model_id: real/a}`
 
-// change is a change of a configuration, and its effect on the registry.
+// change describes a change of a configuration and its effect on the registry.
 type change struct {
 	name          string
-	list          string // the list that the change is in, for releases that have it
+	list          string // the list that the change affects; the case runs only for releases with this list
 	before, after config
 	// between are the registrations by providers and clients before the change.
 	between [][]any
-	// conflicts is true if the server does not start without the program. sinceConflicts is the first line for which this
-	// is the case.
+	// conflicts reports whether the server does not start after the change if the program does not run.
 	conflicts  func(w *world) bool
 	want, gone func(w *world) []string
 	// check makes additional checks of the registry after the change.
@@ -134,8 +133,8 @@ var changes = []change{
 	},
 }
 
-// TestChanges makes each change of a configuration when the registry also contains registrations of clients. It shows
-// with which changes the server would not start without the program.
+// TestChanges makes each change of a configuration while the registry also contains registrations of clients. It also
+// shows after which changes the server would not start without the program.
 func TestChanges(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		for _, c := range changes {
@@ -148,7 +147,7 @@ func TestChanges(t *testing.T) {
 				clients := [][]any{vectorStore("vs_1"), registeredModel("mine", "vllm", "via_register_api")}
 				w.do(t, c.before, append(clients, c.between...)...)
 				if c.conflicts != nil && c.conflicts(w) && w.boot(t, c.after) == "" {
-					t.Error("the server also starts without the program, so the case is useless")
+					t.Error("the server also starts without the program, so the case does not test anything")
 				}
 				w.env["LLS_GENERATION"] = "stack-1/2"
 				w.restart(t, c.after)
@@ -177,7 +176,8 @@ func TestChanges(t *testing.T) {
 	})
 }
 
-// TestAgain shows that a second run changes nothing, and that the first start creates the list and its directory.
+// TestAgain shows that a second run of the program changes nothing, and that the first run creates the list and its
+// directory.
 func TestAgain(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -196,8 +196,8 @@ func TestAgain(t *testing.T) {
 	})
 }
 
-// TestOlderPod shows that a pod of an older generation does not remove the entries that a newer pod declared, and that
-// a newer pod removes the entries that no pod declares.
+// TestOlderPod shows that a pod of an older generation does not remove entries that a newer pod declared, and that a
+// newer pod removes entries that no pod declares.
 func TestOlderPod(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		older, newer := declares(modelA), declares(modelA, `{model_id: b, provider_id: vllm}`)
@@ -244,7 +244,7 @@ func TestPublished(t *testing.T) {
 		}}
 		things = append(things, group)
 		if w.has("tool_groups") {
-			// In this release, a tool group may also be declared by a configuration or by a client.
+			// In this release, a configuration or a client may also declare a tool group.
 			want = append(want, "tool_group:builtin::websearch")
 		}
 		if w.has("scoring_fns") {

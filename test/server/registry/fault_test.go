@@ -45,7 +45,7 @@ func TestManyResources(t *testing.T) {
 	})
 }
 
-// TestAtOnce runs several programs at the same time while a client registers resources.
+// TestAtOnce runs the program several times at the same time while a client registers resources.
 func TestAtOnce(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -81,7 +81,7 @@ func TestAtOnce(t *testing.T) {
 	})
 }
 
-// oneRelease runs a test with the last release. It is for tests that do not depend on the release.
+// oneRelease runs a test only with the last release. It is for tests that do not depend on the release.
 func oneRelease(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	rel := releases(t)
@@ -90,7 +90,7 @@ func oneRelease(t *testing.T, test func(t *testing.T, w *world)) {
 	test(t, (&world{peer: p, rel: last, python: python, script: program(t)}).with(t, "kv_sqlite"))
 }
 
-// TestLockedFile shows that the program waits for a lock and gives up in time.
+// TestLockedFile shows that the program waits for a lock, and ends at its time limit if the lock is not released.
 func TestLockedFile(t *testing.T) {
 	oneRelease(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -134,7 +134,7 @@ func TestVolumes(t *testing.T) {
 	oneRelease(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
 		for _, tc := range []struct{ name, shell, want string }{
-			// Root can write to directories without write permission, unless their file system is mounted read-only.
+			// Root can write to directories without write permission, so the file system must be mounted read-only.
 			{"read-only", `chmod 0555 "$SQLITE_STORE_DIR"; chmod 0444 "$SQLITE_STORE_DIR"/*; exec "$@"`, "OperationalError"},
 			{"full", `ulimit -f 1; exec "$@"`, "OperationalError"},
 		} {
@@ -168,7 +168,7 @@ func TestVolumes(t *testing.T) {
 	})
 }
 
-// wrapper returns the path of a script that runs a command and passes its own arguments to it.
+// wrapper writes a script that runs a command with the script's arguments, and returns the path of the script.
 func wrapper(t *testing.T, command []string) string {
 	t.Helper()
 	quoted := make([]string, len(command))
@@ -182,8 +182,9 @@ func wrapper(t *testing.T, command []string) string {
 	return path
 }
 
-// TestBackendsThatRefuse runs the program with a wrong password, and with a backend that is down or does not answer. It
-// shows that the program prints one line within the time limit, and that the line does not contain the password.
+// TestBackendsThatRefuse runs the program with a wrong password, and with a backend that does not run or does not
+// answer. It shows that the program prints one line within the time limit, and that the line does not contain the
+// password.
 func TestBackendsThatRefuse(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		if w.store == "kv_sqlite" {
@@ -232,7 +233,7 @@ func TestBackendsThatRefuse(t *testing.T) {
 	})
 }
 
-// TestLibraries shows the result when a library of the image is missing, when only the server can import it, or when it
+// TestLibraries shows the result if the image does not contain a library, if only the server can import it, or if it
 // hangs in code that no signal interrupts.
 func TestLibraries(t *testing.T) {
 	const missing = `raise ModuleNotFoundError("No module named 'x'", name=__name__)`
@@ -257,7 +258,7 @@ time.sleep(100)`
 			return
 		}
 		c := declares(modelA)
-		w.env["LLS_REGISTRY_SECONDS"] = "120" // on a slow machine, the import of the server's classes takes a long time
+		w.env["LLS_REGISTRY_SECONDS"] = "120" // on a slow machine, importing the server's classes takes a long time
 		with := func(text string) *world {
 			dir := t.TempDir()
 			for _, name := range []string{"redis", "psycopg2", "asyncpg"} {
@@ -296,8 +297,8 @@ time.sleep(100)`
 	})
 }
 
-// TestDrivers runs the program with only one of the two libraries for PostgreSQL. If the release supports a connection
-// string, it also runs the program with one.
+// TestDrivers runs the program with only one of the two libraries for PostgreSQL. If the release supports connection
+// strings, it also runs the program with a connection string.
 func TestDrivers(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world) {
 		backend, _ := w.rel.Storage.Backend("kv_postgres")
@@ -329,8 +330,8 @@ func TestDrivers(t *testing.T) {
 	})
 }
 
-// TestTimeLimit shows that the program ends at the soft limit when a signal can interrupt it, and that it then has not
-// written a part of its changes.
+// TestTimeLimit shows that the program ends at the soft time limit if a signal can interrupt it, and that it then has
+// not written any changes.
 func TestTimeLimit(t *testing.T) {
 	oneRelease(t, func(t *testing.T, w *world) {
 		dir := t.TempDir()

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestListsThatCannotBeRead shows that an invalid list, for example one that a user wrote by hand, does no harm. The
-// program removes only entries of a valid list, and otherwise begins a new list.
+// TestListsThatCannotBeRead shows that an invalid list does not cause the loss of entries. The program removes only
+// entries that a valid list contains, and replaces an invalid list with a new list.
 func TestListsThatCannotBeRead(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -37,7 +37,7 @@ func TestListsThatCannotBeRead(t *testing.T) {
 				t.Errorf("after the list %.60q, the list is %v", list, got)
 			}
 		}
-		// Invalid generations count as 0, so no pod declares the entry any more.
+		// An invalid generation counts as 0, as if no pod declared the entry any more.
 		for _, since := range []string{`"x"`, `true`, `-1`, `null`, `1e400`, `[]`} {
 			w.do(t, c, registeredModel("was", "vllm", "via_register_api"),
 				[]any{"set", "llamastack.io:registry:declared", `{"version":1,"stack":"stack-1","declared":{"model:vllm/was":` + since + `}}`})
@@ -78,8 +78,8 @@ func TestEntriesThatDoNotParse(t *testing.T) {
 	})
 }
 
-// TestUnsetVariable shows that the program removes no entry when a variable of an entry is missing, because the server
-// does not start in this case.
+// TestUnsetVariable shows that the program does not remove an entry if a variable of a declared entry is not set,
+// because the server does not start in this case.
 func TestUnsetVariable(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		before := declares(modelA)
@@ -91,7 +91,7 @@ func TestUnsetVariable(t *testing.T) {
 	})
 }
 
-// TestConfigurations shows the result for configurations that the program cannot read.
+// TestConfigurations shows the output for configurations that the program cannot use.
 func TestConfigurations(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world) {
 		for _, tc := range []struct{ name, text, want string }{

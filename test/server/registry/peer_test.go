@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// peer is a process that runs the release's own Python and uses the release's classes.
+// peer is a process that runs peer.py with the release's own Python and uses the release's classes.
 type peer struct {
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
@@ -30,7 +30,7 @@ type request struct {
 	DBPath    string            `json:"db_path,omitempty"`
 }
 
-// startPeer starts the peer of a release and returns it with the release's Python.
+// startPeer starts the peer of a release, and returns the peer and the path of the release's Python.
 func startPeer(t *testing.T, version string) (*peer, string) {
 	t.Helper()
 	bin, err := realserver.Install(t.Context(), version)

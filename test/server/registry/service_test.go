@@ -17,14 +17,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// password is the password of Redis and PostgreSQL. It contains characters that a URL must encode. No output may
-// contain it.
+// password is the password of Redis and PostgreSQL. It contains characters that must be encoded in a URL. It must not
+// appear in any output.
 const password = "canary/with:odd@signs#and?%41+ [x]"
 
 const postgresUser = "llamastack"
 
-// unprivileged is the number of the user that runs PostgreSQL when root runs the test, because PostgreSQL does not run
-// as root. Every Linux system has a user with this number.
+// unprivileged is the user ID of PostgreSQL if the test runs as root, because PostgreSQL does not run as root. This
+// user ID is valid on every Linux system.
 const unprivileged = 65534
 
 // services are the servers that all tests share.
@@ -55,7 +55,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// start starts Redis and PostgreSQL. They end with the context, and at the latest with the test.
+// start starts Redis and PostgreSQL. They end when the context is done, and at the latest when the test process ends.
 func (s *services) start(ctx context.Context, dir string) error {
 	support, err := realserver.InstallSupport(ctx)
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *services) startPostgres(ctx context.Context, installation, dir string) 
 	server := exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(s.postgres),
 		"-c", "max_connections=200", "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off")
 	server.Dir, server.SysProcAttr = home, attributes
-	// At SIGINT, PostgreSQL ends without waiting for its clients.
+	// After SIGINT, PostgreSQL ends without waiting for its clients.
 	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
 	if err := server.Start(); err != nil {
 		return fmt.Errorf("start PostgreSQL: %w", err)
@@ -130,7 +130,7 @@ func (s *services) startPostgres(ctx context.Context, installation, dir string) 
 	return nil
 }
 
-// wait waits until Redis and PostgreSQL answer.
+// wait waits until Redis and PostgreSQL accept connections.
 func (s *services) wait(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

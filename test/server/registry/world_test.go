@@ -26,7 +26,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// releases returns the releases to try.
+// releases returns the releases with which the tests run.
 func releases(t *testing.T) []*release.Release {
 	t.Helper()
 	found, err := realserver.Releases()
@@ -39,10 +39,10 @@ func releases(t *testing.T) []*release.Release {
 // stores are the types of backends that can contain the registry.
 var stores = []string{"kv_sqlite", "kv_redis", "kv_postgres"}
 
-// one counts the worlds, so that each world has its own keys.
+// one is the number of worlds so far. Each world uses it to have its own keys.
 var one atomic.Int64
 
-// world is a stack's registry in its own store, with the release's Python.
+// world is the registry of a stack in a separate store, and the release's Python.
 type world struct {
 	*peer
 	rel    *release.Release
@@ -50,12 +50,12 @@ type world struct {
 	script string // the directory of the program
 	store  string // type of the backend
 	dir    string // the stack's volume
-	base   string // the namespace that a base configuration would have
-	uri    bool   // whether PostgreSQL is given by a connection string
+	base   string // the namespace of the registry in the base configuration
+	uri    bool   // whether the configuration contains a connection string for PostgreSQL
 	env    map[string]string
 }
 
-// eachRelease runs a test for each release, and eachStore runs it for each store of each release.
+// eachRelease runs a test for each release. eachStore runs it for each store of each release.
 func eachRelease(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	script := program(t)
@@ -76,7 +76,7 @@ func eachStore(t *testing.T, test func(t *testing.T, w *world)) {
 	})
 }
 
-// program writes the program's files to a directory and makes it read-only, like the volume of a ConfigMap.
+// program writes the program's files to a directory and returns the directory.
 func program(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -100,7 +100,7 @@ func (w *world) with(t *testing.T, store string) *world {
 	return &fresh
 }
 
-// pod returns another pod of the same stack, with more environment variables.
+// pod returns the world of another pod of the same stack, with additional environment variables.
 func (w *world) pod(env map[string]string) *world {
 	other := *w
 	other.env = maps.Clone(w.env)
@@ -108,7 +108,7 @@ func (w *world) pod(env map[string]string) *world {
 	return &other
 }
 
-// namespace returns the registry's own namespace, as the contract defines it.
+// namespace returns the registry's own namespace, in the form that the program uses.
 func (w *world) namespace() string {
 	if w.store == "kv_sqlite" {
 		return w.base
@@ -121,7 +121,7 @@ func (w *world) prefixed() bool {
 	return w.store != "kv_sqlite" || w.rel.Runtime.RegistryKeepsNamespace
 }
 
-// backend returns the registry's backend in the form of a configuration.
+// backend returns the registry's backend as YAML for a configuration.
 func (w *world) backend() string {
 	switch w.store {
 	case "kv_redis":
@@ -139,7 +139,7 @@ func (w *world) backend() string {
 // config contains the declarations of a configuration.
 type config struct {
 	lists     map[string][]string // entries of registered_resources, in YAML's short form
-	providers map[string][]string // by API; nil means the default providers
+	providers map[string][]string // by API; if nil, the default providers are used
 	inFull    string              // replaces the text that the other fields define
 }
 
@@ -189,7 +189,7 @@ func writeLists(b *strings.Builder, lists map[string][]string) {
 	}
 }
 
-// declares returns a configuration with models in addition to the model for embeddings.
+// declares returns a configuration that declares these models and the model for embeddings.
 func declares(models ...string) config {
 	return config{lists: map[string][]string{"models": append([]string{embedding}, models...)}}
 }
@@ -209,7 +209,7 @@ func (w *world) run(t *testing.T, c config, options ...string) string {
 	}
 	for _, secret := range []string{password, url.PathEscape(password), "canary"} {
 		if strings.Contains(output, secret) {
-			t.Errorf("the program shows a password:\n%s", output)
+			t.Errorf("the output of the program contains a password:\n%s", output)
 		}
 	}
 	return output
@@ -233,14 +233,14 @@ func (w *world) start(ctx context.Context, scratch string, c config, options ...
 	return output.String(), err
 }
 
-// do does actions with the server's classes.
+// do performs actions with the server's classes.
 func (w *world) do(t *testing.T, c config, things ...[]any) []json.RawMessage {
 	t.Helper()
 	return w.ask(t, request{Config: c.text(w), Env: w.env, Do: things})
 }
 
-// boot registers the resources of the configuration with the release's own code, and returns the error because of which
-// the server would not start.
+// boot registers the resources of the configuration with the release's own code. It returns the error that prevents the
+// server from starting, or an empty string.
 func (w *world) boot(t *testing.T, c config) string {
 	t.Helper()
 	var failure string
@@ -248,12 +248,12 @@ func (w *world) boot(t *testing.T, c config) string {
 	return failure
 }
 
-// restart runs the program and then boots, as a pod does.
+// restart runs the program and then boot, as a pod does.
 func (w *world) restart(t *testing.T, c config, options ...string) string {
 	t.Helper()
 	output := w.run(t, c, options...)
 	if failure := w.boot(t, c); failure != "" {
-		t.Errorf("the server does not start: %s\nthe program said:\n%s", failure, output)
+		t.Errorf("the server does not start: %s\nthe output of the program is:\n%s", failure, output)
 	}
 	return output
 }
@@ -301,7 +301,7 @@ func (w *world) declared(t *testing.T, c config) map[string]int {
 	return list.Declared
 }
 
-// model returns the id of a model in the registry. Up to 0.7, this is the provider's name of the model.
+// model returns the id of a model in the registry. Up to release 0.7, the id contains the provider's name of the model.
 func (w *world) model(id, own string) string {
 	kind, _ := w.rel.Resource("models")
 	return "model:" + kind.Public(id, "vllm", own)

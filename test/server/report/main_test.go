@@ -40,7 +40,7 @@ func TestTable(t *testing.T) {
 		t.Errorf("table (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"0.3"}, found.passed()); diff != "" {
-		t.Errorf("passed every tier (-want +got):\n%s", diff)
+		t.Errorf("lines that passed every tier (-want +got):\n%s", diff)
 	}
 }
 
@@ -52,7 +52,7 @@ func TestEventsOfAnotherForm(t *testing.T) {
 		"no release":   `{"Action":"attr","Test":"TestParse/other","Key":"cases","Value":"1 of 1"}`,
 	} {
 		if _, err := readEvents(strings.NewReader(line)); err == nil {
-			t.Errorf("%s: no error for %s", name, line)
+			t.Errorf("%s: there is no error for %s", name, line)
 		}
 	}
 }
