@@ -14,26 +14,27 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 CACHE := .cache
 BIN := $(CACHE)/bin
 
-# The pure packages of docs/development/architecture.md. A test in test/architecture compares this list with its table.
+# These are the pure packages in docs/development/architecture.md. A test in test/architecture compares this list with
+# its table.
 PURE_PACKAGES := api internal/absorb internal/bounds internal/cabundle internal/cli/change internal/cli/document internal/cli/dryrun internal/cli/findings internal/cli/upgrade internal/cli/view \
 	internal/convert internal/distribution internal/doctor internal/envref internal/externalprovider internal/imagename internal/intent internal/jsontext internal/manifest internal/names internal/ogxserver internal/operatorconfig internal/plan internal/playground internal/podtemplate \
 	internal/redact internal/rollout internal/render internal/retention internal/stackconfig internal/startup internal/status internal/suggest internal/support internal/typecheck internal/validate
 PURE := $(patsubst %,./%/...,$(PURE_PACKAGES))
 
-# The packages that start goroutines. They run under the race detector.
+# These packages start goroutines. Their tests run under the race detector.
 RACE_PACKAGES := internal/apply internal/bundle internal/cli internal/controller internal/informer internal/manager internal/migration internal/probe \
 	internal/resolve internal/webhook internal/worker
 RACE := $(patsubst %,./%/...,$(RACE_PACKAGES))
 
-# Modules with separate tests, in addition to the product's.
+# These modules have tests, in addition to the module of the product.
 TEST_MODULES := test/cluster test/cluster/components/agents test/chart
 
-# The minimum statement coverage of all pure packages together, in percent.
+# This is the minimum statement coverage of all pure packages together, in percent.
 MIN_COVERAGE ?= 80
 FUZZTIME ?= 30s
 BENCH ?= .
 BENCHCOUNT ?= 6
-# Variables of bench-scale. bench-takeover also uses OBJECTS.
+# These are the variables of bench-scale. bench-takeover also uses OBJECTS.
 OBJECTS ?= 1000
 FOREIGN ?= 20000
 IDLE ?= 1m
@@ -45,10 +46,10 @@ empty :=
 space := $(empty) $(empty)
 joined = $(subst $(space),$(comma),$(strip $(1)))
 
-# If KUBEBUILDER_ASSETS is set, the tool prints its value.
+# If KUBEBUILDER_ASSETS is set, `cluster assets` prints its value.
 ASSETS = KUBEBUILDER_ASSETS="$$($(BIN)/cluster assets)"
 
-# The oldest Kubernetes that test/cluster builds, from the names of its folders.
+# This is the oldest Kubernetes that test/cluster builds, according to the names of its folders.
 OLDEST_KUBERNETES := $(patsubst k8s-%,%,$(firstword $(sort $(filter k8s-%,$(notdir $(wildcard test/cluster/components/*))))))
 
 ##@ Everyday
@@ -86,11 +87,12 @@ clean: ## Remove the files that the targets built in this work tree
 
 # The race detector needs a C compiler.
 RACE_FLAG = $(if $(shell command -v "$$($(GO) env CC)"),-race)
-# The packages that are not in RACE.
+# These are the packages that are not in RACE.
 OTHERS = $$($(GO) list ./... | grep -vE '/($(subst $(space),|,$(strip $(RACE_PACKAGES))))(/|$$)')
 
-# Each package runs once: packages with goroutines under the race detector, the others with coverage. Both runs are
-# parallel. Tests that wait for an API server use a core only part of the time, so three packages fill two cores.
+# The tests of each package run once: with the race detector for packages with goroutines, and with coverage for the
+# others. The two runs are parallel. Tests that wait for an API server use a core only part of the time, so three
+# packages at the same time fill two cores.
 .PHONY: test
 test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run every test on a real API server, with the race detector if there is a C compiler, and measure the coverage of the pure packages
 	@export $(ASSETS); mkdir -p $(CACHE)/test; race="$(RACE_FLAG)"; \
@@ -101,7 +103,7 @@ test: cluster-tool $(BIN)/gotestsum $(BIN)/helm ## Run every test on a real API 
 # This target ignores KUBEBUILDER_ASSETS, because it tests a specific version. .ci/run emulates the version, because the
 # build of a second Kubernetes would take ten more minutes.
 .PHONY: test-api-oldest
-test-api-oldest: cluster-tool $(BIN)/gotestsum ## Run the tests of the API and its admission on the oldest Kubernetes that is built here [EMULATED=true: on the newest one, which emulates the oldest]
+test-api-oldest: cluster-tool $(BIN)/gotestsum ## Run the tests of the API and its admission on the oldest Kubernetes that test/cluster builds [EMULATED=true: on the newest Kubernetes, which emulates the oldest]
 	@assets="$$(KUBEBUILDER_ASSETS= $(BIN)/cluster assets $(if $(EMULATED),,--kubernetes $(OLDEST_KUBERNETES)))"; \
 	echo "Kubernetes $(OLDEST_KUBERNETES)$(if $(EMULATED), in emulation): $$assets"; \
 	KUBEBUILDER_ASSETS="$$assets" $(if $(EMULATED),EMULATED_KUBERNETES=$(OLDEST_KUBERNETES)) hack/test test-api-oldest -count=1 ./test/api
@@ -114,9 +116,9 @@ test-unit: $(BIN)/gotestsum ## Run only the tests of the pure packages, without 
 test-race: cluster-tool $(BIN)/gotestsum ## Run only the tests of the packages with goroutines, under the race detector (needs a C compiler)
 	@export $(ASSETS); hack/test test-race -timeout=30m -race $(RACE)
 
-# Servers that start use a core only part of the time, so three packages fill two cores.
+# A server that starts uses a core only part of the time, so three packages at the same time fill two cores.
 .PHONY: test-server
-test-server: $(BIN)/gotestsum ## Test generated configurations on the real server (needs Python 3.12 or newer) [RELEASES="1.4 1.5", all]
+test-server: $(BIN)/gotestsum ## Test generated configurations with the real server (needs Python 3.12 or newer) [RELEASES="1.4 1.5", all]
 	@RELEASES="$(RELEASES)" SHOW=healthy REPORT="$(GO) run ./test/server/report $(if $(RELEASES),-record)" \
 		hack/test test-server -tags=server -count=1 -p=3 -timeout=90m ./test/server/...
 
@@ -180,7 +182,7 @@ test-airgap: $(BIN)/gotestsum $(BIN)/helm cluster-tool node-packages ## Install 
 	cat $(CACHE)/test/airgap.txt $(CACHE)/test/test-airgap.closing; exit $$status
 
 .PHONY: test-e2e-older
-test-e2e-older: cluster-tool node-packages ## Run the end-to-end suite of the operator for v1alpha1 on two new nodes (root, Linux) [SUITE=its checkout, RUN=]
+test-e2e-older: cluster-tool node-packages ## Run the end-to-end suite of the operator for v1alpha1 on two new nodes (root, Linux) [SUITE=checkout of that operator, RUN=]
 	@[ -n "$(SUITE)" ] || { echo "set the path of the checkout: make test-e2e-older SUITE=/path/to/checkout" >&2; exit 2; }
 	@RUN='$(RUN)' $(BIN)/cluster run --node -- hack/test-e2e-older $(abspath $(SUITE))
 
@@ -228,7 +230,8 @@ bench-external: $(NODE_NEEDS) ## Measure how much external providers add to the 
 bench-conversion: cluster-tool ## Convert stacks of 1.5 MiB for a real API server, and reviews of 300 MiB, within the memory of the shipped container (minutes)
 	@export $(ASSETS); $(GO) test ./test/webhook -run '^$$' -bench Large -benchtime 1x -timeout 1h
 
-# By default, the fuzzing engine spends most of its time on shorter inputs. With 1x, it spends the time on new inputs.
+# By default, the fuzzing engine spends most of its time on shortening inputs. With -fuzzminimizetime=1x, it spends the
+# time on new inputs.
 # Before Go 1.27.1, a FUZZTIME in seconds may end with "context deadline exceeded" and no failing input
 # (golang/go#75804). A number such as 40000x does not.
 .PHONY: fuzz
@@ -288,7 +291,7 @@ generate-docs: $(BIN)/crd-ref-docs
 	@$(GO) run ./hack/conditions api/v1alpha2/conditions.go docs
 	@mkdir -p docs/reference/cli; $(GO) run ./hack/clireference docs/reference/cli
 
-# JSON Schemas for editors.
+# This target writes the JSON Schemas for editors.
 .PHONY: generate-schemas
 generate-schemas: generate-api
 	@mkdir -p schemas; $(GO) run ./hack/schemas schemas
@@ -307,12 +310,12 @@ generate-images: generate-manifests
 generate-chart: generate-api generate-rbac
 	@$(GO) run ./hack/chart charts/llama-stack-k8s-operator/files
 
-# The platforms of the command line in a bundle.
+# These are the platforms of the command line in a bundle.
 CLI_PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
 BUNDLE ?= bin/llama-stack-bundle.tar
 SERVERS ?= starter
 
-# An image that cannot be pulled fails the target, unless MISSING=allow is set.
+# The target fails if an image cannot be pulled, unless MISSING=allow is set.
 .PHONY: airgap-bundle
 airgap-bundle: ## Write an archive for clusters without internet access [OPERATOR=image or image=oci:DIR, SERVERS="starter starter@0.7.3 image=SOURCE", PLATFORM=linux/amd64, BUNDLE=file, MISSING=allow]
 	@[ -n "$(OPERATOR)" ] || { echo "set the image of the operator: make airgap-bundle OPERATOR=registry.example.com/llama-stack-k8s-operator:v1, or OPERATOR=llama-stack-k8s-operator:dev=oci:DIR for an image from docker buildx build --output type=oci,tar=false,dest=DIR" >&2; exit 2; }
@@ -324,7 +327,7 @@ airgap-bundle: ## Write an archive for clusters without internet access [OPERATO
 	$(GO) run ./hack/bundle -output $(BUNDLE) -operator '$(OPERATOR)' -programs $(CACHE)/airgap-bin \
 		$(if $(PLATFORM),-platform $(PLATFORM)) $(if $(filter allow,$(MISSING)),-allow-missing) $(SERVERS)
 
-# The platforms of the command line in a release.
+# These are the platforms of the command line in a release.
 CLI_RELEASE_PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 CLI_RELEASE ?= bin/cli
 CLI_URL ?= https://github.com/llamastack/llama-stack-k8s-operator/releases/download/$(VERSION)
@@ -370,13 +373,13 @@ release-data: ## Extract the data of a server release from its package [RELEASE=
 	@hack/release-data/extract "$(RELEASE)"
 
 .PHONY: release-data-newest
-release-data-newest: ## List the server releases in the package index that have no data here
+release-data-newest: ## List the server releases in the package index for which this repository has no data
 	@hack/release-data/extract --newest
 
 ##@ Documentation site
 
-# Each version of the list of programs for the site has its own folder. The variable hides the theme's message about
-# MkDocs 2, because MkDocs 1.6 is pinned.
+# Each version of the list of programs for the site has its own folder. NO_MKDOCS_2_WARNING
+# hides the theme's message about MkDocs 2, because MkDocs 1.6 is pinned.
 SITE_ENV = $${XDG_CACHE_HOME:-$$HOME/.cache}/llama-stack-k8s-operator/site-$$(sha256sum site/requirements.txt | cut -c1-12)
 SITE_TOOLS = hack/server-env site/requirements.txt "$(SITE_ENV)"
 export NO_MKDOCS_2_WARNING := 1
@@ -408,7 +411,8 @@ node-packages:
 	@hack/server-env --find-python >/dev/null
 	@hack/node-packages
 
-# The tool is built, because `go run` does not forward signals, and the tool must stop the processes that it started.
+# The cluster tool is built and not started with `go run`, because `go run` does not forward signals, and the tool must
+# stop the processes that it started.
 .PHONY: cluster-tool
 cluster-tool:
 	@$(GO) build -C test/cluster -o $(abspath $(BIN))/cluster .
@@ -428,17 +432,17 @@ TOOL_golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 TOOLS := $(patsubst TOOL_%,%,$(filter-out TOOL_golangci-lint,$(filter TOOL_%,$(.VARIABLES))))
 
 $(addprefix $(BIN)/,$(TOOLS)): $(BIN)/%: tools/go.mod tools/go.sum
-	@echo "tool $*"
+	@echo "building the tool $*"
 	@GOBIN=$(abspath $(BIN)) $(GO) install -C tools -trimpath $(TOOL_$*)
 	@touch $@
 
-# Helm is in the module of the chart tests, which use its packages.
+# Helm is in the module of the chart tests, because these tests use its packages.
 $(BIN)/helm: test/chart/go.mod test/chart/go.sum
-	@echo "tool helm"
+	@echo "building the tool helm"
 	@$(GO) build -C test/chart -o $(abspath $@) helm.sh/helm/v4/cmd/helm
 	@touch $@
 
 $(BIN)/golangci-lint: tools/lint/go.mod tools/lint/go.sum
-	@echo "tool golangci-lint (some minutes, once)"
+	@echo "building the tool golangci-lint (takes some minutes, only once)"
 	@GOBIN=$(abspath $(BIN)) $(GO) install -C tools/lint -trimpath $(TOOL_golangci-lint)
 	@touch $@

@@ -98,11 +98,11 @@ func (c *cluster) refusals(t *testing.T) {
 		return strings.Replace(quickstart, one, "        - {"+id+"provider: vllm, endpoint: 'http://a:1'}\n        - {provider: vllm, id: second, endpoint: 'http://b:1'}\n", 1)
 	}
 	for name, tc := range map[string]struct{ manifest, want string }{
-		"the manifest":                        {quickstart, ""},
+		"the manifest":                         {quickstart, ""},
 		"the group in the original quickstart": {strings.Replace(quickstart, "llamastack.io/", "llama.meta.com/", 1), `no matches for kind "LlamaStackDistribution" in version "llama.meta.com/v1alpha1"`},
-		"no provider":                         {strings.Replace(quickstart, "provider: vllm", "id: vllm", 1), "spec.providers.inference.provider: required"},
-		"two providers, one without an id":    {two(""), "spec.providers.inference[0].id: required"},
-		"two providers with ids":              {two("id: first, "), ""},
+		"no provider":                          {strings.Replace(quickstart, "provider: vllm", "id: vllm", 1), "spec.providers.inference.provider: required"},
+		"two providers, one without an id":     {two(""), "spec.providers.inference[0].id: required"},
+		"two providers with ids":               {two("id: first, "), ""},
 		"providers in addition to a userConfig": {
 			strings.Replace(quickstart, "  server:\n", "  server:\n    userConfig: {configMapName: mine}\n", 1),
 			"spec.server.providers: cannot be combined with server.userConfig",
