@@ -10,7 +10,7 @@ import (
 
 // Cluster is a control plane that runs as long as its test.
 type Cluster struct {
-	client.Client // with the rights of an administrator
+	client.Client // with the permissions of an administrator
 
 	Plane *ControlPlane
 	// Kubeconfig is an administrator's kubeconfig file, for kubectl and the cluster's own controllers.

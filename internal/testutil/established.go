@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// WaitEstablished waits until the API server accepts the names of definitions, which are given as arguments of kubectl.
-// kubectl fails instead of waiting while a new definition has no conditions, so WaitEstablished tries again.
+// WaitEstablished waits until the API server has established definitions, which are given as arguments of `kubectl
+// wait`. It repeats the command, because kubectl fails instead of waiting while a new definition has no conditions.
 func (c *Cluster) WaitEstablished(t testing.TB, definitions ...string) {
 	t.Helper()
 	arguments := append([]string{"--kubeconfig=" + c.Kubeconfig, "wait", "--for=condition=Established"}, definitions...)

@@ -140,7 +140,7 @@ func waitForDefinition(ctx context.Context, config *rest.Config) error {
 func waitForPath(ctx context.Context, c client.Client) error {
 	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		err := c.Create(ctx, probe("ready-to-serve", "starter"), client.DryRunAll)
-		// The error of the client, which has its own list of kinds, means the same.
+		// The client has its own list of kinds. Its error for an unknown kind has the same meaning.
 		if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 			return false, nil
 		}

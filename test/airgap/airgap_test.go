@@ -111,7 +111,7 @@ func (j *journey) makeBundle() string {
 }
 
 // cutOff removes the node's default route, so that the node reaches only its own link and the Services. It also blocks
-// connections to the registry from which the bundle's images came.
+// connections to the registry that provided the images of the bundle.
 func (j *journey) cutOff(host string) {
 	j.t.Helper()
 	j.say("Remove the node's routes to the internet")
@@ -249,7 +249,7 @@ spec:
     overrides: {imagePullSecrets: [{name: mirror}]}
 `
 
-// neighbours are a model server and a client.
+// neighbours contains the manifests of a model server and a client.
 const neighbours = `
 apiVersion: v1
 kind: Service

@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-var transcript = flag.String("transcript", "", "file for the commands and their output")
+var transcript = flag.String("transcript", "", "file to which the commands and their output are written")
 
 // journey runs commands as users do, and records their output.
 type journey struct {
@@ -106,7 +106,7 @@ type command struct {
 	until string
 }
 
-// together collects the standard output and the standard error of a command in the order of the writes.
+// together collects the standard output and the standard error of a command, in the order in which they are written.
 type together struct {
 	mu   sync.Mutex
 	text strings.Builder

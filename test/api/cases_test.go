@@ -71,8 +71,8 @@ func toObject(tc *casetable.Case) *unstructured.Unstructured {
 	return (&unstructured.Unstructured{Object: tc.Object}).DeepCopy()
 }
 
-// unchecked is the message that the API server adds if the schema rejects an object. In this case, it does not check
-// the validation rules.
+// unchecked is the message that the API server adds if the schema rejects an object. In this case, the API server does
+// not check the validation rules.
 const unchecked = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
 
 // answer returns the API server's answer with one cause per line. The lines are sorted, because the order of causes

@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// TestCases compares the answers in the table with those of a real API server, so these tests only look for each rule
-// in the answers.
+// TestCases compares the answers in the table with the answers of a real API server. Therefore, these tests only check
+// that the table contains an answer for each rule.
 
 var (
 	index   = regexp.MustCompile(`\[[0-9]+\]`)
@@ -124,8 +124,8 @@ func literals(expression string) []string {
 	return found
 }
 
-// TestSchemaHasCases reports each check of the schema that rejects no test case, and each field with checks that has a
-// value in no accepted case.
+// TestSchemaHasCases fails for each check of the schema that no case violates, and for each field with checks that has
+// no value in any accepted case.
 func TestSchemaHasCases(t *testing.T) {
 	refused, passed := refusals(t), accepted(t)
 	for _, n := range nodes(t) {
@@ -214,7 +214,7 @@ func policyAPIs(t *testing.T) []string {
 	return nil
 }
 
-// The policy names the fields of spec.providers. A new field must be added to the policy.
+// The policy lists the fields of spec.providers. A new field must be added to the policy.
 func TestPolicyListsEveryAPI(t *testing.T) {
 	var want []string
 	for _, n := range nodes(t) {

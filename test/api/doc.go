@@ -1,4 +1,4 @@
 // Package api tests the CustomResourceDefinition and the admission policy on a real API server. It contains the table
-// of accepted and rejected objects. It also tests the behavior of a stack without an operator: kubectl, scaling,
-// columns and round trips.
+// of accepted and rejected objects. It also tests how a stack behaves without an operator: kubectl commands, scaling,
+// printed columns and round trips.
 package api

@@ -73,7 +73,7 @@ func complain(module string, rule Rule, imported string) string {
 		if matches(rule.Path, path) || matchesAny(rule.Imports, path) {
 			return ""
 		}
-		return fmt.Sprintf("%s may not depend on it", rule.Path)
+		return fmt.Sprintf("%s must not import it", rule.Path)
 	}
 	if rule.Kind == IO {
 		return ""
@@ -90,7 +90,7 @@ func complain(module string, rule Rule, imported string) string {
 func complainLibrary(kind Kind, imported string) string {
 	switch {
 	case kind == API && !matchesAny(apiLibraries, imported):
-		return "api imports only k8s.io/{api,apimachinery,apiextensions-apiserver}"
+		return "api may import only k8s.io/{api,apimachinery,apiextensions-apiserver}"
 	case kind == Pure && !matchesAny(pureLibraries, imported):
 		return "the library is not in the list for pure packages"
 	default:

@@ -33,7 +33,7 @@ func TestMakefileNamesPathsThatExist(t *testing.T) {
 	}
 	for _, path := range paths {
 		if path := strings.TrimRight(path[1], "./"); !exists(t, path) {
-			t.Errorf("the Makefile names %s, which does not exist", path)
+			t.Errorf("the Makefile refers to %s, which does not exist", path)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func TestLinterNamesPathsThatExist(t *testing.T) {
 	}
 	for _, path := range paths {
 		if !exists(t, path) {
-			t.Errorf(".golangci.yaml names %s, which does not exist", path)
+			t.Errorf(".golangci.yaml refers to %s, which does not exist", path)
 		}
 	}
 }
@@ -88,10 +88,10 @@ func TestListsOfPurePackagesAgree(t *testing.T) {
 	for _, folder := range makefile {
 		trees = append(trees, folder+"/...")
 		if !slices.Contains(rows, folder) {
-			t.Errorf("PURE_PACKAGES in the Makefile names %s, which is not a pure row of the table", folder)
+			t.Errorf("PURE_PACKAGES in the Makefile contains %s, which is not a pure row of the table", folder)
 		}
 		if glob := `"**/` + folder + `/**"`; !strings.Contains(linter, glob) {
-			t.Errorf(".golangci.yaml: depguard does not name %s", glob)
+			t.Errorf(".golangci.yaml: depguard does not contain %s", glob)
 		}
 	}
 	for _, row := range rows {

@@ -52,7 +52,8 @@ func overlong(files []File) map[string]string {
 	return found
 }
 
-// The linter does not require a comment on methods that implement common interfaces, and on constants; this test does.
+// The linter does not require a comment on methods that implement common interfaces and on constants. This test
+// requires it.
 func TestExportedNamesHaveComments(t *testing.T) {
 	files := product(t)
 	for i := range files {

@@ -98,7 +98,7 @@ func TestIdentityOfAWS(t *testing.T) {
 	}
 }
 
-// content returns two images with a configuration.
+// content returns a handler that serves two images with a configuration.
 func content(t *testing.T) http.Handler {
 	t.Helper()
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
@@ -169,7 +169,7 @@ func proxy(t *testing.T, stands http.Handler) (at, authority string) {
 }
 
 // listen listens at an address of this machine that is not a special-purpose address, because the operator does not
-// connect to those.
+// connect to special-purpose addresses.
 func listen(t *testing.T) net.Listener {
 	t.Helper()
 	own, err := net.InterfaceAddrs()

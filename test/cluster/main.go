@@ -1,5 +1,5 @@
 // Command cluster builds and runs a real Kubernetes cluster on one Linux machine without a container engine: a control
-// plane, which needs no root, and optionally a node. See README.md.
+// plane, which does not require root, and optionally a node. See README.md.
 package main
 
 import (

@@ -171,7 +171,7 @@ func recordProblems(name, text string) []string {
 type citable struct {
 	facts   int
 	records []string // file names
-	anchors []string // of the page of facts
+	anchors []string // anchors of the page of facts
 }
 
 var (
@@ -265,7 +265,7 @@ func TestDecisionRecords(t *testing.T) {
 	}
 }
 
-// A fact or a decision that a comment, a message or a page cites exists.
+// Every fact and every decision that a comment, a message or a page cites exists.
 func TestCitations(t *testing.T) {
 	p := readPage(t, factsPage)
 	_, facts := factProblems(p.text)
@@ -366,7 +366,7 @@ var lineStart = regexp.MustCompile(`\n[ \t]*(?:#+|//)?[ \t]*`)
 
 func oneLine(text string) string { return lineStart.ReplaceAllString(text, " ") }
 
-// The checks find mistakes.
+// The checks detect invalid citations.
 func TestCitationChecksFail(t *testing.T) {
 	known := citable{facts: 3, records: []string{"0001-first.md", "0002-second.md"}, anchors: []string{"1-first-fact"}}
 	for text, want := range map[string]string{

@@ -97,7 +97,7 @@ func newNodeSite(t *testing.T) *nodeSite {
 	return s
 }
 
-// kubectl runs the program as an administrator.
+// kubectl runs kubectl as an administrator.
 func (s *nodeSite) kubectl(t *testing.T, input string, arguments ...string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "kubectl", arguments...)

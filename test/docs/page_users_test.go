@@ -140,7 +140,7 @@ func TestPagesAreShort(t *testing.T) {
 	}
 }
 
-// The checks find mistakes.
+// The checks detect invalid pages.
 func TestPageChecksFail(t *testing.T) {
 	tick := func(text string) string { return strings.ReplaceAll(text, "~", "`") }
 	for text, want := range map[string]string{

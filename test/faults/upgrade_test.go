@@ -168,7 +168,7 @@ func (th *theatre) runBefore(t *testing.T, stages []*stage, folders []string) {
 	defer func() { th.program = newest }()
 	th.operator.start(t)
 	for i, s := range stages {
-		eventually(t, "the older operator's stack", func() error { return s.ready(t) })
+		eventually(t, "the stack of the older operator is ready", func() error { return s.ready(t) })
 		s.settle(t)
 		s.keep(t, folders[i])
 	}

@@ -89,7 +89,7 @@ func TestBasesArePinned(t *testing.T) {
 		}
 	}
 	if base := only(t, stages[0], "FROM"); !strings.HasPrefix(base, "--platform=$BUILDPLATFORM ") {
-		t.Errorf("FROM %s: the compiler would be emulated", base)
+		t.Errorf("FROM %s: the compiler would run in emulation; set --platform=$BUILDPLATFORM", base)
 	}
 	if base := only(t, stages[1], "FROM"); !strings.HasPrefix(base, "gcr.io/distroless/static-debian") ||
 		!strings.Contains(base, ":nonroot@") {
@@ -173,7 +173,7 @@ func TestTheImageIsLabelled(t *testing.T) {
 	}
 }
 
-// sources returns the packages of the module that the program contains, with their embedded files.
+// sources returns the files of the module's packages that the program contains, including embedded files.
 func sources(t *testing.T) []string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "list", "-deps",

@@ -112,7 +112,7 @@ func TestCertManager(t *testing.T) {
 	}
 	issuer, _, _ := unstructured.NestedString(certificate.Object, "spec", "issuerRef", "name")
 	if got := objects["Issuer"][0].GetName(); got != issuer {
-		t.Errorf("the certificate names the issuer %q, but the manifest has the issuer %q", issuer, got)
+		t.Errorf("the certificate refers to the issuer %q, but the manifest has the issuer %q", issuer, got)
 	}
 	takeAnnotations(t, objects, "cert-manager.io/inject-ca-from", certificate.GetNamespace()+"/"+certificate.GetName())
 	delete(objects, "Certificate")

@@ -49,7 +49,7 @@ func run(t *testing.T, folder, name string, arguments ...string) string {
 	return string(output)
 }
 
-// kubectl runs the real program as an administrator.
+// kubectl runs the real kubectl as an administrator.
 func (c *cluster) kubectl(t *testing.T, arguments ...string) string {
 	t.Helper()
 	return run(t, testutil.Root(), testutil.Kubectl(), append([]string{"--kubeconfig=" + c.Kubeconfig}, arguments...)...)

@@ -208,7 +208,7 @@ func uninstall(ctx context.Context, manifest []byte) error {
 	return err
 }
 
-// kubectl runs the program in $PATH and returns its output.
+// kubectl runs the kubectl in $PATH and returns its output.
 func kubectl(ctx context.Context, input []byte, arguments ...string) (string, error) {
 	command := exec.CommandContext(ctx, "kubectl", arguments...)
 	command.Stdin = bytes.NewReader(input)

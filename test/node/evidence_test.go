@@ -112,7 +112,7 @@ func unhealthy(s *scenario, seen cluttered, said []string) error {
 		return err
 	}
 	if container.RestartCount == 0 {
-		return errors.New("the container was not started again")
+		return errors.New("the container was not restarted")
 	}
 	if err := event(seen, "Killing", "failed startup probe, will be restarted"); err != nil {
 		return err

@@ -71,8 +71,8 @@ func dialing(server *httptest.Server) func(context.Context, string, string) (net
 	}
 }
 
-// On replaces the answer to requests for a place, which is host and path or a prefix of it. The longest matching place
-// takes precedence.
+// On sets the answer to requests for a place. A place is a host and a path, or a prefix of these. The longest matching
+// place takes precedence.
 func (c *Clouds) On(place string, answer http.HandlerFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

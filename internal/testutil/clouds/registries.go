@@ -13,7 +13,7 @@ const (
 	Azure  = "team.azurecr.io"
 )
 
-// Registries makes each registry call the handler content for requests with the operator's identity.
+// Registries makes each registry pass requests with the operator's identity to the handler content.
 func (c *Clouds) Registries(content http.Handler) {
 	c.On(ECR+"/v2/", func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != "AWS" || password != ECRPassword {

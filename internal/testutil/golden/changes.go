@@ -11,7 +11,7 @@ import (
 
 // Changes returns the values in which an object differs from a base, a line for each: "- path: value" for a value of
 // the base, and "+ path: value" for a value of the object. It returns nothing for equal objects. A golden file with
-// these lines shows only the subject of a case, and stays the same when the base changes.
+// these lines shows only the subject of a case, and does not change when the base changes.
 //
 // A path identifies an item of a list by its name, key or mount path if all items have one, otherwise by its index. If
 // a list does not begin with the items of the base in the same order, a line "+ path: order" lists its items.

@@ -1,3 +1,3 @@
-// Package process runs the operator as separate processes next to a control plane whose API server reaches their
-// webhooks, for tests.
+// Package process runs replicas of the operator as separate processes, for tests. The API server of the control plane
+// can call the webhooks of these processes.
 package process

@@ -83,7 +83,7 @@ func (o *Operator) Ready() error {
 	return nil
 }
 
-// Kill kills the program without notice.
+// Kill kills the program with SIGKILL.
 func (o *Operator) Kill(t testing.TB) {
 	t.Helper()
 	if o.Process == nil {

@@ -17,7 +17,8 @@ import (
 const namespaces = 3
 
 // MakeStacks creates the given number of v1alpha1 stacks, half of them with a status. Their specs are those of the
-// cases in test/contract. They are called stack-000, stack-001 and so on, in the namespaces team-0, team-1 and team-2.
+// cases in test/contract. Their names are stack-000, stack-001 and so on, and their namespaces are team-0, team-1 and
+// team-2.
 func (c *Cluster) MakeStacks(t testing.TB, count int) {
 	t.Helper()
 	for i := range namespaces {

@@ -74,7 +74,7 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Converted.Add(int64(len(review.Request.Objects)))
 	review.Request, review.Response = nil, response
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(review) // the client may no longer wait
+	_ = json.NewEncoder(w).Encode(review) // the client may have closed the connection
 }
 
 func converted(data []byte, version string) ([]byte, error) {

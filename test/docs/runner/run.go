@@ -34,7 +34,7 @@ type Place struct {
 	Programs string
 	// Environment lists additional variables, as KEY=value.
 	Environment []string
-	// OnNode reports whether the blocks that need a node run.
+	// OnNode reports whether there is a node, so that the blocks that need one run.
 	OnNode bool
 	// Limit is the time that a command may take.
 	Limit time.Duration

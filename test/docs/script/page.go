@@ -4,7 +4,7 @@ package script
 type Page struct {
 	// Blocks are the blocks in their order, without blocks that are not part of the script.
 	Blocks []Block
-	// StandIns are the stand-ins for model servers that the page needs in its namespace.
+	// StandIns are the stand-ins for model servers in the namespace of the page.
 	StandIns []StandIn
 	// Repository reports whether the commands run in a copy of the manifests of the repository.
 	Repository bool

@@ -92,7 +92,7 @@ func TestParse(t *testing.T) {
 	got := Parse(fences(wholePage))
 	for i := range got.Blocks {
 		if got.Blocks[i].Language == Console {
-			got.Blocks[i].Text = "" // it is in the commands
+			got.Blocks[i].Text = "" // the field Commands contains the text
 		}
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Command{})); diff != "" {

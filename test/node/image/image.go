@@ -33,8 +33,8 @@ func New(config v1.Config, layers ...v1.Layer) (v1.Image, error) {
 	return image, nil
 }
 
-// Push pushes an image to a registry. It uses plain HTTP if the registry does not serve HTTPS, and the credentials in
-// Docker's configuration. It does not send layers that the registry already has.
+// Push pushes an image to a registry. It uses the credentials in Docker's configuration, and plain HTTP if the registry
+// does not serve HTTPS. It does not send layers that the registry already has.
 func Push(ctx context.Context, reference string, image v1.Image) error {
 	to, err := name.ParseReference(reference, name.Insecure)
 	if err != nil {

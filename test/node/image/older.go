@@ -8,8 +8,8 @@ import (
 )
 
 // OlderOperator returns an image of the operator for v1alpha1. It contains the program, which must already be built,
-// the shared libraries of this machine that it needs, and the folder of manifests that it renders. The layers are
-// written to folder.
+// the shared libraries of this machine that it needs, and the folder of manifests that the program renders. The layers
+// are written to folder.
 func OlderOperator(ctx context.Context, program, manifests, folder string) (v1.Image, error) {
 	program, err := filepath.Abs(program)
 	if err != nil {

@@ -45,14 +45,14 @@ func omitPackage(path string) bool {
 	return unused.MatchString(path) || found && !usedServices.MatchString(service)
 }
 
-// omitTokenizer reports whether an image omits a file of the tokenizers, because the file does not have the form of the
-// server's tables.
+// omitTokenizer reports whether an image omits a file of the tokenizers, because the file does not have the form that
+// the server reads.
 func omitTokenizer(path string) bool { return strings.HasSuffix(path, ".json") }
 
 // Server returns an image of the real server of a release (0.7.3), from the same environment as in the tests of
 // test/server. It contains the interpreter, the packages and the shared libraries that they need, all at the same paths
 // as on this machine. It includes the configuration of the release's starter distribution, without the providers whose
-// packages are omitted.
+// packages the image omits.
 func Server(ctx context.Context, folder, version string) (v1.Image, error) {
 	match, err := release.Lookup(version)
 	if err != nil {

@@ -187,8 +187,8 @@ func (c *config) connectors() []any {
 	return entries
 }
 
-// storage handles a path that only the stand-in has. It returns the storage configuration, because the stand-in does
-// not store data.
+// storage handles a path that a real server does not have. It returns the storage configuration, because the stand-in
+// does not store data.
 func (c *config) storage() any { return shown(c.Storage) }
 
 // text returns the value of the first key whose value is a string.

@@ -48,7 +48,7 @@ func readFaults(w world) (*faults, error) {
 	return f, nil
 }
 
-// ballast is the allocated memory. It is a package variable, so that it is not garbage collected.
+// ballast is the memory that the fault allocates. It is a package variable, so that it is not garbage collected.
 var ballast []byte
 
 // beforeStart runs the faults that occur before a server listens, and reports whether the server must then end.
@@ -93,7 +93,8 @@ func quote(w world) {
 	fmt.Fprint(file, text.String())
 }
 
-// exitNow returns a channel that is closed when the server must end. Without this fault, it is never closed.
+// exitNow returns a channel that is closed when the server must end. If the fault exit is not set, the channel is never
+// closed.
 func (f *faults) exitNow(ctx context.Context) <-chan struct{} {
 	fired := make(chan struct{})
 	if f.exit != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// requiredOnly returns a distribution that keeps only the providers of the base that the declared providers need.
+// requiredOnly returns a distribution with only those providers of the base that the declared providers need.
 func requiredOnly() fields { return fields{"baseProviders": "Required"} }
 
 // declared adds stacks with distribution.baseProviders Required: one declared provider of each API on the starter and

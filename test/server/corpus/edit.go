@@ -28,8 +28,8 @@ const (
 	EditDimension = 8
 )
 
-// Edits returns n random changes. With the same line, seed and n, it returns the same changes. The operator may reject
-// a spec.
+// Edits returns n random changes. For the same line, seed and n, it returns the same changes. The operator may reject a
+// spec.
 func Edits(rel *release.Release, seed uint64, n int) []Edit {
 	edits := make([]Edit, 0, n)
 	for i := range n {
@@ -257,7 +257,7 @@ func (e *editor) removeProvider() string {
 	return fmt.Sprintf("provider %s removed", gone)
 }
 
-// disable removes a provider of the base that the spec does not name.
+// disable removes a provider of the base to which the spec does not refer.
 func (e *editor) disable() string {
 	var choices []any
 	for _, p := range e.base {

@@ -26,13 +26,14 @@ const (
 	Unasked Answer = "never sees"
 )
 
-// Negative is a mistake that the checks report, and the configuration that the server would read without the checks.
+// Negative contains a mistake that the checks report, and the configuration that the server would read without the
+// checks.
 type Negative struct {
-	// Name begins with the check: api/unknown.
+	// Name begins with the name of the check, for example api/unknown.
 	Name string
 	// Release is the line of the case.
 	Release *release.Release
-	// Answer is the server's reaction to the mistake, which shows whether a check is correct.
+	// Answer is the expected reaction of the server to the mistake. It shows whether a check is correct.
 	Answer Answer
 	// Says is a regular expression for the message with which the server rejects the mistake.
 	Says string
@@ -154,7 +155,7 @@ type negatives struct {
 	rel *release.Release
 	m   *maker
 	all []Negative
-	// small is a stack with one provider and the server's stores, and its configuration.
+	// small is a stack with one provider and the server's stores. config is its configuration.
 	small  *Case
 	config []byte
 }
@@ -264,7 +265,7 @@ func (n *negatives) inVLLM(more fields, change func(config fields)) mistake {
 	})
 }
 
-// nextTo returns a mistake in the spec wrong. right is the corresponding correct spec.
+// nextTo returns a mistake in the small stack with the fields wrong. right contains the corresponding correct fields.
 func (n *negatives) nextTo(right, wrong fields, change func(config fields)) mistake {
 	return mistake{wrong: n.own(n.smallSpec(wrong)), right: n.own(n.smallSpec(right)), change: change}
 }

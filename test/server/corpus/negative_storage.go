@@ -47,7 +47,7 @@ func (n *negatives) storage() {
 	}
 }
 
-// inlineStorage adds stores that are not backends, in a release in which each store is a backend.
+// inlineStorage adds invalid stores, for a release in which each store contains its backend.
 func (n *negatives) inlineStorage() {
 	n.refused("storage/unknown-type", "nonsense|type", n.inBase(func(config fields) { at(config, "metadata_store")["type"] = "nonsense" }))
 	n.refused("storage/backend-of-the-wrong-type", "port", n.inBase(func(config fields) {
@@ -60,7 +60,8 @@ func (n *negatives) inlineStorage() {
 	}))
 }
 
-// requiredStore adds a store that the engine supplies to a base without it, and that must not be removed.
+// requiredStore adds a setting that removes a store. The engine adds this store to a base without it, so it must not be
+// removed.
 func (n *negatives) requiredStore(store *release.Store) {
 	without := func(config fields) { delete(at(config, "storage", "stores"), store.Name) }
 	data, err := changed(n.config, without)
@@ -190,7 +191,7 @@ func (n *negatives) ownersStore(store *release.Store) {
 	}))
 }
 
-// suppliedKey adds a case without a key that a type needs and the user did not write.
+// suppliedKey adds a case without a key that a type needs. The engine adds the key.
 func (n *negatives) suppliedKey(stack *Case, api, name string) {
 	kind, _ := n.rel.Provider(api, name)
 	for i := range kind.RequiredDefaults {

@@ -118,13 +118,13 @@ const (
 	sqlDatabase = "sql-database"
 )
 
-// secret returns the value of a key of a Secret, which is always the same for the same names.
+// secret returns the value of a key of a Secret. For the same names, it always returns the same value.
 func (c *Case) secret(name, key string) string {
 	switch name {
 	case kvDatabase:
 		return "postgresql://stack:" + Canary + "-kv@kv.example:5432/kv"
 	case sqlDatabase:
-		// The password contains characters that have to be encoded in a URL, and characters that must not be in a variable.
+		// The password contains characters that must be encoded in a URL, and characters that must not be in a variable.
 		return "postgresql://stack:" + Canary + "%40%2F%3A%23%25sql@sql.example:5433/sql"
 	default:
 		return strings.Join([]string{Canary, name, key}, "-")

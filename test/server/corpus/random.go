@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Random returns n cases with random objects, which use all fields of the API. Most of them are valid. With the same
-// line, seed and n, it returns the same cases. With a larger n, the result begins with the same cases.
+// Random returns n cases with random objects, which use all fields of the API. Most of them are valid. For the same
+// line, seed and n, it returns the same cases. For a larger n, the result begins with the same cases.
 func Random(rel *release.Release, seed uint64, n int) []Case {
 	m := &maker{rel: rel}
 	for i := range n {

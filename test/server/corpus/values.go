@@ -199,8 +199,8 @@ func (v *values) key(class *schema.Class, key *schema.Key, depth int) (any, bool
 	return v.of(key.Type, key.Limits, depth)
 }
 
-// keys returns the keys of a class to set: the required keys, and random other keys, according to its rules. The keys
-// in done are already set.
+// keys returns the keys of a class to set: the required keys, and random other keys that its rules allow. The keys in
+// done are already set.
 func (v *values) keys(class *schema.Class, done map[string]bool) []string {
 	return choose(class, done, func(key *schema.Key) bool { return !key.Deprecated && !key.Internal && v.chance(25) })
 }

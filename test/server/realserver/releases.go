@@ -34,8 +34,8 @@ func Releases() ([]*release.Release, error) {
 	return lookup(asked, release.Offered())
 }
 
-// ReleasesToRead returns the releases that only read configurations and do not start. These are the releases in
-// RELEASES. If the variable is not set, the result is every line with data.
+// ReleasesToRead returns the releases with which the tests only read configurations, without starting a server. These
+// are the releases in RELEASES. If the variable is not set, the result is every line with data.
 func ReleasesToRead() ([]*release.Release, error) {
 	asked := named()
 	if len(asked) == 0 {

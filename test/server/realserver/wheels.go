@@ -37,7 +37,7 @@ func ProviderWheels(ctx context.Context, provider, release string) (string, erro
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("download the wheels of %q: %w", lock, err)
 	}
-	// If another test has already made the directory, it contains the same wheels.
+	// If another test has already created the directory, it contains the same wheels.
 	if err := os.Rename(work, dir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("move the wheels of %q into the cache: %w", lock, err)
 	}

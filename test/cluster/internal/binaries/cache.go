@@ -59,7 +59,7 @@ func (c Cache) Ensure(ctx context.Context, s Set) (string, error) {
 		if err == nil || c.Origin == Release || ctx.Err() != nil {
 			return released, err
 		}
-		fmt.Fprintf(c.Progress, "The release of %s cannot be used: %v. It is built from Go modules instead.\n", s.Title, err)
+		fmt.Fprintf(c.Progress, "The release of %s cannot be used: %v. The programs are built from Go modules instead.\n", s.Title, err)
 	}
 	unlock, err := c.lock(ctx, folder)
 	if err != nil {
@@ -98,7 +98,7 @@ func (c Cache) buildAll(ctx context.Context, s Set, compiler toolchain, folder s
 	return nil
 }
 
-// step writes the name of a step, runs it, and completes the line with the seconds it took.
+// step writes the name of a step, runs the step, and completes the line with its duration in seconds.
 func (c Cache) step(name string, do func() error) error {
 	fmt.Fprintf(c.Progress, "  %-24s", name)
 	start := time.Now()

@@ -56,8 +56,8 @@ func (g Group) Make() error {
 	return nil
 }
 
-// inheritCPUs copies the values of the files that are empty in a new group of the cpuset hierarchy. No process can
-// enter the group before.
+// inheritCPUs copies the parent's values to the files that are empty in a new group of the cpuset hierarchy. Until
+// then, no process can enter the group.
 func inheritCPUs(hierarchy, name string) error {
 	for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
 		data, err := os.ReadFile(filepath.Join(hierarchy, file))

@@ -39,7 +39,7 @@ func detach(ctx context.Context, env environment, s start) error {
 		return err
 	}
 	defer folder.Release()
-	leash, hold, err := os.Pipe() // the supervisor reads the end of the pipe when this process ends
+	leash, hold, err := os.Pipe() // the supervisor reads end of file when this process ends
 	if err != nil {
 		return fmt.Errorf("making a pipe: %w", err)
 	}
@@ -76,7 +76,7 @@ func startSupervisor(ctx context.Context, folder *state.Folder, s start, reports
 	defer log.Close()
 	child := exec.CommandContext(context.WithoutCancel(ctx), "/proc/self/exe", supervise,
 		string(text)) // the supervisor outlives this process
-	child.Dir = "/" // the supervisor must not keep a directory of the user in use
+	child.Dir = "/" // the supervisor must not prevent the removal of a directory
 	child.Env = unmarked(os.Environ())
 	child.Stdout, child.Stderr = log, log
 	child.ExtraFiles = []*os.File{folderLock: folder.Lock(), reportPipe: reports, leashPipe: leash}

@@ -348,7 +348,7 @@ func TestKernelRemovesNodeOfKilledProcess(t *testing.T) {
 	}
 }
 
-// TestNodeKilledWhileItStarts kills the launcher at the first sign of the node.
+// TestNodeKilledWhileItStarts kills the launcher as soon as containerd starts.
 func TestNodeKilledWhileItStarts(t *testing.T) {
 	c := newTool(t)
 	was := look(t)

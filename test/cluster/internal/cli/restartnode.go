@@ -18,7 +18,7 @@ const (
 )
 
 func runRestartNode(_ context.Context, env environment, args []string) error {
-	flags := newFlags(env, restartNode, "", "Kills all processes on the node, including containers, like a power failure. Then the node's programs and its pods\nstart again. Files on the node's disk are kept. If $"+dirVariable+" is set, it is the default state folder.")
+	flags := newFlags(env, restartNode, "", "Kills all processes on the node, including containers, like a power failure. Then the node's programs and its pods\nstart again. Files on the node's disk are not removed. If $"+dirVariable+" is set, it is the default state folder.")
 	dir := dirFlag(flags, cmp.Or(env.getenv(dirVariable), defaultDir))
 	if err := parse(flags, args); err != nil {
 		return err

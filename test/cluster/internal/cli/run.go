@@ -27,7 +27,7 @@ const (
 	// runVariable is an environment variable that marks the command and its descendants. Its value identifies the process
 	// of this tool that runs the command.
 	runVariable = "CLUSTER_RUN"
-	// runDir is the state directory. It differs from that of `up`, because both may run at the same time.
+	// runDir is the state directory. It differs from the state directory of `up`, because both may run at the same time.
 	runDir = ".cache/cluster-run"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// defaultDir is the state directory, below the ignored cache directory of the work tree.
+// defaultDir is the default state directory. It is below the ignored cache directory of the work tree.
 const defaultDir = ".cache/cluster"
 
 // registryVariable is the environment variable with the registry that pods pull from, as host:port. A pod uses the same
@@ -114,7 +114,7 @@ func (s start) record() state.Record {
 func (s start) kubeconfig() string { return filepath.Join(s.dir, controlplane.Kubeconfig) }
 
 func runUp(ctx context.Context, env environment, args []string) error {
-	flags := newFlags(env, "up", "", "Starts etcd, the API server, the controller manager and the scheduler, and returns when they work.\nStandard output is one line for a shell: eval \"$(cluster up)\". If the control plane already runs with the same\nflags, prints the line again. Stop it with `cluster down`.")
+	flags := newFlags(env, "up", "", "Starts etcd, the API server, the controller manager and the scheduler, and returns when they work.\nThe standard output is for a shell: eval \"$(cluster up)\". If the control plane already runs with the same\nflags, prints the output again. Stop it with `cluster down`.")
 	chosen := addStartFlags(env, flags, defaultDir)
 	foreground := flags.Bool("foreground", false, "stay until interrupted, then stop everything and remove the state folder")
 	until := flags.Int("until", 0, "stop when the process with this `pid` ends, such as $$ in a script")

@@ -97,7 +97,7 @@ func TestIssuedCertificateSignsNothing(t *testing.T) {
 	}
 	certificate := parse(t, pair)
 	if certificate.IsCA || certificate.KeyUsage&x509.KeyUsageCertSign != 0 {
-		t.Error("an issued certificate may sign others")
+		t.Error("an issued certificate can sign other certificates")
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // process has ended, and after a restart of the machine.
 type Identity struct {
 	PID int `json:"pid"`
-	// Start is the time of the process's start, in clock ticks since the machine started.
+	// Start is the time at which the process started, in clock ticks since the machine started.
 	Start uint64 `json:"start"`
 	// Boot is the kernel's random boot ID.
 	Boot string `json:"boot"`
@@ -33,7 +33,7 @@ func Identify(pid int) (Identity, error) {
 }
 
 // Alive reports whether the process still runs. It returns false for a zombie, which has ended and waits for its
-// parent. If the state cannot be read, the process is treated as ended, so that it is not signalled.
+// parent. If the state cannot be read, the process is treated as ended, so that it is not signaled.
 func (i Identity) Alive() bool {
 	now, err := i.look()
 	return err == nil && now.state != 'Z' && now.state != 'X'
@@ -102,7 +102,7 @@ func bootID() (string, error) {
 		return "", errors.New("no /proc/sys/kernel/random/boot_id: is /proc mounted?")
 	}
 	if err != nil {
-		return "", fmt.Errorf("reading the machine's boot id: %w", err)
+		return "", fmt.Errorf("reading the machine's boot ID: %w", err)
 	}
 	return strings.TrimSpace(string(data)), nil
 }

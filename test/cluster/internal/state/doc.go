@@ -1,4 +1,4 @@
-// Package state manages the directory of one running control plane: a record of what runs, a lock that its supervisor
-// holds while it runs, and the files of all components. The package removes a directory only if the record shows that
-// this tool created it.
+// Package state manages the directory of one running control plane: a record of the running processes, a lock that the
+// supervisor holds while the control plane runs, and the files of all components. The package removes a directory only
+// if the record shows that this tool created it.
 package state

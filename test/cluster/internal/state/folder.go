@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 )
 
-// groupTimeout is the time limit for the removal of a control group, because the kernel may take a moment to notice
-// that the group is empty.
+// groupTimeout is the time limit for the removal of a control group, because the kernel may need a moment until it
+// treats the group as empty.
 const groupTimeout = 10 * time.Second
 
 // Folder is a state directory whose lock this process holds.

@@ -25,7 +25,7 @@ func (c cluster) matches(namespace string, pod *corev1.Pod, d direction, rule al
 			found = append(found, other.match)
 			continue
 		}
-		target := pod // the pod with the port
+		target := pod // the pod whose port the connection uses
 		if d == egress {
 			target = other.pod
 		}

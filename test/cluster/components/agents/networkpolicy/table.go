@@ -34,8 +34,8 @@ var (
 )
 
 // table renders all policies as one nftables table. A pod has a chain for each direction in which it is isolated. The
-// chain returns a packet that one of its rules allows, and drops any other packet. Services need no rule, because their
-// addresses are replaced by those of pods before a packet is forwarded.
+// chain returns a packet that one of its rules allows, and drops any other packet. Services need no rule, because the
+// node replaces their addresses with the addresses of pods before it forwards a packet.
 func (c cluster) table() string {
 	var chains, jumps strings.Builder
 	for _, pod := range c.reachable() {
