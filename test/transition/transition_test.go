@@ -24,7 +24,7 @@ const cases = "../../internal/render/testdata"
 
 // The test applies each Deployment after each other Deployment, and after itself. The API server must accept each of
 // them. The result must be the same as for a new object, so that no field of the previous Deployment remains. The
-// result of a pair is the start of the next pair.
+// second Deployment of a pair is the first Deployment of the next pair.
 func TestEveryDeploymentMayFollowEveryOther(t *testing.T) {
 	c := start(t)
 	deployments := deployments(t)

@@ -22,7 +22,7 @@ const (
 )
 
 // TestOfflineModels tests offline stacks with an embedding model that the server itself loads from the volume of model
-// files. A search with a question finds the text that answers the question, although the two have no word in common.
+// files. A search with a question finds the text that answers the question, although their only common word is "the".
 // Without the files, the server starts, and reports the missing files when a request uses the model.
 func TestOfflineModels(t *testing.T) {
 	releases := offlineReleases(t)

@@ -104,7 +104,7 @@ var retentionCases = []retentionCase{
 			r.declare(t, "second name")
 		},
 		check: func(ctx context.Context, r *retention, server *llamaStack) error {
-			// The list contains the name that the provider recorded first. Clients do not get a new name.
+			// Clients continue to get the first name, because the provider does not change a recorded name.
 			return server.search(ctx, declaredStore, r.declaredText)
 		},
 	},

@@ -2,5 +2,5 @@
 
 package boot
 
-// wholeRetention means that all cases run, as in make test-retention.
+// wholeRetention is true if all cases run, as with `make test-retention`.
 const wholeRetention = true

@@ -36,7 +36,7 @@ var toldElsewhere = map[string]string{
 	"; the release of the server is unknown)":                       "only for an image of an unknown release: TestGenerate/aliases/unknown-release",
 	"override config: %w":                                           override,
 	"override config: server must be a mapping, got %s":             override,
-	"%q is not a part of a connection string":                       "a defect: the parts are constants",
+	"%q is not a part of a connection string":                       "the parts are constants, so only a defect can cause this message",
 	"%q is not an API; known APIs: %s":                              "package validate rejects such an API before",
 	"server release %s has no %s store of type %q; known types: %s": "every release has all types in the CRD",
 	"required key is missing; its value must be %s":                 "the engine has another message for this problem",

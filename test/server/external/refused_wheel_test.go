@@ -129,7 +129,7 @@ func huge(w Wheel) string {
 	content := w.Content()
 	reader, err := zip.NewReader(strings.NewReader(content), int64(len(content)))
 	if err != nil {
-		panic(fmt.Sprintf("external: read archive: %v", err)) // Content wrote this archive
+		panic(fmt.Sprintf("external: read archive: %v", err)) // the function Content wrote the archive, so it is valid
 	}
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)

@@ -22,7 +22,7 @@ func TestReleases(t *testing.T) {
 		t.Run(tc.named, func(t *testing.T) {
 			t.Setenv(releasesVariable, tc.named)
 			if !Named() {
-				t.Error("are not named")
+				t.Error("Named returns false, although RELEASES is set")
 			}
 			if diff := cmp.Diff(tc.start, lines(t, Releases)); diff != "" {
 				t.Errorf("releases to start (-want +got):\n%s", diff)
@@ -39,7 +39,7 @@ func TestReleases(t *testing.T) {
 func TestReleasesOfEveryRun(t *testing.T) {
 	t.Setenv(releasesVariable, "")
 	if Named() {
-		t.Error("are named")
+		t.Error("Named returns true, although RELEASES is not set")
 	}
 	if diff := cmp.Diff(release.Lines(), lines(t, ReleasesToRead)); diff != "" {
 		t.Errorf("releases to read with (-want +got):\n%s", diff)
