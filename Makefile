@@ -378,8 +378,8 @@ release-data-newest: ## List the server releases in the package index for which 
 
 ##@ Documentation site
 
-# Each version of the list of programs for the site has its own folder. NO_MKDOCS_2_WARNING
-# hides the theme's message about MkDocs 2, because MkDocs 1.6 is pinned.
+# Each version of the list of programs for the site has its own folder. NO_MKDOCS_2_WARNING hides the theme's message
+# about MkDocs 2, because MkDocs 1.6 is pinned.
 SITE_ENV = $${XDG_CACHE_HOME:-$$HOME/.cache}/llama-stack-k8s-operator/site-$$(sha256sum site/requirements.txt | cut -c1-12)
 SITE_TOOLS = hack/server-env site/requirements.txt "$(SITE_ENV)"
 export NO_MKDOCS_2_WARNING := 1
