@@ -141,7 +141,7 @@ func ended(err error) error {
 // StartAPIServer starts the API server again, with the same address, certificates and keys.
 func (p *ControlPlane) StartAPIServer() error {
 	server := p.environment.ControlPlane.GetAPIServer()
-	server.Args = nil //nolint:staticcheck // the next start would add its arguments to those of the last start
+	server.Args = nil //nolint:staticcheck // otherwise, Start would add its arguments to these
 	if err := server.Start(); err != nil {
 		return fmt.Errorf("start the API server: %w", err)
 	}

@@ -216,7 +216,7 @@ func (c *cluster) expectLessWhenAskedFor(t *testing.T, f form) {
 		}
 		eventually(t, func() error {
 			if err := c.has(t, f.namespace, name, kind); !apierrors.IsNotFound(errors.Unwrap(err)) {
-				return fmt.Errorf("%s %s still exists (%v)", kind.Kind, name, err) //nolint:errorlint // nil is what it tells
+				return fmt.Errorf("%s %s still exists (%v)", kind.Kind, name, err) //nolint:errorlint // it may be nil
 			}
 			return nil
 		})
@@ -236,7 +236,7 @@ func (c *cluster) expectGone(t *testing.T, path string) {
 			if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 				return nil
 			}
-			return fmt.Errorf("%s %s still exists (%v)", object.GetKind(), object.GetName(), err) //nolint:errorlint // nil is what it tells
+			return fmt.Errorf("%s %s still exists (%v)", object.GetKind(), object.GetName(), err) //nolint:errorlint // it may be nil
 		})
 	}
 }

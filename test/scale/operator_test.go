@@ -153,7 +153,7 @@ func (o *operator) memory(b *testing.B, what string) float64 {
 // cpu returns the processor time that the operator has used.
 func (o *operator) cpu(b *testing.B) time.Duration {
 	b.Helper()
-	const ticks = 100 // a second, on every Linux that Go knows
+	const ticks = 100 // per second, on every Linux system that Go supports
 	stat := string(o.file(b, "stat"))
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	total := 0

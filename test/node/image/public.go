@@ -41,7 +41,7 @@ func (p *Public) Image(ctx context.Context, repository string) (v1.Image, error)
 	case "motoserver/moto":
 		return p.python(ctx, "s3", "python", "-c", serveS3)
 	default:
-		return nil, nil //nolint:nilnil // most images are not replaced here
+		return nil, nil //nolint:nilnil // this function does not replace most images
 	}
 }
 

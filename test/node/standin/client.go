@@ -61,7 +61,7 @@ func parseOptions(usage string, w world, args []string, count int) (clientOption
 // tests create their own certificates.
 func (o clientOptions) trust() (*tls.Config, error) {
 	if o.authority == "" {
-		return &tls.Config{InsecureSkipVerify: true}, nil //nolint:gosec // see above
+		return &tls.Config{InsecureSkipVerify: true}, nil //nolint:gosec // see the comment of the function
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM([]byte(o.authority)) {

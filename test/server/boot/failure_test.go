@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-var update = flag.Bool("update", false, "write testdata/failures anew")
+var update = flag.Bool("update", false, "rewrite testdata/failures")
 
 // failure describes a store that the server cannot use.
 type failure struct {

@@ -23,7 +23,7 @@ const (
 	// Taken means that the server starts and uses the value. The mistake has an effect later or never.
 	Taken Answer = "accepts"
 	// Unasked means that the mistake is not part of the server's configuration.
-	Unasked Answer = "never sees"
+	Unasked Answer = "does not receive"
 )
 
 // Negative contains a mistake that the checks report, and the configuration that the server would read without the

@@ -131,7 +131,7 @@ func (n *negatives) settings() {
 	n.choice("setting/removes-like-nothing-there", Unasked, "The stack does not have the part to remove, so nothing changes. The warning points to a possible typing error.",
 		with(fields{"removeSettings": []any{"qwertzuiop"}}))
 	list := n.m.nothing() + "server: {auth: {provider_config: {type: github_token}, access_policy: []}}\n"
-	n.choice("setting/removes-a-part-of-a-list", Unasked, "The entries of a list have no keys, so a path cannot name them.", mistake{
+	n.choice("setting/removes-a-part-of-a-list", Unasked, "The entries of a list have no keys, so a path cannot refer to them.", mistake{
 		wrong: n.over([]byte(list), n.smallSpec(fields{"removeSettings": []any{"server.auth.access_policy.permit"}})),
 		right: n.small,
 	})

@@ -20,7 +20,7 @@
 //	provider_type   The type is the key in the server's list of kinds of providers for the API of the section. If the
 //	                server itself has a kind with this type, the external provider replaces it for every entry of the
 //	                type.
-//	the API         The API of the section counts for the list of kinds of providers. The API of the spec determines
+//	the API         The server looks for the type in the list of the API of the section. The API of the spec determines
 //	                the methods that the provider must implement.
 //	code            The server imports the "module" of the spec, and calls its get_adapter_impl (RemoteProviderSpec) or
 //	                get_provider_impl (InlineProviderSpec) with (config, deps). The server reads the config of the

@@ -48,7 +48,7 @@ func Record(lines []string) error {
 	for _, line := range slices.SortedFunc(maps.Keys(recorded), release.Compare) {
 		fmt.Fprintf(&text, "%s  %s\n", recorded[line], line)
 	}
-	if err := os.WriteFile(recordFile(), text.Bytes(), 0o644); err != nil { //nolint:gosec // a file of the work tree, for everybody
+	if err := os.WriteFile(recordFile(), text.Bytes(), 0o644); err != nil { //nolint:gosec // a file of the work tree, which everyone may read
 		return fmt.Errorf("record lines that passed: %w", err)
 	}
 	return nil

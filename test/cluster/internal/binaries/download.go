@@ -191,7 +191,7 @@ func save(body io.Reader, name, sum string) error {
 
 // write writes content to an executable file.
 func write(content io.Reader, name string) error {
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755) //nolint:gosec // a program
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755) //nolint:gosec // programs must be executable
 	if err != nil {
 		return err
 	}

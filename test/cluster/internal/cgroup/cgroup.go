@@ -46,7 +46,7 @@ func (g Group) Make() error {
 		return err
 	}
 	for _, hierarchy := range hierarchies {
-		if err := os.Mkdir(filepath.Join(hierarchy, g.Name), 0o755); err != nil && !errors.Is(err, fs.ErrExist) { //nolint:gosec // as the kernel makes them
+		if err := os.Mkdir(filepath.Join(hierarchy, g.Name), 0o755); err != nil && !errors.Is(err, fs.ErrExist) { //nolint:gosec // the kernel uses the same mode
 			return fmt.Errorf("making the node's control group: %w", err)
 		}
 		if err := inheritCPUs(hierarchy, g.Name); err != nil {

@@ -48,7 +48,7 @@ func choosePorts(ctx context.Context, wanted int) (ports, error) {
 // freePort tries random ports, because other processes on the machine may look for a port at the same time.
 func freePort(ctx context.Context, taken map[int]bool) (int, error) {
 	for range portTries {
-		port := firstPort + rand.IntN(lastPort-firstPort+1) //nolint:gosec // a guess is no secret
+		port := firstPort + rand.IntN(lastPort-firstPort+1) //nolint:gosec // a port is not a secret
 		if !taken[port] && free(ctx, port) {
 			return port, nil
 		}

@@ -139,7 +139,7 @@ func (k *keeper) reap() error {
 		}
 		delete(k.running, pid)
 		if time.Since(ended.started) < shortLife {
-			return fmt.Errorf("%s ended at once (%s): see %s", ended.command.Name, describe(status), ended.command.Log)
+			return fmt.Errorf("%s ended shortly after its start (%s); see %s", ended.command.Name, describe(status), ended.command.Log)
 		}
 		fmt.Fprintf(k.output, "%s ended (%s) and is started again\n", ended.command.Name, describe(status))
 		time.AfterFunc(restartPause, func() { k.offer(ended.command) })
@@ -159,7 +159,7 @@ func awaitSocket(path string) error {
 		return nil
 	}
 	for end := time.Now().Add(socketPatience); ; {
-		connection, err := net.Dial("unix", path) //nolint:noctx // a local socket answers or refuses at once
+		connection, err := net.Dial("unix", path) //nolint:noctx // a local socket accepts or refuses a connection immediately
 		if err == nil {
 			return connection.Close()
 		}

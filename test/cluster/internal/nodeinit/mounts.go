@@ -34,7 +34,7 @@ func mountAll(setup Setup) error {
 		return err
 	}
 	for _, folder := range []string{"/run/netns", "/run/lock", kubeletRoot, filepath.Join(setup.State, "kubelet")} {
-		if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // as on any machine
+		if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // other machines use the same mode
 			return fmt.Errorf("preparing the node's folders: %w", err)
 		}
 	}

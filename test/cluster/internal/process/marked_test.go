@@ -60,7 +60,7 @@ func TestStopMarked(t *testing.T) {
 				t.Fatal(err)
 			}
 			if ours.Alive() {
-				t.Error("it lives")
+				t.Error("the process still runs")
 			}
 			if !other.Alive() {
 				t.Error("a process with another mark was stopped")

@@ -18,7 +18,7 @@ type folders struct{ node, root string }
 // applies fsGroup to a local volume as it does to other persistent storage.
 func (f folders) Provision(_ context.Context, o controller.ProvisionOptions) (*corev1.PersistentVolume, controller.ProvisioningState, error) {
 	path := filepath.Join(f.root, o.PVName)
-	if err := os.MkdirAll(path, 0o755); err != nil { //nolint:gosec // the pods' users have to get in; fsGroup does the rest
+	if err := os.MkdirAll(path, 0o755); err != nil { //nolint:gosec // the users of the pods must be able to access it; fsGroup sets the other permissions
 		return nil, controller.ProvisioningFinished, fmt.Errorf("making the folder of volume %q: %w", o.PVName, err)
 	}
 	return &corev1.PersistentVolume{
