@@ -1,8 +1,8 @@
 //go:build tools
 
-// Package containerd pins the container runtime and its tools. It is never compiled: its imports keep the modules of
-// the programs in go.mod. It is a separate module because it requires newer versions of libraries that the API server
-// also uses.
+// Package containerd pins the container runtime and its tools. It is never
+// compiled: its imports are what holds the programs' modules in go.mod. It is a
+// module of its own because it raises libraries that the API server links too.
 package containerd
 
 import (

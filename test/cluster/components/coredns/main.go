@@ -1,11 +1,11 @@
-// Command coredns is CoreDNS with only the plugins that the node's Corefile uses. It has a third of the size of the
-// complete CoreDNS and builds in half the time.
+// Command coredns is CoreDNS with the plugins that the node's Corefile names
+// and no others: it is a third of the size and builds in half the time.
 package main
 
 import (
 	"github.com/coredns/coredns/coremain"
 
-	// Plugins register themselves when they are imported.
+	// Plugins announce themselves when they are imported.
 	_ "github.com/coredns/coredns/plugin/cache"
 	_ "github.com/coredns/coredns/plugin/errors"
 	_ "github.com/coredns/coredns/plugin/health"

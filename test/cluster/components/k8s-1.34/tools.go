@@ -1,7 +1,7 @@
 //go:build tools
 
-// Package components pins the programs of one Kubernetes line. It is never compiled: its imports keep the modules of
-// the programs in go.mod.
+// Package components pins the programs of one Kubernetes line. It is never
+// compiled: its imports are what holds the programs' modules in go.mod.
 package components
 
 import (

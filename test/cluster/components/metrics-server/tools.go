@@ -1,7 +1,8 @@
 //go:build tools
 
-// Package metricsserver pins metrics-server. It is never compiled: its import keeps the module of the program in
-// go.mod. It is a separate module because it requires newer versions of libraries that the API server also uses.
+// Package metricsserver pins metrics-server. It is never compiled: its import
+// is what holds the program's module in go.mod. It is a module of its own
+// because it raises libraries that the API server links too.
 package metricsserver
 
 import _ "sigs.k8s.io/metrics-server/cmd/metrics-server"
