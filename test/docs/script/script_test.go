@@ -136,7 +136,7 @@ func TestProblems(t *testing.T) {
 		"~~~console\nkubectl get pods\n~~~":                             `2: the line "kubectl get pods" is neither a command`,
 		"~~~console\n~~~":                                               "1: the block has no command",
 		"~~~yaml\na: b\n":                                               "1: the block has no end",
-		"<!-- docs-test: nodes -->\n~~~text\n~~~":                       `1: "nodes" is unknown`,
+		"<!-- docs-test: nodes -->\n~~~text\n~~~":                       `1: the comment "nodes" is unknown`,
 		"<!-- docs-test: skip: no docker -->\n~~~text\n~~~":             `1: the reason "no docker" is not a complete sentence`,
 		"<!-- docs-test: node -->\nText.\n":                             "1: the comment is not on the line before a block",
 		"<!-- docs-test: node -->":                                      "1: the comment is not on the line before a block",
