@@ -34,7 +34,9 @@ func TestValidatePrevious(t *testing.T) {
 		"the rollout waits for a decision":  {stack(on03), stack(on07), nil, 1, []string{"error: standard input: demo: " + waits, "1 of 1 stacks are invalid"}, "ok:"},
 		"the annotation names unknown data": {stack(on03), accepting(on07, "faiss"), nil, 1, []string{`contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`}, "ok:"},
 		"the annotation accepts the loss": {
-			stack(on03), accepting(on07, "vector_io/faiss"), nil, 0, []string{"warning: standard input: demo: " + waits, "ok: standard input: demo"}, "error",
+			stack(on03), accepting(on07, "vector_io/faiss"), nil, 0,
+			[]string{"warning: standard input: demo: " + waits, "ok: standard input: demo"},
+			"error",
 		},
 		"the annotation accepts the loss of data that is not lost": {
 			stack(on07), accepting(on07, "vector_io/faiss"), nil, 0,

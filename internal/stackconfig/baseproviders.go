@@ -159,7 +159,8 @@ func dropAPIs(d *draft.Draft, nodes map[*yaml.Node]bool) {
 		}
 	}
 	if yamlnode.Len(apis) == 0 {
-		yamlnode.Remove(d.Root, "apis") // with an empty list, the server serves no API, not even its built-in ones (server fact 56)
+		// With an empty list, the server serves no API, not even its built-in ones (server fact 56).
+		yamlnode.Remove(d.Root, "apis")
 	}
 }
 

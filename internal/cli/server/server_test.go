@@ -191,8 +191,10 @@ func TestChoose(t *testing.T) {
 		want   string
 		err    string
 	}{
-		"only one LLM":       {[]server.Model{embed, a}, "", nil, a.ID, ""},
-		"first wanted model": {[]server.Model{c, b, embed, a}, "", []server.Wanted{{Name: "embed"}, {Name: "llama-a"}, {Name: "gpt"}}, a.ID, ""},
+		"only one LLM": {[]server.Model{embed, a}, "", nil, a.ID, ""},
+		"first wanted model": {
+			[]server.Model{c, b, embed, a}, "", []server.Wanted{{Name: "embed"}, {Name: "llama-a"}, {Name: "gpt"}}, a.ID, "",
+		},
 		"wanted model of a provider": {
 			[]server.Model{c, b, a}, "", []server.Wanted{{Name: "gpt", Provider: "openai"}}, b.ID, "",
 		},

@@ -27,7 +27,8 @@ var files = sync.OnceValue(func() directory {
 	dir := directory{load: map[string]func() (*Release, error){}}
 	entries, err := embedded.ReadDir("data")
 	if err != nil {
-		panic(fmt.Sprintf("release: the data is not embedded: %v", err)) // this cannot happen, because the compiler embeds the directory
+		// This cannot happen, because the compiler embeds the directory.
+		panic(fmt.Sprintf("release: the data is not embedded: %v", err))
 	}
 	for _, entry := range entries {
 		match := lineFile.FindStringSubmatch(entry.Name())

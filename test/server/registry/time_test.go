@@ -33,7 +33,8 @@ func TestTimes(t *testing.T) {
 			clock = min(clock, time.Since(begin))
 			used = min(used, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 		}
-		t.Logf("%s %s: %s of processor time, %s elapsed", w.rel.Version, w.store, used.Round(time.Millisecond), clock.Round(time.Millisecond))
+		t.Logf("%s %s: %s of processor time, %s elapsed", w.rel.Version, w.store, used.Round(time.Millisecond),
+			clock.Round(time.Millisecond))
 		limit := 2 * time.Second
 		if w.store == "kv_sqlite" {
 			limit = 300 * time.Millisecond

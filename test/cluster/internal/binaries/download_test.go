@@ -162,9 +162,11 @@ func TestUnusableReleaseIsBuilt(t *testing.T) {
 		"a proxy's page instead of the checksums": {etcdSums, text(proxyPage), "it has no SHA-256 of etcd-v3.9.9-plan9-mips.tar.gz"},
 		"a proxy's page instead of a checksum":    {kubectlPath + ".sha256", text(proxyPage), "it has no SHA-256 of kubectl"},
 		"a proxy's page instead of the program":   {kubectlPath, text(proxyPage), "the published one is"},
-		"the checksum of another file":            {etcdSums, text(sumOf("x") + "  other.tar.gz"), "it has no SHA-256 of etcd"},
-		"an invalid archive":                      {etcdPath, text("x"), "the published one is"},
-		"a file of checksums with one long line":  {etcdSums, text(strings.Repeat("a", 1<<21)), "token too long"},
+		"the checksum of another file": {
+			etcdSums, text(sumOf("x") + "  other.tar.gz"), "it has no SHA-256 of etcd",
+		},
+		"an invalid archive":                     {etcdPath, text("x"), "the published one is"},
+		"a file of checksums with one long line": {etcdSums, text(strings.Repeat("a", 1<<21)), "token too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, p := newRelease(t)

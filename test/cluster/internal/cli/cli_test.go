@@ -49,7 +49,8 @@ func TestCommandLines(t *testing.T) {
 		{name: "unexpected argument", args: []string{"down", "now"}, code: exitUsage, stderr: `unexpected argument "now"`},
 		{name: "unknown component", args: []string{"up", "--with=kubelet"}, code: exitUsage, stderr: `unknown component "kubelet"`},
 		{
-			name: "--until with an invalid process ID", args: []string{"up", "--dir=" + outside, "--until=-4"}, code: exitFailure,
+			name: "--until with an invalid process ID",
+			args: []string{"up", "--dir=" + outside, "--until=-4"}, code: exitFailure,
 			stderr: "-4 is not a process ID",
 		},
 		{name: "no command to run", args: []string{"run"}, code: exitUsage, stderr: "no command to run"},
