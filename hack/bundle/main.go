@@ -81,7 +81,8 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 			len(missing), len(wanted), strings.Join(missing, ", "))
 	}
 	if len(images) == 0 {
-		return errors.New("no image can be pulled; a bundle needs at least one image")
+		return fmt.Errorf("no image can be pulled: %s; specify another source with REFERENCE=SOURCE, or select other images",
+			strings.Join(missing, ", "))
 	}
 	files, err := files(o.tree, o.programs, readme(images, missing))
 	if err != nil {

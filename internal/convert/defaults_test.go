@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// An API server adds defaults to objects that are written in a version, and to objects read from the store. Neither
-// counts as a change, so reading an object and writing it back changes nothing.
+// The API server adds the defaults of a version to objects that clients write in this version, and to objects that it
+// reads from etcd. These defaults do not count as changes, so reading an object and writing it back changes nothing.
 func TestDefaultsChangeNothing(t *testing.T) {
 	for _, object := range someObjects(t) {
 		if object["apiVersion"] == v1alpha1.GroupVersion.String() {

@@ -17,7 +17,7 @@ import (
 
 // ErrChanged is the error of a run during which the definition changed. Other clients may have stored objects in
 // another version during the run.
-var ErrChanged = errors.New("the definition changed during the migration")
+var ErrChanged = errors.New("the CustomResourceDefinition changed during the migration; run the migration again")
 
 // kind is a kind with its version.
 type kind = schema.GroupVersionKind

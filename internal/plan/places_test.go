@@ -152,12 +152,12 @@ func TestLossesOfProviders(t *testing.T) {
 		"files disabled": {
 			lossVolume, lossVolume + "disabled: [files, responses, batches, toolRuntime, fileProcessors, eval]", false,
 			[]string{"batches spec.disabled[2]", "files spec.disabled[0]", "responses spec.disabled[1]"},
-			"configure it again",
+			"restore the previous configuration",
 		},
 		"an override": {lossVolume, "overrideConfig: {configMapName: mine}" + lossVolume, false, []string{
 			"batches spec.overrideConfig", "files spec.overrideConfig", "responses spec.overrideConfig",
 			"vector_io/faiss spec.overrideConfig", "vector_io/sqlite-vec spec.overrideConfig",
-		}, "the configuration no longer uses it"},
+		}, "the configuration no longer uses this location"},
 		"a vector provider disabled": {
 			lossVolume, lossVolume + "disabled: [vector_io/faiss]", false,
 			[]string{"vector_io/faiss spec.disabled[0]"},

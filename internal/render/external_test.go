@@ -150,7 +150,7 @@ func TestPythonPath(t *testing.T) {
 		} {
 			env := environmentOf(container)
 			if *container.Name == names.RegistryContainer && strings.Contains(tc.workload, "podTemplate") {
-				continue // the patch changes the server's container
+				continue // the patch changes only the server's container
 			}
 			if diff := cmp.Diff(tc.want, env); diff != "" {
 				t.Errorf("%s: container %s (-want +got):\n%s", name, *container.Name, diff)

@@ -50,7 +50,7 @@ func parseCertificate(data []byte) (*x509.Certificate, error) {
 	}
 	certificate, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
-		return nil, fmt.Errorf("has a certificate under %s that cannot be read", names.TLSCertificate)
+		return nil, fmt.Errorf("has an invalid certificate under %s", names.TLSCertificate)
 	}
 	return certificate, nil
 }
@@ -69,7 +69,7 @@ func checkKey(data []byte) error {
 	_, pkcs8 := x509.ParsePKCS8PrivateKey(block.Bytes)
 	_, ec := x509.ParseECPrivateKey(block.Bytes)
 	if pkcs1 != nil && pkcs8 != nil && ec != nil {
-		return fmt.Errorf("has a private key under %s that cannot be read", names.TLSKey)
+		return fmt.Errorf("has an invalid private key under %s", names.TLSKey)
 	}
 	return nil
 }

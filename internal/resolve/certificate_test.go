@@ -76,7 +76,7 @@ func TestCertificates(t *testing.T) {
 		},
 		"a PEM certificate with invalid content": {
 			"", pair(block("CERTIFICATE", "canary"), key), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has a certificate under tls.crt that cannot be read`,
+			`Secret "tls" in namespace "ns" has an invalid certificate under tls.crt`,
 		},
 		"a key that is not PEM": {
 			"", pair(certificate, []byte("canary")), v1alpha2.ReasonSecretValueUnusable,
@@ -84,7 +84,7 @@ func TestCertificates(t *testing.T) {
 		},
 		"a PEM key with invalid content": {
 			"", pair(certificate, block("PRIVATE KEY", "canary")), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has a private key under tls.key that cannot be read`,
+			`Secret "tls" in namespace "ns" has an invalid private key under tls.key`,
 		},
 		"a key with a passphrase": {
 			"", pair(certificate, block("ENCRYPTED PRIVATE KEY", "canary")), v1alpha2.ReasonSecretValueUnusable,

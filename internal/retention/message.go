@@ -95,8 +95,8 @@ func volatile() string {
 }
 
 func dropped(from string) string {
-	return fmt.Sprintf("the data of %s stays in %s, but the configuration no longer uses it; to recover the data, "+
-		"configure it again", whatMark, from)
+	return fmt.Sprintf("the data of %s stays in %s, but the configuration no longer uses this location; to "+
+		"recover the data, restore the previous configuration", whatMark, from)
 }
 
 func unmountedUnread(source string) string {

@@ -150,7 +150,7 @@ func (b *builder) objects(objects []map[string]any) {
 	}
 }
 
-// events adds a file with the events of each namespace, the oldest first.
+// events adds one file for each namespace. The file contains the events of the namespace, from oldest to newest.
 func (b *builder) events(events []map[string]any) {
 	by := map[string][]any{}
 	sorted := slices.Clone(events)

@@ -180,7 +180,7 @@ func (a *answer) whole(body io.Reader) error {
 func (a *answer) add(data []byte) error {
 	var part chunk
 	if err := json.Unmarshal(data, &part); err != nil {
-		return errors.New("the answer of the model is not JSON")
+		return errors.New("the answer of the model is not JSON; look at the log of the server")
 	}
 	if len(part.Error) > 0 && string(part.Error) != "null" {
 		return modelError(a.model, 0, rawMessage(data))

@@ -256,7 +256,7 @@ func TestChat(t *testing.T) {
 			streamed(event(token("a"), `{"error":{"message":"500: Error code: 401 - Incorrect API key sk-`+canary+`"}}`)), "a", "",
 			`the model server of "m" fails (in the middle of an answer): The provider's service rejects the credentials; the server's log has the details`,
 		},
-		"not JSON": {streamed(event(canary)), "", "", "the answer of the model is not JSON"},
+		"not JSON": {streamed(event(canary)), "", "", "the answer of the model is not JSON; look at the log of the server"},
 		"unknown model": {
 			says(404, `{"error":{"message":"Model 'm' not found"}}`), "", "", "the server answers /v1/chat/completions with status 404: Model 'm' not found",
 		},

@@ -141,7 +141,7 @@ func baseNeeds(calls, loads []string) []need {
 	offline := field.NewPath("spec", "offline")
 	if len(calls) > 0 {
 		found = append(found, need{path: offline, message: fmt.Sprintf(
-			"providers of the base call public services, and these requests fail in an offline cluster: %s; disable these providers in spec.disabled, or configure your own endpoint for them",
+			"providers of the base call public services that an offline cluster cannot reach: %s; disable these providers in spec.disabled, or configure your own endpoint for them",
 			draft.Listed(calls))})
 	}
 	if len(loads) > 0 {

@@ -181,7 +181,7 @@ func (s *scanner) skipSpace() int {
 	return s.at
 }
 
-// accept reads a byte if it is next, and skips spaces.
+// accept skips spaces and reads b. If the next byte after the spaces is not b, accept reads nothing and returns false.
 func (s *scanner) accept(b byte) bool {
 	before := s.at
 	if s.skipSpace(); s.at < len(s.text) && s.text[s.at] == b {

@@ -60,8 +60,11 @@ type entry struct {
 // Load reads every file of a directory.
 func Load(folder string) (*Table, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
-	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("folder %s has no cases: %w", folder, err)
+	if err != nil {
+		return nil, fmt.Errorf("list the cases in folder %s: %w", folder, err)
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("folder %s has no cases", folder)
 	}
 	slices.Sort(files)
 	table := &Table{files: make(map[string]*yaml.Node)}

@@ -45,8 +45,8 @@ func loop(ctx context.Context, clock clock.Clock, changed signal, look func(cont
 	}
 }
 
-// watchOne sends changed whenever one object may have changed, until ctx ends. It watches only metadata, so that no
-// private key is cached. The loop reads the object itself, and therefore never acts on stale data.
+// watchOne sends the signal changed whenever one object may have changed, until ctx ends. It watches only metadata, so
+// that no private key is cached. The loop reads the object from the API server, and therefore never acts on stale data.
 func watchOne(
 	ctx context.Context, calls metadata.Interface, of schema.GroupVersionResource, namespace, name string, changed signal,
 ) {

@@ -202,7 +202,7 @@ func (e *editor) providerModel() string {
 		return ""
 	}
 	model["providerModelId"] = fmt.Sprintf("vendor/other-%d", e.rand.IntN(1000))
-	return fmt.Sprintf("provider's id of model %s", model["name"])
+	return fmt.Sprintf("providerModelId of model %s", model["name"])
 }
 
 func (e *editor) modelType() string {

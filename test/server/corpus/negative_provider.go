@@ -289,7 +289,7 @@ func (n *negatives) extraKeys() {
 		i := slices.IndexFunc(kind.Config.Keys, func(key schema.Key) bool { return key.Deprecated })
 		key := kind.Config.Keys[i]
 		if value, ok := (&values{}).of(key.Type, key.Limits, 0); ok {
-			n.choice("provider/deprecated-key", Taken, "The key works in this release, but the server recommends another key.",
+			n.choice("provider/deprecated-key", Taken, "The key works in this release, but it is deprecated.",
 				n.withSettings(kind, fields{key.Name: value}))
 		}
 	}
