@@ -52,7 +52,7 @@ const (
 	// ReasonInvalidSpec means that the spec is invalid. The message lists each field, its value and the remedy.
 	// Status: False.
 	ReasonInvalidSpec = "InvalidSpec"
-	// ReasonForbiddenByBounds means that the bounds in the operator's ConfigMap do not allow what the spec requests.
+	// ReasonForbiddenByBounds means that the bounds in the operator's ConfigMap do not allow a part of the spec.
 	// Status: False.
 	ReasonForbiddenByBounds = "ForbiddenByBounds"
 	// ReasonUnknownDistribution means that the name of the distribution is not in the catalogue. Status: False.

@@ -72,7 +72,7 @@ func (p Provider) MarshalJSON() ([]byte, error) {
 	}
 	for name, ref := range p.Shorthand {
 		if _, taken := keys[name]; taken {
-			return nil, fmt.Errorf("shorthand key %q is a field of provider", name)
+			return nil, fmt.Errorf("shorthand key %q has the name of a provider field; set the field instead", name)
 		}
 		if keys[name], err = json.Marshal(ref); err != nil {
 			return nil, fmt.Errorf("encode shorthand key %q: %w", name, err)

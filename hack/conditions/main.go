@@ -198,8 +198,9 @@ func table(page *strings.Builder, detail string, reasons []constant, found map[s
 	for _, reason := range reasons {
 		entry, ok := found[reason.value]
 		if !ok {
-			return fmt.Errorf("no page below docs/troubleshooting has an entry for %q: add a heading \"`%s`: …\", or a row that "+
-				"begins with an anchor", reason.value, reason.value)
+			return fmt.Errorf("no page below docs/troubleshooting has an entry for %q: add a heading \"`%s`: …\", or "+
+				"a table row that begins with <a id=%q></a>`%s`",
+				reason.value, reason.value, strings.ToLower(reason.value), reason.value)
 		}
 		fmt.Fprintf(page, "| [`%s`](../troubleshooting/%s) | %s | %s |\n", reason.value, entry, reason.detail, reason.meaning)
 	}

@@ -63,8 +63,8 @@ func (c *candidate) redis(backend object) object {
 	return store
 }
 
-// keepRegistry keeps the namespace of the server's registry in a store that several stacks may share. Without the
-// variable names.EnvRegistry, a generated configuration derives the namespace from the stack's name.
+// keepRegistry preserves the namespace of the server's registry if several stacks may share the store of the registry.
+// Without the variable names.EnvRegistry, a generated configuration derives the namespace from the stack's name.
 func (c *candidate) keepRegistry() {
 	metadata := objectAt(c.want, "storage", "stores", "metadata")
 	namespace := textAt(metadata, "namespace")

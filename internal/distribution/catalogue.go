@@ -87,7 +87,7 @@ func (e *entry) versions(line string) []string {
 	return slices.Compact(all)
 }
 
-// defaultVersion returns the release for a name without a version: that of the default line, otherwise that of the
+// defaultVersion returns the release for a name without a version: that of the default line, or else that of the
 // newest line that has the distribution.
 func (e *entry) defaultVersion() string {
 	if version := e.pin(release.DefaultLine()); version != "" {

@@ -103,7 +103,7 @@ func (k *keeper) keepNeeded(e *draft.Provider) {
 }
 
 // ofBase returns the provider of the base that serves an API that the spec's providers need: the provider that the base
-// names as its default, otherwise the first inline provider, otherwise the first provider. It returns nil when the base
+// names as its default, or else the first inline provider, or else the first provider. It returns nil when the base
 // has no provider of the API, or only providers that need a variable that is not set.
 func ofBase(d *draft.Draft, api string) *draft.Provider {
 	for _, reference := range d.Release.References {

@@ -71,7 +71,7 @@ func packagesOf(t *testing.T, dir string) map[string]*externalprovider.Package {
 	return packages
 }
 
-// releaseOf returns the release that a case names, otherwise the default release.
+// releaseOf returns the release that a case names, or else the default release.
 func releaseOf(t *testing.T, wishes *intent.Intent) *release.Release {
 	t.Helper()
 	if wishes.Distribution.Version == "" {

@@ -29,7 +29,7 @@ type Target struct {
 }
 
 // Choose returns the containers whose logs a command shows, one for each pod. Without All, it selects one pod: the
-// newest pod that is not ready, otherwise the newest pod.
+// newest pod that is not ready, or else the newest pod.
 func Choose(pods []corev1.Pod, options Options) ([]Target, error) {
 	pods = slices.Clone(pods)
 	if len(pods) == 0 {

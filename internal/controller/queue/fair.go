@@ -14,8 +14,8 @@ import (
 // fair prefers the stacks of namespaces in which few stacks wait. Without this preference, all stacks of other tenants
 // would wait until the many stacks of one tenant are processed.
 //
-// A request gets its requested priority, minus the number of binary digits of the number of waiting requests in its
-// namespace. Requested priorities are multiples of handler.LowPriority, so that each class of requests precedes the
+// A request gets its requested priority, minus the number of binary digits of the number of other waiting requests in
+// its namespace. Requested priorities are multiples of handler.LowPriority, so that each class of requests precedes the
 // next class. There are only a few different priorities, because they are label values of the metrics.
 type fair struct {
 	priorityqueue.PriorityQueue[reconcile.Request]

@@ -171,7 +171,7 @@ func (p *Pool) concludeProvider(task *providersTask, image string, outcome Outco
 	defer p.mu.Unlock()
 	stack := task.target.Stack
 	if p.providers[stack] != task || task.dropped {
-		return false // other images are in the queue
+		return false // the task was replaced or forgotten, or its data was dropped
 	}
 	if outcome.Image != nil && labelled(task.pass)+len(outcome.Image.Provider) > maxProviders {
 		outcome = Outcome{Err: &LabelError{Label: LabelProvider, Err: errNoLabel}}

@@ -72,7 +72,8 @@ const maxKeptBase = 64 << 10
 // once, such as a generated configuration.
 func ParseUncached(data []byte) (*Base, error) {
 	if len(data) > MaxSize {
-		return nil, fmt.Errorf("base config has %d bytes, which exceeds the limit of %d", len(data), MaxSize)
+		return nil, fmt.Errorf("base config has %d bytes, but the limit is %d bytes; remove comments or unused sections",
+			len(data), MaxSize)
 	}
 	root, err := Read(data)
 	if err != nil {

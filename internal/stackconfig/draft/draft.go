@@ -81,7 +81,7 @@ func (d *Draft) Variables() []EnvVar {
 	return d.env
 }
 
-// distributionName returns the name in the base, otherwise the name in the spec, otherwise the name of the stack.
+// distributionName returns the name in the base, or else the name in the spec, or else the name of the stack.
 func distributionName(d *Draft) string {
 	for _, key := range []string{d.Release.Runtime.DistributionKey, "distro_name", "image_name"} {
 		if name := yamlnode.Text(d.Root, key); name != "" && !strings.ContainsAny(name, "/${}") {

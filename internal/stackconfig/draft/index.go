@@ -126,7 +126,7 @@ func (x *Disabled) By(api, id string) *intent.Disabled {
 	return x.Providers[[2]string{api, id}]
 }
 
-// Of returns the entry that disables an API, otherwise the first entry that disables one of its providers, or nil.
+// Of returns the entry that disables an API, or else the first entry that disables one of its providers, or nil.
 func (x *Disabled) Of(api string) *intent.Disabled {
 	first := x.APIs[api]
 	for key, item := range x.Providers {

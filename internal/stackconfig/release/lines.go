@@ -55,7 +55,7 @@ func NearestTypeOfAny(api, name string) string {
 }
 
 // LineWithAPI returns the nearest line in which an API can have providers: the first such line after the given line,
-// otherwise the last one before it. It returns false when no line has such an API.
+// or else the last one before it. It returns false when no line has such an API.
 func LineWithAPI(line, api string) (string, bool) {
 	last := ""
 	for _, other := range Lines() {

@@ -123,7 +123,7 @@ func (r *Release) Provider(api, providerType string) (*provider.Type, bool) {
 }
 
 // ResolveType returns the provider type that a user's text identifies. It returns a full type unchanged. For a bare
-// name, it returns the remote type (FR-030), otherwise the inline type, because `remote::llama-guard` would not start.
+// name, it returns the remote type (FR-030), or else the inline type, because `remote::llama-guard` would not start.
 func (r *Release) ResolveType(api, name string) (*provider.Type, bool) {
 	if strings.Contains(name, "::") {
 		return r.Provider(api, name)

@@ -153,7 +153,7 @@ func (e *Expr) checkDict(path string, node *yaml.Node) []Problem {
 
 // checkUnion accepts a value that one member accepts. Otherwise it reports the problems for the member that was most
 // likely intended: the only member that accepts a value of this shape or, among several classes, the class with the
-// matching tag, otherwise the class with the fewest problems.
+// matching tag, or else the class with the fewest problems.
 func (e *Expr) checkUnion(path string, node *yaml.Node) []Problem {
 	kind := kindOf(node)
 	if kind == valueReference && !e.takesScalar() {

@@ -96,7 +96,7 @@ func scalar(value any) string {
 var identifying = []string{"name", "mountPath", "topologyKey", "key"}
 
 // itemNames returns the name of each item: the value of the first identifying key that every item has with a different
-// value, otherwise the index.
+// value, or else the index.
 func itemNames(list []any) []string {
 	for _, key := range identifying {
 		names := make([]string, 0, len(list))

@@ -45,7 +45,7 @@ func programs(ctx context.Context, names ...string) ([]Entry, error) {
 	for _, name := range names {
 		file, err := exec.LookPath(name)
 		if err != nil {
-			return nil, fmt.Errorf("find program for image: %w", err)
+			return nil, fmt.Errorf("find a program for the image: %w", err)
 		}
 		entries = append(entries, File{Source: file, Path: "/bin/" + name, Mode: 0o755})
 		files = append(files, file)

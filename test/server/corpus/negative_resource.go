@@ -229,7 +229,7 @@ func (n *negatives) names() {
 		value := fields{reference.ProviderKey: "vllm", reference.ResourceKey: "nobody-has-it"}
 		section, key, _ := strings.Cut(reference.Path, ".")
 		if !strings.Contains(key, ".") {
-			n.choice("reference/model-that-nothing-registers", Unasked, "A provider may list the model, which only the running server can determine.",
+			n.choice("reference/model-that-nothing-registers", Unasked, "A provider may list the model. Only the running server can determine this.",
 				n.inSpec(fields{"settings": fields{section: fields{key: value}}},
 					func(config fields) { at(config, section)[key] = value }))
 			break

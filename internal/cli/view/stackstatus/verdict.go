@@ -137,7 +137,7 @@ func serve(number int32) string {
 }
 
 func (d *decision) ready(ready *metav1.Condition) Verdict {
-	// The status may be older than the objects, because the operator needs time or does not run.
+	// The status may be older than the objects, because the operator needs time or is not running.
 	if live := d.live(); live.Status == metav1.ConditionFalse {
 		return d.workload(live.Reason, live.Message)
 	}

@@ -63,7 +63,7 @@ func (c cluster) ends(namespace string, d direction, rule allowance) []end {
 	return ends
 }
 
-// anyPeer reports whether one of the peers is the pod.
+// anyPeer reports whether one of the peers selects the pod.
 func (c cluster) anyPeer(namespace string, peers []networkingv1.NetworkPolicyPeer, pod *corev1.Pod) bool {
 	for _, peer := range peers {
 		if peer.IPBlock == nil && c.inNamespace(namespace, peer, pod) && (peer.PodSelector == nil || selects(peer.PodSelector, pod.Labels)) {
