@@ -178,8 +178,8 @@ var checkOwnershipCases = []struct {
 	{
 		name:    "no controller, no labels",
 		foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetOwnerReferences(nil); u.SetLabels(nil) },
-		message: `Service "my-service" in namespace "NS" exists and has neither a controller nor this object's labels; ` +
-			`delete it, or give this object another name`,
+		message: `Service "my-service" in namespace "NS" exists and has neither a controller nor ` +
+			`the labels of the stack; delete it, or give the stack another name`,
 	},
 	{
 		name: "no controller, one label",
@@ -187,8 +187,8 @@ var checkOwnershipCases = []struct {
 			u.SetOwnerReferences(nil)
 			u.SetLabels(map[string]string{"by": "tester"})
 		},
-		message: `Service "my-service" in namespace "NS" exists and has neither a controller nor this object's labels; ` +
-			`delete it, or give this object another name`,
+		message: `Service "my-service" in namespace "NS" exists and has neither a controller nor ` +
+			`the labels of the stack; delete it, or give the stack another name`,
 	},
 	{
 		name: "labels of this owner, another controller",
@@ -198,7 +198,8 @@ var checkOwnershipCases = []struct {
 				Controller: new(true),
 			}})
 		},
-		message: `Service "my-service" in namespace "NS" exists and is controlled by Node "other"; delete it, or give this object another name`,
+		message: `Service "my-service" in namespace "NS" exists and is controlled by Node "other"; ` +
+			`delete it, or give the stack another name`,
 	},
 	{
 		name:    "labels of this owner, no controller",

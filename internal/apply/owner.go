@@ -81,11 +81,11 @@ type OwnershipConflict struct {
 
 // Error names the object and its owner.
 func (e *OwnershipConflict) Error() string {
-	whose := "has neither a controller nor this object's labels"
+	whose := "has neither a controller nor the labels of the stack"
 	if e.Controller != "" {
 		whose = "is controlled by " + e.Controller
 	}
-	return fmt.Sprintf("%s %q in namespace %q exists and %s; delete it, or give this object another name",
+	return fmt.Sprintf("%s %q in namespace %q exists and %s; delete it, or give the stack another name",
 		e.Kind, e.Name, e.Namespace, whose)
 }
 

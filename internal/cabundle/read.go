@@ -98,7 +98,8 @@ func Read(text []byte) (certificates [][]byte, problems []Problem) {
 	return certificates, problems
 }
 
-// readBlock reads the block at the start of a text. Its problem has no line.
+// readBlock reads the block at the start of a text. If it returns a problem, the caller must set the line of the
+// problem.
 func readBlock(text []byte) ([]byte, *Problem) {
 	block, _ := pem.Decode(text)
 	switch {

@@ -179,7 +179,8 @@ func (v *surveyor) references(ctx context.Context, s dryrun.Stack) (*dryrun.Mani
 			m.ConfigMaps[key] = configMap
 		case apierrors.IsNotFound(err) || use.Name == "":
 		case apierrors.IsForbidden(err):
-			v.unseen(fmt.Sprintf("ConfigMaps of namespace %q: this command does not check the stacks that refer to them", key.Namespace))
+			v.unseen(fmt.Sprintf("ConfigMaps of namespace %q: this command does not check the stacks that refer "+
+				"to them; ask an administrator for the right to get them", key.Namespace))
 			if !use.Optional {
 				return m, false, nil
 			}

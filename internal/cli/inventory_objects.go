@@ -54,7 +54,8 @@ func (v *surveyor) object(
 	case notServed(err):
 		return nil, nil
 	case apierrors.IsForbidden(err):
-		v.unseen(fmt.Sprintf("%s of namespace %q: it is not known whether this operator has adopted them", plural(object.GVK), namespace))
+		v.unseen(fmt.Sprintf("%s of namespace %q: this command cannot show whether this operator has adopted them; "+
+			"ask an administrator for the right to get them", plural(object.GVK), namespace))
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read %s %q of namespace %q: %w", object.GVK.Kind, object.Name, namespace, err)

@@ -106,7 +106,8 @@ func TestSurveyWithoutRights(t *testing.T) {
 	}
 	contains(t, got.err, "warning: not read: the operator's ConfigMap: stacks are checked without it")
 	contains(t, got.err, `warning: not read: ConfigMaps of namespace "default"`)
-	contains(t, got.err, `warning: not read: Deployment objects of namespace "default": it is not known whether this operator has adopted them`)
+	contains(t, got.err, `warning: not read: Deployment objects of namespace "default": this command cannot show `+
+		"whether this operator has adopted them; ask an administrator for the right to get them")
 	if found := readSurvey(t, got); len(found.Stacks) != count+1 || len(found.Unseen) < 3 {
 		t.Errorf("%d stacks, not read: %q", len(found.Stacks), found.Unseen)
 	}

@@ -23,7 +23,7 @@ import (
 const (
 	// fieldInstance is the index of objects by the stack in their label.
 	fieldInstance = "instance"
-	// fieldClaim is the index of events by their claim.
+	// fieldClaim is the index of events by the name of the PersistentVolumeClaim that they are about.
 	fieldClaim = "claim"
 	// fieldHost is the index of stacks by the host name that they request. In the index, anyDomain replaces the cluster's
 	// domain at the end of a host name.

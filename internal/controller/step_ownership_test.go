@@ -59,10 +59,10 @@ func TestOwnershipOfChildren(t *testing.T) {
 		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name}}
 	}
 	const (
-		service = `Service "my-service" in namespace "team" exists and has neither a controller nor this object's labels; ` +
-			`delete it, or give this object another name`
-		account = `ServiceAccount "my-sa" in namespace "team" exists and has neither a controller nor this object's labels; ` +
-			`delete it, or give this object another name`
+		service = `Service "my-service" in namespace "team" exists and has neither a controller nor ` +
+			`the labels of the stack; delete it, or give the stack another name`
+		account = `ServiceAccount "my-sa" in namespace "team" exists and has neither a controller nor ` +
+			`the labels of the stack; delete it, or give the stack another name`
 	)
 	other := newStack(t, spec)
 	other.Name, other.UID = "other", "uid-of-other"
@@ -78,7 +78,7 @@ func TestOwnershipOfChildren(t *testing.T) {
 			[]client.Object{foreign("my-service"), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my-sa"}}},
 			account + "\n" + service,
 		},
-		"Service of another stack":                 {[]client.Object{&corev1.Service{ObjectMeta: childMeta(other, "my-service")}}, `Service "my-service" in namespace "team" exists and is controlled by LlamaStackDistribution "other"; delete it, or give this object another name`},
+		"Service of another stack":                 {[]client.Object{&corev1.Service{ObjectMeta: childMeta(other, "my-service")}}, `Service "my-service" in namespace "team" exists and is controlled by LlamaStackDistribution "other"; delete it, or give the stack another name`},
 		"retained Service with the stack's labels": {[]client.Object{retained}, ""},
 		"Service with another name":                {[]client.Object{foreign("their-service")}, ""},
 	} {

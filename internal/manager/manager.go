@@ -177,13 +177,13 @@ func addHealth(mgr ctrl.Manager, readyByCaches bool) error {
 		return fmt.Errorf("add caches: %w", err)
 	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
-		return fmt.Errorf("add health check: %w", err)
+		return fmt.Errorf("add the health check: %w", err)
 	}
 	if !readyByCaches {
 		return nil
 	}
 	if err := mgr.AddReadyzCheck("caches", warm.check); err != nil {
-		return fmt.Errorf("add readiness check: %w", err)
+		return fmt.Errorf("add the readiness check of the caches: %w", err)
 	}
 	return nil
 }

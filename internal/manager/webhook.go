@@ -47,7 +47,7 @@ func addWebhooks(
 		return fmt.Errorf("add the server of the webhooks: %w", err)
 	}
 	if err := mgr.AddReadyzCheck("webhooks", ready); err != nil {
-		return fmt.Errorf("add readiness check: %w", err)
+		return fmt.Errorf("add the readiness check of the webhooks: %w", err)
 	}
 	return nil
 }

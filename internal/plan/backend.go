@@ -23,7 +23,8 @@ func (p *Plan) backend(serving *cabundle.Serving) *render.Backend {
 	case !p.input.Cluster.BackendTLSPolicies:
 		remedy = "the cluster does not serve version v1 of BackendTLSPolicy: ask an administrator to install the Gateway API 1.4 or later"
 	case secret == "":
-		remedy = fmt.Sprintf("create a BackendTLSPolicy for Service %q with the authority of the certificate and a name that the certificate contains", service)
+		remedy = fmt.Sprintf("create a BackendTLSPolicy for Service %q with the certificate of the authority that "+
+			"issued the server's certificate, and a host name that the server's certificate contains", service)
 	case serving == nil:
 		return nil // the Secret was not read
 	default:

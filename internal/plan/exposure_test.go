@@ -119,7 +119,8 @@ func TestBackendTLS(t *testing.T) {
 		"a certificate of the configuration": {
 			spec:     "overrideConfig: {configMapName: mine}\nnetworking: {expose: {hostname: llama.example.com}}",
 			override: "version: 2\nserver: {tls_certfile: /a, tls_keyfile: /b}\n",
-			warning:  `create a BackendTLSPolicy for Service "demo-service" with the authority of the certificate and a name that the certificate contains`,
+			warning: `create a BackendTLSPolicy for Service "demo-service" with the certificate of the authority ` +
+				"that issued the server's certificate, and a host name that the server's certificate contains",
 		},
 		"plain HTTP":  {spec: "networking: {expose: {hostname: llama.example.com}}"},
 		"not exposed": {spec: "networking: {tls: {enabled: true, secretName: cert}}", chain: certificate, authority: authority},

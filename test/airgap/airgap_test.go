@@ -145,7 +145,8 @@ func (j *journey) cutOff(host string) {
 	}, "refused")
 }
 
-// load copies the images into the private registry from the node's network, and returns the file of the chart's values.
+// load runs the command line in the node's network to copy the images of the bundle into the private registry. It
+// returns the path of a file with the values of the chart.
 func (j *journey) load(bundle string, private *privateRegistry) string {
 	j.t.Helper()
 	j.say("Load the bundle into a private registry from the node's network")
