@@ -13,7 +13,7 @@ const (
 )
 
 // clouds lists the hosts of registries that only the cloud itself can serve. The operator sends tokens to each of them.
-// Public registries such as public.ecr.aws are not listed, because reading them needs no token.
+// Public registries such as public.ecr.aws are not listed, because reading them requires no credentials.
 var clouds = []struct {
 	cloud Cloud
 	hosts *regexp.Regexp

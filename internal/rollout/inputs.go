@@ -23,7 +23,8 @@ type Inputs struct {
 	Image string `json:"image"`
 	// Release is the server's release line.
 	Release string `json:"release,omitempty"`
-	// Port, Workers and MountPath are the effective values. A default value and the same value in the spec are equal.
+	// Port, Workers and MountPath are the effective values. They are the same if the spec omits a field and if it sets the
+	// field to its default.
 	Port      int32  `json:"port"`
 	Workers   int32  `json:"workers"`
 	MountPath string `json:"mountPath"`

@@ -46,7 +46,7 @@ type Result struct {
 	// Secret does not exist.
 	Derived []secretvalue.Derived
 	// Directories are the directories that must exist before the server starts, because the server does not create them.
-	// They are written as in Config, with variables.
+	// The paths may contain references to variables, as in Config.
 	Directories []string
 	// Registry describes where the server stores the resources that it registered. Nil means that the release accepts
 	// changed resources without conflict (0.2).

@@ -224,8 +224,8 @@ func merged(base, more map[string]string) map[string]string {
 	return base
 }
 
-// TestSummarizeDates checks that only a changed status changes the transition time, and that generation and message do
-// not.
+// TestSummarizeDates checks that the transition time of a condition changes only if its status changes, not if its
+// generation or message changes.
 func TestSummarizeDates(t *testing.T) {
 	first := status.Summarize(status.Input{Generation: 1, Observed: healthy(), Now: earlier})
 	again := status.Summarize(status.Input{Generation: 1, Observed: healthy(), Previous: first.Conditions, Now: now})

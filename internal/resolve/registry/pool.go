@@ -336,7 +336,7 @@ func (p *Pool) conclude(target Target, outcome Outcome) bool {
 		p.queue.AddAfter(key{stack: target.Stack}, p.pause(outcome, task.attempts))
 	}
 	if outcome.Err != nil {
-		p.options.Log.V(1).Info("Image cannot be read", "stack", target.Stack.String(), "image", target.Image, "error",
+		p.options.Log.V(1).Info("The image cannot be read", "stack", target.Stack.String(), "image", target.Image, "error",
 			outcome.Err.Error())
 	}
 	task.attempts++

@@ -13,7 +13,7 @@ func TestRunReportsMissingArguments(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no registry": {[]string{"operator"}, "no registry or no image is given"},
+		"no registry": {[]string{"operator"}, "a registry and at least one image are required"},
 		"no image":    {[]string{"-registry=localhost:1"}, "and name the images: operator"},
 		"unknown":     {[]string{"-registry=localhost:1", "own"}, `publish "own": want operator`},
 	} {
