@@ -57,7 +57,7 @@ func write(folder string) error {
 			return err
 		}
 	}
-	fmt.Fprintf(os.Stderr, "wrote %s: the program has %.1f MB\n", folder, float64(len(files[program]))/1e6)
+	fmt.Fprintf(os.Stderr, "wrote %s; the size of the program is %.1f MB\n", folder, float64(len(files[program]))/1e6)
 	return nil
 }
 

@@ -88,7 +88,8 @@ var validateOlderCases = map[string]struct {
 	"missing key of a ConfigMap": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`) +
 			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {other.yaml: a}\n", 1,
-		[]string{`error: standard input: demo: spec.server.userConfig.configMapName: ConfigMap "mine" has no key "config.yaml"`},
+		[]string{`error: standard input: demo: spec.server.userConfig.configMapName: ConfigMap "mine" has no key "config.yaml"; ` +
+			"add the key to the ConfigMap, or correct the reference"},
 	},
 	"userConfig together with disabled": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}, disabled: [eval]}}`), 1,

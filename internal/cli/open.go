@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 )
 
-// lookInterval is the time between two requests that list the pods of an open stack.
+// lookInterval is the time between two requests that list the pods of a stack whose port is forwarded.
 const lookInterval = 2 * time.Second
 
 type openOptions struct {

@@ -249,8 +249,8 @@ func TestUnreadableImageOfAnOlderStack(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
 }
 
-// waitForUnreadableEvent waits for exactly one event about an image of the stack that could not be read. The event must
-// contain the given parts.
+// waitForUnreadableEvent waits for exactly one event about an unreadable image of the stack. The event must contain the
+// given parts.
 func waitForUnreadableEvent(t *testing.T, env *controllertest.Environment, name string, parts ...string) {
 	t.Helper()
 	controllertest.WaitUntil(t, func() error {

@@ -23,7 +23,7 @@ const elsewhere = "elsewhere"
 // form describes a way to install the operator.
 type form struct {
 	name string
-	// manifest is the manifest to apply. If it is empty, the test installs the chart, and upgrades it to the values.
+	// manifest is the manifest to apply. If it is empty, the test installs the chart, and sets values in an upgrade.
 	manifest string
 	values   []string
 	// namespace is the namespace of the stack.

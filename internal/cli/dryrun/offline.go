@@ -272,7 +272,8 @@ func (m *Manifests) Override(object *v1alpha2.LlamaStackDistribution) (*plan.Ove
 			"annotation %s of the ConfigMap", path, use.Name, use.Namespace, object.Namespace, names.AnnotationAllowNamespaces)
 	}
 	if _, ok := found.Files[found.Key]; !ok && len(use.Keys)+len(use.AnyOf) > 0 {
-		return nil, fmt.Errorf("%s.key: ConfigMap %q has no key %q", path, use.Name, found.Key)
+		return nil, fmt.Errorf("%s.key: ConfigMap %q has no key %q; add the key to the ConfigMap, or correct the "+
+			"reference", path, use.Name, found.Key)
 	}
 	return found, nil
 }
@@ -286,7 +287,8 @@ func (m *Manifests) configMapKey(namespace, path, name, key string) ([]byte, err
 	if data, ok := ConfigMapFiles(configMap)[key]; ok {
 		return data, nil
 	}
-	return nil, fmt.Errorf("%s.key: ConfigMap %q has no key %q", path, name, key)
+	return nil, fmt.Errorf("%s.key: ConfigMap %q has no key %q; add the key to the ConfigMap, or correct the "+
+		"reference", path, name, key)
 }
 
 func (m *Manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, error) {

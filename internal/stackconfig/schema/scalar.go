@@ -50,7 +50,7 @@ var (
 
 const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 
-// kindOf returns the kind that the server's reader gives to a node once the node is encoded.
+// kindOf returns the kind of value that the server's YAML parser produces from the encoded node.
 func kindOf(node *yaml.Node) valueKind {
 	switch node.Kind {
 	case yaml.MappingNode:
