@@ -18,7 +18,8 @@ func main() {
 // run packs the programs of a folder, or writes the manifest.
 func run(args []string) error {
 	flags := flag.NewFlagSet("krew", flag.ContinueOnError)
-	folder := flags.String("pack", "", "folder with programs kubectl-llamastack-OS-ARCH, for which to write archives and checksums")
+	folder := flags.String("pack", "",
+		"pack the programs kubectl-llamastack-OS-ARCH in this folder, and write the checksums of the archives")
 	license := flags.String("license", "LICENSE", "license to pack")
 	version := flags.String("version", "", "version of the release, for example v1.2.3")
 	url := flags.String("url", "", "URL of the folder with the archives")

@@ -31,8 +31,8 @@ type stubServer struct {
 	requests []string
 }
 
-// stub starts an API server with the bodies of paths in YAML. For a body that begins with "403", it answers that the
-// caller lacks the right. Objects with other paths do not exist.
+// stub starts an API server that responds with the body of the requested path, which is YAML. If the body begins with
+// "403", the server responds with a Forbidden error. If the path of an object has no body, it responds with NotFound.
 func stub(t *testing.T, bodies map[string]string) *stubServer {
 	t.Helper()
 	s := &stubServer{}

@@ -16,9 +16,9 @@ import (
 type clusterCases struct {
 	// flags contains the shorthands of the command, out of -n, -A, -l and -o.
 	flags string
-	// success are arguments for an existing stack. rejected are arguments for a missing object.
+	// success contains arguments for an existing stack. rejected contains arguments for a missing object.
 	success, rejected []string
-	// usage are invalid arguments.
+	// usage contains invalid arguments.
 	usage []string
 }
 

@@ -87,7 +87,8 @@ func checkVersions(r *report, facts *Facts) {
 	case facts.Operators.Problem != "" && len(running) == 0:
 		r.unknown("the version of the operator", facts.Operators.Problem)
 	case len(running) == 0:
-		r.add(Warning, "the version of the operator is not known; this command has version "+facts.Command, "")
+		r.add(Warning, "the version of the operator is not known; this command has version "+facts.Command,
+			"compare the version of the operator's image with the version of this command")
 	case slices.ContainsFunc(running, func(v string) bool { return !sameVersion(v, facts.Command) }):
 		r.add(Warning, fmt.Sprintf("the operator has version %s, and this command has version %s", list(running), facts.Command),
 			"use the version of the command that matches the operator, because the results of other versions may differ")

@@ -55,7 +55,7 @@ func (d *definition) check(version string) error {
 		return fmt.Errorf("the definition does not serve %q, only %s", version, strings.Join(d.served, ", "))
 	case !d.converts && !slices.Equal(d.stored, []string{version}):
 		return errors.New("the definition has no conversion webhook, so objects would lose the fields that the other version " +
-			"does not have")
+			"does not have; install the operator with its webhooks first")
 	default:
 		return nil
 	}

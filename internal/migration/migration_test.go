@@ -332,7 +332,8 @@ func TestVersionsThatCannotBeStored(t *testing.T) {
 	today := upgrade.Today(t, upgrade.StartWebhook(t))
 	today.Spec.Conversion = nil
 	c.Install(t, today)
-	const lossy = "the definition has no conversion webhook, so objects would lose the fields that the other version does not have"
+	const lossy = "the definition has no conversion webhook, so objects would lose the fields that the other version " +
+		"does not have; install the operator with its webhooks first"
 	if _, err := m.Run(t.Context()); err == nil || err.Error() != lossy {
 		t.Errorf("got %v, want %s", err, lossy)
 	}

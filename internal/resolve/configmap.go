@@ -169,7 +169,9 @@ func (p *problems) addMissingKeys(use intent.ConfigMapUse, found *content, names
 func (c *ConfigMaps) notFound(use intent.ConfigMapUse, namespace string) string {
 	switch {
 	case c.outOfReach(use):
-		return fmt.Sprintf("ConfigMap %q in namespace %q cannot be read: this operator does not watch that namespace", use.Name, use.Namespace)
+		return fmt.Sprintf("ConfigMap %q in namespace %q cannot be read: this operator does not watch that namespace; "+
+			"refer to a ConfigMap in the namespace of the stack, or add %q to the operator's --watch-namespaces",
+			use.Name, use.Namespace, use.Namespace)
 	case use.Namespace == "":
 		return fmt.Sprintf("ConfigMap %q not found in namespace %q", use.Name, namespace)
 	}

@@ -76,7 +76,7 @@ func readSample(t *testing.T, file string) sample {
 	if s.stack == nil {
 		t.Fatalf("%q does not contain a %s", file, v1alpha2.Kind)
 	}
-	// As the API server does at "kubectl apply".
+	// "kubectl apply" also sets this namespace, unless the user selects another one.
 	s.stack.Namespace = "default"
 	return s
 }

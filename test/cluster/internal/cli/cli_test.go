@@ -77,7 +77,10 @@ func TestCommandLines(t *testing.T) {
 			stderr: "no control plane",
 		},
 		{name: "restart-node without a control plane in the variable's folder", variables: map[string]string{dirVariable: filepath.Join(outside, "other")}, args: []string{restartNode}, code: exitFailure, stderr: "other"},
-		{name: "supervise as a user", args: []string{supervise}, code: exitFailure, stderr: "started by `cluster up` only"},
+		{
+			name: "supervise as a user", args: []string{supervise}, code: exitFailure,
+			stderr: "only `cluster up` can start this command",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			folder := test.folder

@@ -11,7 +11,7 @@ import (
 // runNodeInit runs the first process of a node's namespaces.
 func runNodeInit(_ context.Context, env environment, args []string) error {
 	if len(args) > 0 {
-		return errors.New("this command is started by `cluster up --node` only")
+		return errors.New("only `cluster up --node` can start this command; run `cluster up --node`")
 	}
 	return nodeinit.Run(os.Stdin, env.stdout)
 }

@@ -30,7 +30,7 @@ const (
 // ready, when its launcher ends.
 func runSupervise(ctx context.Context, _ environment, args []string) error {
 	if len(args) != 1 {
-		return errors.New("this command is started by `cluster up` only")
+		return errors.New("only `cluster up` can start this command; run `cluster up`")
 	}
 	var o order
 	if err := json.Unmarshal([]byte(args[0]), &o); err != nil {
