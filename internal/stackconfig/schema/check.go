@@ -151,9 +151,9 @@ func (e *Expr) checkDict(path string, node *yaml.Node) []Problem {
 	return problems
 }
 
-// checkUnion accepts a value that one member accepts. Otherwise it reports the problems for the member that was most
-// likely intended: the only member that accepts a value of this shape or, among several classes, the class with the
-// matching tag, or else the class with the fewest problems.
+// checkUnion accepts a value that one member accepts. Otherwise, it reports the problems for the member that was most
+// likely intended. This is the only member that accepts a value of this shape. Among several classes, it is the class
+// with the matching tag, or else the class with the fewest problems.
 func (e *Expr) checkUnion(path string, node *yaml.Node) []Problem {
 	kind := kindOf(node)
 	if kind == valueReference && !e.takesScalar() {
