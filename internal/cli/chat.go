@@ -154,10 +154,11 @@ func readQuestion(words []string, stdin io.Reader) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("read the question from standard input: %w", err)
 	case len(data) > maxQuestion:
-		return "", fmt.Errorf("the question on standard input has more than %d bytes", maxQuestion)
+		return "", fmt.Errorf("the question on standard input has more than %d bytes; shorten the question",
+			maxQuestion)
 	}
 	if question = strings.TrimSpace(string(data)); question == "" {
-		return "", errors.New("the question on standard input is empty")
+		return "", errors.New("the question on standard input is empty; write a question to standard input")
 	}
 	return question, nil
 }

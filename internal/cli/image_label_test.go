@@ -364,7 +364,7 @@ func TestImageLabelRefuses(t *testing.T) {
 		"index within index":         {nested, []string{"--release", "0.7"}, 1, "manifests[0]: is an index within an index"},
 		"artifact":                   {artifact, []string{"--release", "0.7"}, 1, `is not a runnable image: its configuration has the media type "application/vnd.example.chart"`},
 		"index without images":       {nothing, []string{"--release", "0.7"}, 1, "the index has no image"},
-		"missing layout":             {"oci:" + folder, []string{"--release", "0.7"}, 1, "is not an OCI layout: it has no index.json"},
+		"missing layout":             {"oci:" + folder, []string{"--release", "0.7"}, 1, "is not an OCI layout: the directory has no index.json; check the path"},
 		"no image in layout":         {"oci:" + makeLayout(t, nil, nil), []string{"--release", "0.7"}, 1, "has no image"},
 		"two images": {"oci:" + makeLayout(t, map[string]v1.Image{
 			"a": serverImage(t, false, "amd64"),

@@ -250,7 +250,8 @@ func migrate(ctx context.Context, p printer, m *migration.Migrator, storage stri
 	if err := unmigrated(result); err != nil {
 		return err
 	}
-	p.ok(fmt.Sprintf("every stack is stored in %s, and the definition lists no other stored version", storage))
+	p.ok(fmt.Sprintf("every stack is stored in %s, and the CustomResourceDefinition lists no other stored version",
+		storage))
 	return nil
 }
 
@@ -262,7 +263,7 @@ func runUnchanged(ctx context.Context, p printer, m *migration.Migrator) (migrat
 		if !errors.Is(err, migration.ErrChanged) {
 			break
 		}
-		p.note("the definition changed during the migration; starting again")
+		p.note("the CustomResourceDefinition changed during the migration; starting again")
 		result, err = m.Run(ctx)
 	}
 	return result, err
@@ -275,7 +276,8 @@ func unmigrated(result migration.Result) error {
 	}
 	return &rejection{
 		problems: result.FailedObjects(),
-		summary: fmt.Sprintf("%d of %d stacks cannot be written; the list of stored versions does not change until all stacks are written",
+		summary: fmt.Sprintf("%d of %d stacks cannot be written, so the list of stored versions does not change; "+
+			"correct these stacks, and run the command again",
 			result.Failed, result.Objects),
 	}
 }

@@ -67,7 +67,7 @@ func TestMigrateBack(t *testing.T) {
 	if got := c.Stacks(t, "v1alpha1"); len(got) != count {
 		t.Errorf("%d stacks, want %d", len(got), count)
 	}
-	contains(t, migrate(1, "--storage", "v1alpha2").err, `does not serve "v1alpha2", only v1alpha1`)
+	contains(t, migrate(1, "--storage", "v1alpha2").err, `serves only v1alpha1, and not "v1alpha2"`)
 }
 
 // replaceDefinition follows docs/how-to/go-back.md.

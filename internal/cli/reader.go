@@ -148,8 +148,8 @@ func unreadable(m *dryrun.Manifests, object *v1alpha2.LlamaStackDistribution) []
 	for _, use := range intent.ConfigMaps(object) {
 		key := dryrun.Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}
 		if m.Denied[key] && !use.Optional && m.ConfigMaps[dryrun.Key{Namespace: object.Namespace, Name: use.Name}] == nil {
-			found = append(found, fmt.Sprintf("%s: you may not read ConfigMap %q of namespace %q", use.Path, key.Name,
-				key.Namespace))
+			found = append(found, fmt.Sprintf("%s: you may not read ConfigMap %q of namespace %q; ask an "+
+				"administrator for the right to get configmaps in that namespace", use.Path, key.Name, key.Namespace))
 		}
 	}
 	return found

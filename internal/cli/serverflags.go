@@ -53,7 +53,7 @@ func (f *serverFlags) readToken(stdin io.Reader) (string, error) {
 	}
 	token := strings.TrimSpace(string(data))
 	if token == "" {
-		return "", fmt.Errorf("--token-file %q: the file is empty", f.tokenFile)
+		return "", fmt.Errorf("--token-file %q: the file is empty; write the token to the file", f.tokenFile)
 	}
 	return token, nil
 }

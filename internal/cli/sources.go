@@ -183,12 +183,14 @@ func findOperatorConfig(path string, stdin io.Reader) (*corev1.ConfigMap, error)
 			return nil, err
 		}
 		if configMap != nil && found != nil {
-			return nil, fmt.Errorf("%s contains two ConfigMaps named %q", path, names.OperatorConfigMap)
+			return nil, fmt.Errorf("%s contains two ConfigMaps named %q; remove one of the ConfigMaps",
+				path, names.OperatorConfigMap)
 		}
 		found = cmp.Or(configMap, found)
 	}
 	if found == nil {
-		return nil, fmt.Errorf("%s does not contain ConfigMap %q", path, names.OperatorConfigMap)
+		return nil, fmt.Errorf("%s does not contain ConfigMap %q; set --operator-config to a file with this ConfigMap",
+			path, names.OperatorConfigMap)
 	}
 	return found, nil
 }

@@ -112,8 +112,10 @@ func TestOperatorConfigRefuses(t *testing.T) {
 		}
 	}
 	for file, want := range map[string]string{
-		empty:          empty + ` does not contain ConfigMap "llama-stack-operator-config"`,
-		twice:          twice + ` contains two ConfigMaps named "llama-stack-operator-config"`,
+		empty: empty + ` does not contain ConfigMap "llama-stack-operator-config"` +
+			`; set --operator-config to a file with this ConfigMap`,
+		twice: twice + ` contains two ConfigMaps named "llama-stack-operator-config"` +
+			`; remove one of the ConfigMaps`,
 		"nowhere.yaml": "nowhere.yaml",
 	} {
 		got := run(t, valid, "render", "-f", "-", "--operator-config", file)

@@ -37,7 +37,7 @@ func addAnswer[T interface {
 
 // operator adds the objects of the operator that the doctor has read, and its pods, logs and events.
 func (c *collector) operator(ctx context.Context, facts *doctor.Facts) {
-	addAnswer(c, "the definition", facts.Definition)
+	addAnswer(c, "the CustomResourceDefinition", facts.Definition)
 	addAnswer(c, "the validating webhook", facts.Webhook)
 	addAnswer(c, "the admission policy", facts.Policy)
 	addAnswer(c, "the binding of the admission policy", facts.Binding)

@@ -42,7 +42,7 @@ func TestCertificateExpires(t *testing.T) {
 	env.Get(t, "my", before)
 
 	ended := env.WaitForCondition(t, "my", v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonSecretValueUnusable)
-	if want := controllertest.InNamespace(fmt.Sprintf(`Secret "cert" in namespace "NS" has a certificate that expired on %s. Referenced by: spec.networking.tls.secretName`,
+	if want := controllertest.InNamespace(fmt.Sprintf(`Secret "cert" in namespace "NS" has a certificate that expired on %s; renew the certificate. Referenced by: spec.networking.tls.secretName`,
 		end.UTC().Format(time.DateOnly)), env.Namespace); ended.Message != want {
 		t.Errorf("message %q, want %q", ended.Message, want)
 	}

@@ -108,7 +108,7 @@ func (r *Reconciler) runStep(ctx context.Context, step step, s *state) (err erro
 				string(debug.Stack()))
 			err = &status.Failure{
 				Condition: step.condition, Reason: v1alpha2.ReasonInternalError, Retry: status.Backoff,
-				Message: fmt.Sprintf("The operator has a defect in step %q; the operator's log has the details", step.name),
+				Message: fmt.Sprintf("The operator has a defect in step %q; report the defect with the details in the operator's log", step.name),
 				Err:     fmt.Errorf("panic in step %q", step.name),
 			}
 		}

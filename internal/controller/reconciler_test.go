@@ -198,7 +198,7 @@ func TestPanicIsAFailure(t *testing.T) {
 	}
 	want := status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonInternalError, Retry: status.Backoff,
-		Message: `The operator has a defect in step "plan"; the operator's log has the details`,
+		Message: `The operator has a defect in step "plan"; report the defect with the details in the operator's log`,
 	}
 	if strings.Contains(failure.Error(), "secret") {
 		t.Errorf("the error contains the panic's value: %v", failure)

@@ -132,11 +132,11 @@ func TestReadSecrets(t *testing.T) {
 		},
 		"expired certificate": {
 			spec: withTLS, secret: pair(now.Add(-time.Hour)), reason: v1alpha2.ReasonSecretValueUnusable,
-			message: `Secret "cert" in namespace "team" has a certificate that expired on 2026-03-01. Referenced by: spec.networking.tls.secretName`,
+			message: `Secret "cert" in namespace "team" has a certificate that expired on 2026-03-01; renew the certificate. Referenced by: spec.networking.tls.secretName`,
 		},
 		"certificate and key that do not match": {
 			spec: withTLS, secret: broken, reason: v1alpha2.ReasonSecretValueUnusable,
-			message: `Secret "cert" in namespace "team" has a certificate and a key that do not match. Referenced by: spec.networking.tls.secretName`,
+			message: `Secret "cert" in namespace "team" has a certificate and a key that do not match; create the Secret again from a certificate and its private key. Referenced by: spec.networking.tls.secretName`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) { checkSecrets(t, tc, now) })

@@ -28,7 +28,7 @@ func TestTroubleOfPods(t *testing.T) {
 		{
 			name: "image", pod: new(controllertest.ServerPodStatus("docker.io/llamastack/distribution-starter:0.5.2", controllertest.WaitingState("ImagePullBackOff", "not found"), corev1.ContainerState{})),
 			reason: v1alpha2.ReasonRolloutFailed, phase: v1alpha2.PhaseFailed,
-			want: `image "docker.io/llamastack/distribution-starter:0.5.2" of container "llama-stack" cannot be pulled: the registry does not have the image; ` +
+			want: `image "docker.io/llamastack/distribution-starter:0.5.2" of container "llama-stack" cannot be pulled: the registry does not have the image; check the name and the tag of the image; ` +
 				`the images of docker.io/llamastack moved to docker.io/ogxai: set spec.distribution.image to "docker.io/ogxai/distribution-starter:0.5.2"; ` +
 				`see kubectl describe pod image-1-a`,
 		},

@@ -52,10 +52,11 @@ func (d *definition) migrated() bool { return slices.Equal(d.stored, []string{d.
 func (d *definition) check(version string) error {
 	switch {
 	case !slices.Contains(d.served, version):
-		return fmt.Errorf("the definition does not serve %q, only %s", version, strings.Join(d.served, ", "))
+		return fmt.Errorf("the CustomResourceDefinition serves only %s, and not %q; "+
+			"apply the CustomResourceDefinition of this operator", strings.Join(d.served, ", "), version)
 	case !d.converts && !slices.Equal(d.stored, []string{version}):
-		return errors.New("the definition has no conversion webhook, so objects would lose the fields that the other version " +
-			"does not have; install the operator with its webhooks first")
+		return errors.New("the CustomResourceDefinition has no conversion webhook, so objects would lose the fields " +
+			"that the other version does not have; install the operator with its webhooks first")
 	default:
 		return nil
 	}

@@ -319,7 +319,8 @@ func TestVersionsThatCannotBeStored(t *testing.T) {
 		t.Errorf("without a definition: %v", err)
 	}
 	c.Install(t, upgrade.Older(t))
-	const want = `the definition does not serve "v1alpha2", only v1alpha1`
+	const want = `the CustomResourceDefinition serves only v1alpha1, and not "v1alpha2"; ` +
+		`apply the CustomResourceDefinition of this operator`
 	if _, err := m.SetStorageVersion(t.Context(), "v1alpha2"); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -332,8 +333,8 @@ func TestVersionsThatCannotBeStored(t *testing.T) {
 	today := upgrade.Today(t, upgrade.StartWebhook(t))
 	today.Spec.Conversion = nil
 	c.Install(t, today)
-	const lossy = "the definition has no conversion webhook, so objects would lose the fields that the other version " +
-		"does not have; install the operator with its webhooks first"
+	const lossy = "the CustomResourceDefinition has no conversion webhook, so objects would lose the fields " +
+		"that the other version does not have; install the operator with its webhooks first"
 	if _, err := m.Run(t.Context()); err == nil || err.Error() != lossy {
 		t.Errorf("got %v, want %s", err, lossy)
 	}

@@ -73,7 +73,7 @@ func TestReadErrors(t *testing.T) {
 		want []string
 	}{
 		"not YAML":                   {map[string]string{key: "starter: [a"}, []string{"image-overrides: is not YAML: yaml: line 1: did not find expected ',' or ']'"}},
-		"two documents":              {map[string]string{key: "a: b:1\n---\nc: d:1"}, []string{"image-overrides: contains more than one YAML document"}},
+		"two documents":              {map[string]string{key: "a: b:1\n---\nc: d:1"}, []string{"image-overrides: contains more than one YAML document; keep one document"}},
 		"a list":                     {map[string]string{key: "- starter"}, []string{"image-overrides: line 1: must be a mapping, got a list"}},
 		"a text":                     {map[string]string{key: "starter"}, []string{`image-overrides: line 1: must be a mapping, got the text "starter"`}},
 		"no image":                   {map[string]string{key: "starter:"}, []string{"image-overrides[starter]: line 1: must be text, got an empty value"}},

@@ -60,7 +60,7 @@ func decode(text string) (root *yaml.Node, err error) {
 		return nil, fmt.Errorf("is not YAML: %w", err)
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("contains more than one YAML document")
+		return nil, errors.New("contains more than one YAML document; keep one document")
 	}
 	return document.Content[0], nil
 }

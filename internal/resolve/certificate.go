@@ -34,10 +34,12 @@ func checkCertificate(secret *corev1.Secret, now time.Time) error {
 		return err
 	}
 	if _, err := tls.X509KeyPair(certificate, key); err != nil {
-		return errors.New("has a certificate and a key that do not match")
+		return errors.New("has a certificate and a key that do not match; " +
+			"create the Secret again from a certificate and its private key")
 	}
 	if now.After(leaf.NotAfter) {
-		return fmt.Errorf("has a certificate that expired on %s", leaf.NotAfter.UTC().Format(time.DateOnly))
+		return fmt.Errorf("has a certificate that expired on %s; renew the certificate",
+			leaf.NotAfter.UTC().Format(time.DateOnly))
 	}
 	return nil
 }

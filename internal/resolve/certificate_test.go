@@ -96,11 +96,12 @@ func TestCertificates(t *testing.T) {
 		},
 		"the key of another certificate": {
 			"", pair(certificate, otherKey), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has a certificate and a key that do not match`,
+			`Secret "tls" in namespace "ns" has a certificate and a key that do not match; ` +
+				`create the Secret again from a certificate and its private key`,
 		},
 		"expired": {
 			"", pair(expired, expiredKey), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has a certificate that expired on 2025-12-30`,
+			`Secret "tls" in namespace "ns" has a certificate that expired on 2025-12-30; renew the certificate`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

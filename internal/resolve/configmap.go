@@ -175,7 +175,8 @@ func (c *ConfigMaps) notFound(use intent.ConfigMapUse, namespace string) string 
 	case use.Namespace == "":
 		return fmt.Sprintf("ConfigMap %q not found in namespace %q", use.Name, namespace)
 	}
-	return fmt.Sprintf("ConfigMap %q in namespace %q does not exist, or its annotation %s does not name %q",
+	return fmt.Sprintf("ConfigMap %q in namespace %q does not exist, or its annotation %s does not name %q; "+
+		"create the ConfigMap, or add the namespace to the annotation",
 		use.Name, use.Namespace, names.AnnotationAllowNamespaces, namespace)
 }
 

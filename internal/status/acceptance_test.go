@@ -39,7 +39,8 @@ func TestNotAccepted(t *testing.T) {
 		"a Route's host": {
 			`{kind: Route, metadata: {name: my}, status: {ingress: [{conditions: [
 			{type: Admitted, status: "False", reason: HostAlreadyClaimed, message: route theirs already exposes it}]}]}}`,
-			`Route "my" does not expose the server (HostAlreadyClaimed): another Route already has the host name`,
+			`Route "my" does not expose the server (HostAlreadyClaimed): ` +
+				`another Route already has the host name; use another host name`,
 		},
 		"one of two routers": {
 			`{kind: Route, metadata: {name: my}, status: {ingress: [

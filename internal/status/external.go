@@ -226,13 +226,14 @@ func listedOtherwise(provider *ExternalProvider, listed []v1alpha2.ProviderInfo)
 		case found.API != provider.API:
 			elsewhere = found.API
 		case provider.Type != "" && found.ProviderType != provider.Type:
-			return fmt.Sprintf("the label of the image has the type %q, but the running server reports %q, which takes precedence", provider.Type, found.ProviderType)
+			return fmt.Sprintf("the label of the image has the type %q, but the running server reports and uses the type %q; correct the label", provider.Type, found.ProviderType)
 		default:
 			return ""
 		}
 	}
 	if elsewhere != "" {
-		return fmt.Sprintf("the spec lists the provider under the API %q, but the running server lists it under %q, which takes precedence", provider.API, elsewhere)
+		return fmt.Sprintf("the spec lists the provider under the API %q, but the running server lists the provider under %q; see the server's log", provider.API, elsewhere)
 	}
-	return fmt.Sprintf("the running server does not list the provider under the API %q", provider.API)
+	return fmt.Sprintf("the running server does not list the provider under the API %q; see the server's log",
+		provider.API)
 }

@@ -24,17 +24,23 @@ var pullAnswers = []struct {
 	phrases []string
 	meaning string
 }{
-	{[]string{"no match for platform", "no matching manifest"}, "the image is not built for the node's processor architecture"},
-	{[]string{"x509:"}, "the node does not trust the registry's certificate"},
+	{[]string{"no match for platform", "no matching manifest"}, "the image is not built for the node's processor architecture; use an image for this architecture, or select other nodes"},
+	{
+		[]string{"x509:"},
+		"the node does not trust the registry's certificate; add the certificate authority to the trust store of each node",
+	},
 	{[]string{"toomanyrequests", "too many requests", "rate limit"}, "the registry limits how often images are pulled; wait, or add a pull Secret to spec.workload.overrides.imagePullSecrets"},
 	{[]string{"repository does not exist"}, "the registry does not have the image, or requires credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets"},
 	{[]string{"unauthorized", "authentication required", "denied", "forbidden", "no basic auth credentials"}, "the registry requires credentials, or rejects them; add a pull Secret to spec.workload.overrides.imagePullSecrets"},
-	{[]string{"not found", "manifest unknown", "name unknown"}, "the registry does not have the image"},
+	{
+		[]string{"not found", "manifest unknown", "name unknown"},
+		"the registry does not have the image; check the name and the tag of the image",
+	},
 	{
 		[]string{"no such host", "i/o timeout", "connection refused", "dial tcp", "deadline exceeded"},
-		"the node cannot reach the registry",
+		"the node cannot reach the registry; check the network and the proxy of the node, or use a mirror",
 	},
-	{[]string{"no space left"}, "the node's disk is full"},
+	{[]string{"no space left"}, "the node's disk is full; free space on the node"},
 }
 
 // pullFailure returns the reason why an image cannot be pulled, and its new location if it has moved.
@@ -54,9 +60,10 @@ func pullFailure(pod string, container *corev1.ContainerStatus) string {
 func pullMeaning(waiting *corev1.ContainerStateWaiting, policy string) string {
 	switch waiting.Reason {
 	case invalidImageName:
-		return "the image reference is not valid"
+		return "the image reference is not valid; correct the image reference"
 	case errImageNeverPull:
-		return "the image is not on the node, and " + policy + " is Never"
+		return "the image is not on the node, and " + policy + " is Never; " +
+			"load the image onto the node, or remove the field"
 	}
 	message := strings.ToLower(waiting.Message)
 	for _, answer := range pullAnswers {

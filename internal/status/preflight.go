@@ -149,7 +149,8 @@ func unplaced(pod *corev1.Pod, now time.Time) Preflight {
 	}
 	verdict.State, verdict.Until = PreflightUnplaced, time.Time{}
 	if verdict.Message == "" {
-		verdict.Message = fmt.Sprintf("pod %q was not assigned to a node", pod.Name)
+		verdict.Message = fmt.Sprintf("pod %q was not assigned to a node; see kubectl describe pod %s",
+			pod.Name, pod.Name)
 	}
 	return verdict
 }

@@ -62,7 +62,7 @@ var judgePreflightCases = []struct {
 		name: "no room on a node", changes: []func(*corev1.Pod){withCondition(corev1.PodScheduled, corev1.ConditionFalse, "0/1 nodes are available")},
 		age: time.Minute, want: status.PreflightUnplaced, message: `pod "p" cannot be scheduled: 0/1 nodes are available`,
 	},
-	{name: "not scheduled", age: time.Minute, want: status.PreflightUnplaced, message: `pod "p" was not assigned to a node`},
+	{name: "not scheduled", age: time.Minute, want: status.PreflightUnplaced, message: `pod "p" was not assigned to a node; see kubectl describe pod p`},
 	{
 		name: "starts", container: waiting("ContainerCreating", ""), changes: []func(*corev1.Pod){onNode},
 		age: time.Hour / 6, want: status.PreflightGoesOn, until: end,
@@ -75,7 +75,7 @@ var judgePreflightCases = []struct {
 	{
 		name: "no image", container: waiting("ImagePullBackOff", "not found"), changes: []func(*corev1.Pod){onNode},
 		want: status.PreflightHindered, until: end,
-		message: `image "example.com/server:1" of container "llama-stack" cannot be pulled: the registry does not have the image; see kubectl describe pod p`,
+		message: `image "example.com/server:1" of container "llama-stack" cannot be pulled: the registry does not have the image; check the name and the tag of the image; see kubectl describe pod p`,
 	},
 	{
 		name: "no key", container: waiting("CreateContainerConfigError", `couldn't find key a in Secret ns/s`), changes: []func(*corev1.Pod){onNode},

@@ -97,7 +97,7 @@ var brokenStacks = []broken{
 	{
 		name: "no such image", reason: v1alpha2.ReasonRolloutFailed,
 		spec: "image",
-		message: none + `: image "([^"]+)" of container "llama-stack" cannot be pulled: the registry does not have the image; ` +
+		message: none + `: image "([^"]+)" of container "llama-stack" cannot be pulled: the registry does not have the image; check the name and the tag of the image; ` +
 			`see (kubectl describe pod \S+)`,
 		evidence: notPulled,
 	},

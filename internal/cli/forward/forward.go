@@ -101,7 +101,7 @@ func (s *Session) failure(dialer *dialer, problems string) error {
 	case s.err != nil:
 		return s.err
 	default:
-		return errors.New("the connection ended before it was established")
+		return errors.New("the connection to the pod could not be established; run the command again")
 	}
 }
 

@@ -90,7 +90,8 @@ func (l *ociLayout) index() (*v1.IndexManifest, error) {
 func (l *ociLayout) indexContent() ([]byte, error) {
 	content, err := os.ReadFile(filepath.Join(string(l.path), indexFile))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%q is not an OCI layout: it has no %s", string(l.path), indexFile)
+		return nil, fmt.Errorf("%q is not an OCI layout: the directory has no %s; check the path",
+			string(l.path), indexFile)
 	}
 	return content, err
 }
@@ -127,7 +128,8 @@ func (l *ociLayout) Manifest(ctx context.Context, identifier string) (io.ReadClo
 func (l *ociLayout) Blob(_ context.Context, digest v1.Hash) (io.ReadCloser, error) {
 	file, err := l.path.Blob(digest)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("the OCI layout %q has no blob %s", string(l.path), digest)
+		return nil, fmt.Errorf("the OCI layout %q has no blob %s; copy the image to the layout again",
+			string(l.path), digest)
 	}
 	return file, err
 }

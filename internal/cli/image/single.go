@@ -57,7 +57,7 @@ func (s *single) label(ctx context.Context, from registry.Source, digest v1.Hash
 func labelsOf(config object) (map[string]string, error) {
 	labels := map[string]string{}
 	if err := json.Unmarshal(config["Labels"], &labels); config["Labels"] != nil && err != nil {
-		return nil, errors.New("the labels of the image are not strings")
+		return nil, errors.New("the labels of the image are not strings; build the image again")
 	}
 	if labels == nil { // null in JSON
 		labels = map[string]string{}

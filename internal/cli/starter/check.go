@@ -203,7 +203,8 @@ func parseSecret(flag, text string) (*secretKey, error) {
 func (p *Plan) checkModels() error {
 	for _, model := range p.Models {
 		if strings.TrimSpace(model) == "" || strings.ContainsAny(model, "\n\r\t") {
-			return wrong(FlagModel, "%q is not the name of a model", model)
+			return wrong(FlagModel, "%q is not the name of a model; use a name that is not blank and has no tabs or line breaks",
+				model)
 		}
 	}
 	return nil

@@ -78,7 +78,8 @@ func (w *Watcher) Start(ctx context.Context) error {
 	definition.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
 	err := w.options.Client.Get(ctx, client.ObjectKey{Name: w.options.Definition}, &definition)
 	if apierrors.IsForbidden(err) {
-		logger.Info("The operator is not allowed to read the definition, and does not migrate stored objects",
+		logger.Info("The operator is not allowed to read the CustomResourceDefinition, "+
+			"and does not migrate stored objects",
 			"reason", err.Error())
 		return nil
 	}
@@ -156,7 +157,7 @@ func (w *Watcher) run(ctx context.Context) time.Duration {
 	case apierrors.IsNotFound(err): // the next run follows the creation of the definition
 		return 0
 	case errors.Is(err, migration.ErrChanged):
-		logger.Info("The definition changed during the migration; starting again")
+		logger.Info("The CustomResourceDefinition changed during the migration; starting again")
 		return w.retry()
 	case err != nil:
 		w.logProblem(ctx, err)

@@ -198,7 +198,8 @@ func TestWithoutRights(t *testing.T) {
 	o := startOperator(t, c, "nobody")
 	err := <-o.ended
 	o.ended <- err
-	if got := o.log.String(); err != nil || strings.Count(got, "is not allowed to read the definition") != 1 {
+	const refused = "is not allowed to read the CustomResourceDefinition"
+	if got := o.log.String(); err != nil || strings.Count(got, refused) != 1 {
 		t.Errorf("%v, log:\n%s", err, got)
 	}
 	if got := o.calls.Load(); got != 1 {

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -19,18 +20,21 @@ type keychainEntry struct {
 	config authn.AuthConfig
 }
 
+// createAgain is the remedy for a pull Secret that cannot be read.
+const createAgain = "create the Secret again with kubectl create secret docker-registry"
+
 // Add adds the credentials in the value of a .dockerconfigjson key. Errors do not contain credentials.
 func (k *Keychain) Add(content []byte) error {
 	var document struct {
 		Auths map[string]json.RawMessage `json:"auths"`
 	}
 	if err := json.Unmarshal(content, &document); err != nil {
-		return fmt.Errorf("does not contain valid JSON; create it again with kubectl create secret docker-registry")
+		return errors.New("does not contain valid JSON; " + createAgain)
 	}
 	for target, raw := range document.Auths {
 		var config authn.AuthConfig
 		if err := json.Unmarshal(raw, &config); err != nil {
-			return fmt.Errorf("has no usable credentials for %q", target)
+			return fmt.Errorf("has no usable credentials for %q; %s", target, createAgain)
 		}
 		k.entries = append(k.entries, keychainEntry{target: withoutVersion(target), config: config})
 	}
