@@ -229,8 +229,8 @@ func storageCondition(object client.Object) metav1.Condition {
 	switch has := sizeOf(claim); {
 	case claim.Status.Phase == corev1.ClaimLost:
 		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha2.ReasonStorageLost
-		condition.Message = fmt.Sprintf("The volume of PersistentVolumeClaim %q no longer exists; delete the "+
-			"PersistentVolumeClaim, and the operator creates a new one with an empty volume", claim.Name)
+		condition.Message = fmt.Sprintf("The volume of PersistentVolumeClaim %q no longer exists; restore the volume "+
+			"from a backup, or delete the PersistentVolumeClaim to get a new one with an empty volume", claim.Name)
 	case claim.Status.Phase != corev1.ClaimBound: // most provisioners wait for the first pod
 		condition.Message = "Storage is waiting for its first pod"
 	case has.Cmp(asked) < 0:

@@ -16,7 +16,7 @@ import (
 func TestStorageCondition(t *testing.T) {
 	for phase, want := range map[string]string{
 		"Bound": "True StorageReady Storage is ready", "Pending": "True StorageReady Storage is waiting for its first pod",
-		"": "True StorageReady Storage is waiting for its first pod", "Lost": `False StorageLost The volume of PersistentVolumeClaim "my-pvc" no longer exists; delete the PersistentVolumeClaim, and the operator creates a new one with an empty volume`,
+		"": "True StorageReady Storage is waiting for its first pod", "Lost": `False StorageLost The volume of PersistentVolumeClaim "my-pvc" no longer exists; restore the volume from a backup, or delete the PersistentVolumeClaim to get a new one with an empty volume`,
 	} {
 		claim := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"phase": phase}}}
 		claim.SetName("my-pvc")
