@@ -37,7 +37,11 @@ func TestBadCertificateOfARunningStack(t *testing.T) {
 	}{
 		{"wrong type", `has the type "Opaque"; a Secret with a certificate must have the type kubernetes.io/tls`, opaque},
 		{"key of another certificate", "has a certificate and a key that do not match; create the Secret again from a certificate and its private key", controllertest.NewMismatchedTLSSecret(t, "cert")},
-		{"expired", "has a certificate that expired on " + ended.UTC().Format(time.DateOnly) + "; renew the certificate", controllertest.NewTLSSecretUntil(t, "cert", ended)},
+		{
+			"expired",
+			fmt.Sprintf("has a certificate that expired on %s; renew the certificate", ended.UTC().Format(time.DateOnly)),
+			controllertest.NewTLSSecretUntil(t, "cert", ended),
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -439,7 +439,7 @@ func TestRecordChecksFail(t *testing.T) {
 	const good = "# 4. Title\n\n## Context\n\nA.\n\n## Decision\n\nB.\n\n## Consequences\n\nC.\n\n## When to revisit\n\nD.\n"
 	for _, tc := range []struct{ name, text, want string }{
 		{"0004-title.md", good, ""},
-		{"4-title.md", good, "another form"},
+		{"4-title.md", good, "does not have the form"},
 		{"0005-title.md", good, "does not have the number 5"},
 		{"0004-title.md", strings.Replace(good, "## Consequences\n\nC.\n\n", "", 1), "the headings are"},
 		{"0004-title.md", strings.Replace(good, "## When to revisit", "## Later", 1), "the headings are"},

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
 // TestManyResources checks that the program accepts a configuration with 10,000 resources.
@@ -202,7 +203,7 @@ func TestBackendsThatRefuse(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer silent.Close()
-		dead, err := freePort(t.Context())
+		dead, err := testutil.FreePort()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
@@ -61,7 +62,7 @@ func (s *services) start(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if s.redis, err = freePort(ctx); err != nil {
+	if s.redis, err = testutil.FreePort(); err != nil {
 		return err
 	}
 	redis := exec.CommandContext(ctx, filepath.Join(support.Redis, "redis-server"), "--bind", "127.0.0.1",
@@ -116,7 +117,7 @@ func (s *services) startPostgres(ctx context.Context, installation, dir string) 
 		return fmt.Errorf("initialise PostgreSQL: %w\n%s", err, output)
 	}
 	var err error
-	if s.postgres, err = freePort(ctx); err != nil {
+	if s.postgres, err = testutil.FreePort(); err != nil {
 		return err
 	}
 	server := exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(s.postgres),
@@ -165,14 +166,4 @@ func (s *services) query(ctx context.Context, statement string) (string, error) 
 		return "", fmt.Errorf("run %q: %w: %s", statement, err, output)
 	}
 	return string(output), nil
-}
-
-func freePort(ctx context.Context) (int, error) {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("find free port: %w", err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port, nil
 }
