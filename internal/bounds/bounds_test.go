@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -119,6 +120,16 @@ func TestSpec(t *testing.T) {
 		"a patch without a command": {
 			rule: bounds.Rule{NoCommand: true}, overrides: patch("{spec: {nodeSelector: {gpu: a}, containers: [{name: llama-stack, resources: {limits: {cpu: 1}}}]}}"),
 		},
+		"images of volumes": {
+			bounds.Rule{Images: []string{"quay.io/team"}},
+			&v1alpha2.WorkloadOverrides{Volumes: []corev1.Volume{
+				{Name: "a", VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: "quay.io/team/x"}}},
+				{Name: "b", VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: "evil"}}},
+				{Name: "c", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+			}},
+			nil,
+			[]string{"spec.workload.overrides.volumes[1].image.reference"},
+		},
 		"exposure": {
 			bounds.Rule{
 				Domains: []string{"a.example.com"}, IngressClasses: []string{"internal"},
@@ -161,6 +172,11 @@ func TestPod(t *testing.T) {
 			bounds.Rule{Images: []string{"quay.io/team"}},
 			"{spec: {initContainers: [{name: first, image: evil}, {name: second, image: quay.io/team/x}, {name: third, image: provider}], containers: [{name: llama-stack, image: server}, {name: side, image: evil}]}}",
 			[]string{"spec.workload.overrides.podTemplate.spec.initContainers[first].image", "spec.workload.overrides.podTemplate.spec.containers[side].image"},
+		},
+		"images of volumes": {
+			bounds.Rule{Images: []string{"quay.io/team"}},
+			"{spec: {volumes: [{name: a, image: {reference: evil}}, {name: b, image: {reference: quay.io/team/x}}, {name: c, image: {reference: provider}}, {name: d, emptyDir: {}}]}}",
+			[]string{"spec.workload.overrides.podTemplate.spec.volumes[a].image.reference"},
 		},
 		"ServiceAccount": {
 			bounds.Rule{ServiceAccounts: []string{"llama-*"}},

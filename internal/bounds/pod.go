@@ -37,7 +37,7 @@ func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 		return nil, fmt.Errorf("read the pod template: %w", err)
 	}
 	overrides := field.NewPath("spec", "workload", "overrides")
-	errs := r.containers(&spec.Spec, pod.Images, overrides.Child("podTemplate", "spec"))
+	errs := r.images(&spec.Spec, pod.Images, overrides.Child("podTemplate", "spec"))
 	if account := spec.Spec.ServiceAccountName; r.ServiceAccounts != nil && account != pod.ServiceAccount &&
 		!matches(r.ServiceAccounts, account) {
 		errs = append(errs, field.Invalid(overrides.Child("serviceAccountName"), account,
@@ -50,19 +50,34 @@ func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 	return errs, nil
 }
 
-// containers checks the images of the user's own containers. It skips the images in checked.
-func (r *Rule) containers(spec *corev1.PodSpec, checked []string, path *field.Path) field.ErrorList {
+// images checks the images of the user's own containers and volumes. It skips the images in checked.
+func (r *Rule) images(spec *corev1.PodSpec, checked []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	check := func(path *field.Path, containers []corev1.Container) {
-		for i := range containers {
-			if image := containers[i].Image; !slices.Contains(checked, image) {
-				errs = append(errs, r.Image(image, path.Key(containers[i].Name).Child("image"))...)
-			}
+	check := func(image string, path *field.Path) {
+		if !slices.Contains(checked, image) {
+			errs = append(errs, r.Image(image, path)...)
 		}
 	}
-	check(path.Child("initContainers"), spec.InitContainers)
-	check(path.Child("containers"), spec.Containers)
+	for i := range spec.InitContainers {
+		check(spec.InitContainers[i].Image, path.Child("initContainers").Key(spec.InitContainers[i].Name).Child("image"))
+	}
+	for i := range spec.Containers {
+		check(spec.Containers[i].Image, path.Child("containers").Key(spec.Containers[i].Name).Child("image"))
+	}
+	for i := range spec.Volumes {
+		if image := imageOf(&spec.Volumes[i]); image != "" {
+			check(image, path.Child("volumes").Key(spec.Volumes[i].Name).Child("image", "reference"))
+		}
+	}
 	return errs
+}
+
+// imageOf returns the image that a volume mounts, or "" for all other volumes.
+func imageOf(volume *corev1.Volume) string {
+	if volume.Image == nil {
+		return ""
+	}
+	return volume.Image.Reference
 }
 
 // evaluator returns the checks of the Pod Security Standards of the Kubernetes release that the operator is built with.

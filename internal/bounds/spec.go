@@ -61,6 +61,12 @@ func (r *Rule) overrides(workload *v1alpha2.WorkloadSpec) field.ErrorList {
 	if r.NoCommand && len(overrides.Args) > 0 {
 		forbid("args")
 	}
+	for i := range overrides.Volumes {
+		if image := imageOf(&overrides.Volumes[i]); image != "" {
+			path := field.NewPath("spec", "workload", "overrides", "volumes").Index(i).Child("image", "reference")
+			errs = append(errs, r.Image(image, path)...)
+		}
+	}
 	return errs
 }
 
