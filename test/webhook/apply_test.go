@@ -69,7 +69,7 @@ func TestApplyAgain(t *testing.T) {
 				c.MustKubectl(t, "apply", "-f", file)
 			}
 			for range rounds {
-				c.MustKubectl(t, append(way.apply, "-f", file)...)
+				c.applyAgain(t, append(way.apply, "-f", file)...)
 			}
 			if got := c.get(t, v1alpha1.GroupVersion.Version, name).GetGeneration(); got != 1 {
 				t.Errorf("generation %d, want 1", got)
@@ -80,4 +80,17 @@ func TestApplyAgain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// applyAgain runs kubectl until the API server accepts the request. `kubectl replace` reads the object first, and the
+// API server rejects its request with a conflict if the operator writes the status between the two requests.
+func (c *cluster) applyAgain(t *testing.T, args ...string) {
+	t.Helper()
+	testutil.Within(t, patience, func() error {
+		output, err := c.Kubectl(t, args...)
+		if err != nil && !strings.Contains(output, "(Conflict)") {
+			t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, output)
+		}
+		return err
+	})
 }

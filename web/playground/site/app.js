@@ -19,8 +19,6 @@ let result;
 let shown = "config";
 // withObjects is true if the newest run requests the objects, which only one tab shows.
 let withObjects = false;
-// changed is the time of the first change without a result. The browser test uses it to measure the delay.
-let changed;
 
 const pipeline = new Pipeline();
 const editor = new Editor($("manifest"), $("gutter"), () => {
@@ -65,14 +63,10 @@ function say(text, level) {
   status.dataset.level = level;
 }
 
-function showResult({ result: next, took, stopped }) {
-  if (stopped) {
-    next = {
-      stacks: [],
-      findings: [{ level: "error", message: "The run took too long and was stopped. Change the manifest to run it again." }],
-    };
-  }
-  result = next;
+// showResult shows the result of a run. The browser test reads the data of the body: the number of results, whether a
+// newer manifest still waits, the time of the run, and the delay from the first change to its result.
+function showResult({ result: next, took, problem, since, busy = false }) {
+  result = next ?? { stacks: [], findings: [{ level: "error", message: problem }] };
   const errors = result.findings.filter((one) => one.level === "error").length;
   const warnings = result.findings.filter((one) => one.level === "warning").length;
   tabs.findings.replaceChildren("Findings");
@@ -86,21 +80,23 @@ function showResult({ result: next, took, stopped }) {
   if (shown !== "objects" || withObjects) view[shown](result);
   say(summary(result), errors ? "error" : warnings ? "warning" : "ok");
   const ended = performance.now();
-  document.body.dataset.runs = String(Number(document.body.dataset.runs ?? 0) + 1);
-  document.body.dataset.took = String(took ?? "");
-  document.body.dataset.delay = String(ended - (changed ?? ended));
-  changed = undefined;
+  const { dataset } = document.body;
+  dataset.runs = String(Number(dataset.runs ?? 0) + 1);
+  dataset.busy = String(busy);
+  dataset.took = String(took ?? "");
+  dataset.delay = String(ended - (since ?? ended));
 }
 
 function run() {
-  changed ??= performance.now();
   $("link").hidden = true;
   if (editor.text.length > MAX_MANIFEST) {
-    const message = `the manifest is larger than ${MAX_MANIFEST >> 10} KiB, the limit of the playground`;
-    showResult({ result: { stacks: [], findings: [{ level: "error", message }] } });
+    const problem = `the manifest is larger than ${MAX_MANIFEST >> 10} KiB, the limit of the playground`;
+    pipeline.drop();
+    showResult({ problem });
     return;
   }
   withObjects = shown === "objects";
+  document.body.dataset.busy = "true";
   pipeline.run(editor.text, release.value, withObjects);
 }
 

@@ -21,16 +21,20 @@ export class Pipeline {
   #module;
   #sample;
   #worker;
-  // A second worker that has loaded its scripts, so that a restart needs no request to the server.
+  // A second worker that has loaded its scripts, so that a restart needs no request to the server. It is undefined if the
+  // scripts cannot be loaded.
   #spare;
   #running;
   #waiting;
+  // Whether the last worker could not start. The next run starts another one.
+  #failed = false;
   #timer;
   #id = 0;
   #onResult;
 
   // load fetches the program, runs the sample, and returns the releases that the program knows. After each run,
-  // onResult is called with { result, took }, or with { stopped: true } for a run that was stopped.
+  // onResult is called with { result, took }, or with { problem } if there is no result. since is the time of the first
+  // change that the result contains. busy is true if a newer manifest waits.
   async load(sample, onResult) {
     this.#onResult = onResult;
     this.#spare = this.#hire();
@@ -43,17 +47,28 @@ export class Pipeline {
   // run plans a manifest for a release. objects adds the objects to the result. During another run, the manifest waits,
   // and replaces a manifest that already waits.
   run(manifest, release, objects) {
-    this.#waiting = { manifest, release, objects };
+    this.#waiting = { since: this.#waiting?.since ?? performance.now(), manifest, release, objects };
+    if (this.#failed) this.#restart();
     this.#next();
   }
 
+  // drop discards the manifest that waits and the result of the current run.
+  drop() {
+    this.#waiting = undefined;
+    if (this.#running) this.#running.dropped = true;
+  }
+
   #hire() {
-    return new Worker("worker.js", { type: "module" });
+    const worker = new Worker("worker.js", { type: "module" });
+    worker.onerror = () => {
+      if (worker === this.#spare) this.#spare = undefined;
+    };
+    return worker;
   }
 
   #start() {
     return new Promise((resolve, reject) => {
-      const worker = this.#spare;
+      const worker = this.#spare ?? this.#hire();
       this.#worker = undefined;
       worker.onerror = (event) => {
         reject(new Error(event.message || "the worker cannot start"));
@@ -67,10 +82,8 @@ export class Pipeline {
         } else if (data.ended) {
           reject(new Error("the program ended unexpectedly"));
           this.#stop(worker);
-        } else if (data.id === this.#running) {
-          clearTimeout(this.#timer);
-          this.#running = undefined;
-          this.#onResult(data);
+        } else if (data.id === this.#running?.id) {
+          this.#end(data);
           this.#next();
         }
       };
@@ -81,8 +94,8 @@ export class Pipeline {
 
   #next() {
     if (!this.#worker || this.#running || !this.#waiting) return;
-    this.#running = ++this.#id;
-    this.#worker.postMessage({ id: this.#running, ...this.#waiting });
+    this.#running = { id: ++this.#id, ...this.#waiting };
+    this.#worker.postMessage(this.#running);
     this.#waiting = undefined;
     const worker = this.#worker;
     this.#timer = setTimeout(() => this.#stop(worker), MAX_RUN);
@@ -92,9 +105,25 @@ export class Pipeline {
   #stop(worker) {
     if (worker !== this.#worker) return;
     worker.terminate();
+    this.#end({ problem: "The run took too long and was stopped. Change the manifest to run it again." });
+    this.#restart();
+  }
+
+  #restart() {
+    this.#failed = false;
+    this.#start().catch(() => {
+      this.#failed = true;
+      this.#running = this.#waiting;
+      this.#waiting = undefined;
+      this.#end({ problem: "The browser cannot load the playground again. Check the network connection, and then change the manifest." });
+    });
+  }
+
+  // #end reports the result of the current run, unless the run was dropped.
+  #end({ result, took, problem }) {
     clearTimeout(this.#timer);
+    const { since, dropped } = this.#running ?? {};
     this.#running = undefined;
-    this.#onResult({ stopped: true });
-    this.#start().catch(() => {});
+    if (!dropped) this.#onResult({ result, took, problem, since, busy: Boolean(this.#waiting) });
   }
 }

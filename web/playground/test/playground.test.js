@@ -81,9 +81,13 @@ afterEach(async () => {
 
 const runs = () => page.evaluate(() => Number(document.body.dataset.runs ?? 0));
 
-// ran waits until the page shows the result of a run after the given number of runs.
+// ran waits until the page shows the result of the newest manifest, after more than the given number of results. One
+// page.fill causes several input events, and so may cause two runs.
 async function ran(before, timeout = 60000) {
-  await page.waitForFunction((number) => Number(document.body.dataset.runs ?? 0) > number, before, { timeout });
+  await page.waitForFunction((number) => {
+    const { runs, busy } = document.body.dataset;
+    return Number(runs ?? 0) > number && busy === "false";
+  }, before, { timeout });
 }
 
 async function open(path = "/playground/") {
@@ -304,12 +308,35 @@ test("the page works without a network after it has loaded", async () => {
     assert.match(await status(), new RegExp(`${name} runs release`));
   }
   // A run that never ends is stopped, and the next run succeeds.
-  const before = await runs();
-  await page.fill("#manifest", "# never ends\n");
-  await ran(before, 15000);
+  await paste("# never ends\n");
   await tab("findings");
   assert.match(await page.textContent("#panel-findings"), /The run took too long and was stopped/);
   await write(VALID);
+  assert.match(await status(), /demo runs release/);
+  // The worker for this run needs the network.
+  await paste("# never ends again\n");
+  await doing(() => page.keyboard.press("x"));
+  assert.match(await page.textContent("#panel-findings"), /cannot load the playground again. Check the network/);
+  await context.setOffline(false);
+  await write(VALID);
+  assert.match(await status(), /demo runs release/);
+  messages = messages.filter((text) => !text.includes("ERR_INTERNET_DISCONNECTED"));
+});
+
+test("the result of an earlier manifest never replaces the message about a manifest that is too large", async () => {
+  await open();
+  const before = await runs();
+  await page.$eval("#manifest", (area, texts) => {
+    for (const text of texts) {
+      area.value = text;
+      area.dispatchEvent(new Event("input"));
+    }
+  }, [VALID, `${VALID}#`, `${VALID}#${"x".repeat(1 << 20)}`]);
+  assert.equal(await runs(), before + 1);
+  assert.match(await status(), /^Not valid, 1 error/);
+  await page.waitForTimeout(500);
+  assert.match(await status(), /^Not valid, 1 error/);
+  await paste(VALID);
   assert.match(await status(), /demo runs release/);
 });
 
