@@ -45,7 +45,7 @@ type ServerSpec struct {
 	Autoscaling *AutoscalingSpec `json:"autoscaling,omitempty"`
 
 	// storage adds a PersistentVolumeClaim for the server's data, and sets where the server keeps its state. If unset, the
-	// data is in an emptyDir and is lost with the pod.
+	// server's files are lost with the pod, and most of them even if the container restarts.
 	// +optional
 	Storage *StorageSpec `json:"storage,omitempty"`
 

@@ -23,7 +23,8 @@ const (
 	// all other changes.
 	ConditionStorageReady = "StorageReady"
 	// ConditionExposed is True if the objects that expose the stack outside the cluster are in place. A stack has this
-	// condition only if networking.expose is set. If it is not True, you can still reach the stack inside the cluster.
+	// condition only if networking.expose is set. The condition does not describe
+	// access inside the cluster.
 	ConditionExposed = "Exposed"
 	// ConditionAvailable is True if enough pods serve requests with the current configuration. Otherwise, its message
 	// describes the problem of a pod.
@@ -100,8 +101,8 @@ const (
 	// ReasonBaseConfigRequired means that the spec requires a base configuration, and the operator is configured not to
 	// read images. Status: False.
 	ReasonBaseConfigRequired = "BaseConfigRequired"
-	// ReasonBaseConfigUnavailable means that the operator cannot read the image that contains the base configuration. The
-	// status is Unknown while the operator retries. Status: False or Unknown.
+	// ReasonBaseConfigUnavailable means that the operator has not read the image that contains the base configuration. The
+	// status is Unknown during the first attempt and while the operator retries. Status: False or Unknown.
 	ReasonBaseConfigUnavailable = "BaseConfigUnavailable"
 	// ReasonUnsupportedConfigVersion means that the base configuration has an unsupported schema version. Status: False.
 	ReasonUnsupportedConfigVersion = "UnsupportedConfigVersion"

@@ -37,8 +37,8 @@ type WorkloadSpec struct {
 	// +optional
 	Autoscaling *AutoscalingSpec `json:"autoscaling,omitempty"`
 
-	// storage adds a PersistentVolumeClaim for the server's data. If unset, the data is in an emptyDir and is lost with
-	// the pod.
+	// storage adds a PersistentVolumeClaim for the server's data. If unset, the server's files are lost with the pod,
+	// and most of them even if the container restarts.
 	// +optional
 	Storage *VolumeSpec `json:"storage,omitempty"`
 
