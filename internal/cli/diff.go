@@ -77,7 +77,7 @@ func newDiffCommand(streams Streams, version string) *cobra.Command {
 	options.AddNamespace(command)
 	flags := command.Flags()
 	flags.StringVar(&options.previous, "previous", "",
-		"file or folder with the manifests of the running stacks, instead of a cluster; - for standard input")
+		"file or folder with the manifests of the running stacks, to read instead of a cluster; - for standard input")
 	flags.StringVarP(&options.output, "output", "o", formText, strings.Join(diffForms, ", "))
 	must(command.MarkFlagRequired("filename"))
 	command.MarkFlagsMutuallyExclusive("previous", "kubeconfig")

@@ -27,7 +27,7 @@ func (p printer) finding(s *dryrun.Stack, f *findings.Finding) {
 	}
 }
 
-// refusedReport returns a report that contains the problems of files without a stack.
+// refusedReport returns the report for files from which no stack can be read. It contains the problems of the files.
 func refusedReport(rejected *rejection) *findings.Report {
 	report := &findings.Report{
 		Invalid: len(rejected.problems), Stacks: []findings.Object{},

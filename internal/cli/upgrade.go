@@ -73,11 +73,12 @@ func newUpgradeCheckCommand(streams Streams, version string) *cobra.Command {
 }
 
 func (o *upgradeOptions) addFlags(command *cobra.Command) {
-	o.add(command, "file or folder with manifests, instead of a cluster", "the one in the cluster, or none with --filename")
+	o.add(command, "file or folder with manifests to check instead of a cluster",
+		"the one in the cluster, or none with --filename")
 	o.AddScope(command)
 	flags := command.Flags()
 	flags.StringArrayVarP(&o.kustomizations, "kustomize", "k", nil,
-		"folder with a kustomization.yaml that kubectl builds, instead of a cluster; may be repeated")
+		"folder with a kustomization.yaml, which kubectl builds, to check instead of a cluster; may be repeated")
 	flags.StringVar(&o.to, "to", "", "server release to check, for example 0.8 or 0.7.3")
 	flags.StringVar(&o.from, "from", "", "release to compare with; unset: the release of the stack")
 	flags.StringVarP(&o.output, "output", "o", formTable, "table, json or yaml")

@@ -30,10 +30,10 @@ func (s *state) reportLostReferences(failure *status.Failure) {
 	switch {
 	case failure.Condition == v1alpha2.ConditionSecretsResolved:
 		s.report.markTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonSecretChangedToInvalid,
-			"The pods keep the values that they started with; see "+failure.Condition)
+			"The pods keep the values that they started with; see the condition "+failure.Condition)
 	case s.lacksBase(failure):
 		s.report.markTrue(v1alpha2.ConditionDegraded, v1alpha2.ReasonBaseConfigStale,
-			"The pods keep the configuration that they started with; see "+failure.Condition)
+			"The pods keep the configuration that they started with; see the condition "+failure.Condition)
 	}
 }
 

@@ -112,7 +112,7 @@ func TestPausedFromTheStart(t *testing.T) {
 	env.Create(t, stack)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonDeploymentPaused)
 	got := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentPaused)
-	if !strings.Contains(got.Message, "its Deployment is not created") {
+	if !strings.Contains(got.Message, "the stack has no Deployment yet") {
 		t.Errorf("message %q", got.Message)
 	}
 	env.UpdateSpec(t, "my", `{distribution: {name: startre}}`)

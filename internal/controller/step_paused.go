@@ -41,7 +41,7 @@ func pausedCondition(deployed bool, decision rollout.Decision) metav1.Condition 
 	message := fmt.Sprintf("The stack is paused: while its annotation %s is \"true\", the operator writes only the status", names.AnnotationPaused)
 	switch {
 	case !deployed:
-		message += "; its Deployment is not created"
+		message += "; the stack has no Deployment yet"
 	case decision.Outcome == rollout.Changed:
 		message += "; a change to the pods is pending"
 	}

@@ -35,12 +35,12 @@ func TestPausedStack(t *testing.T) {
 	}{
 		"not paused":        {spec: spec},
 		"no longer paused":  {annotation: "false", spec: spec},
-		"no Deployment":     {annotation: "true", spec: spec, failure: paused("; its Deployment is not created")},
+		"no Deployment":     {annotation: "true", spec: spec, failure: paused("; the stack has no Deployment yet")},
 		"no pending change": {annotation: "true", runs: spec, spec: spec, failure: paused("")},
 		"pending change":    {annotation: "true", runs: spec, spec: changed, failure: paused("; a change to the pods is pending")},
 		"paused with a volume": {
 			annotation: "true", spec: `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`, storage: corev1.ClaimBound,
-			condition: "True StorageReady: Storage is ready", failure: paused("; its Deployment is not created"),
+			condition: "True StorageReady: Storage is ready", failure: paused("; the stack has no Deployment yet"),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

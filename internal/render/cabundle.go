@@ -21,7 +21,10 @@ func caBundle(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 		return nil, nil
 	}
 	if size := len(in.CABundle.PEM); size > MaxConfig {
-		return nil, &TooLargeError{What: "CA bundle", Size: size, Limit: MaxConfig}
+		return nil, &TooLargeError{
+			What: "CA bundle", Size: size, Limit: MaxConfig,
+			Remedy: "remove certificates from the ConfigMap in spec.networking.tls.caBundle",
+		}
 	}
 	return owned(in, corev1ac.ConfigMap, names.CABundle(in.Stack.Name)).
 		WithData(map[string]string{names.CABundleFile: string(in.CABundle.PEM)}), nil

@@ -22,11 +22,13 @@ type TooLargeError struct {
 	What string
 	// Size and Limit are in bytes.
 	Size, Limit int
+	// Remedy is the action that makes the content smaller.
+	Remedy string
 }
 
-// Error returns a message with the sizes.
+// Error returns a message with the sizes and the remedy.
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("%s has %d bytes; the limit is %d", e.What, e.Size, e.Limit)
+	return fmt.Sprintf("the %s has %d bytes, but the limit is %d bytes; %s", e.What, e.Size, e.Limit, e.Remedy)
 }
 
 // configMap returns the ConfigMap with the generated configuration. It is immutable and named after its content.
@@ -37,7 +39,10 @@ func configMap(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 		return nil, nil
 	}
 	if size := len(in.Config.Data); size > MaxConfig {
-		return nil, &TooLargeError{What: "generated configuration", Size: size, Limit: MaxConfig}
+		return nil, &TooLargeError{
+			What: "generated configuration", Size: size, Limit: MaxConfig,
+			Remedy: "remove providers, resources or settings from the spec, or use a smaller base configuration",
+		}
 	}
 	return immutable(in, in.Config.ConfigMapName, in.Config.Key, names.ConfigKindGenerated, in.Config.Data), nil
 }
@@ -48,7 +53,9 @@ func baseConfigMap(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 		return nil, nil
 	}
 	if size := len(in.Base.Data); size > MaxBase {
-		return nil, &TooLargeError{What: "base configuration", Size: size, Limit: MaxBase}
+		return nil, &TooLargeError{
+			What: "base configuration", Size: size, Limit: MaxBase, Remedy: "remove comments or unused sections",
+		}
 	}
 	return immutable(in, in.Base.ConfigMapName, names.ConfigFile, names.ConfigKindBase, in.Base.Data), nil
 }

@@ -65,11 +65,12 @@ func TestTooLarge(t *testing.T) {
 	}{
 		"base": {
 			func(in *render.Input) { in.Base.Data = make([]byte, render.MaxBase+1) },
-			"base configuration has 786433 bytes; the limit is 786432",
+			"the base configuration has 786433 bytes, but the limit is 786432 bytes; remove comments or unused sections",
 		},
 		"generated": {
 			func(in *render.Input) { in.Config.Data = make([]byte, render.MaxConfig+1) },
-			"generated configuration has 1032193 bytes; the limit is 1032192",
+			"the generated configuration has 1032193 bytes, but the limit is 1032192 bytes; " +
+				"remove providers, resources or settings from the spec, or use a smaller base configuration",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

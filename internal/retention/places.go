@@ -59,7 +59,8 @@ type Volume struct {
 type Store struct {
 	// Type is the type of the backend with its family, such as kv_sqlite.
 	Type string `json:"type"`
-	// At is the file, or the address of the server: host:port/database. References represent values from Secrets.
+	// At is the file, or the address of the server: host:port/database. For a value from a Secret, it contains the
+	// reference to the variable instead of the value.
 	At string `json:"at,omitempty"`
 	// Text is the text in the configuration for At or Table, if the text contains variables.
 	Text string `json:"text,omitempty"`

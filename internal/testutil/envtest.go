@@ -45,7 +45,7 @@ type Options struct {
 
 // ControlPlane is a running etcd and API server.
 type ControlPlane struct {
-	// Config is a configuration that acts as a cluster administrator.
+	// Config is the configuration of a client that acts as a cluster administrator.
 	Config *rest.Config
 
 	environment *envtest.Environment
@@ -157,7 +157,8 @@ func (p *ControlPlane) Stop() error {
 	return err
 }
 
-// AddUser creates a user with its own certificate, and returns a configuration that acts as the user.
+// AddUser creates a user with its own certificate, and returns the configuration of a client that acts as the
+// user.
 func (p *ControlPlane) AddUser(name string, groups ...string) (*rest.Config, error) {
 	user, err := p.environment.AddUser(envtest.User{Name: name, Groups: groups}, p.Config)
 	if err != nil {

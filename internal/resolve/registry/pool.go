@@ -336,8 +336,8 @@ func (p *Pool) conclude(target Target, outcome Outcome) bool {
 		p.queue.AddAfter(key{stack: target.Stack}, p.pause(outcome, task.attempts))
 	}
 	if outcome.Err != nil {
-		p.options.Log.V(1).Info("The image cannot be read", "stack", target.Stack.String(), "image", target.Image, "error",
-			outcome.Err.Error())
+		p.options.Log.V(1).Info("The operator cannot read the image", "stack", target.Stack.String(), "image", target.Image,
+			"error", outcome.Err.Error())
 	}
 	task.attempts++
 	return news

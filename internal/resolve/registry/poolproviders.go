@@ -210,7 +210,7 @@ func (p *Pool) concludePass(task *providersTask) (news bool) {
 	p.keep(task)
 	if pause, ok := p.pauseOf(task); ok {
 		p.queue.AddAfter(key{stack: task.target.Stack, kind: readProviders}, pause)
-		p.options.Log.V(1).Info("Images of external providers cannot be read", "stack", task.target.Stack.String())
+		p.options.Log.V(1).Info("The operator cannot read images of external providers", "stack", task.target.Stack.String())
 	}
 	task.attempts++
 	return news

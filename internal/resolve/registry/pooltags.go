@@ -159,8 +159,8 @@ func (p *Pool) concludeTag(task *tagTask, by *Reader, auth authn.Authenticator, 
 		if task.failures >= toldFailures || before == (Tag{}) && task.watched.Soon {
 			task.found.Err = read.err
 		}
-		p.options.Log.V(1).Info("The digest of the tag cannot be read", "stack", stack.String(), "image", task.watched.Image,
-			"error", read.err.Error())
+		p.options.Log.V(1).Info("The operator cannot read the digest of the tag", "stack", stack.String(),
+			"image", task.watched.Image, "error", read.err.Error())
 	} else {
 		task.auth, task.authOf, task.failures, task.found = auth, by, 0, Tag{Digest: read.image.Digest}
 		task.pause = p.pause(Outcome{Image: read.image, asked: read.asked}, 0)

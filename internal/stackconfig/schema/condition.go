@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Condition requires that a key has a value, as it is written in the configuration. A list meets the condition if it
-// contains the value.
+// Condition requires that the key Key has the value Value, in the form in which the configuration contains it. A list
+// meets the condition if it contains Value.
 type Condition struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`

@@ -258,7 +258,7 @@ func (w *world) restart(t *testing.T, c config, options ...string) string {
 	return output
 }
 
-// entry contains the fields of an entry of the registry that the tests read.
+// entry is an entry of the registry, with only the fields that the tests read.
 type entry struct {
 	Provider string         `json:"provider_id"`
 	Own      string         `json:"provider_resource_id"`

@@ -28,7 +28,7 @@ func (c Cache) ensureReleased(ctx context.Context, s Set, machine toolchain) (fo
 	source := c.Source.orPublished()
 	files := s.Release(source, machine.os, machine.arch)
 	if len(files) != len(s.Programs) {
-		return "", fmt.Errorf("%s has no release with all programs", s.Title)
+		return "", fmt.Errorf("%s has no release with all programs for %s/%s", s.Title, machine.os, machine.arch)
 	}
 	digest := sha256.New()
 	for _, file := range files {

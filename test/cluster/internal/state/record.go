@@ -18,7 +18,7 @@ var ErrAbsent = errors.New("no control plane")
 // recordName is the file that marks a directory as created by this tool.
 const recordName = "cluster.json"
 
-// Record describes a control plane. It is stored as JSON in its directory.
+// Record describes a control plane. It is stored as JSON in the directory of the control plane.
 type Record struct {
 	// Kubernetes is the version, such as "v1.37.2".
 	Kubernetes string `json:"kubernetes"`
