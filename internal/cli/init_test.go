@@ -114,7 +114,7 @@ func TestInitRefuses(t *testing.T) {
 		{[]string{"--store", "none"}, []string{`--provider: required`, "vllm"}},
 		{[]string{"--provider", "tgi"}, []string{`--provider: "tgi"`, "releases that have it: 0.2"}},
 		{[]string{"--provider", "vllm"}, []string{`--endpoint: required for provider "vllm"`}},
-		{[]string{"--provider", "vllm", "--endpoint", "vllm:8000"}, []string{"--endpoint: the value is not a URL"}},
+		{[]string{"--provider", "vllm", "--endpoint", "vllm:8000"}, []string{"--endpoint: the value is not an HTTP or HTTPS URL"}},
 		{[]string{"--provider", "vllm", "--endpoint", "http://me:secret-value@vllm"}, []string{"--endpoint: the URL contains credentials"}},
 		{[]string{"--provider", "anthropic", "--endpoint", "http://a", "--secret", "a/b"}, []string{`--endpoint: "http://a": provider "anthropic" has no endpoint`}},
 		{[]string{"--provider", "openai"}, []string{`--secret: required for provider "openai"`, "openai-creds/api-key"}},

@@ -207,7 +207,7 @@ func note(kind *provider.Type) string {
 	case kind.Deprecated != "":
 		return "deprecated: " + kind.Deprecated
 	case kind.EndpointIgnored:
-		return "calls the public service and ignores its endpoint"
+		return "calls the public service and ignores the field endpoint"
 	default:
 		return ""
 	}

@@ -14,7 +14,8 @@ import (
 )
 
 // state holds the results of the steps of one reconcile, with a field for each step that has a result. A failed step
-// keeps its partial results. Only the list of steps assigns these fields. The steps preflight and apply update owned.
+// keeps its partial results. Only the list of steps assigns these fields, with one exception: the steps named preflight
+// and apply also update the field owned.
 type state struct {
 	stack  *stack
 	report report

@@ -127,7 +127,8 @@ func follows(version, next string) bool {
 	return err == nil && next == version[:dot+1]+strconv.Itoa(patch+1)
 }
 
-// Known returns the names of the catalogue that an offered release has, and the names that the overrides add, sorted.
+// Known returns the sorted names of the known distributions: those in the catalogue that have an offered release, and
+// those that the overrides add.
 func Known(overrides Overrides) []string {
 	var names []string
 	for i := range catalogue {

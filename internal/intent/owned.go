@@ -30,8 +30,8 @@ const (
 // the interval of the registry. In the section storage, these are the settings that tune a store.
 var ownedParts = []owned{
 	{"version", "only the base configuration can set this value: remove this setting", baseRemoval},
-	{"distro_name", nameInstead, "the server needs the name of its distribution"},
-	{"image_name", nameInstead, "the server needs the name of its distribution"},
+	{"distro_name", nameInstead, "the server needs the name of its distribution; remove the entry"},
+	{"image_name", nameInstead, "the server needs the name of its distribution; remove the entry"},
 	{"container_image", "set spec.distribution instead", baseRemoval},
 	{"apis", "set spec.providers or spec.disabled instead", "list unwanted APIs and providers in spec.disabled"},
 	{"providers", "set spec.providers instead", "list unwanted APIs and providers in spec.disabled"},
@@ -44,19 +44,19 @@ var ownedParts = []owned{
 	{"datasets", resourcesInstead, baseRemoval},
 	{"scoring_fns", resourcesInstead, baseRemoval},
 	{"benchmarks", resourcesInstead, baseRemoval},
-	{"metadata_store", "set spec.storage instead", "spec.storage sets it"},
-	{"inference_store", "set spec.storage instead", "spec.storage sets it"},
-	{"conversations_store", "set spec.storage instead", "spec.storage sets it"},
-	{"storage.backends", "set spec.storage instead", "spec.storage sets it"},
+	{"metadata_store", "set spec.storage instead", "spec.storage sets this value; remove the entry"},
+	{"inference_store", "set spec.storage instead", "spec.storage sets this value; remove the entry"},
+	{"conversations_store", "set spec.storage instead", "spec.storage sets this value; remove the entry"},
+	{"storage.backends", "set spec.storage instead", "spec.storage sets this value; remove the entry"},
 	// The operator determines the location of the registry, and the pods update the contents of the registry before each
 	// start.
-	{"storage.stores.metadata", "the operator determines the location of the registry: remove this setting", "the server needs its registry"},
-	{"storage.stores.*.backend", "set spec.storage instead", "spec.storage sets it"},
-	{"server.port", "set spec.networking.port instead", "spec.networking.port sets it"},
-	{"server.workers", "set spec.workload.workers instead", "spec.workload.workers sets it"},
-	{"server.tls_certfile", "set spec.networking.tls instead", "spec.networking.tls sets it"},
-	{"server.tls_keyfile", "set spec.networking.tls instead", "spec.networking.tls sets it"},
-	{"server.insecure", "spec.networking.tls determines this value: remove this setting", "spec.networking.tls determines this value"},
+	{"storage.stores.metadata", "the operator determines the location of the registry: remove this setting", "the server needs its registry; remove the entry"},
+	{"storage.stores.*.backend", "set spec.storage instead", "spec.storage sets this value; remove the entry"},
+	{"server.port", "set spec.networking.port instead", "spec.networking.port sets this value; remove the entry"},
+	{"server.workers", "set spec.workload.workers instead", "spec.workload.workers sets this value; remove the entry"},
+	{"server.tls_certfile", "set spec.networking.tls instead", "spec.networking.tls sets this value; remove the entry"},
+	{"server.tls_keyfile", "set spec.networking.tls instead", "spec.networking.tls sets this value; remove the entry"},
+	{"server.insecure", "spec.networking.tls determines this value: remove this setting", "spec.networking.tls determines this value; remove the entry"},
 	// With this setting, every client needs a certificate, and the kubelet has no certificate (server fact 30).
 	{
 		"server.tls_cafile", "the probes of the pod have no client certificate, so the pod would never be ready: " +

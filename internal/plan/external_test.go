@@ -171,8 +171,8 @@ server: {port: 9000, workers: 2}
 	}
 }
 
-// A stack of v1alpha1 gets a warning about the differences of the copy, because it otherwise mounts the whole
-// ConfigMap.
+// For a stack of v1alpha1 with external providers, the pods mount a copy of one key of the ConfigMap. A warning states
+// how the copy differs from the ConfigMap, because the pods mount the whole ConfigMap without external providers.
 func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 	const spec = "overrideConfig: {configMapName: mine}\n" + withExternal
 	files := map[string][]byte{"run.yaml": []byte("providers: {}\n"), "more.py": []byte("x")}

@@ -34,7 +34,7 @@ func (p *Plan) unshared(spec *v1alpha2.LlamaStackDistributionSpec) {
 		if spec.Workload.Storage != nil && !render.ExclusiveVolume(spec) {
 			what = "write the same files, which only one pod may use"
 		}
-		warn("%s: %s; set spec.storage to PostgreSQL or Redis, and for vectorIo and files use providers that keep their data on a server",
+		warn("%s: %s; set spec.storage to PostgreSQL or Redis, and for vectorIo and files, use providers that keep their data on a server",
 			what, strings.Join(inFiles, ", "))
 	}
 	if len(inMemory) > 0 {

@@ -32,7 +32,7 @@ func TestSettingsOfOtherReleases(t *testing.T) {
 		},
 		"removing a key that a field has set": {
 			"0.3", "disabled: [telemetry]\n  removeSettings: [telemetry]",
-			`spec.removeSettings[0]: "telemetry" is set by spec.disabled[0] and cannot be removed here`,
+			`spec.removeSettings[0]: "telemetry" is set by spec.disabled[0] and cannot be removed here; remove the entry`,
 		},
 		"API keys of clients": {
 			"1.4", "secretEnv: {CLIENT: {secretKeyRef: {name: c, key: k}}}\n" +

@@ -15,7 +15,7 @@ const releasesFile = "releases.json"
 
 // facts are the facts about a release line that the programs need.
 type facts struct {
-	// Package is the Python package whose version is the release, and Module the server's module.
+	// Package is the Python package whose version is the release. Module is the server's module.
 	Package string `json:"package"`
 	Module  string `json:"module"`
 	// KeyPrefix is the prefix of the keys of the registry. The type, a colon and the id follow it in a key.

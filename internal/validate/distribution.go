@@ -12,7 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// maxObjectName leaves room for the longest suffix of a child whose name must be a label itself: -service.
+// maxObjectName is the maximum length of a stack's name. With the suffix -service, such a name has 63 characters, which
+// is the maximum length of a DNS label and so of the name of a Service.
 const maxObjectName = 55
 
 var labelForm = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)

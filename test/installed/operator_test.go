@@ -120,7 +120,8 @@ func variables(t *testing.T, namespace string, container *corev1.Container) []st
 	return variables
 }
 
-// certificate creates a folder with the contents of the Secret that the pod mounts at a path, and returns the folder.
+// certificate creates a folder with a certificate and its key, in place of the Secret that the pod mounts at a path. It
+// returns the folder.
 func certificate(t *testing.T, pod *corev1.PodSpec, container *corev1.Container, path string) string {
 	t.Helper()
 	mount := slices.IndexFunc(container.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == path })

@@ -150,7 +150,7 @@ func (p *Plan) checkEndpoint() error {
 	parsed, err := url.Parse(p.Endpoint)
 	switch {
 	case err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https":
-		return wrong(FlagEndpoint, "the value is not a URL; write http://HOST:PORT or https://HOST")
+		return wrong(FlagEndpoint, "the value is not an HTTP or HTTPS URL; write http://HOST:PORT or https://HOST")
 	case parsed.User != nil:
 		return wrong(FlagEndpoint, "the URL contains credentials; remove the credentials, and set %s to a Secret", FlagSecret)
 	}

@@ -6,17 +6,17 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// placeError is the reason why an image was not read in one place.
+// placeError is the reason why an image was not read from one of its repositories, for example from a mirror.
 type placeError struct {
 	place string
 	err   error
 }
 
-// mirrorsError holds the reasons, in order, why an image was read in none of its places.
+// mirrorsError holds the reasons, in order, why an image was not read from any of its repositories.
 type mirrorsError []placeError
 
-// orOnly returns the errors of all places. If there is only one place, it returns the error without the name of the
-// place.
+// orOnly returns the errors of all repositories. If there is only one repository, orOnly returns the error without the
+// name of the repository.
 func (e mirrorsError) orOnly() error {
 	if len(e) == 1 {
 		return e[0].err
@@ -24,7 +24,7 @@ func (e mirrorsError) orOnly() error {
 	return e
 }
 
-// Error returns the cause for each place.
+// Error returns the cause for each repository.
 func (e mirrorsError) Error() string {
 	texts := make([]string, len(e))
 	for i := range e {
@@ -34,7 +34,7 @@ func (e mirrorsError) Error() string {
 }
 
 // Unwrap returns the cause that decides whether and when the image is read again: a fault of the content in the last
-// place, or else a transient failure, or else the failure of the first place.
+// repository, or else a transient failure, or else the failure of the first repository.
 func (e mirrorsError) Unwrap() error {
 	last := e[len(e)-1].err
 	if ofContent(last) {

@@ -91,8 +91,8 @@ func (r *Reader) readAs(
 	})
 }
 
-// inPlaces tries the places of an image in order, until one of them has the image. Each place gets its share of the
-// time.
+// inPlaces tries the repositories of an image, such as its mirrors, in order, until one of them has the image. Each
+// repository gets its share of the time.
 func (r *Reader) inPlaces(
 	ctx context.Context, verb, image string, ask func(context.Context, name.Reference) reading,
 ) reading {
@@ -152,9 +152,10 @@ func (r *Reader) newLookup(
 	return &lookup{reader: r, of: of, ref: ref, auth: auth}, err
 }
 
-// authenticator returns the credentials of a keychain for the only place in which an image is read, or authn.Anonymous
-// if the keychain has no credentials for it. Each request decides, by the current options, whether the operator's own
-// identity replaces them. Nil means that there are several places, each with its own credentials.
+// authenticator returns the credentials of a keychain for the repository of an image, or authn.Anonymous if the
+// keychain has no credentials for this repository. Each request decides, by the current options, whether the operator's
+// own identity replaces the credentials. authenticator returns nil if the image can be read from several repositories,
+// because each of them has its own credentials.
 func (r *Reader) authenticator(
 	ctx context.Context, image string, keychain authn.Keychain,
 ) (authn.Authenticator, error) {

@@ -66,11 +66,11 @@ func TestDeriveErrors(t *testing.T) {
 		{host, "host=db user=me hid/den=1", "the connection string has a parameter that cannot be passed to the server; remove it"},
 		{secretvalue.PartHostPlain, "postgresql://me:hidden@db/stack?sslmode=verify-full", "the connection string sets sslmode=verify-full, which the server does not support for this store"},
 		{password, "postgresql://me@db/stack", "the password is empty"},
-		{password, "postgresql://me:12345@db/stack", "the password looks like a number, and the server would convert it to one and reject it; use another value"},
-		{secretvalue.PartPasswordEncoded, "postgresql://me:true@db/stack", "the password looks like a boolean, and the server would convert it to one and reject it; use another value"},
-		{secretvalue.PartUser, "postgresql://1e5:hidden@db/stack", "the user looks like a number, and the server would convert it to one and reject it; use another value"},
-		{secretvalue.PartDB, "postgresql://me:hidden@db/17", "the name of the database looks like a number, and the server would convert it to one and reject it; use another value"},
-		{secretvalue.PartEncoded, "17", "the value looks like a number, and the server would convert it to one and reject it; use another value"},
+		{password, "postgresql://me:12345@db/stack", "the password looks like a number, so the server would convert it and then reject it; use another value"},
+		{secretvalue.PartPasswordEncoded, "postgresql://me:true@db/stack", "the password looks like a boolean, so the server would convert it and then reject it; use another value"},
+		{secretvalue.PartUser, "postgresql://1e5:hidden@db/stack", "the user looks like a number, so the server would convert it and then reject it; use another value"},
+		{secretvalue.PartDB, "postgresql://me:hidden@db/17", "the name of the database looks like a number, so the server would convert it and then reject it; use another value"},
+		{secretvalue.PartEncoded, "17", "the value looks like a number, so the server would convert it and then reject it; use another value"},
 		{"nonsense", "postgresql://me:hidden@db/stack", `"nonsense" is not a part of a connection string`},
 	} {
 		got, err := secretvalue.Derive(tc.part, tc.value)
@@ -102,8 +102,8 @@ func TestDeriveErrors(t *testing.T) {
 // Each case is the value of a variable with the expected error.
 func TestUsable(t *testing.T) {
 	const (
-		number  = "looks like a number, and the server would convert it to one and reject it; use another value"
-		boolean = "looks like a boolean, and the server would convert it to one and reject it; use another value"
+		number  = "looks like a number, so the server would convert it and then reject it; use another value"
+		boolean = "looks like a boolean, so the server would convert it and then reject it; use another value"
 	)
 	for value, want := range map[string]string{
 		"": "is empty", "  \t": "is empty", "\n": "is empty",

@@ -40,9 +40,9 @@ func Usable(value string) error {
 	case strings.ContainsFunc(value, isForbiddenControl):
 		return errors.New("contains a control character")
 	case strings.EqualFold(value, "true") || strings.EqualFold(value, "false"):
-		return errors.New("looks like a boolean, and the server would convert it to one and reject it; use another value")
+		return errors.New("looks like a boolean, so the server would convert it and then reject it; use another value")
 	case IsInteger(trimmed) || IsFloat(trimmed):
-		return errors.New("looks like a number, and the server would convert it to one and reject it; use another value")
+		return errors.New("looks like a number, so the server would convert it and then reject it; use another value")
 	case value == "~" || strings.HasPrefix(value, "~/"):
 		return errors.New("begins with ~, which the server replaces with its home directory; use another value")
 	case envref.In(value):

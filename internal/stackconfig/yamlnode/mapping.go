@@ -97,7 +97,8 @@ func Len(node *yaml.Node) int {
 	}
 }
 
-// Equal reports whether two trees have the same values in the same order, independent of their spelling.
+// Equal reports whether two trees have the same values, with the same types, in the same order. It ignores comments and
+// the YAML style of the trees.
 func Equal(a, b *yaml.Node) bool {
 	if a == nil || b == nil {
 		return a == b

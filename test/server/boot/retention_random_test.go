@@ -39,9 +39,10 @@ const (
 	startSeconds = 300
 )
 
-// TestRetentionRandom makes random changes to stacks. The second server starts with the state of the first server. It
-// must serve the same resources as a server with an empty state, and the resources that the client of the first server
-// created. The servers run in the process of a realserver.Checker.
+// TestRetentionRandom makes random changes to stacks. For each change, the first server runs the original stack. The
+// second server runs the changed stack with the state of the first server. It must serve the same resources as a server
+// with the changed stack and an empty state, and the resources that the client of the first server created. The servers
+// run in the process of a realserver.Checker.
 func TestRetentionRandom(t *testing.T) {
 	seed := uint64(defaultSeed)
 	if text := os.Getenv(seedVariable); text != "" {

@@ -282,7 +282,7 @@ func TestNoProfile(t *testing.T) {
 	}
 }
 
-// TestUnreachable checks the message for a place that cannot be reached, with the operator's address checks.
+// TestUnreachable checks the error message for an address that the operator's address checks reject.
 func TestUnreachable(t *testing.T) {
 	environment(t, nil)
 	identities := New(Options{})
