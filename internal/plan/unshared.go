@@ -44,7 +44,7 @@ func (p *Plan) unshared(spec *v1alpha2.LlamaStackDistributionSpec) {
 		p.unlisted(warn)
 	}
 	if render.ExclusiveVolume(spec) {
-		warn("share one volume that only pods on the same node can mount, so pods on other nodes may never start; " +
+		warn("share one volume that only pods on the same node can mount, so pods on other nodes might never start; " +
 			"set spec.workload.storage.accessModes to [ReadWriteMany], or remove spec.workload.storage and keep the data on servers")
 	}
 }

@@ -66,11 +66,11 @@ func Verify(
 func same(read *registry.Details, wanted *registry.Labels) error {
 	switch {
 	case wanted.Config != nil && !bytes.Equal(read.Config, wanted.Config):
-		return errors.New("the operator would read another configuration")
+		return errors.New("the operator would read a different configuration; build the image again")
 	case wanted.Release != "" && read.Release != wanted.Release:
-		return fmt.Errorf("the operator would read the release %q", read.Release)
+		return fmt.Errorf("the operator would read the release %q; build the image again", read.Release)
 	case wanted.Provider != nil && read.Provider != wanted.Texts("")[registry.LabelProvider]:
-		return errors.New("the operator would read other metadata of the provider")
+		return errors.New("the operator would read different metadata of the provider; build the image again")
 	default:
 		return nil
 	}
