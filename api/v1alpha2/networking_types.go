@@ -107,7 +107,7 @@ type AllowedFromSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MaxLength=63
-	// +kubebuilder:validation:items:XValidation:rule=`self == '*' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')`,messageExpression=`'"' + self + '" is not a valid namespace name: use lower-case letters, digits and "-", or only "*" for every namespace'`
+	// +kubebuilder:validation:items:XValidation:rule=`self == '*' || self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')`,messageExpression=`'"' + self + '" is not a valid namespace name: use at most 63 lower-case letters, digits and "-", and begin and end with a letter or digit, or use only "*" for every namespace'`
 	// +optional
 	Namespaces []string `json:"namespaces,omitempty"`
 

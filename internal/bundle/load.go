@@ -150,7 +150,8 @@ func (l *layer) Digest() (v1.Hash, error) { return l.of.Digest, nil }
 // Size returns the size of the unchanged blob.
 func (l *layer) Size() (int64, error) { return l.of.Size, nil }
 
-// MediaType returns the media type of the blob in the manifest. The blob may also be a configuration.
+// MediaType returns the media type that the manifest specifies for the blob, which can also be a configuration. For a
+// layer that must not be distributed, it returns the type of a plain layer.
 func (l *layer) MediaType() (types.MediaType, error) {
 	if l.of.MediaType.IsDistributable() {
 		return l.of.MediaType, nil

@@ -56,13 +56,13 @@ const (
 	AnnotationContainerName = "llamastack.io/container-name"
 	// AnnotationUserConfigNamespace is the namespace of overrideConfig's ConfigMap, which v1alpha1 can set.
 	AnnotationUserConfigNamespace = "llamastack.io/user-config-namespace"
-	// AnnotationAllowNamespaces on a ConfigMap lists the namespaces, separated by commas, whose stacks may read it. *
-	// allows every namespace.
+	// AnnotationAllowNamespaces on a ConfigMap is a comma-separated list of the namespaces whose stacks may read the
+	// ConfigMap. The value * allows every namespace.
 	AnnotationAllowNamespaces = "llamastack.io/allow-namespaces"
 	// AnnotationCABundleNamespace is the namespace of caBundle's ConfigMap, which v1alpha1 can set.
 	AnnotationCABundleNamespace = "llamastack.io/ca-bundle-namespace"
-	// AnnotationAcceptDataLoss on a stack lists the names of the data, separated by commas, whose permanent loss the user
-	// accepts.
+	// AnnotationAcceptDataLoss on a stack is a comma-separated list of the names of the data whose permanent loss the
+	// user accepts.
 	AnnotationAcceptDataLoss = "llamastack.io/accept-data-loss"
 	// AnnotationConstraint on a pod names the security context constraint that admitted the pod. OpenShift sets it.
 	AnnotationConstraint = "openshift.io/scc"

@@ -49,8 +49,8 @@ type Config struct {
 	known map[string]bool
 }
 
-// Unknown reports whether a key was never valid. The intended value of such a key is not known, so the objects that
-// depend on the key should stay unchanged.
+// Unknown reports whether a key was never valid. A missing key is valid. The intended value of an unknown key is not
+// known, so the objects that depend on the key should stay unchanged.
 func (c Config) Unknown(key string) bool { return !c.known[key] }
 
 // section is one key, with the functions that read it and keep its last value.

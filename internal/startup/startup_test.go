@@ -123,8 +123,8 @@ func checkFiles(t *testing.T, get func() map[string]string, program string, maxS
 	}
 }
 
-// TestEveryFileBelongsToAProgram checks that each file of the programs belongs to one of them, and that both may share
-// a directory.
+// TestEveryFileBelongsToAProgram checks that each script belongs to at least one of the two programs, and that the
+// programs do not contain different files with the same name, so that both programs can be in one directory.
 func TestEveryFileBelongsToAProgram(t *testing.T) {
 	found, err := fs.Glob(script, "script/*.py")
 	if err != nil {

@@ -101,7 +101,8 @@ func TestCheck(t *testing.T) {
 		},
 		"a pure package with a client": {
 			pkg: "internal/names", imports: []string{"k8s.io/client-go/kubernetes"},
-			want: []string{"internal/names: imports k8s.io/client-go/kubernetes: the library is not in the list for pure packages"},
+			want: []string{"internal/names: imports k8s.io/client-go/kubernetes: a pure package may import only " +
+				"the libraries in pureLibraries"},
 		},
 		"several forbidden standard packages, sorted": {
 			pkg: "internal/names", imports: []string{"os/exec", "net/http", "log", "os", "crypto/rand"},

@@ -92,7 +92,7 @@ func complainLibrary(kind Kind, imported string) string {
 	case kind == API && !matchesAny(apiLibraries, imported):
 		return "api may import only k8s.io/{api,apimachinery,apiextensions-apiserver}"
 	case kind == Pure && !matchesAny(pureLibraries, imported):
-		return "the library is not in the list for pure packages"
+		return "a pure package may import only the libraries in pureLibraries"
 	default:
 		return ""
 	}

@@ -64,7 +64,7 @@ func openLayout(image string) (*ociLayout, error) {
 	listed := strings.Join(tags[:min(len(tags), maxTags)], ", ")
 	switch {
 	case len(tags) == 0:
-		return nil, fmt.Errorf("the OCI layout %q has no image", directory)
+		return nil, fmt.Errorf("the OCI layout %q has no image; copy an image into this layout", directory)
 	case wanted == "":
 		return nil, fmt.Errorf("the OCI layout %q has %d images; add the tag or digest of one: %s", directory, len(tags), listed)
 	default:

@@ -152,8 +152,8 @@ func (r *Report) act(in Input) {
 	if image == in.Before.Plan.Image() && in.After.Plan.Release() != in.Before.Plan.Release() {
 		r.Actions = append(r.Actions, Action{
 			Field: "image-overrides",
-			Problem: fmt.Sprintf("the image stays %q, because an override of the operator's images sets it for "+
-				"every release", image),
+			Problem: fmt.Sprintf("the image stays %q, because image-overrides in the operator's ConfigMap sets this "+
+				"image for every release", image),
 			Remedy: "ask an administrator to set an image of release " + in.To + " in the operator's ConfigMap",
 		})
 	}

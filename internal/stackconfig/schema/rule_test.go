@@ -31,7 +31,7 @@ var (
 var rulesCases = map[string][]schema.Problem{
 	"in: {api_key: a}":                                        nil,
 	"in: {access_token: a, project: b}":                       nil,
-	"in: {access_token: a, project: b, http: c}":              nil, // only the first key excludes other keys
+	"in: {access_token: a, project: b, http: c}":              nil, // only api_key excludes other keys
 	"in: {http: single}":                                      {conditional},
 	"in: {http: ['${env.X}', single]}":                        {conditional},
 	"in: {http: '${env.X:=single}'}":                          nil,
