@@ -121,8 +121,12 @@ func (c *checker) unsetKey(e *draft.Provider, p *schema.Problem, path string) {
 func (c *checker) dependencies() {
 	for _, m := range MissingAPIs(c.Draft) {
 		c.failAt(c.pathOf(m.by[0]), func() string {
-			return fmt.Sprintf("%s requires the API %s; add a provider to spec.providers.%s",
-				m.Names(), draft.APIField(m.API), draft.APIField(m.API))
+			verb := "requires"
+			if len(m.by) > 1 {
+				verb = "require"
+			}
+			return fmt.Sprintf("%s %s the API %s; add a provider to spec.providers.%s",
+				m.Names(), verb, draft.APIField(m.API), draft.APIField(m.API))
 		})
 	}
 }
