@@ -111,7 +111,8 @@ func providerSchema(fields []shapes.Field, version string) object {
 	properties := schema["properties"].(object)
 	id := properties["id"].(object)
 	id["pattern"], id["maxLength"] = intent.IDForm, intent.IDMaxLength
-	id["patternErrorMessage"] = "An id has letters, digits, \"-\", \"_\" and \".\", with a letter or digit at both ends."
+	id["patternErrorMessage"] = "The value is not a valid id: use letters, digits, \"-\", \"_\" and \".\", " +
+		"and begin and end with a letter or digit."
 	if version == v1alpha1.GroupVersion.Version {
 		maps.Copy(properties, older())
 	}
@@ -175,9 +176,10 @@ func secretSchema() object {
 			"required":             []any{"name", "key"},
 			"properties": object{
 				"name": text("^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
-					"name is the name of the Secret.", "The name of a Secret has lower-case letters, digits, \"-\" and \".\", with a letter or digit at both ends."),
+					"name is the name of the Secret.", "The value is not a valid Secret name: use "+
+						"lower-case letters, digits, \"-\" and \".\", and begin and end with a letter or digit."),
 				"key": text("^[-._a-zA-Z0-9]+$", "key is the key in the Secret's data.",
-					"A key of a Secret has letters, digits, \"-\", \"_\" and \".\"."),
+					"The value is not a valid key of a Secret: use letters, digits, \"-\", \"_\" and \".\"."),
 			},
 		}},
 	}

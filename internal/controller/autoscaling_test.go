@@ -111,7 +111,7 @@ func TestAutoscaling(t *testing.T) {
 	want(5, 7)
 	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated,
 		v1alpha2.ReasonDeploymentUpdateSucceeded)
-	if kept := "the Deployment keeps the 7 replicas that the autoscaler set until you change spec.workload.replicas from 1"; !strings.Contains(condition.Message, kept) {
+	if kept := "until you change spec.workload.replicas from 1, the Deployment keeps the 7 replicas that the autoscaler set"; !strings.Contains(condition.Message, kept) {
 		t.Errorf("message %q, want %q in it", condition.Message, kept)
 	}
 	setScale(t, env, &appsv1.Deployment{}, "my", 6)

@@ -117,13 +117,14 @@ func toldBefore(stack *stack, labels *imageLabels) imageTag {
 }
 
 // cannotCompare is the beginning of the status message for a tag that cannot be compared.
-const cannotCompare = "The operator cannot compare the running image with its tag; the pods keep the image: "
+const cannotCompare = "The operator cannot compare the running image with its tag"
 
 func notCompared(err error) string {
 	if err == nil {
 		return ""
 	}
-	return cannotCompare + status.Shorten(err.Error(), maxCause) + ". The operator tries again"
+	return cannotCompare + ": " + status.Shorten(err.Error(), maxCause) +
+		". The pods keep the image, and the operator tries again"
 }
 
 // noteMove adds an event unless the status already reports the move.

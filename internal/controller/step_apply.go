@@ -175,8 +175,8 @@ func conclude(stack *stack, newerImage string, own *owned, done *applied, report
 			newerImage)
 	}
 	if left := own.decision.Record.Autoscaled; left.Count > 0 {
-		message += fmt.Sprintf("; the Deployment keeps the %s that the autoscaler set until you change spec.workload.replicas from %d",
-			count(int(left.Count), "replica"), left.Spec)
+		message += fmt.Sprintf("; until you change spec.workload.replicas from %d, the Deployment keeps the %s that the "+
+			"autoscaler set", left.Spec, count(int(left.Count), "replica"))
 	}
 	report.markTrue(v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded, message)
 	reportDecision(stack, own.decision, report)

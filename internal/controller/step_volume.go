@@ -161,7 +161,9 @@ func notGrown(live *corev1.PersistentVolumeClaim, wanted resource.Quantity, err 
 		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageResizeRefused, Retry: status.Backoff,
 		Err: err,
 		Message: fmt.Sprintf("PersistentVolumeClaim %q stays at %s and cannot grow to %s: %s. The pods keep their volume; "+
-			"use a storage class that allows expansion, or restore the earlier value of spec.workload.storage.size", live.Name, has.String(), wanted.String(), reasonOf(err)),
+			"ask an administrator to raise the quota or to set allowVolumeExpansion: true in the StorageClass, "+
+			"or restore the earlier value of spec.workload.storage.size",
+			live.Name, has.String(), wanted.String(), reasonOf(err)),
 	}
 }
 

@@ -209,7 +209,8 @@ func TestVolumeCannotGrow(t *testing.T) {
 	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageResizeRefused)
 	want := `PersistentVolumeClaim "my-pvc" stays at 20Gi and cannot grow to 30Gi: only dynamically provisioned pvc can be resized and ` +
 		`the storageclass that provisions the pvc must support resize. The pods keep their volume; ` +
-		`use a storage class that allows expansion, or restore the earlier value of spec.workload.storage.size`
+		`ask an administrator to raise the quota or to set allowVolumeExpansion: true in the StorageClass, ` +
+		`or restore the earlier value of spec.workload.storage.size`
 	if condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}

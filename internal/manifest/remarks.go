@@ -103,11 +103,11 @@ func (r *remarks) ofConversionData(object map[string]any) {
 			"The stack was created as v1alpha2, so it does not have the special behavior of v1alpha1 stacks. Do not change "+
 				"this annotation.")
 	case older:
-		r.annotation(names.AnnotationConversionData, "v1alpha1 cannot hold all values of these v1alpha2 fields: "+carried+
-			". The annotation keeps the other values, and they stay in effect. Do not change the annotation, or these values "+
+		r.annotation(names.AnnotationConversionData, "v1alpha1 cannot hold some values of these v1alpha2 fields: "+carried+
+			". The annotation keeps these values, and they stay in effect. Do not change the annotation, or these values "+
 			"are lost. If you change a field in v1alpha1, the new value takes precedence.")
-		r.warnings = append(r.warnings, "v1alpha1 cannot hold all values of "+carried+"; the annotation "+
-			names.AnnotationConversionData+" keeps the other values in effect")
+		r.warnings = append(r.warnings, "v1alpha1 cannot hold some values of "+carried+"; the annotation "+
+			names.AnnotationConversionData+" keeps these values in effect")
 	default:
 		r.annotation(names.AnnotationConversionData, "This annotation contains the v1alpha1 form of values that v1alpha2 "+
 			"writes differently: "+carried+

@@ -15,7 +15,8 @@ type environment struct {
 // naming contains each variable that a patch names, and whether the patch removes it.
 type naming map[any]bool
 
-// setAside removes the variables that the patch does not name from the template, and returns them.
+// setAside removes from the template the variables that the patch does not name. It returns the data with which putBack
+// adds them again.
 func setAside(template, patch map[string]any, server string) environment {
 	container := find(items(template, "spec", "containers"), "name", server)
 	before, _ := container["env"].([]any)

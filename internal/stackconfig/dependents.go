@@ -42,7 +42,7 @@ func warnDependents(d *draft.Draft, with map[*intent.Disabled][]string) {
 	for i := range d.Intent.Disabled {
 		item := &d.Intent.Disabled[i]
 		if names := with[item]; len(names) > 0 {
-			d.Warnf(item.Path, "also disables the providers that need it, shown with the missing API in parentheses: %s", strings.Join(names, ", "))
+			d.Warnf(item.Path, "also disables these providers, each of which needs the missing API in parentheses: %s", strings.Join(names, ", "))
 		}
 	}
 }

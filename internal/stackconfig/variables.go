@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// warnOfVariables warns about references in settings that have an invalid name, or that name a variable that may not be
-// set.
+// warnOfVariables warns about each reference in the settings whose variable has an invalid name, or may be unset when
+// the server starts.
 func warnOfVariables(d *draft.Draft, value any, path *field.Path) {
 	switch v := value.(type) {
 	case map[string]any:

@@ -104,6 +104,7 @@ func TestUsable(t *testing.T) {
 	const (
 		number  = "looks like a number, so the server would convert it and then reject it; use another value"
 		boolean = "looks like a boolean, so the server would convert it and then reject it; use another value"
+		control = "contains a control character; use another value"
 	)
 	for value, want := range map[string]string{
 		"": "is empty", "  \t": "is empty", "\n": "is empty",
@@ -113,8 +114,8 @@ func TestUsable(t *testing.T) {
 		"٣":    number,
 		"true": boolean, "False": boolean, "TRUE": boolean,
 		"token\n":   "ends with a line break; create the Secret from a file without one, or with --from-literal",
-		"tok\x00en": "contains a control character", "tok\x1ben": "contains a control character",
-		"\xff\xfe":  "is not valid UTF-8 text",
+		"tok\x00en": control, "tok\x1ben": control,
+		"\xff\xfe":  "is not valid UTF-8 text; use another value",
 		"~":         "begins with ~, which the server replaces with its home directory; use another value",
 		"~/token":   "begins with ~, which the server replaces with its home directory; use another value",
 		"a${env.B}": "contains a reference like ${env.NAME}, which newer server releases replace; use another value",

@@ -34,11 +34,11 @@ func Usable(value string) error {
 	case trimmed == "":
 		return errors.New("is empty")
 	case !utf8.ValidString(value):
-		return errors.New("is not valid UTF-8 text")
+		return errors.New("is not valid UTF-8 text; use another value")
 	case strings.TrimRight(value, "\r\n") != value:
 		return errLineBreak
 	case strings.ContainsFunc(value, isForbiddenControl):
-		return errors.New("contains a control character")
+		return errors.New("contains a control character; use another value")
 	case strings.EqualFold(value, "true") || strings.EqualFold(value, "false"):
 		return errors.New("looks like a boolean, so the server would convert it and then reject it; use another value")
 	case IsInteger(trimmed) || IsFloat(trimmed):

@@ -64,12 +64,12 @@ func (c Content) write(into *layerWriter) error {
 func (f File) write(into *layerWriter) error {
 	source, err := os.Open(f.Source)
 	if err != nil {
-		return fmt.Errorf("open file of image: %w", err)
+		return fmt.Errorf("open a file for the image: %w", err)
 	}
 	defer source.Close()
 	info, err := source.Stat()
 	if err != nil {
-		return fmt.Errorf("read properties of file of image: %w", err)
+		return fmt.Errorf("read the properties of a file for the image: %w", err)
 	}
 	header := &tar.Header{Typeflag: tar.TypeReg, Mode: tarMode(f.Mode), Size: info.Size()}
 	return into.add(f.Path, header, source)

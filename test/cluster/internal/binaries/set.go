@@ -111,8 +111,8 @@ func containerd(module string) Set {
 	}
 }
 
-// versionFlags returns flags that strip debug data and set the version. kubectl and clients reject an API server that
-// does not report its version.
+// versionFlags returns flags that strip debug data and set the version. kubectl and other clients reject an API server
+// that does not report its version.
 func versionFlags(l line.Line) string {
 	const version = "k8s.io/component-base/version."
 	major, minor := l.MajorMinor()
