@@ -69,7 +69,7 @@ var exitCodes = map[string][3]string{
 		wrong,
 	},
 	"support-bundle": {success, failed + ", or the file cannot be written", wrong},
-	"doctor":         {"no check has an error", "a check has an error, or the cluster does not answer", wrong},
+	"doctor":         {"no check reports an error", "a check reports an error, or the cluster does not answer", wrong},
 	"diff": {
 		"no difference", "differences, or a stack that does not exist yet",
 		"an error: a manifest is invalid, the cluster does not answer, or the command line is invalid",

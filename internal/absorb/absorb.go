@@ -186,7 +186,8 @@ func (b *builder) ownFiles() []Reason {
 	}
 	if others := b.otherFiles(); len(others) > 0 {
 		stays = append(stays, Reason{
-			"ConfigMap " + b.Override.ConfigMapName, "is mounted completely, and has additional files: " + strings.Join(others, ", "),
+			"ConfigMap " + b.Override.ConfigMapName,
+			"this ConfigMap is mounted completely, and has additional files: " + strings.Join(others, ", "),
 		})
 	}
 	return stays

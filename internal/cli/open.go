@@ -25,9 +25,9 @@ const openHelp = `Forward a local port to a ready pod of a stack, and print the 
 output. If the pod ends, the command forwards the port to another pod. Press Ctrl-C
 to end the command. Only programs on this machine can use the port.
 
-With --print-only, print the URL in the status of the stack, and forward no port. If
-the stack is exposed, this is the URL outside the cluster, otherwise the URL inside
-the cluster.
+With --print-only, print the URL from the status of the stack, and do not forward a
+port. If the stack is exposed, this is the URL outside the cluster, otherwise the URL
+inside the cluster.
 
 You need the rights to get the stack, to list pods, and to create pods/portforward.
 The exit code is 1 if no pod is ready, or if the port is in use.`
@@ -52,7 +52,7 @@ func newOpenCommand(streams Streams, version string) *cobra.Command {
 	options.AddNamespace(command)
 	command.Flags().Uint16Var(&options.port, "port", 0, "local port; unset: any free port")
 	command.Flags().BoolVar(&options.printOnly, "print-only", false,
-		"print the URL in the status of the stack, and forward no port")
+		"print the URL from the status of the stack, and do not forward a port")
 	command.Flags().BoolVar(&options.printOnly, "url", false, "same as --print-only")
 	command.MarkFlagsMutuallyExclusive("port", "print-only")
 	command.MarkFlagsMutuallyExclusive("port", "url")

@@ -320,8 +320,9 @@ func TestWebhookProblems(t *testing.T) {
 		},
 		"expired": {
 			func(f *doctor.Facts) { set(f, expired) },
-			"error webhook: every certificate in the CA bundle of the conversion webhook has expired\n" +
-				`error webhook: every certificate in the CA bundle of the webhook "validate" has expired` + "\n" +
+			"error webhook: every certificate in the CA bundle of the conversion webhook has expired or is not valid yet\n" +
+				`error webhook: every certificate in the CA bundle of the webhook "validate" has expired ` +
+				"or is not valid yet\n" +
 				"error certificate: the webhook certificate expired on 2026-10-31",
 		},
 		"certificate that expires soon": {func(f *doctor.Facts) { set(f, soon) }, "warning certificate: the webhook certificate expires on 2026-11-02"},

@@ -85,7 +85,7 @@ func checkBundle(r *report, b bundle, now time.Time) {
 	case broken != "":
 		r.add(Error, fmt.Sprintf("the CA bundle of %s is invalid: %s", b.of, broken), restart)
 	case valid == 0:
-		r.add(Error, "every certificate in the CA bundle of "+b.of+" has expired", restart)
+		r.add(Error, "every certificate in the CA bundle of "+b.of+" has expired or is not valid yet", restart)
 	default:
 		r.ok("the CA bundle of " + b.of + " is valid")
 	}

@@ -64,7 +64,7 @@ func checkWrittenOnce(t *testing.T, before, after map[string]upgrade.Stored) {
 	}
 }
 
-// checkSame compares complete objects field by field, except for their resource versions.
+// checkSame checks that all fields of the objects are unchanged, except for the resource versions, which must differ.
 func checkSame(t *testing.T, before, after map[string]*unstructured.Unstructured) {
 	t.Helper()
 	for name, object := range after {

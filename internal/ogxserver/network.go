@@ -51,9 +51,9 @@ func (c *conversion) expose() {
 		c.move("spec.network.externalAccess.hostname", "spec.networking.expose.hostname")
 	}
 	if enabled {
-		c.differs("The Ingress of an OGXServer has no host name, even if its spec sets hostname, "+
-			"and accepts requests for all host names. The Ingress of this stack has one: hostname, or a generated name, "+
-			"which status.routeURL shows.", place...)
+		c.differs("The Ingress of an OGXServer has no host name, even if the spec of the OGXServer "+
+			"sets hostname, and accepts requests for all host names. The Ingress of this stack has one: hostname, or a "+
+			"generated name, which status.routeURL shows.", place...)
 	}
 }
 

@@ -20,7 +20,7 @@ func (c *conversion) policy() {
 		"and the listed ones. Without allowedFrom, a stack has no NetworkPolicy.", place...)
 	if rules, _ := c.get(field + ".ingress").([]any); len(rules) > 0 {
 		c.differs("The NetworkPolicy of a stack always allows the stack's own namespace and the operator's namespace. "+
-			"The ogx-k8s-operator only allows the peers in the rules of spec.network.policy.ingress.", place...)
+			"The ogx-k8s-operator allows only the peers in the rules of spec.network.policy.ingress.", place...)
 	}
 	c.ingress()
 }
@@ -69,14 +69,14 @@ const ownPolicy = "create your own NetworkPolicy with the podSelector app.kubern
 
 func (a *allowed) rule(rule map[string]any, at string) {
 	if ports, _ := rule["ports"].([]any); !a.samePort(ports) {
-		a.leaveOut(at+".ports", "a stack only allows connections to the server's port: "+ownPolicy)
+		a.leaveOut(at+".ports", "the NetworkPolicy of a stack allows connections only to the server's port: "+ownPolicy)
 		return
 	}
 	peers, _ := rule["from"].([]any)
 	if len(peers) == 0 {
 		a.add(&a.namespaces, everyNamespace)
 		a.leaveOut(at+".from", "a rule without peers allows all clients, but "+
-			`"*" in spec.networking.allowedFrom.namespaces only allows every pod of the cluster: `+
+			`"*" in spec.networking.allowedFrom.namespaces allows only the pods of the cluster: `+
 			"for clients outside the cluster, "+ownPolicy)
 	}
 	for i, value := range peers {
@@ -110,7 +110,7 @@ func (a *allowed) peer(peer map[string]any, at string) {
 	switch {
 	case peer["podSelector"] != nil && !ok && len(pods) == 0: // This peer selects the stack's own namespace.
 	case !ok || len(pods) > 0 || peer["ipBlock"] != nil:
-		a.leaveOut(at, "spec.networking.allowedFrom only selects whole namespaces, by name or by a label: "+ownPolicy)
+		a.leaveOut(at, "spec.networking.allowedFrom selects only whole namespaces, by name or by a label: "+ownPolicy)
 	case !a.selector(namespaces):
 		a.leaveOut(at, "spec.networking.allowedFrom accepts only one label for each entry, as key or key=value: "+ownPolicy)
 	}

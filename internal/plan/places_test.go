@@ -137,7 +137,7 @@ func TestLossesOfStores(t *testing.T) {
 			[]string{"registry spec.workload.overrides.env"},
 			"but the server reads \"registry/team-b/other\"",
 		},
-		"ephemeral, then Redis": {"disabled: [eval]", "disabled: [eval]" + lossRedis, false, []string{lossInKV + " spec.storage.kv"}, "is lost with the pod, as in every rollout"},
+		"ephemeral, then Redis": {"disabled: [eval]", "disabled: [eval]" + lossRedis, false, []string{lossInKV + " spec.storage.kv"}, "so every rollout deletes the data"},
 	})
 }
 

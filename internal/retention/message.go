@@ -89,8 +89,8 @@ func otherSpace(was, is, at string) string {
 }
 
 func volatile() string {
-	return fmt.Sprintf("the data of %s is in the pod's own file system and is lost with the pod, as in every rollout "+
-		"without a volume; %s",
+	return fmt.Sprintf("the data of %s is in the pod's own file system, not on a volume, so every rollout "+
+		"deletes the data; %s",
 		whatMark, throughAPI)
 }
 

@@ -96,5 +96,6 @@ func (c *checks) askedNeed(api, provider string) string {
 		return ""
 	}
 	return fmt.Sprintf("server release %s queries %s for the model when it starts, and does not start without a response; "+
-		"offline, give the provider %s an endpoint that the cluster can reach, or remove the model", c.Release.Line, host, provider)
+		"in an offline cluster, give the provider %s an endpoint that the cluster can reach, or remove the model",
+		c.Release.Line, host, provider)
 }

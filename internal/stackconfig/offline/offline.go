@@ -203,7 +203,7 @@ func (c *checks) serviceNeed(e *draft.Provider, path, host string) need {
 	}
 	if e.Kind.ServiceAtStart {
 		return need{path: at, at: path, fatal: true, message: fmt.Sprintf(
-			"%s calls %s when the server starts, and the server does not start without a response; offline, %s", e.ProviderType, host, remedy)}
+			"%s calls %s when the server starts, and the server does not start without a response; in an offline cluster, %s", e.ProviderType, host, remedy)}
 	}
 	return need{path: at, at: path, message: fmt.Sprintf("%s calls %s, and these requests fail in an offline cluster; %s", e.ProviderType, host, remedy)}
 }
@@ -236,7 +236,7 @@ func (c *checks) userSets(variables ...string) bool {
 // giveFiles returns the remedy for files that a provider downloads.
 func giveFiles(host, otherwise string) string {
 	if host != hub {
-		return "offline, " + otherwise
+		return "in an offline cluster, " + otherwise
 	}
 	return "provide them with spec.modelFiles.huggingFaceCache, or " + otherwise
 }

@@ -29,7 +29,7 @@ type ports struct {
 func choosePorts(ctx context.Context, wanted int) (ports, error) {
 	taken := map[int]bool{wanted: true}
 	if wanted != 0 && !free(ctx, wanted) {
-		return ports{}, fmt.Errorf("port %d on %s is in use: choose another or 0", wanted, loopback)
+		return ports{}, fmt.Errorf("port %d on %s is in use; choose another port, or 0 for any free port", wanted, loopback)
 	}
 	p := ports{apiServer: wanted}
 	for _, port := range []*int{&p.apiServer, &p.etcd, &p.etcdPeer, &p.controllerManager, &p.scheduler} {
