@@ -141,7 +141,7 @@ var refusalCases = map[string]struct {
 		`spec.distribution.version: distribution "starter" has no version "0.99"; known versions: `,
 	},
 	"no name": {
-		strings.Replace(stack(simple), "name: demo", "labels: {}", 1), "error: standard input: metadata.name: required: the name of the stack",
+		strings.Replace(stack(simple), "name: demo", "labels: {}", 1), "error: standard input: metadata.name: required: set the name of the stack",
 	},
 	"endpoint that the base takes from a variable": {
 		stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm}}}`),

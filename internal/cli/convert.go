@@ -277,7 +277,7 @@ func readStack(doc document.Document) (dryrun.Stack, manifest.Source) {
 	object, _ := fitting.(map[string]any)
 	metadata, _ := object["metadata"].(map[string]any)
 	if metadata["name"] == nil && metadata["generateName"] == nil {
-		found.Errors = append(found.Errors, "metadata.name: required: the name of the stack")
+		found.Errors = append(found.Errors, "metadata.name: required: set the name of the stack")
 	}
 	source := manifest.Source{Object: object, Text: yamlOf(doc)}
 	for _, problem := range problems {

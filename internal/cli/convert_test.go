@@ -196,7 +196,7 @@ func TestConvertRefusals(t *testing.T) {
 			`error: standard input: document 1: demo: spec.networkin: unknown field, did you mean "networking"?`,
 		},
 		"no distribution":                   {older(`{server: {}}`), nil, 1, "error: standard input: document 1: demo: spec.server.distribution: required"},
-		"no name":                           {strings.Replace(older(simple), "{name: demo}", "{}", 1), nil, 1, "metadata.name: required: the name of the stack"},
+		"no name":                           {strings.Replace(older(simple), "{name: demo}", "{}", 1), nil, 1, "metadata.name: required: set the name of the stack"},
 		"invalid YAML":                      {good + "\ta: b\n", nil, 1, "error: standard input: document 2: is not valid YAML: line 5 is indented with a tab"},
 		"key that is set twice":             {older("{server: {distribution: {name: a}}}") + "spec: {}\n", nil, 1, `key "spec" already set in map; keep one of them`},
 		"not an object":                     {good + "- a\n", nil, 1, "error: standard input: document 2: is not a Kubernetes object"},

@@ -43,7 +43,7 @@ func TestCrash(t *testing.T) {
 		},
 		{
 			"a rejected value",
-			`container "llama-stack" crashed with ValidationError: the server rejects its configuration` + logs,
+			`container "llama-stack" crashed with ValidationError: the server rejects its configuration; correct the value that the error names, or restore the earlier spec` + logs,
 			ended(1, "Error", "pydantic_core._pydantic_core.ValidationError: 1 validation error\n  Input [type=x, input_value='sk-1', input_type=str]"),
 		},
 		{

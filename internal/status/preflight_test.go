@@ -90,7 +90,7 @@ var judgePreflightCases = []struct {
 	{
 		name: "crashes", container: endedWith(1, "Error", "ValidationError: input_value='sk-1'"),
 		changes: []func(*corev1.Pod){failed("", "")}, want: status.PreflightCrashed,
-		message: `container "llama-stack" crashed with ValidationError: the server rejects its configuration; see kubectl logs p -c llama-stack`,
+		message: `container "llama-stack" crashed with ValidationError: the server rejects its configuration; correct the value that the error names, or restore the earlier spec; see kubectl logs p -c llama-stack`,
 	},
 	{
 		name: "runs out of memory", container: endedWith(137, "OOMKilled", ""), changes: []func(*corev1.Pod){failed("", "")},

@@ -67,7 +67,7 @@ var brokenStacks = []broken{
 		spec: "providers: {inference: {provider: vllm, endpoint: \"http://vllm:8000\", apiKey: {secretKeyRef: {name: creds, key: token}}}}\n" +
 			faulty("STANDIN_LEAK", "true"),
 		reason:   v1alpha2.ReasonRolloutFailed,
-		message:  none + `: container "llama-stack" crashed with (ValidationError): the server rejects its configuration; see (kubectl logs \S+ -c llama-stack --previous)`,
+		message:  none + `: container "llama-stack" crashed with (ValidationError): the server rejects its configuration; correct the value that the error names, or restore the earlier spec; see (kubectl logs \S+ -c llama-stack --previous)`,
 		evidence: quoted,
 	},
 	{
