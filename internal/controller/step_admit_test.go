@@ -35,7 +35,7 @@ func TestAdmit(t *testing.T) {
 		},
 		"invalid annotation": {
 			spec: `{distribution: {name: starter}}`, annotations: map[string]string{names.AnnotationPaused: "yes"},
-			failure: invalidSpec(`metadata.annotations[llamastack.io/paused]: "yes" must be "true" or "false"; remove the annotation to resume the stack`),
+			failure: invalidSpec(`metadata.annotations[llamastack.io/paused]: "yes" must be "true" or "false"; set "true" to pause the stack, or remove the annotation to resume the stack`),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -78,7 +78,7 @@ func TestReadBoundsErrors(t *testing.T) {
 		"[{podTemplate: 'no'}]":      `bounds[0].podTemplate: line 1: must be true or false, got the text "no"`,
 		"[{podSecurity: strict}]":    `bounds[0].podSecurity: "strict" is not a Pod Security Standard: write privileged, baseline or restricted`,
 		"[{domains: [Example.com]}]": "",
-		"[{images: [a, a]}]":         `bounds[0].images[1]: "a" is listed twice`,
+		"[{images: [a, a]}]":         `bounds[0].images[1]: "a" is listed twice; remove one of the two entries`,
 	} {
 		config, errs := readBounds(text)
 		if len(errs) != 1 || want != "" && errs[0] != want {

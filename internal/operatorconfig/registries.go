@@ -145,7 +145,7 @@ func (r *reader) texts(n node, check func(node, string)) []string {
 		}
 		check(item, text)
 		if slices.Contains(found, text) {
-			r.fail(item.path, text, fmt.Sprintf("%q is listed twice", text))
+			r.fail(item.path, text, fmt.Sprintf("%q is listed twice; remove one of the two entries", text))
 		}
 		found = append(found, text)
 	}

@@ -55,7 +55,7 @@ func TestReadRegistriesErrors(t *testing.T) {
 		"allow: [1]":            {`registries.allow[0]: line 1: must be text, got the number "1"; put it in quotes`},
 		"allow: [https://x]":    {`registries.allow[0]: "https://x" is not ` + place},
 		"allow: [x/Y]":          {`registries.allow[0]: "x/Y" is not ` + place},
-		"allow: [x, x]":         {`registries.allow[1]: "x" is listed twice`},
+		"allow: [x, x]":         {`registries.allow[1]: "x" is listed twice; remove one of the two entries`},
 		"insecure: [quay.io/a]": {`registries.insecure[0]: "quay.io/a" is not a registry: write host[:port]`},
 		"rewrite: [a]":          {"registries.rewrite: line 1: must be a mapping, got a list"},
 		"rewrite: {a: 'b c'}":   {`registries.rewrite[a]: "b c" is not ` + place},
@@ -70,7 +70,7 @@ func TestReadRegistriesErrors(t *testing.T) {
 			`, followed by a prefix of repositories; for any other registry, use a pull Secret`},
 		"cloudIdentity: [public.ecr.aws/team]":        {`registries.cloudIdentity[0]: "public.ecr.aws/team" is public and is read without an identity; remove it from the list`},
 		"cloudIdentity: [us-docker.pkg.dev]":          {`registries.cloudIdentity[0]: "us-docker.pkg.dev" contains the repositories of all projects; add the project: us-docker.pkg.dev/<project>`},
-		"cloudIdentity: [a.azurecr.io, a.azurecr.io]": {`registries.cloudIdentity[1]: "a.azurecr.io" is listed twice`},
+		"cloudIdentity: [a.azurecr.io, a.azurecr.io]": {`registries.cloudIdentity[1]: "a.azurecr.io" is listed twice; remove one of the two entries`},
 		"{cloudIdentity: [b.azurecr.io, A.azurecr.io/b], insecure: [a.azurecr.io]}": {`registries.cloudIdentity[1]: "A.azurecr.io" is also listed in registries.insecure, and the operator ` +
 			`never sends a token to a registry whose certificate is not verified; remove it from one of the two lists`},
 		"readLabels: 'true'":   {`registries.readLabels: line 1: must be true or false, got the text "true"`},

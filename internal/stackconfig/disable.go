@@ -28,13 +28,13 @@ func disable(d *draft.Draft, dropped map[string][]string) {
 	for i := range d.Intent.Providers {
 		p := &d.Intent.Providers[i]
 		if item := d.Disabled.By(p.API, p.ID); item != nil && !d.Disabled.Dependents[[2]string{p.API, p.ID}] {
-			d.Ignoredf(p.Path, "provider %q is ignored, because %s disables it", p.ID, item.Path)
+			d.Ignoredf(p.Path, "provider %q is ignored, because %s disables it; remove the provider or the entry", p.ID, item.Path)
 		}
 	}
 	for i := range d.Intent.External {
 		p := &d.Intent.External[i]
 		if item := d.Disabled.By(p.API, p.ID); item != nil {
-			d.Ignoredf(p.Path, "provider %q is ignored, because %s disables it", p.ID, item.Path)
+			d.Ignoredf(p.Path, "provider %q is ignored, because %s disables it; remove the provider or the entry", p.ID, item.Path)
 		}
 	}
 	removeProviders(d)

@@ -11,6 +11,6 @@ import (
 func paused(c *checks) {
 	if value, ok := c.Annotations[names.AnnotationPaused]; ok && value != "true" && value != "false" {
 		c.InvalidText(field.NewPath("metadata", "annotations").Key(names.AnnotationPaused), value,
-			`must be "true" or "false"; remove the annotation to resume the stack`)
+			`must be "true" or "false"; set "true" to pause the stack, or remove the annotation to resume the stack`)
 	}
 }

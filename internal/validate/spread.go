@@ -23,7 +23,7 @@ func spreadTwice(c *checks) {
 			continue
 		}
 		c.InvalidText(spec("workload", "topologySpreadConstraints").Index(i), this.key,
-			`with %s is already constrained by entry %d: remove one of the two entries`, this.when, j)
+			`is also the topologyKey of entry %d, and both entries have whenUnsatisfiable %s: remove one of the two entries`, j, this.when)
 	}
 }
 

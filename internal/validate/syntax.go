@@ -49,7 +49,7 @@ func article(kind string) string {
 func (c *checks) dataKey(path *field.Path, key string) {
 	switch {
 	case key == "":
-		c.Required(path, "required: a key of that ConfigMap")
+		c.Required(path, "required: write a key of the ConfigMap, or remove this entry")
 	case len(key) > maxName || !dataKeyForm.MatchString(key):
 		c.InvalidText(path, key, `is not a valid key of a ConfigMap: use letters, digits, "-", "_" and "."`)
 	}
@@ -75,7 +75,7 @@ func Image(path *field.Path, reference string) field.ErrorList {
 // duplicate adds an error for an item that occurs earlier in the same list.
 func (c *checks) duplicate(path *field.Path, value string) {
 	err := field.Duplicate(path, value)
-	err.Detail = fmt.Sprintf("%q is listed twice: remove one of them", value)
+	err.Detail = fmt.Sprintf("%q is listed twice: remove one of the two entries", value)
 	c.Add(err)
 }
 

@@ -34,7 +34,7 @@ func disabledAndConfigured(c *checks) []string {
 		for i, text := range c.Spec.Disabled {
 			api, id, one := strings.Cut(text, "/")
 			if serverAPI(api) == provider.API && (!one || id == provider.ID) {
-				warnings = append(warnings, fmt.Sprintf("%s: provider %q is ignored, because %s disables it",
+				warnings = append(warnings, fmt.Sprintf("%s: provider %q is ignored, because %s disables it; remove the provider or the entry",
 					provider.Path, provider.ID, spec("disabled").Index(i)))
 			}
 		}
@@ -49,10 +49,10 @@ func variables(c *checks) []string {
 	for i, env := range c.overrides().Env {
 		path := spec("workload", "overrides", "env").Index(i).Child("name")
 		if _, both := c.Spec.SecretEnv[env.Name]; both {
-			warnings = append(warnings, fmt.Sprintf("%s: %q is also set in secretEnv, and the value here takes precedence", path, env.Name))
+			warnings = append(warnings, fmt.Sprintf("%s: %q is also set in secretEnv, and the value here takes precedence; remove one of the two", path, env.Name))
 		}
 		if strings.HasPrefix(env.Name, names.EnvPrefix) {
-			warnings = append(warnings, fmt.Sprintf("%s: %q begins with %s, the prefix of the operator's variables, and replaces the operator's variable with that name",
+			warnings = append(warnings, fmt.Sprintf("%s: %q begins with %s, the prefix of the operator's variables, and replaces an operator's variable with that name; use another name",
 				path, env.Name, names.EnvPrefix))
 		}
 	}
@@ -66,7 +66,7 @@ func autoscaledBelowReplicas(c *checks) []string {
 	if !names.Compat(c.Annotations) || a == nil || replicas == nil || a.MaxReplicas < 1 || a.MaxReplicas >= *replicas {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: %d is less than %s, which is %d: the autoscaler of a v1alpha1 stack does not scale below its replicas, so %d is used; raise maxReplicas or lower replicas",
+	return []string{fmt.Sprintf("%s: %d is less than %s, which is %d: the autoscaler of a v1alpha1 stack does not scale below this number, so the maximum is %d; raise maxReplicas or lower replicas",
 		spec("workload", "autoscaling", "maxReplicas"), a.MaxReplicas, spec("workload", "replicas"), *replicas, *replicas)}
 }
 
@@ -84,6 +84,6 @@ func serviceless(c *checks) []string {
 		cluster = "Kubernetes before 1.36"
 	}
 	return []string{fmt.Sprintf("%s: %q: %s does not accept a Service with the name %q or an Ingress for such a Service, so the server runs without a Service; "+
-		"to have a Service, create the stack under a name of at most %d lower-case letters, digits and %q that begins with a letter",
+		"to get a Service, create the stack with a name that begins with a letter and has at most %d lower-case letters, digits and %q",
 		field.NewPath("metadata", "name"), c.Name, cluster, names.Service(c.Name), maxObjectName, "-")}
 }

@@ -18,17 +18,17 @@ func TestWarnings(t *testing.T) {
 		"disabled and configured": {
 			spec: "{providers: {postTraining: {provider: torchtune}, datasetIo: {provider: localfs}}, disabled: [post_training, datasetIo]}",
 			want: []string{
-				`spec.providers.datasetIo: provider "localfs" is ignored, because spec.disabled[1] disables it`,
-				`spec.providers.postTraining: provider "torchtune" is ignored, because spec.disabled[0] disables it`,
+				`spec.providers.datasetIo: provider "localfs" is ignored, because spec.disabled[1] disables it; remove the provider or the entry`,
+				`spec.providers.postTraining: provider "torchtune" is ignored, because spec.disabled[0] disables it; remove the provider or the entry`,
 			},
 		},
 		"one of two is disabled": {
 			spec: "{providers: {inference: [{id: a, provider: vllm}, {id: b, provider: openai}]}, disabled: [inference/b]}",
-			want: []string{`spec.providers.inference[1]: provider "b" is ignored, because spec.disabled[0] disables it`},
+			want: []string{`spec.providers.inference[1]: provider "b" is ignored, because spec.disabled[0] disables it; remove the provider or the entry`},
 		},
 		"variable twice": {
 			spec: "{secretEnv: {TOKEN: {secretKeyRef: {name: a, key: b}}}, workload: {overrides: {env: [{name: TOKEN, value: x}]}}}",
-			want: []string{`spec.workload.overrides.env[0].name: "TOKEN" is also set in secretEnv, and the value here takes precedence`},
+			want: []string{`spec.workload.overrides.env[0].name: "TOKEN" is also set in secretEnv, and the value here takes precedence; remove one of the two`},
 		},
 		"a command that has to serve HTTPS": {
 			spec: "{networking: {tls: {enabled: true, secretName: a}}, workload: {overrides: {command: [uvicorn]}}}",
@@ -53,7 +53,7 @@ func TestWarnings(t *testing.T) {
 		"the operator's prefix": {
 			spec: "{workload: {overrides: {env: [{name: A}, {name: LLSD_VLLM_API_KEY}]}}}",
 			want: []string{`spec.workload.overrides.env[1].name: "LLSD_VLLM_API_KEY" begins with LLSD_, ` +
-				`the prefix of the operator's variables, and replaces the operator's variable with that name`},
+				`the prefix of the operator's variables, and replaces an operator's variable with that name; use another name`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

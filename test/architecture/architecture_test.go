@@ -64,13 +64,13 @@ func TestCheck(t *testing.T) {
 	}{
 		"a package without a row": {
 			pkg:  "internal/utils",
-			want: []string{"internal/utils: no row of the table matches the package; decide which packages it may import, and add it to Rules"},
+			want: []string{"internal/utils: no row of Rules matches the package; add a row with the packages that this package may import"},
 		},
 		"a row does not match the packages below it": {
 			pkg:  "internal/names/deep",
-			want: []string{"internal/names/deep: no row of the table matches the package; decide which packages it may import, and add it to Rules"},
+			want: []string{"internal/names/deep: no row of Rules matches the package; add a row with the packages that this package may import"},
 		},
-		"the root of the module": {pkg: "", want: []string{".: no row of the table matches the package; decide which packages it may import, and add it to Rules"}},
+		"the root of the module": {pkg: "", want: []string{".: no row of Rules matches the package; add a row with the packages that this package may import"}},
 		"down":                   {pkg: "internal/controller", imports: []string{module + "/internal/names"}},
 		"within a tree":          {pkg: "internal/engine", imports: []string{module + "/internal/engine/node"}},
 		"IO may import anything": {
@@ -85,15 +85,15 @@ func TestCheck(t *testing.T) {
 		"parsing addresses is not network access": {pkg: "internal/names", imports: []string{"net/netip", "net/url"}},
 		"up": {
 			pkg: "internal/names", imports: []string{module + "/internal/controller"},
-			want: []string{"internal/names: imports " + module + "/internal/controller: internal/names must not import it"},
+			want: []string{"internal/names: imports " + module + "/internal/controller: internal/names must not import this package"},
 		},
 		"sideways": {
 			pkg: "internal/engine", imports: []string{module + "/internal/names"},
-			want: []string{"internal/engine: imports " + module + "/internal/names: internal/engine/... must not import it"},
+			want: []string{"internal/engine: imports " + module + "/internal/names: internal/engine/... must not import this package"},
 		},
 		"an API importing internals": {
 			pkg: "api/v1", imports: []string{module + "/internal/names"},
-			want: []string{"api/v1: imports " + module + "/internal/names: api/... must not import it"},
+			want: []string{"api/v1: imports " + module + "/internal/names: api/... must not import this package"},
 		},
 		"an API importing controller-runtime": {
 			pkg: "api/v1", imports: []string{"sigs.k8s.io/controller-runtime/pkg/scheme"},

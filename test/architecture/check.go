@@ -54,7 +54,7 @@ func Check(module string, rules []Rule, packages []Package) []string {
 		}
 		rule, found := find(rules, path)
 		if !found {
-			problems = append(problems, fmt.Sprintf("%s: no row of the table matches the package; decide which packages it may import, and add it to Rules", path))
+			problems = append(problems, fmt.Sprintf("%s: no row of Rules matches the package; add a row with the packages that this package may import", path))
 			continue
 		}
 		for _, imported := range pkg.Imports {
@@ -73,7 +73,7 @@ func complain(module string, rule Rule, imported string) string {
 		if matches(rule.Path, path) || matchesAny(rule.Imports, path) {
 			return ""
 		}
-		return fmt.Sprintf("%s must not import it", rule.Path)
+		return fmt.Sprintf("%s must not import this package", rule.Path)
 	}
 	if rule.Kind == IO {
 		return ""

@@ -89,7 +89,7 @@ func kindOf(err error) string {
 }
 
 func (r *reporter) tell(ctx context.Context, err error) {
-	log.FromContext(ctx).Error(err, "The API server may not trust the webhooks; trying again")
+	log.FromContext(ctx).Error(err, "The API server might not trust the webhooks; trying again")
 	if r.recorder != nil {
 		note := err.Error()
 		r.recorder.Eventf(r.regards, nil, corev1.EventTypeWarning, v1alpha2.EventWebhookCertificateFailed, r.action,

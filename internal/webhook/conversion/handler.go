@@ -43,11 +43,11 @@ type handler struct {
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "a ConversionReview must be sent with POST", http.StatusMethodNotAllowed)
+		http.Error(w, "send the ConversionReview with POST", http.StatusMethodNotAllowed)
 		return
 	}
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		http.Error(w, "a ConversionReview must be sent as application/json", http.StatusUnsupportedMediaType)
+		http.Error(w, "send the ConversionReview with the content type application/json", http.StatusUnsupportedMediaType)
 		return
 	}
 	leave, err := h.enter(r)
@@ -63,7 +63,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err = v.answer.finish(v)
 	v.end(err)
 	if err != nil {
-		h.log.V(1).Info("The response to a conversion could not be sent", "uid", v.uid, "error", err.Error())
+		h.log.V(1).Info("Cannot send the response to a conversion", "uid", v.uid, "error", err.Error())
 	}
 }
 

@@ -163,8 +163,8 @@ func (v *review) convert(i int) error {
 	v.object, err = v.in.value(v.object[:0], maxObject)
 	switch {
 	case errors.Is(err, errTooLong):
-		v.fail(fmt.Errorf("objects[%d] %s is larger than %d MiB, which is the limit for an object; make it smaller, or "+
-			"delete it",
+		v.fail(fmt.Errorf("objects[%d] %s is larger than %d MiB, which is the limit for an object; make the object smaller, "+
+			"or delete the object",
 			i, nameOf(v.object), maxObject>>20))
 		return nil
 	case err != nil:
@@ -191,7 +191,7 @@ func (v *review) checkBefore() error {
 	}
 	if v.kind == "" || v.apiVersion == "" || v.uid == "" || v.desired == "" {
 		return errors.New("kind, apiVersion, request.uid and request.desiredAPIVersion must precede request.objects in a " +
-			"review, as an API server writes them")
+			"review; send the fields in the order in which the API server writes them")
 	}
 	if err := v.checkKind(); err != nil {
 		return err
@@ -201,7 +201,7 @@ func (v *review) checkBefore() error {
 
 func (v *review) checkKind() error {
 	if v.kind != reviewKind || !strings.HasPrefix(v.apiVersion, apiextensionsv1.GroupName+"/") {
-		return fmt.Errorf("%q of %q is not a %s of %q", v.kind, v.apiVersion, reviewKind, reviewVersion)
+		return fmt.Errorf("kind %q of apiVersion %q is not supported; send a %s of apiVersion %q", v.kind, v.apiVersion, reviewKind, reviewVersion)
 	}
 	if v.apiVersion != reviewVersion {
 		return fmt.Errorf("a review with version %q is not supported; set spec.conversion.webhook.conversionReviewVersions "+
@@ -212,7 +212,7 @@ func (v *review) checkKind() error {
 
 func (v *review) checkDesired() error {
 	if !slices.Contains(convert.Versions, v.desired) {
-		return fmt.Errorf("unknown request.desiredAPIVersion %q; the operator converts between "+
+		return fmt.Errorf("unknown request.desiredAPIVersion %q; request one of the versions "+
 			"%q", v.desired, convert.Versions)
 	}
 	return nil

@@ -47,7 +47,7 @@ func (p *parser) problem(line int, format string, arguments ...any) {
 // dangling reports a comment that has no block.
 func (p *parser) dangling() {
 	if p.pending != nil {
-		p.problem(p.pending.Line, "the comment is not on the line before a block")
+		p.problem(p.pending.Line, "the comment is not on the line before a block; move the comment there")
 		p.pending = nil
 	}
 }
@@ -81,7 +81,7 @@ func (p *parser) until(end string) []string {
 			return p.lines[start:p.at]
 		}
 	}
-	p.problem(start+1, "the comment has no end, %q", end)
+	p.problem(start+1, "the comment has no end; add %q", end)
 	return p.lines[start:]
 }
 
@@ -159,7 +159,7 @@ func (p *parser) standIns(line int, text string) {
 			server.Port = ports[server.Name]
 		}
 		if server.Port == "" {
-			p.problem(line, "the stand-in %q has no usual port; use NAME:PORT", each)
+			p.problem(line, "the stand-in %q has no default port; use NAME:PORT", each)
 		}
 		if match[3] != "" {
 			server.Models = strings.Split(match[3], ",")
@@ -186,7 +186,7 @@ func (p *parser) block(match []string) {
 		p.at++
 	}
 	if p.at == len(p.lines) {
-		p.problem(block.Line, "the block has no end")
+		p.problem(block.Line, "the block has no end; add the closing fence")
 		return
 	}
 	lines := make([]string, 0, p.at-start)
@@ -256,7 +256,7 @@ func (p *parser) commands(block *Block, lines []string, offset int, indent strin
 				i += end + 1
 			} else {
 				i = len(lines)
-				p.problem(command.Line, "the text of the command has no end, %q", match[3])
+				p.problem(command.Line, "the text of the command has no end; add %q", match[3])
 			}
 			text = strings.Join(append([]string{text}, lines[start:i]...), "\n")
 		}

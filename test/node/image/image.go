@@ -23,12 +23,12 @@ func New(config v1.Config, layers ...v1.Layer) (v1.Image, error) {
 	}
 	file, err := image.ConfigFile()
 	if err != nil {
-		return nil, fmt.Errorf("read configuration of image: %w", err)
+		return nil, fmt.Errorf("read the configuration of the image: %w", err)
 	}
 	file = file.DeepCopy()
 	file.OS, file.Architecture, file.Config = "linux", runtime.GOARCH, config
 	if image, err = mutate.ConfigFile(image, file); err != nil {
-		return nil, fmt.Errorf("write configuration of image: %w", err)
+		return nil, fmt.Errorf("write the configuration of the image: %w", err)
 	}
 	return image, nil
 }
@@ -38,7 +38,7 @@ func New(config v1.Config, layers ...v1.Layer) (v1.Image, error) {
 func Push(ctx context.Context, reference string, image v1.Image) error {
 	to, err := name.ParseReference(reference, name.Insecure)
 	if err != nil {
-		return fmt.Errorf("read image reference: %w", err)
+		return fmt.Errorf("read the image reference: %w", err)
 	}
 	if err := remote.Write(to, image, remote.WithContext(ctx),
 		remote.WithAuthFromKeychain(authn.DefaultKeychain)); err != nil {
@@ -51,7 +51,7 @@ func Push(ctx context.Context, reference string, image v1.Image) error {
 func Copy(ctx context.Context, from, to string) error {
 	source, err := name.ParseReference(from, name.Insecure)
 	if err != nil {
-		return fmt.Errorf("read image reference: %w", err)
+		return fmt.Errorf("read the image reference: %w", err)
 	}
 	image, err := remote.Image(source, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain))
 	if err != nil {

@@ -69,7 +69,7 @@ func libraries(ctx context.Context, files []string, own ...string) ([]Entry, err
 		// ldd exits with code 1 if one of the files is not a dynamic program. Its output about the other files is still
 		// valid.
 		if err := list.Run(); err != nil && list.ProcessState == nil {
-			return nil, fmt.Errorf("list shared libraries: %w", err)
+			return nil, fmt.Errorf("list the shared libraries: %w", err)
 		}
 	}
 	found := map[string]bool{}

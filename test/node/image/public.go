@@ -56,13 +56,13 @@ func (p *Public) database(ctx context.Context, entrypoint, arguments []string) (
 	}
 	file, err := p.databases.ConfigFile()
 	if err != nil {
-		return nil, fmt.Errorf("read configuration of databases: %w", err)
+		return nil, fmt.Errorf("read the configuration of the databases: %w", err)
 	}
 	config := *file.Config.DeepCopy()
 	config.Entrypoint, config.Cmd = entrypoint, arguments
 	built, err := mutate.Config(p.databases, config)
 	if err != nil {
-		return nil, fmt.Errorf("write configuration of a database: %w", err)
+		return nil, fmt.Errorf("write the configuration of a database: %w", err)
 	}
 	return built, nil
 }

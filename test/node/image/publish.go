@@ -35,7 +35,7 @@ const theOnlyTag = "test"
 func Publish(ctx context.Context, registry, version string, wanted ...string) (map[string]Published, error) {
 	folder, err := os.MkdirTemp("", "llama-stack-image-")
 	if err != nil {
-		return nil, fmt.Errorf("create folder for layers: %w", err)
+		return nil, fmt.Errorf("create the folder for layers: %w", err)
 	}
 	defer os.RemoveAll(folder)
 	p := publisher{registry: registry, done: map[string]Published{}}

@@ -36,12 +36,12 @@ func findPython(ctx context.Context, bin string) (python, error) {
 	}
 	var p python
 	if err := json.Unmarshal(output, &p); err != nil {
-		return python{}, fmt.Errorf("read answer of %q: %w", start, err)
+		return python{}, fmt.Errorf("read the answer of %q: %w", start, err)
 	}
 	for at := start; at != p.Program; {
 		next, err := os.Readlink(at)
 		if err != nil {
-			return python{}, fmt.Errorf("follow links of %q: %w", start, err)
+			return python{}, fmt.Errorf("follow the links of %q: %w", start, err)
 		}
 		if !filepath.IsAbs(next) {
 			next = filepath.Join(filepath.Dir(at), next)
@@ -69,7 +69,7 @@ func (p python) entries() ([]Entry, error) {
 	for _, link := range p.Links {
 		target, err := os.Readlink(link)
 		if err != nil {
-			return nil, fmt.Errorf("read link of interpreter: %w", err)
+			return nil, fmt.Errorf("read a link to the interpreter: %w", err)
 		}
 		entries = append(entries, Link{Path: link, Target: target})
 	}
@@ -89,7 +89,7 @@ func extensions(folder string, omit func(path string) bool) ([]string, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("find compiled modules: %w", err)
+		return nil, fmt.Errorf("find the compiled modules: %w", err)
 	}
 	return slices.Clip(found), nil
 }

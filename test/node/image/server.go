@@ -56,7 +56,7 @@ func omitTokenizer(path string) bool { return strings.HasSuffix(path, ".json") }
 func Server(ctx context.Context, folder, version string) (v1.Image, error) {
 	match, err := release.Lookup(version)
 	if err != nil {
-		return nil, fmt.Errorf("find release of server image: %w", err)
+		return nil, fmt.Errorf("find the release of the server image: %w", err)
 	}
 	config, err := corpus.LightStarter(match.Release)
 	if err != nil {

@@ -61,11 +61,11 @@ func StandIns(ctx context.Context, folder string, releases ...string) (map[strin
 func standIn(folder string, base v1.Layer, version string) (v1.Image, error) {
 	resolved, err := distribution.Resolve("starter", "", version, nil)
 	if err != nil {
-		return nil, fmt.Errorf("find configuration of stand-in: %w", err)
+		return nil, fmt.Errorf("find the configuration of the stand-in: %w", err)
 	}
 	match, err := release.Lookup(version)
 	if err != nil {
-		return nil, fmt.Errorf("find release of stand-in: %w", err)
+		return nil, fmt.Errorf("find the release of the stand-in: %w", err)
 	}
 	own := []Entry{Content{Path: "/app/config.yaml", Mode: 0o644, Content: resolved.Base}}
 	// The operator calls the entrypoint of the published image by its name.
@@ -88,7 +88,7 @@ func standIn(folder string, base v1.Layer, version string) (v1.Image, error) {
 func ModelServer(standIn v1.Image, name string) (v1.Image, error) {
 	file, err := standIn.ConfigFile()
 	if err != nil {
-		return nil, fmt.Errorf("read configuration of stand-in: %w", err)
+		return nil, fmt.Errorf("read the configuration of the stand-in: %w", err)
 	}
 	config := *file.Config.DeepCopy()
 	config.Labels = nil
@@ -102,7 +102,7 @@ func ModelServer(standIn v1.Image, name string) (v1.Image, error) {
 	}
 	image, err := mutate.Config(standIn, config)
 	if err != nil {
-		return nil, fmt.Errorf("write configuration of model server: %w", err)
+		return nil, fmt.Errorf("write the configuration of the model server: %w", err)
 	}
 	return image, nil
 }

@@ -25,7 +25,7 @@ const clients = "/opt/clients"
 func Starter(ctx context.Context, folder, version string) (v1.Image, error) {
 	match, err := release.Lookup(version)
 	if err != nil {
-		return nil, fmt.Errorf("find release of server image: %w", err)
+		return nil, fmt.Errorf("find the release of the server image: %w", err)
 	}
 	server, err := Server(ctx, folder, version)
 	if err != nil {

@@ -63,7 +63,7 @@ func (f *faults) beforeStart(ctx context.Context, w world) (code int, ends bool)
 		ballast[i] = 1
 	}
 	if f.exit != nil && f.after == 0 {
-		fmt.Fprintf(w.stderr, "standin: ends with exit code %d, as configured\n", *f.exit)
+		fmt.Fprintf(w.stderr, "standin: exiting with code %d, as configured\n", *f.exit)
 		return *f.exit, true
 	}
 	select {

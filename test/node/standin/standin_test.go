@@ -366,7 +366,7 @@ func TestAuthority(t *testing.T) {
 		{"its own", string(own), "localhost", ""},
 		{"another", string(other), "localhost", "certificate signed by unknown authority"},
 		{"another name", string(own), "127.0.0.1", "cannot validate certificate for 127.0.0.1"},
-		{"none", "no certificate", "localhost", "no certificate in -authority"},
+		{"none", "no certificate", "localhost", "-authority contains no certificate"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var stdout, stderr output

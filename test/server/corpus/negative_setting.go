@@ -259,7 +259,7 @@ func (n *negatives) ownChoices() {
 	n.choice("own/base-key-twice", Taken, "The server uses the last of the two values, and does not report this.", text("version: 2\n"+small))
 	n.choice("own/base-key-that-is-no-text", Unasked, "No configuration key is a list.", text("? [a]\n: 1\n"+small))
 	n.choice("own/base-empty", Unasked, "An empty base is a mistake, because it contains nothing to serve.", text("\n"))
-	n.choice("own/base-too-large", Unasked, "A Kubernetes ConfigMap cannot contain more data.", text("a: "+strings.Repeat("x", 800<<10)))
+	n.choice("own/base-too-large", Unasked, "A larger base might not fit into a ConfigMap together with its metadata.", text("a: "+strings.Repeat("x", 800<<10)))
 	n.choice("own/base-too-deep", Unasked, "The server has no value that is nested so deeply, and the limit protects the memory of the operator.", text(strings.Repeat("{a: ", 120)+"1"+strings.Repeat("}", 120)))
 	n.choice("own/base-of-aliases", Unasked, "Nested aliases could use all of the operator's memory.", text(aliases()))
 }

@@ -107,7 +107,7 @@ func (n *negatives) secrets() {
 	n.choice("secret/no-text", Unasked, "An environment variable of a container must be valid UTF-8.", mistake{value: func() error { return secretvalue.Usable("\xff\xfe") }})
 	n.choice("secret/control-character", Taken, "An HTTP header cannot contain the character, so every request would fail.", value("a\x01b"))
 	n.choice("secret/home", Taken, "The server replaces ~ with its home directory, which changes the credential.", value("~/token"))
-	n.choice("secret/reference", Taken, "In 1.2 and later, the workers resolve the reference again. In earlier releases, this depends on the place of the value.", value("${env.HOME:=x}"))
+	n.choice("secret/reference", Taken, "In 1.2 and later, the workers resolve the reference again. In earlier releases, this depends on the setting that contains the value.", value("${env.HOME:=x}"))
 	n.connections()
 }
 

@@ -159,7 +159,7 @@ func place(lock, name string) (path, dir string, err error) {
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", "", fmt.Errorf("find cache directory: %w", err)
+		return "", "", fmt.Errorf("find the cache directory: %w", err)
 	}
 	return path, filepath.Join(cache, "llama-stack-k8s-operator", "server",
 		fmt.Sprintf("%s-%.6x", name, sha256.Sum256(content))), nil

@@ -28,7 +28,7 @@ func ProviderWheels(ctx context.Context, provider, release string) (string, erro
 	}
 	work, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".")
 	if err != nil {
-		return "", fmt.Errorf("make directory for wheels: %w", err)
+		return "", fmt.Errorf("create a directory for the wheels: %w", err)
 	}
 	defer os.RemoveAll(work)
 	cmd := exec.CommandContext(ctx, filepath.Join(bin, "python"), "-m", "pip", "download", "--quiet", "--no-deps",

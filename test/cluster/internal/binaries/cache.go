@@ -59,7 +59,7 @@ func (c Cache) Ensure(ctx context.Context, s Set) (string, error) {
 		if err == nil || c.Origin == Release || ctx.Err() != nil {
 			return released, err
 		}
-		fmt.Fprintf(c.Progress, "The release of %s cannot be used: %v. The programs are built from Go modules instead.\n", s.Title, err)
+		fmt.Fprintf(c.Progress, "Cannot use the release of %s: %v. Building the programs from Go modules instead.\n", s.Title, err)
 	}
 	unlock, err := c.lock(ctx, folder)
 	if err != nil {
@@ -92,7 +92,7 @@ func (c Cache) buildAll(ctx context.Context, s Set, compiler toolchain, folder s
 		}
 	}
 	if err := errors.Join(os.RemoveAll(folder), os.Rename(staging, folder)); err != nil {
-		return fmt.Errorf("putting the programs into place: %w", err)
+		return fmt.Errorf("moving the programs to %q: %w", folder, err)
 	}
 	fmt.Fprintf(c.Progress, "Built in %.0f s\n", time.Since(start).Seconds())
 	return nil

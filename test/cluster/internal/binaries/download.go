@@ -72,7 +72,7 @@ func (c Cache) downloadAll(ctx context.Context, s Set, from *downloader, files [
 		}
 	}
 	if err := errors.Join(os.RemoveAll(folder), os.Rename(staging, folder)); err != nil {
-		return fmt.Errorf("putting the programs into place: %w", err)
+		return fmt.Errorf("moving the programs to %q: %w", folder, err)
 	}
 	fmt.Fprintf(c.Progress, "Downloaded in %.0f s, with verified checksums\n", time.Since(start).Seconds())
 	return nil
@@ -111,7 +111,7 @@ func (d *downloader) get(ctx context.Context, url string, do func(io.Reader) err
 	}
 	body := &watched{reader: response.Body, stall: d.stall}
 	body.timer = time.AfterFunc(d.stall, func() {
-		cancel(fmt.Errorf("less than a MiB in %v", d.stall))
+		cancel(fmt.Errorf("received less than 1 MiB in %v", d.stall))
 	})
 	defer body.timer.Stop()
 	if err := do(body); err != nil {
@@ -158,7 +158,7 @@ func (d *downloader) sum(ctx context.Context, file File) (sum string, err error)
 		if err := lines.Err(); err != nil {
 			return err
 		}
-		return fmt.Errorf("it has no SHA-256 of %s", path.Base(file.URL))
+		return fmt.Errorf("the file does not contain the SHA-256 of %s", path.Base(file.URL))
 	})
 	return sum, err
 }
@@ -184,7 +184,7 @@ func save(body io.Reader, name, sum string) error {
 		return err
 	}
 	if got := hex.EncodeToString(digest.Sum(nil)); got != sum {
-		return fmt.Errorf("the SHA-256 is %s, and the published one is %s", got, sum)
+		return fmt.Errorf("the SHA-256 of the file is %s, but the published SHA-256 is %s", got, sum)
 	}
 	return nil
 }

@@ -146,8 +146,8 @@ func TestUnusableReleaseIsBuilt(t *testing.T) {
 		answer http.HandlerFunc
 		want   string
 	}{
-		"another program": {kubectlPath, text("released kubectl 2"), "the published one is " + sumOf("released kubectl")},
-		"another sum":     {kubectlPath + ".sha256", text(sumOf("other")), "the published one is " + sumOf("other")},
+		"another program": {kubectlPath, text("released kubectl 2"), "the published SHA-256 is " + sumOf("released kubectl")},
+		"another sum":     {kubectlPath + ".sha256", text(sumOf("other")), "the published SHA-256 is " + sumOf("other")},
 		"truncated": {kubectlPath, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000000")
 			fmt.Fprint(w, "released")
@@ -156,16 +156,16 @@ func TestUnusableReleaseIsBuilt(t *testing.T) {
 			fmt.Fprint(w, "released ")
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
-		}, "less than a MiB in 200ms"},
+		}, "received less than 1 MiB in 200ms"},
 		"no answer": {kubectlPath + ".sha256", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "timeout"},
 		"missing":   {kubectlPath, nil, "404 Not Found"},
-		"a proxy's page instead of the checksums": {etcdSums, text(proxyPage), "it has no SHA-256 of etcd-v3.9.9-plan9-mips.tar.gz"},
-		"a proxy's page instead of a checksum":    {kubectlPath + ".sha256", text(proxyPage), "it has no SHA-256 of kubectl"},
-		"a proxy's page instead of the program":   {kubectlPath, text(proxyPage), "the published one is"},
+		"a proxy's page instead of the checksums": {etcdSums, text(proxyPage), "the file does not contain the SHA-256 of etcd-v3.9.9-plan9-mips.tar.gz"},
+		"a proxy's page instead of a checksum":    {kubectlPath + ".sha256", text(proxyPage), "the file does not contain the SHA-256 of kubectl"},
+		"a proxy's page instead of the program":   {kubectlPath, text(proxyPage), "the published SHA-256 is"},
 		"the checksum of another file": {
-			etcdSums, text(sumOf("x") + "  other.tar.gz"), "it has no SHA-256 of etcd",
+			etcdSums, text(sumOf("x") + "  other.tar.gz"), "the file does not contain the SHA-256 of etcd",
 		},
-		"an invalid archive":                     {etcdPath, text("x"), "the published one is"},
+		"an invalid archive":                     {etcdPath, text("x"), "the published SHA-256 is"},
 		"a file of checksums with one long line": {etcdSums, text(strings.Repeat("a", 1<<21)), "token too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestUnusableReleaseIsBuilt(t *testing.T) {
 			}
 			var reasons []string
 			for said := range strings.Lines(b.progress.String()) {
-				if strings.HasPrefix(said, "The release of Kubernetes v1.99.2 cannot be used: ") {
+				if strings.HasPrefix(said, "Cannot use the release of Kubernetes v1.99.2: ") {
 					reasons = append(reasons, said)
 				}
 			}

@@ -32,7 +32,7 @@ func OriginFrom(getenv func(string) string) (Origin, error) {
 	case value == "":
 		return Any, nil
 	default:
-		return Any, fmt.Errorf("$%s is %q: use build or release, or unset it to download a release if possible and to build otherwise", originVariable, value)
+		return Any, fmt.Errorf("$%s is %q: use build or release, or unset the variable to download a release if possible and to build otherwise", originVariable, value)
 	}
 }
 

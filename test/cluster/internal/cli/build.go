@@ -12,7 +12,7 @@ import (
 const assetsVariable = "KUBEBUILDER_ASSETS"
 
 func runBuild(ctx context.Context, env environment, args []string) error {
-	flags := newFlags(env, "build", "", "Downloads the programs of a control plane into the user's cache, or builds them from Go modules if the release\ncannot be downloaded, in CI, or with CLUSTER_PROGRAMS=build. Does nothing if the programs exist.")
+	flags := newFlags(env, "build", "", "Downloads the programs of a control plane into the user's cache, or builds them from Go modules if the\ndownload fails, if CI is set, or if CLUSTER_PROGRAMS is build. Does nothing if the programs exist.")
 	name := lineFlag(env, flags)
 	withNode := flags.Bool("node", false, "also build the programs of a node")
 	if err := parse(flags, args); err != nil {
@@ -30,7 +30,7 @@ func runBuild(ctx context.Context, env environment, args []string) error {
 }
 
 func runAssets(ctx context.Context, env environment, args []string) error {
-	flags := newFlags(env, "assets", "", "Prints the folder with etcd, kube-apiserver and kubectl, for KUBEBUILDER_ASSETS, and builds the programs first\nif they do not exist. If KUBEBUILDER_ASSETS is set, prints its value and builds nothing.")
+	flags := newFlags(env, "assets", "", "Prints the folder with etcd, kube-apiserver and kubectl, for KUBEBUILDER_ASSETS, and first downloads or\nbuilds the programs if they do not exist. If KUBEBUILDER_ASSETS is set, prints its value and does nothing else.")
 	name := lineFlag(env, flags)
 	if err := parse(flags, args); err != nil {
 		return err

@@ -42,8 +42,8 @@ type verb struct {
 // verbs returns the commands in the order of the help text.
 func verbs() []verb {
 	return []verb{
-		{name: "build", summary: "build etcd, the Kubernetes control plane and kubectl into the user's cache", run: runBuild},
-		{name: "assets", summary: "build, then print the folder for KUBEBUILDER_ASSETS", run: runAssets},
+		{name: "build", summary: "download or build etcd, the Kubernetes control plane and kubectl into the user's cache", run: runBuild},
+		{name: "assets", summary: "download or build the programs, then print the folder for KUBEBUILDER_ASSETS", run: runAssets},
 		{name: "up", summary: "start a control plane and print the line that exports its KUBECONFIG", run: runUp},
 		{name: "status", summary: "show the components and whether they run", run: runStatus},
 		{name: "down", summary: "stop the control plane and remove everything it wrote", run: runDown},

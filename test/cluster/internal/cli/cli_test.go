@@ -53,7 +53,7 @@ func TestCommandLines(t *testing.T) {
 			args: []string{"up", "--dir=" + outside, "--until=-4"}, code: exitFailure,
 			stderr: "-4 is not a process ID",
 		},
-		{name: "no command to run", args: []string{"run"}, code: exitUsage, stderr: "no command to run"},
+		{name: "no command to run", args: []string{"run"}, code: exitUsage, stderr: "no command to run; write the command after --"},
 		{name: "unknown line", args: []string{"assets", "--kubernetes=1.2"}, code: exitFailure, stderr: `no Kubernetes line "1.2"`},
 		{name: "an unknown line in the variable", variables: map[string]string{lineVariable: "1.3"}, args: []string{"build"}, code: exitFailure, stderr: `"1.3"`},
 		{

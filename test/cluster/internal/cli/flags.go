@@ -56,7 +56,7 @@ func lineFlag(env environment, flags *flag.FlagSet) *string {
 	if name == "" {
 		name = line.Default
 	}
-	return flags.String("kubernetes", name, "Kubernetes `line` to run, a folder of components; if set, $"+lineVariable+" is the default")
+	return flags.String("kubernetes", name, "Kubernetes `line` to run, such as "+line.Default+"; if set, $"+lineVariable+" is the default")
 }
 
 // nodeFlag adds the flag for a node.

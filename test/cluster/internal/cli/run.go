@@ -32,13 +32,13 @@ const (
 )
 
 func runRun(ctx context.Context, env environment, args []string) error {
-	flags := newFlags(env, "run", " -- command [arguments]", "Starts a control plane, runs the command with KUBECONFIG set and kubectl in PATH at the top of the work tree,\nand stops everything when the command ends, including processes that it left running. The exit code is 0 if the\ncommand's exit code is 0, and otherwise 1.")
+	flags := newFlags(env, "run", " -- command [arguments]", "Starts a control plane, and runs the command at the top of the work tree with KUBECONFIG set and kubectl in PATH.\nWhen the command ends, stops everything, including processes that the command left running. The exit code is 0 if the\ncommand's exit code is 0, and otherwise 1.")
 	chosen := addStartFlags(env, flags, runDir)
 	if err := parseLeading(flags, args); err != nil {
 		return err
 	}
 	if flags.NArg() == 0 {
-		return refuse(flags, "no command to run")
+		return refuse(flags, "no command to run; write the command after --")
 	}
 	s, err := chosen.resolve(ctx, env, flags)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 func runStatus(_ context.Context, env environment, args []string) error {
-	flags := newFlags(env, "status", "", "Shows the components of the control plane and whether they run. The exit code is 1 if it does not serve.")
+	flags := newFlags(env, "status", "", "Shows the components of the control plane and whether they run. The exit code is 1 if the control plane does not\nserve.")
 	dir := dirFlag(flags, defaultDir)
 	if err := parse(flags, args); err != nil {
 		return err

@@ -205,7 +205,7 @@ func (r *runner) explain(exit process.Exit) error {
 	if exit.Err != nil {
 		why = exit.Err.Error()
 	}
-	return fmt.Errorf("%s ended (%s); the end of %s:\n%s", exit.Name, why, r.logPath(exit.Name),
+	return fmt.Errorf("%s ended (%s); the last lines of %s:\n%s", exit.Name, why, r.logPath(exit.Name),
 		tail(r.logPath(exit.Name), 15))
 }
 

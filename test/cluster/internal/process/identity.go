@@ -79,11 +79,11 @@ func parseStat(text string) (stat, error) {
 	const startField = 22 // counted from 1, as in proc_pid_stat(5)
 	end := strings.LastIndexByte(text, ')')
 	if end < 0 {
-		return stat{}, errors.New("process state without a program name")
+		return stat{}, errors.New("the process state contains no program name")
 	}
 	fields := strings.Fields(text[end+1:]) // fields[0] is field 3
 	if len(fields) <= startField-3 {
-		return stat{}, fmt.Errorf("process state with only %d fields", len(fields)+2)
+		return stat{}, fmt.Errorf("the process state contains only %d fields", len(fields)+2)
 	}
 	parent, err := strconv.Atoi(fields[1])
 	if err != nil {
