@@ -284,7 +284,7 @@ const (
 	// EventInvalidOperatorConfig means that a key of the operator's ConfigMap has an invalid value. The operator keeps the
 	// last valid value of the key. The event is on the operator's ConfigMap. Event: Warning.
 	EventInvalidOperatorConfig = "InvalidOperatorConfig"
-	// EventWebhookCertificateFailed means that the API server may not trust the operator's webhooks. If the event is on
+	// EventWebhookCertificateFailed means that the API server might not trust the operator's webhooks. If the event is on
 	// the Secret with their certificates, the operator cannot store the Secret. If the event is on the
 	// CustomResourceDefinition or the ValidatingWebhookConfiguration, the operator cannot write its certificate authority
 	// to that object. Event: Warning.
