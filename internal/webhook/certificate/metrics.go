@@ -8,8 +8,8 @@ import (
 var (
 	caInjected = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "llama_stack_operator_webhook_ca_injected",
-		Help: "Whether the API server trusts the operator's webhooks that an object configures: 1 if it does, 0 if it " +
-			"does not. An object that does not exist or does not refer to the operator's Service has no series.",
+		Help: "Whether the API server trusts the operator's webhooks that an object configures: 1 if the API " +
+			"server trusts them, 0 if not. An object that does not exist or does not refer to the operator's Service has no series.",
 	}, []string{"object"})
 	certificateExpiry = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "llama_stack_operator_webhook_certificate_expiry_seconds",

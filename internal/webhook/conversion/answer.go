@@ -54,7 +54,7 @@ func (a *answer) add(object []byte, version string) error {
 func (a *answer) send() error {
 	if !a.sent {
 		if err := http.NewResponseController(a.to).EnableFullDuplex(); err != nil {
-			return fmt.Errorf("the server cannot send the response to a large review: %w", err)
+			return fmt.Errorf("the webhook server cannot send the response to a large review: %w", err)
 		}
 		a.header(http.StatusOK)
 		a.sent = true

@@ -117,7 +117,7 @@ func (p *parser) comment(text string) {
 		p.page.Servers = append(p.page.Servers, strings.Fields(rest)...)
 	case word == "skip:":
 		if reason := strings.TrimSpace(rest); !sentence.MatchString(reason) {
-			p.problem(line, "the reason %q is not a complete sentence", reason)
+			p.problem(line, "the reason %q is not a complete sentence; write a sentence that begins with a capital letter and ends with a period", reason)
 		}
 		p.pending = &Block{Line: line, Where: Nowhere, Reason: strings.TrimSpace(rest)}
 	default:
@@ -236,7 +236,7 @@ func (p *parser) commands(block *Block, lines []string, offset int, indent strin
 	for i := 0; i < len(lines); {
 		line := lines[i]
 		if !strings.HasPrefix(line, "$ ") {
-			p.problem(offset+i+1, "the line %q is neither a command, which begins with \"$ \", nor its output", line)
+			p.problem(offset+i+1, "the line %q is neither a command, which begins with \"$ \", nor the output of a command", line)
 			i++
 			continue
 		}

@@ -103,5 +103,5 @@ func follow(env environment, lines *bufio.Scanner) error {
 			fmt.Fprintln(env.stderr, m.Progress)
 		}
 	}
-	return errors.Join(lines.Err(), errors.New("the supervisor ended before the control plane was ready"))
+	return errors.Join(lines.Err(), errors.New("the supervisor ended before the control plane was ready; read log/supervisor.log in the state folder"))
 }
