@@ -162,7 +162,7 @@ type verifier struct {
 }
 
 // Read implements io.Reader. It compares the digest as soon as it has read the last byte, because a caller that knows
-// the size may not read until io.EOF.
+// the size might not read until io.EOF.
 func (v *verifier) Read(into []byte) (int, error) {
 	n, err := v.ReadCloser.Read(into)
 	_, _ = v.hasher.Write(into[:n]) // a hash accepts every write

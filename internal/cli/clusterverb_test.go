@@ -152,7 +152,7 @@ func TestStatusOfOne(t *testing.T) {
    └─ 2 models in the configuration
       ├─ vllm/llama (llm)
       └─ vllm/embed (embedding)
-Not shown: you may not list pods in namespace "team-a".
+Not shown: you cannot list pods in namespace "team-a".
 
 ✓ The stack is ready: the server answers at http://my-service.team-a.svc:8321
 `
@@ -222,7 +222,7 @@ func TestStatusOfNone(t *testing.T) {
 	s.check(
 		t,
 		1,
-		"error: you may not list llamastackdistributions.llamastack.io in namespace \"team-a\"; ask an administrator for that right, "+
+		"error: you cannot list llamastackdistributions.llamastack.io in namespace \"team-a\"; ask an administrator for that right, "+
 			"and check it with: kubectl auth can-i list llamastackdistributions.llamastack.io -n team-a\n",
 		"status",
 	)

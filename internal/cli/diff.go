@@ -39,7 +39,7 @@ show the effects of an edit before you apply it:
 
 The command plans both sides with the operator's own code. It reads the stack, the
 Deployment, and the ConfigMaps that the stack refers to. It reads no Secret, writes
-nothing, and reports the objects that you may not read. With --previous, it compares
+nothing, and reports the objects that you cannot read. With --previous, it compares
 the files with the manifests of another file, without a cluster. It replaces
 credentials in values with "<redacted>".
 

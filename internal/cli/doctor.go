@@ -25,7 +25,7 @@ the certificate of the webhooks, the admission policy, the rights of the operato
 its ConfigMap, your own rights, and the stacks that are not Ready.
 
 Each line is ok, a warning or an error. Errors contain the remedy, and most warnings
-do too. If you may not read an object, the line is a warning that names the missing
+do too. If you cannot read an object, the line is a warning that names the missing
 right. The command changes nothing. The exit code is 1 if there is an error.`
 
 func newDoctorCommand(streams Streams, version string) *cobra.Command {

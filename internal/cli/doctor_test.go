@@ -120,10 +120,10 @@ func TestDoctorDenied(t *testing.T) {
 		t.Errorf("exit code %d, output:\n%s%s", got.code, got.out, got.err)
 	}
 	for _, want := range []string{
-		"cannot read the definition: you may not get customresourcedefinitions.apiextensions.k8s.io in all namespaces",
-		"cannot read the operator: you may not list deployments.apps in all namespaces",
-		"cannot read the stacks: you may not list llamastackdistributions.llamastack.io in namespace \"team-a\"",
-		"cannot read your rights: you may not create selfsubjectaccessreviews.authorization.k8s.io",
+		"cannot read the definition: you cannot get customresourcedefinitions.apiextensions.k8s.io in all namespaces",
+		"cannot read the operator: you cannot list deployments.apps in all namespaces",
+		"cannot read the stacks: you cannot list llamastackdistributions.llamastack.io in namespace \"team-a\"",
+		"cannot read your rights: you cannot create selfsubjectaccessreviews.authorization.k8s.io",
 	} {
 		contains(t, got.out, want)
 	}

@@ -17,7 +17,7 @@ import (
 // inventory is the output of `migrate --dry-run`.
 type inventory struct {
 	Stacks []takeover `json:"stacks"`
-	// Unseen lists the objects that the caller may not read, and the facts that are not known for that reason.
+	// Unseen lists the objects that the caller cannot read, and the facts that are not known for that reason.
 	Unseen []string `json:"unseen,omitempty"`
 }
 

@@ -40,7 +40,7 @@ func (v *surveyor) objects(ctx context.Context, t *takeover, stack *unstructured
 }
 
 // object reads a whole Deployment, or the metadata of any other object. It returns nil if the object does not exist, or
-// if the caller may not read it.
+// if the caller cannot read it.
 func (v *surveyor) object(
 	ctx context.Context, namespace string, object render.Object,
 ) (*unstructured.Unstructured, error) {

@@ -73,7 +73,7 @@ func TestSurvey(t *testing.T) {
 	contains(t, one.NextRollOut, "keep their earlier template")
 	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the manifest applied last contains this field`)
 	contains(t, strings.Join(before.Stacks[1].Refused, "\n"), `spec.server.distribution.name: unknown distribution "unheard-of"`)
-	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `the stack may not use ConfigMap "mine" of namespace "team-a"; add the namespace `)
+	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `the stack cannot use ConfigMap "mine" of namespace "team-a"; add the namespace `)
 	contains(t, strings.Join(before.Stacks[3].ByHand, "\n"), `the controller of Deployment/taken is LlamaStackDistribution "taken"; delete Deployment/taken`)
 
 	c.Install(t, upgrade.Today(t, upgrade.StartWebhook(t)))

@@ -228,11 +228,11 @@ func TestDiffLiveBadCases(t *testing.T) {
 	}{
 		"no right to read the stack": {
 			func(c *liveCluster, _ map[string]any) { c.forbidden = []string{"llamastackdistributions"} },
-			2, "you may not get llamastackdistributions.llamastack.io in namespace \"team-a\"",
+			2, "you cannot get llamastackdistributions.llamastack.io in namespace \"team-a\"",
 		},
 		"no right to read Deployments": {
 			func(c *liveCluster, _ map[string]any) { c.forbidden = []string{"deployments"} },
-			1, `? you may not get deployments.apps in namespace "team-a"`,
+			1, `? you cannot get deployments.apps in namespace "team-a"`,
 		},
 		"no right to find the operator's ConfigMap": {
 			func(c *liveCluster, _ map[string]any) { c.forbidden = []string{allMaps} }, 1, "? the operator's ConfigMap llama-stack-operator-config is not read",

@@ -46,7 +46,7 @@ For each stack, the list shows:
 
 You can also run the command before you install this operator. It reads stacks, the
 ConfigMaps that they refer to, and their objects. It writes nothing, and it reports
-the objects that you may not read. The exit code is 1 if a stack is rejected.
+the objects that you cannot read. The exit code is 1 if a stack is rejected.
 
 With --storage, make VERSION the version in which the cluster stores stacks. The
 command rewrites every stored stack in this version, and removes the other version

@@ -151,7 +151,7 @@ func TestModelsLive(t *testing.T) {
 	}
 	api.Deny(pathOfPods + "/my-1/portforward")
 	got = run(t, "", "models", "my", "--live", "--kubeconfig", api.Kubeconfig)
-	const denied = `error: you may not create pods/portforward in namespace "team-a"; ask an administrator for that right`
+	const denied = `error: you cannot create pods/portforward in namespace "team-a"; ask an administrator for that right`
 	if got.code != 1 || !strings.HasPrefix(got.err, denied) {
 		t.Errorf("exit code %d, output %q, messages:\n%s", got.code, got.out, got.err)
 	}
@@ -258,11 +258,11 @@ func TestNotOpen(t *testing.T) {
 		"no right to list pods": {func(api *fakeapi.Server) {
 			servedStack(t, api, starterSpec(), nil, backend)
 			api.Deny(pathOfPods)
-		}, `error: you may not list pods in namespace "team-a"`},
+		}, `error: you cannot list pods in namespace "team-a"`},
 		"no right to forward ports": {func(api *fakeapi.Server) {
 			servedStack(t, api, starterSpec(), nil, backend)
 			api.Deny(pathOfPods + "/my-1/portforward")
-		}, `error: you may not create pods/portforward in namespace "team-a"`},
+		}, `error: you cannot create pods/portforward in namespace "team-a"`},
 		"not ready": {func(api *fakeapi.Server) {
 			servedStack(t, api, starterSpec(),
 				object{"conditions": []any{object{"type": "Ready", "reason": "SecretNotFound", "message": "Secret s is missing"}}},

@@ -23,18 +23,18 @@ import (
 )
 
 // reader reads from a cluster the objects that stacks refer to. It reads each object once, and never reads Secrets. It
-// records the objects that the caller may not read.
+// records the objects that the caller cannot read.
 type reader struct {
 	cluster *kube.Cluster
 	// version is the version of the command.
 	version string
 	// configMaps contains the ConfigMaps that were read. The value is nil for a ConfigMap that does not exist, or that the
-	// caller may not read.
+	// caller cannot read.
 	configMaps map[dryrun.Key]*corev1.ConfigMap
-	// deniedMaps contains the ConfigMaps that the caller may not read.
+	// deniedMaps contains the ConfigMaps that the caller cannot read.
 	deniedMaps map[dryrun.Key]bool
 	config     operatorconfig.Config
-	// unknown lists sentences about facts that are not known, for example because the caller may not read an object.
+	// unknown lists sentences about facts that are not known, for example because the caller cannot read an object.
 	unknown []string
 }
 
@@ -66,7 +66,7 @@ func (r *reader) compareVersion(stack *v1alpha2.LlamaStackDistribution) {
 	}
 }
 
-// read reads an object. It reports false for an object that does not exist, or that the caller may not read.
+// read reads an object. It reports false for an object that does not exist, or that the caller cannot read.
 func (r *reader) read(ctx context.Context, resource schema.GroupResource, key dryrun.Key, into client.Object,
 ) (bool, error) {
 	err := r.cluster.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: key.Name}, into)
@@ -86,7 +86,7 @@ func (r *reader) read(ctx context.Context, resource schema.GroupResource, key dr
 	}
 }
 
-// configMap returns a ConfigMap. It returns nil for a ConfigMap that does not exist, or that the caller may not read.
+// configMap returns a ConfigMap. It returns nil for a ConfigMap that does not exist, or that the caller cannot read.
 func (r *reader) configMap(ctx context.Context, key dryrun.Key) (*corev1.ConfigMap, error) {
 	if found, known := r.configMaps[key]; known {
 		return found, nil
@@ -142,13 +142,13 @@ func (r *reader) stacks(ctx context.Context, names []string) ([]v1alpha2.LlamaSt
 	return found, nil
 }
 
-// unreadable returns a sentence for each required ConfigMap of a stack that the caller may not read.
+// unreadable returns a sentence for each required ConfigMap of a stack that the caller cannot read.
 func unreadable(m *dryrun.Manifests, object *v1alpha2.LlamaStackDistribution) []string {
 	var found []string
 	for _, use := range intent.ConfigMaps(object) {
 		key := dryrun.Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}
 		if m.Denied[key] && !use.Optional && m.ConfigMaps[dryrun.Key{Namespace: object.Namespace, Name: use.Name}] == nil {
-			found = append(found, fmt.Sprintf("%s: you may not read ConfigMap %q of namespace %q; ask an "+
+			found = append(found, fmt.Sprintf("%s: you cannot read ConfigMap %q of namespace %q; ask an "+
 				"administrator for the right to get configmaps in that namespace", use.Path, key.Name, key.Namespace))
 		}
 	}
@@ -192,7 +192,7 @@ func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reade
 	err = r.cluster.List(ctx, list, byName, client.Limit(1))
 	switch {
 	case apierrors.IsForbidden(err):
-		r.missing("the operator's ConfigMap %s is not read, because you may not list configmaps in all namespaces; "+
+		r.missing("the operator's ConfigMap %s is not read, because you cannot list configmaps in all namespaces; "+
 			"this command does not use its images and limits; set --operator-config to a file with the ConfigMap", names.OperatorConfigMap)
 		return nil
 	case err != nil:

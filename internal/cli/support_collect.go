@@ -30,7 +30,7 @@ import (
 // maxBundled is the maximum number of stacks in an archive.
 const maxBundled = 100
 
-// collector reads the material of an archive. It records the objects that the caller may not read.
+// collector reads the material of an archive. It records the objects that the caller cannot read.
 type collector struct {
 	*kube.Cluster
 	set        kubernetes.Interface

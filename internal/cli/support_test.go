@@ -157,7 +157,7 @@ func TestSupportBundle(t *testing.T) {
 	}
 }
 
-// left-out.txt lists the objects that the user may not read.
+// left-out.txt lists the objects that the user cannot read.
 func TestSupportBundleDenied(t *testing.T) {
 	api := populated(t)
 	for _, path := range api.Paths() {
@@ -172,9 +172,9 @@ func TestSupportBundleDenied(t *testing.T) {
 	contains(t, got.err, "the archive is not complete; its file left-out.txt lists the reasons")
 	left := untar(t, []byte(got.out))["left-out.txt"]
 	for _, want := range []string{
-		`Pod in namespace "team-a": you may not list pods in namespace "team-a"`,
-		`Event in namespace "team-a": you may not list events in namespace "team-a"`,
-		"the operator: you may not list deployments.apps in all namespaces",
+		`Pod in namespace "team-a": you cannot list pods in namespace "team-a"`,
+		`Event in namespace "team-a": you cannot list events in namespace "team-a"`,
+		"the operator: you cannot list deployments.apps in all namespaces",
 	} {
 		contains(t, left, want)
 	}

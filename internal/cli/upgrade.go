@@ -39,7 +39,7 @@ With --filename or --kustomize, the command reads the stacks in files. Otherwise
 reads the stacks in the cluster that --namespace, --all-namespaces, --selector or names
 select. It then prints one line for each stack, and the reports of the stacks that
 need action. It reads the stacks and the ConfigMaps that they refer to, writes
-nothing, and reports the objects that you may not read.
+nothing, and reports the objects that you cannot read.
 
 The operator does not change the release of a stack with spec.distribution.image.
 Such a stack is pinned.

@@ -100,10 +100,10 @@ func TestUpgradeCheckOfClusterAsJSON(t *testing.T) {
 		case report.Stack == "refused" && (len(report.Actions) == 0 || report.Actions[0].Field != "spec.resources.shields[0]" || report.Actions[0].Remedy == ""):
 			t.Errorf("the actions are %+v", report.Actions)
 		case report.Stack == "mapped" && (report.Result != "not known" || len(report.Unknown) != 1):
-			t.Errorf("report for a ConfigMap that the user may not read: %+v", report)
+			t.Errorf("report for a ConfigMap that the user cannot read: %+v", report)
 		}
 	}
-	contains(t, got.err, "warning: not known: the operator's ConfigMap", `warning: not known: you may not get configmaps in namespace "team-a"`)
+	contains(t, got.err, "warning: not known: the operator's ConfigMap", `warning: not known: you cannot get configmaps in namespace "team-a"`)
 }
 
 // The current release is the release of the image in the status. An image override applies to every release.
@@ -134,7 +134,7 @@ func TestUpgradeCheckOfClusterBadCases(t *testing.T) {
 	if got.code != 1 {
 		t.Errorf("exit code %d, want 1", got.code)
 	}
-	contains(t, got.err, "you may not list llamastackdistributions.llamastack.io in all namespaces", "kubectl auth can-i list")
+	contains(t, got.err, "you cannot list llamastackdistributions.llamastack.io in all namespaces", "kubectl auth can-i list")
 }
 
 // The command sends one list request for each page of stacks, and reads a ConfigMap only once even if several stacks

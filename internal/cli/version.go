@@ -52,7 +52,7 @@ The command prints a warning if its version differs from that of an operator.`,
 		},
 	}
 	options.AddConnection(command)
-	command.Flags().StringVarP(&options.Namespace, "namespace", "n", "", "namespace whose stacks are counted if you may not "+
+	command.Flags().StringVarP(&options.Namespace, "namespace", "n", "", "namespace whose stacks are counted if you cannot "+
 		"list the stacks of all namespaces; unset: the namespace of the context")
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
 	command.Flags().BoolVar(&options.client, "client", false, "print only the version of this command, without a cluster")
@@ -110,7 +110,7 @@ func (o *versionOptions) server(ctx context.Context, version string, p printer) 
 	if err != nil {
 		p.warning(err.Error())
 	} else if !all {
-		p.note(fmt.Sprintf("only the stacks of namespace %q are counted, because you may not list the stacks of all namespaces",
+		p.note(fmt.Sprintf("only the stacks of namespace %q are counted, because you cannot list the stacks of all namespaces",
 			cluster.Namespace))
 	}
 	found.Stacks = versionlist.Count(stacks)

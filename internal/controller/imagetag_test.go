@@ -199,7 +199,7 @@ func TestFollowedTagOfTheCatalogue(t *testing.T) {
 	waitForPinnedImage(t, env, known.Image+"@"+second, third)
 	waitForTagEvents(t, env, 2, second, third)
 
-	// If images may not be read, the stack cannot follow its tag.
+	// If the operator is not allowed to read images, the stack cannot follow its tag.
 	env.SetOperatorConfig(t, operatorconfig.KeyRegistries, "readLabels: false")
 	env.UpdateSpec(t, "my", `{distribution: {name: starter, version: "0.7", imageUpdates: Follow}, disabled: [batches]}`)
 	waitForDegraded(t, env, "registries.readLabels")

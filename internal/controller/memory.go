@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// statusMemory holds the statuses that the operator wrote and that the cache may not contain yet. Without it, a
+// statusMemory holds the statuses that the operator wrote and that the cache might not contain yet. Without it, a
 // comparison with an older status would cause the same write again.
 type statusMemory struct {
 	mu      sync.Mutex

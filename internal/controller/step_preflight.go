@@ -88,7 +88,7 @@ func (r *Reconciler) dropTries(ctx context.Context, stack *stack, workload *work
 func (r *Reconciler) startPreflight(
 	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, name string, report *report,
 ) error {
-	there, err := tried(ctx, stack, r.direct) // not from the cache, which may not contain the last pod yet
+	there, err := tried(ctx, stack, r.direct) // not from the cache, which might not contain the last pod yet
 	if err != nil {
 		return err
 	}

@@ -132,7 +132,7 @@ func checkRights(r *report, facts *Facts) {
 			continue
 		}
 		missing++
-		r.add(Warning, fmt.Sprintf("you may not %s; without this right, you cannot %s", right, right.Needed),
+		r.add(Warning, fmt.Sprintf("you cannot %s; you need this right to %s", right, right.Needed),
 			"ask an administrator for that right")
 	}
 	if missing == 0 {

@@ -239,7 +239,7 @@ func TestClusterProblems(t *testing.T) {
 		"binding that only warns": {func(f *doctor.Facts) { f.Binding.Value.Spec.ValidationActions = nil }, `warning policy: ValidatingAdmissionPolicyBinding "llamastackdistributions.llamastack.io" does not contain the action Deny, so the policy has no effect`},
 		"no ConfigMap":            {func(f *doctor.Facts) { f.Config.Value = nil }, `warning operator-config: ConfigMap "llama-stack-operator-config" does not exist in namespace "operator"`},
 		"wrong ConfigMap":         {func(f *doctor.Facts) { f.Config.Value.Data = map[string]string{"ingres": ""} }, `error operator-config: ConfigMap "llama-stack-operator-config": ingres: unknown key, did you mean "ingress"?`},
-		"rights of a user":        {func(f *doctor.Facts) { f.Rights.Value[8].Allowed = false }, `warning your-rights: you may not create pods/portforward in namespace "team-a"; without this right, you cannot open a stack, list the models of its server or chat with them`},
+		"rights of a user":        {func(f *doctor.Facts) { f.Rights.Value[8].Allowed = false }, `warning your-rights: you cannot create pods/portforward in namespace "team-a"; you need this right to open a stack, list the models of its server or chat with them`},
 	})
 }
 
@@ -370,9 +370,9 @@ error stacks: team-a/fails: SecretNotFound: Secret s is missing`,
 	}
 }
 
-// An object that the user may not read gives a warning, not an error.
+// An object that the user cannot read gives a warning, not an error.
 func TestUnknown(t *testing.T) {
-	const problem = "you may not"
+	const problem = "you cannot"
 	f := &doctor.Facts{Now: now, Command: "1.2.3", Namespace: "operator"}
 	f.Server.Problem, f.Definition.Problem, f.Operators.Problem, f.Webhook.Problem = problem, problem, problem, problem
 	f.Certificate.Problem, f.Policy.Problem, f.Rules.Problem, f.Config.Problem = problem, problem, problem, problem

@@ -111,7 +111,7 @@ func checkCertificate(r *report, facts *Facts) {
 	served := facts.Certificate.Value
 	switch {
 	case len(all) == 0:
-		return // there are no webhooks, or the caller may not read them
+		return // there are no webhooks, or the caller cannot read them
 	case facts.Certificate.Problem != "":
 		r.unknown("the webhook certificate", facts.Certificate.Problem)
 		return

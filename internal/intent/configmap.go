@@ -30,7 +30,7 @@ type ConfigMapUse struct {
 	// Optional reports whether the ConfigMap may be missing.
 	Optional bool
 	// NoOther reports whether the ConfigMap must come from Namespace. If NoOther is false and the ConfigMap in Namespace
-	// does not exist or may not be read, the ConfigMap with the same name in the object's namespace replaces it.
+	// does not exist or cannot be read, the ConfigMap with the same name in the object's namespace replaces it.
 	NoOther bool
 	Path    string
 	Purpose Purpose

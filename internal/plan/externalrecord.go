@@ -36,7 +36,7 @@ func RecordedImage(recorded []rollout.External, provider *intent.ExternalProvide
 		known.Changed = settings != found.Settings
 		return known, err
 	}
-	return nil, nil //nolint:nilnil // a record may not contain an image
+	return nil, nil //nolint:nilnil // a record might not contain an image
 }
 
 // recordExternal returns the facts about the images of external providers for the record.

@@ -136,7 +136,7 @@ func contentOf(
 }
 
 // takenHere returns a warning that a ConfigMap of the stack's own namespace replaces one in another namespace. The
-// warning does not reveal whether the other ConfigMap exists, because the user may not have permission to read it.
+// warning does not reveal whether the other ConfigMap exists, because the user might not have permission to read it.
 func takenHere(stack *v1alpha2.LlamaStackDistribution, asked intent.ConfigMapUse) stackconfig.Finding {
 	return stackconfig.Finding{Path: asked.Path, Message: fmt.Sprintf(
 		"ConfigMap %q in namespace %q does not exist, the operator has no access to it, or its annotation %s does not name %q: "+

@@ -204,7 +204,7 @@ func scratch(in Input, spec *corev1ac.PodSpecApplyConfiguration) {
 }
 
 // SharedVolumes returns the volumes of a template that outlive a pod, except the server's data and the model files.
-// Users may not expect a second pod on such a volume.
+// Users might not expect a second pod on such a volume.
 func SharedVolumes(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration) []string {
 	data := dataVolumes(in, template.Spec)
 	var shared []string

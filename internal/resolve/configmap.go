@@ -112,7 +112,7 @@ func (c *ConfigMaps) Get(
 }
 
 // find returns the content of the ConfigMap that a use refers to, and the use for the namespace in which the ConfigMap
-// was found. If the ConfigMap of another namespace does not exist or may not be read, find reads the ConfigMap with the
+// was found. If the ConfigMap of another namespace does not exist or cannot be read, find reads the ConfigMap with the
 // same name in the stack's own namespace. A nil content means that neither ConfigMap can be read.
 func (c *ConfigMaps) find(
 	ctx context.Context, stack types.NamespacedName, use intent.ConfigMapUse, problems *problems,
@@ -131,7 +131,7 @@ func (c *ConfigMaps) find(
 }
 
 // asked returns the content of the ConfigMap that a use refers to, without the fallback to the stack's own namespace.
-// It returns nil if the ConfigMap does not exist or may not be read for the stack.
+// It returns nil if the ConfigMap does not exist or cannot be read for the stack.
 func (c *ConfigMaps) asked(ctx context.Context, stack types.NamespacedName, use intent.ConfigMapUse) (*content, error) {
 	if c.outOfReach(use) {
 		return nil, nil
@@ -163,8 +163,8 @@ func (p *problems) addMissingKeys(use intent.ConfigMapUse, found *content, names
 	}
 }
 
-// notFound returns the message for a ConfigMap that does not exist or may not be read. For a ConfigMap of another
-// namespace, the message does not reveal whether the ConfigMap exists, because the author of the stack may not have
+// notFound returns the message for a ConfigMap that does not exist or cannot be read. For a ConfigMap of another
+// namespace, the message does not reveal whether the ConfigMap exists, because the author of the stack might not have
 // access to that namespace.
 func (c *ConfigMaps) notFound(use intent.ConfigMapUse, namespace string) string {
 	switch {

@@ -30,7 +30,7 @@ func (s *scenario) children() map[string]written {
 		err := cluster.List(s.t.Context(), list, client.InNamespace(s.namespace),
 			client.MatchingLabels{names.LabelManagedBy: names.ManagedBy})
 		if meta.IsNoMatchError(err) {
-			continue // the kind, for example Route, may not exist in the cluster
+			continue // the kind, for example Route, might not exist in the cluster
 		}
 		if err != nil {
 			s.t.Fatal(err)

@@ -110,7 +110,7 @@ func (c *cluster) refusals(t *testing.T) {
 		"an unknown distribution": {strings.Replace(quickstart, "name: starter", "name: startr", 1), `spec.server.distribution.name: unknown distribution "startr"`},
 	} {
 		file := writeFile(t, "stack.yaml", []byte(tc.manifest))
-		testutil.Within(t, patience, func() error { // at first, the API server may not yet call the webhook
+		testutil.Within(t, patience, func() error { // at first, the API server might not yet call the webhook
 			output, err := c.Kubectl(t, "apply", "--dry-run=server", "-f", file)
 			if (err != nil) != (tc.want != "") || !strings.Contains(output, tc.want) {
 				return fmt.Errorf("%s: %w: %s; want %q", name, err, output, tc.want)

@@ -25,7 +25,7 @@ func (m *Manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, 
 }
 
 // contents returns the contents of the ConfigMaps that a stack refers to, by intent.ConfigMapUse.ID and key. It omits
-// ConfigMaps that the files do not contain, and those that the stack may not read.
+// ConfigMaps that the files do not contain, and those that the stack cannot read.
 func (m *Manifests) contents(object *v1alpha2.LlamaStackDistribution) map[string]map[string][]byte {
 	contents := make(map[string]map[string][]byte)
 	for _, use := range slices.Concat(intent.ConfigMaps(object), intent.TrustedCA(object)) {

@@ -39,7 +39,7 @@ type Manifests struct {
 	Live bool
 	// Pasted reports whether the objects come from a text without a file. Remedies then do not name flags.
 	Pasted bool
-	// Denied contains the ConfigMaps in the cluster that the caller may not read.
+	// Denied contains the ConfigMaps in the cluster that the caller cannot read.
 	Denied map[Key]bool
 	// running contains the facts about the running stack. Nil means that they are not known.
 	running *Running

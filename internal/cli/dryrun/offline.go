@@ -268,7 +268,7 @@ func (m *Manifests) Override(object *v1alpha2.LlamaStackDistribution) (*plan.Ove
 		if _, err := m.configMap(cmp.Or(use.Namespace, object.Namespace), path, use.Name); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("%s: the stack may not use ConfigMap %q of namespace %q; add the namespace %q to the "+
+		return nil, fmt.Errorf("%s: the stack cannot use ConfigMap %q of namespace %q; add the namespace %q to the "+
 			"annotation %s of the ConfigMap", path, use.Name, use.Namespace, object.Namespace, names.AnnotationAllowNamespaces)
 	}
 	if _, ok := found.Files[found.Key]; !ok && len(use.Keys)+len(use.AnyOf) > 0 {
@@ -299,7 +299,7 @@ func (m *Manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, 
 	problem := "the files do not contain ConfigMap %q of namespace %q; add it with another --filename"
 	switch {
 	case m.Denied[key]:
-		problem = "you may not read ConfigMap %q of namespace %q; ask an administrator for the right to get configmaps in " +
+		problem = "you cannot read ConfigMap %q of namespace %q; ask an administrator for the right to get configmaps in " +
 			"the namespace"
 	case m.Live:
 		problem = "ConfigMap %q of namespace %q does not exist; create it"

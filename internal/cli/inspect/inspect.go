@@ -40,7 +40,7 @@ type reader struct {
 }
 
 // Read returns the facts about a stack without the time, which the caller sets. The facts list the objects that the
-// caller may not read. Any other failure is returned as an error.
+// caller cannot read. Any other failure is returned as an error.
 func Read(
 	ctx context.Context,
 	cluster *kube.Cluster,
@@ -171,7 +171,7 @@ func (r *reader) autoscaler(ctx context.Context) {
 	}
 }
 
-// exposures reads the objects that may expose the stack. The cluster may not serve all of their kinds.
+// exposures reads the objects that may expose the stack. The cluster might not serve all of their kinds.
 func (r *reader) exposures(ctx context.Context) {
 	objects := map[string]string{
 		"Ingress":   names.Ingress(r.stack.Name),
@@ -196,7 +196,7 @@ func (r *reader) models(ctx context.Context) {
 	config, err := Config(ctx, r.cluster, r.stack)
 	if _, denied := errors.AsType[*kube.Denied](err); denied {
 		r.set(func(facts *stackstatus.Facts) {
-			facts.Unseen = append(facts.Unseen, "you may not get the ConfigMap that contains the models")
+			facts.Unseen = append(facts.Unseen, "you cannot get the ConfigMap that contains the models")
 		})
 		return
 	}

@@ -76,7 +76,7 @@ func (n *NotFound) Error() string {
 func (c *Cluster) notFound(ctx context.Context, name string) error {
 	elsewhere, err := c.list(ctx, client.MatchingFields{metadataName: name})
 	if err != nil {
-		elsewhere = nil // the caller may not list the stacks of all namespaces
+		elsewhere = nil // the caller cannot list the stacks of all namespaces
 	}
 	found := &NotFound{Namespace: c.Namespace, Name: name}
 	for i := range elsewhere {
@@ -97,7 +97,7 @@ func (c *Cluster) Named(ctx context.Context, name string) ([]v1alpha2.LlamaStack
 	return c.list(ctx, append(options, client.MatchingFields{metadataName: name})...)
 }
 
-// Everywhere returns the stacks of all namespaces. If the caller may not list them, it returns the stacks of the
+// Everywhere returns the stacks of all namespaces. If the caller cannot list them, it returns the stacks of the
 // command's namespace, and false.
 func (c *Cluster) Everywhere(ctx context.Context) (found []v1alpha2.LlamaStackDistribution, all bool, err error) {
 	found, err = c.list(ctx)

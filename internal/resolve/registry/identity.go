@@ -55,7 +55,7 @@ func (i *identity) AuthorizationContext(ctx context.Context) (*authn.AuthConfig,
 
 // orIdentity returns the operator's identity at the cloud of a repository when no other credentials match the
 // repository and an administrator allows the identity for it. The token is never sent to another host: neither to a
-// registry whose certificate is not checked, nor to a host that may not belong to the cloud.
+// registry whose certificate is not checked, nor to a host that might not belong to the cloud.
 func (o Options) orIdentity(auth authn.Authenticator, repository name.Repository) authn.Authenticator {
 	if auth != authn.Anonymous {
 		return auth

@@ -306,7 +306,7 @@ func TestCloudIdentityStaysTheSame(t *testing.T) {
 	}
 }
 
-// TestCloudIdentityRefused checks the message for an image that the operator's identity may not read, and that an
+// TestCloudIdentityRefused checks the message for an image that the operator's identity cannot read, and that an
 // invalid token is replaced.
 func TestCloudIdentityRefused(t *testing.T) {
 	for _, tc := range []struct {

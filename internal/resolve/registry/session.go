@@ -45,7 +45,7 @@ func (s *session) digest(ctx context.Context, tag string) (v1.Hash, bool, error)
 	case slices.Contains(final, status) || status >= http.StatusInternalServerError && status != http.StatusNotImplemented:
 		return v1.Hash{}, false, told(s.giver, refusal(response))
 	default:
-		return v1.Hash{}, false, nil // the registry may not support this method
+		return v1.Hash{}, false, nil // the registry might not support this method
 	}
 }
 

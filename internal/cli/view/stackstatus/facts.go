@@ -27,7 +27,7 @@ type Facts struct {
 	Exposures []unstructured.Unstructured
 	// Models are the models that the configuration registers.
 	Models []modellist.Model
-	// Unseen contains a sentence for each kind of object that the caller may not read.
+	// Unseen contains a sentence for each kind of object that the caller cannot read.
 	Unseen []string
 	// Flags are the flags of the connection, which are added to the next command.
 	Flags string

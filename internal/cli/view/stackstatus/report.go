@@ -33,7 +33,7 @@ type Report struct {
 	Storage    []Claim     `json:"storage,omitempty"`
 	Exposure   []Exposure  `json:"exposure,omitempty"`
 	Autoscaler *Autoscaler `json:"autoscaler,omitempty"`
-	// Unseen contains a sentence for each kind of object that the caller may not read.
+	// Unseen contains a sentence for each kind of object that the caller cannot read.
 	Unseen  []string `json:"unseen,omitempty"`
 	Verdict Verdict  `json:"verdict"`
 

@@ -386,7 +386,7 @@ var cases = map[string]*stackstatus.Facts{
 	}),
 	"no-right-to-read-pods": with(func(f *facts) {
 		f.Pods, f.ReplicaSets, f.Deployment = nil, nil, nil
-		f.Unseen = []string{`you may not list pods in namespace "team-a"`}
+		f.Unseen = []string{`you cannot list pods in namespace "team-a"`}
 	}),
 }
 

@@ -115,7 +115,7 @@ func (d *decision) notObserved(seen observation) Verdict {
 	if seen == awaited {
 		return d.verdict(Waiting, "The operator has not observed "+what+" yet", d.run("status")+" --watch")
 	}
-	return d.verdict(Wrong, fmt.Sprintf("No operator has observed %s in %s, so the operator may not be running",
+	return d.verdict(Wrong, fmt.Sprintf("No operator has observed %s in %s, so the operator might not be running",
 		what, layout.Age(changedAt(stack), d.facts.Now)), "kubectl llamastack doctor"+d.facts.Flags)
 }
 

@@ -36,7 +36,7 @@ type Server struct {
 	// APIVersions are the versions of stacks that the API server serves, the preferred one first.
 	APIVersions []string   `json:"apiVersions"`
 	Operators   []Operator `json:"operators"`
-	// Unlisted reports whether the caller may not list the Deployments of operators.
+	// Unlisted reports whether the caller cannot list the Deployments of operators.
 	Unlisted bool `json:"operatorsUnlisted,omitempty"`
 	// Stacks counts the stacks by the operator that last wrote their status.
 	Stacks []Written `json:"stacks"`
