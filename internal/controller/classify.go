@@ -103,7 +103,7 @@ const maxRefusal = 4 << 10
 func withRemedy(err error) string {
 	message := status.Shorten(err.Error(), maxRefusal)
 	if strings.Contains(message, "failed calling webhook") {
-		message += "; the webhook does not belong to the operator: the administrator of the webhook must make it available or remove its configuration"
+		message += "; the webhook does not belong to the operator: ask the administrator of the webhook to make the webhook available or to remove the webhook configuration"
 	}
 	return message
 }

@@ -68,7 +68,7 @@ func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 			case <-m.known:
 				return worker.Start(ctx)
 			case <-late.C:
-				m.log.Info("The operator reads no image before it has listed the mirror sets of the cluster; grant it permission to list and watch them")
+				m.log.Info("The operator reads no image before it has listed the mirror sets of the cluster; grant the operator permission to list and watch mirror sets")
 			case <-ctx.Done():
 				return nil
 			}

@@ -236,7 +236,7 @@ func TestPreflightIsSkipped(t *testing.T) {
 			}
 			env.WaitForDeploymentUpdate(t, before)
 			env.WaitForNoPreflight(t)
-			if note := env.WaitForEvent(t, corev1.EventTypeWarning, v1alpha2.EventPreflightSkipped); !strings.HasPrefix(note, "The change is applied without a preflight: ") || !strings.Contains(note, tc.words) {
+			if note := env.WaitForEvent(t, corev1.EventTypeWarning, v1alpha2.EventPreflightSkipped); !strings.HasPrefix(note, "The operator applies the change without a preflight: ") || !strings.Contains(note, tc.words) {
 				t.Errorf("note %q", note)
 			}
 		})

@@ -111,7 +111,7 @@ func denial(code int32) error {
 func TestRemedy(t *testing.T) {
 	failed := apierrors.NewInternalError(errors.New(`failed calling webhook "a.example.com": EOF`))
 	want := `Internal error occurred: failed calling webhook "a.example.com": EOF; the webhook does not belong to the operator: ` +
-		`the administrator of the webhook must make it available or remove its configuration`
+		`ask the administrator of the webhook to make the webhook available or to remove the webhook configuration`
 	if got := classify(failed, v1alpha2.ConditionDeploymentUpdated).Message; got != want {
 		t.Errorf("message %q, want %q", got, want)
 	}

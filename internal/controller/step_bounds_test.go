@@ -18,7 +18,7 @@ func TestBoundsOfAStack(t *testing.T) {
 	const plain = `{distribution: {name: starter}}`
 	const (
 		ask    = `ask an administrator to change the key "bounds" of the operator's ConfigMap`
-		places = `Namespace "team" may have 1 stack, and older stacks have reached this limit; delete one of these stacks, or ` + ask
+		places = `Namespace "team" can have at most 1 stack, and older stacks have reached this limit; delete one of these stacks, or ` + ask
 	)
 	another := func(namespace, name string, age time.Duration) client.Object {
 		other := newStack(t, plain)
@@ -38,7 +38,7 @@ func TestBoundsOfAStack(t *testing.T) {
 		"forbidden image":            {"[{images: [quay.io/team]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, `spec.distribution.image: the image "example.com/mine:1" is not from quay.io/team, the only sources allowed in this namespace: ` + ask},
 		"allowed image":              {"[{images: [example.com]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, ""},
 		"one stack, limit one":       {"[{stacks: 1}]", plain, nil, ""},
-		"one stack, limit zero":      {"[{stacks: 0}]", plain, nil, `Namespace "team" may have 0 stacks, and older stacks have reached this limit; delete one of these stacks, or ` + ask},
+		"one stack, limit zero":      {"[{stacks: 0}]", plain, nil, `Namespace "team" can have at most 0 stacks, and older stacks have reached this limit; delete one of these stacks, or ` + ask},
 		"an older stack": {
 			"[{stacks: 1}]", plain, []client.Object{another("team", "z", time.Hour)}, places,
 		},

@@ -161,7 +161,7 @@ func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Rec
 		return &status.Failure{
 			Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonUnsupportedConfigVersion,
 			Retry: status.OnReferenceChange, Err: err,
-			Message: fmt.Sprintf("The configuration of the image is not used: %s; to use another base, set spec.baseConfig", truncateMessage(err.Error())),
+			Message: fmt.Sprintf("The configuration of the image is not used: %s; to use another base configuration, set spec.baseConfig", truncateMessage(err.Error())),
 		}
 	case image.Base != nil && !readBefore(running):
 		report.warningEvent(v1alpha2.EventImageLabelsUnreadable, ownCopyUsed(image, err))
@@ -174,7 +174,7 @@ func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Rec
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable,
 		Unknown: registry.Transient(err),
 		Retry:   status.OnReferenceChange, Err: err,
-		Message: fmt.Sprintf("The configuration of the image cannot be read: %s. %s; to use another base, set spec.baseConfig", truncateMessage(err.Error()), whenRead(err)),
+		Message: fmt.Sprintf("The configuration of the image cannot be read: %s. %s; to use another base configuration, set spec.baseConfig", truncateMessage(err.Error()), whenRead(err)),
 	}
 }
 
@@ -206,7 +206,7 @@ const maxCause = 400
 // because the rollout that follows records the base.
 func ownCopyUsed(image *distribution.Resolved, err error) string {
 	return fmt.Sprintf("The labels of image %q cannot be read: %s; the operator uses its own copy of the configuration of %q in release %s until the image, name or version in spec.distribution changes. "+
-		"To let the operator read the image after such a change, add a pull Secret to spec.workload.overrides.imagePullSecrets, or correct the key \"registries\" in the operator's configuration; to use another base, set spec.baseConfig",
+		"To let the operator read the image after such a change, add a pull Secret to spec.workload.overrides.imagePullSecrets, or correct the key \"registries\" in the operator's configuration; to use another base configuration, set spec.baseConfig",
 		image.Image, status.Shorten(err.Error(), maxCause), image.Name, image.Release.Line)
 }
 

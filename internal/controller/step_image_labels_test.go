@@ -144,7 +144,7 @@ func TestUnreadableImage(t *testing.T) {
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable,
 		Retry:   status.OnReferenceChange,
 		Unknown: registry.Transient(cause),
-		Message: "The configuration of the image cannot be read: " + cause.Error() + ". The operator tries again; to use another base, set spec.baseConfig",
+		Message: "The configuration of the image cannot be read: " + cause.Error() + ". The operator tries again; to use another base configuration, set spec.baseConfig",
 	}
 	for name, tc := range map[string]struct {
 		spec    string
@@ -170,7 +170,7 @@ func TestUnreadableImage(t *testing.T) {
 			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: the registry does not respond; the operator uses its own copy ` +
 				`of the configuration of "starter" in release ` + resolved.Release.Line + " until the image, name or version in spec.distribution changes. To let the operator read the image after such a change, add a pull Secret to " +
 				"spec.workload.overrides.imagePullSecrets, or correct the key \"registries\" in the operator's configuration; " +
-				"to use another base, set spec.baseConfig",
+				"to use another base configuration, set spec.baseConfig",
 		}},
 		"the running base is from a label": {
 			spec: replacedImage, image: resolved,
@@ -213,7 +213,7 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 			checkFailure(t, unreadable(newStack(t, bareImage), &none, &rollout.Record{}, &report{}, tc.cause), &status.Failure{
 				Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable,
 				Retry: status.OnReferenceChange, Unknown: tc.unknown,
-				Message: "The configuration of the image cannot be read: " + truncateMessage(tc.cause.Error()) + ". " + tc.when + "; to use another base, set spec.baseConfig",
+				Message: "The configuration of the image cannot be read: " + truncateMessage(tc.cause.Error()) + ". " + tc.when + "; to use another base configuration, set spec.baseConfig",
 			})
 		})
 	}
@@ -232,7 +232,7 @@ func TestUnsupportedVersionOfAnImage(t *testing.T) {
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonUnsupportedConfigVersion,
 		Retry: status.OnReferenceChange,
 		Message: `The configuration of the image is not used: label "io.llamastack.config.version": ` +
-			"Unsupported config.yaml version 3. Supported versions: 1, 2; to use another base, set spec.baseConfig",
+			"Unsupported config.yaml version 3. Supported versions: 1, 2; to use another base configuration, set spec.baseConfig",
 	}
 	for spec, failure := range map[string]*status.Failure{
 		bareImage: wants, replacedImage: wants,

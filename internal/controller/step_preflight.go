@@ -100,7 +100,7 @@ func (r *Reconciler) startPreflight(
 		return err
 	}
 	if r.openShift && constraint == "" {
-		skipPreflight("no running pod has an annotation with its security context constraint", report)
+		skipPreflight("no running pod has an annotation with the security context constraint of the pod", report)
 		return nil
 	}
 	err = r.applyMissing(ctx, stack, own)
@@ -113,7 +113,7 @@ func (r *Reconciler) startPreflight(
 			"The operator tries the change in Pod %q with image %q before it replaces the running pods", name, made.input.Distribution.Image))
 		return preflightGoesOn(name, "")
 	case rejected(err):
-		skipPreflight("the preflight pod was rejected: "+reasonOf(err), report)
+		skipPreflight("the API server rejected the preflight pod: "+reasonOf(err), report)
 		return nil
 	default:
 		return notOurs(err)
@@ -243,11 +243,11 @@ func (r *Reconciler) replacePreflight(
 }
 
 func skipPreflight(why string, report *report) {
-	report.warningEvent(v1alpha2.EventPreflightSkipped, "The change is applied without a preflight: "+why)
+	report.warningEvent(v1alpha2.EventPreflightSkipped, "The operator applies the change without a preflight: "+why)
 }
 
 func preflightGoesOn(pod, why string) error {
-	message := fmt.Sprintf("The operator tries the change in Pod %q; the running pods are not replaced until this pod is ready", pod)
+	message := fmt.Sprintf("The operator tries the change in Pod %q; the operator replaces the running pods when this pod is ready", pod)
 	if why != "" {
 		message += ": " + why
 	}

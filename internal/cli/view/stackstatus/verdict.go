@@ -88,7 +88,7 @@ func (d *decision) deleting() Verdict {
 	sentence := fmt.Sprintf("The deletion of the stack began %s ago", layout.Age(gone.Since.Time, d.facts.Now))
 	next := d.run("status") + " --watch"
 	if len(gone.Finalizers) > 0 {
-		sentence += ", and waits until these finalizers are removed: " + strings.Join(gone.Finalizers, ", ")
+		sentence += ", and cannot finish until controllers remove these finalizers: " + strings.Join(gone.Finalizers, ", ")
 		next = d.kubectl("get all,pvc -l " + names.LabelInstance + "=" + d.report.Name)
 	}
 	return d.verdict(d.report.Level, sentence, next)
@@ -120,7 +120,7 @@ func (d *decision) notObserved(seen observation) Verdict {
 }
 
 func (d *decision) paused() Verdict {
-	sentence := fmt.Sprintf("The stack is paused: the operator writes only its status while the annotation %s is \"true\"",
+	sentence := fmt.Sprintf("The stack is paused: the operator writes only the status while the annotation %s is \"true\"",
 		names.AnnotationPaused)
 	if d.report.Deployment != nil {
 		sentence += fmt.Sprintf("; %d of %s", d.report.Deployment.Available, serve(d.report.Deployment.Wanted))
