@@ -46,5 +46,5 @@ func TestDoctorAndSupportBundleOnCluster(t *testing.T) {
 	if denied.code != 0 || strings.Contains(denied.out, "\nerror") {
 		t.Errorf("exit code %d, output:\n%s", denied.code, denied.out)
 	}
-	contains(t, denied.out, `you cannot create pods/portforward in namespace "default"`)
+	contains(t, denied.out, `you do not have the right to create pods/portforward in namespace "default"`)
 }

@@ -154,7 +154,7 @@ func (r *Reconciler) follow(target registry.Target, stack *stack, image *resolve
 		return
 	}
 	if err := labels.adopt(outcome, stack, image); err != nil {
-		labels.tag.stale = fmt.Sprintf("The tag of image %q refers to %s, but the pods keep %s because the new image cannot be used: %s",
+		labels.tag.stale = fmt.Sprintf("The tag of image %q refers to %s, but the pods keep %s because the operator cannot use the new image: %s",
 			image.distribution.Image, labels.tag.moved, labels.digest, status.Shorten(err.Error(), maxCause))
 	}
 }

@@ -144,8 +144,9 @@ func withoutLabels(stack *stack, image *distribution.Resolved, running *rollout.
 	return &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigRequired,
 		Retry: status.OnReferenceChange,
-		Message: fmt.Sprintf("The configuration of image %q is unknown, and the operator does not read images "+
-			"(registries.readLabels in the operator's configuration); set spec.baseConfig", image.Image),
+		Message: fmt.Sprintf("The configuration of image %q is unknown, and the operator does not read images, "+
+			"because the key \"registries\" in the operator's configuration sets readLabels to false, or is invalid; set "+
+			"spec.baseConfig to a ConfigMap with the configuration of the image", image.Image),
 	}
 }
 

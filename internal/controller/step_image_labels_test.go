@@ -48,8 +48,9 @@ func labelsCases() map[string]labelsCase {
 	required := &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigRequired,
 		Retry: status.OnReferenceChange,
-		Message: `The configuration of image "example.com/mine:1" is unknown, and the operator does not read images ` +
-			"(registries.readLabels in the operator's configuration); set spec.baseConfig",
+		Message: `The configuration of image "example.com/mine:1" is unknown, and the operator does not read images, ` +
+			"because the key \"registries\" in the operator's configuration sets readLabels to false, or is invalid; set " +
+			"spec.baseConfig to a ConfigMap with the configuration of the image",
 	}
 	read := rollout.Record{
 		Image: "example.com/mine:1", BaseSource: string(v1alpha2.ConfigSourceOCILabel), BaseConfigMap: "my-base",

@@ -164,14 +164,14 @@ func warnOfConfig(findings []stackconfig.Finding, report *report) {
 func generated(stack *stack, wishes *intent.Intent, made *plan.Plan) (reason, message string) {
 	switch made.Mode {
 	case plan.ModeOverride:
-		how := "is used unchanged"
+		message := fmt.Sprintf("The server uses ConfigMap %q unchanged", stack.Spec.OverrideConfig.ConfigMapName)
 		if made.Config != nil {
-			how = "is used in a copy"
+			message = fmt.Sprintf("The server uses a copy of ConfigMap %q", stack.Spec.OverrideConfig.ConfigMapName)
 			if set := setInCopy(wishes); set != "" {
-				how += ", with " + set + " set"
+				message += ", in which the operator sets " + set
 			}
 		}
-		return v1alpha2.ReasonOverrideConfigUsed, fmt.Sprintf("ConfigMap %q %s", stack.Spec.OverrideConfig.ConfigMapName, how)
+		return v1alpha2.ReasonOverrideConfigUsed, message
 	case plan.ModeImageDefault:
 		return v1alpha2.ReasonDistributionDefaultUsed, "The server uses the image's own configuration unchanged"
 	default:

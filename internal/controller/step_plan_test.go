@@ -33,13 +33,13 @@ func TestPlanOfAStack(t *testing.T) {
 			spec:      based + "{models: [m], shields: [guard]}}",
 			condition: "True ConfigGenerationSucceeded: Generated config.yaml with 2 providers and 2 resources",
 		},
-		"override":                                {spec: mine + "}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used unchanged`},
-		"override with workers":                   {spec: mine + ", workload: {workers: 2}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the number of workers set`},
-		"override with a certificate":             {spec: mine + ", networking: {tls: {enabled: true, secretName: cert}}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the certificate set`},
-		"override with workers and a certificate": {spec: mine + ", workload: {workers: 2}, networking: {tls: {enabled: true, secretName: cert}}}", condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the number of workers and the certificate set`},
+		"override":                                {spec: mine + "}", condition: `True OverrideConfigUsed: The server uses ConfigMap "mine" unchanged`},
+		"override with workers":                   {spec: mine + ", workload: {workers: 2}}", condition: `True OverrideConfigUsed: The server uses a copy of ConfigMap "mine", in which the operator sets the number of workers`},
+		"override with a certificate":             {spec: mine + ", networking: {tls: {enabled: true, secretName: cert}}}", condition: `True OverrideConfigUsed: The server uses a copy of ConfigMap "mine", in which the operator sets the certificate`},
+		"override with workers and a certificate": {spec: mine + ", workload: {workers: 2}, networking: {tls: {enabled: true, secretName: cert}}}", condition: `True OverrideConfigUsed: The server uses a copy of ConfigMap "mine", in which the operator sets the number of workers and the certificate`},
 		"override with all settings": {
 			spec:      mine + `, workload: {workers: 2}, networking: {tls: {enabled: true, secretName: cert}}, externalProviders: {eval: [{providerId: a, image: b}]}}`,
-			condition: `True OverrideConfigUsed: ConfigMap "mine" is used in a copy, with the number of workers, the certificate and the external providers set`,
+			condition: `True OverrideConfigUsed: The server uses a copy of ConfigMap "mine", in which the operator sets the number of workers, the certificate and the external providers`,
 		},
 		"external provider that replaces a provider of the configuration": {
 			spec: based + "{}, externalProviders: {inference: [{providerId: vllm, image: b}]}}", fresh: true,

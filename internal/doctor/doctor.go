@@ -89,7 +89,7 @@ func checkPolicy(r *report, facts *Facts) {
 	case facts.Binding.Problem != "":
 		r.unknown("the binding of the admission policy", facts.Binding.Problem)
 	case facts.Policy.Value == nil:
-		r.add(Warning, fmt.Sprintf("%s%q does not exist, so the API server does not reject invalid stacks", policy, name),
+		r.add(Warning, fmt.Sprintf("%s%q does not exist, so the API server accepts some invalid stacks", policy, name),
 			reinstall)
 	case facts.Binding.Value == nil:
 		r.add(Warning, fmt.Sprintf("%s%q does not exist, so the policy has no effect", binding, name), reinstall)
@@ -114,7 +114,7 @@ func checkConfig(r *report, facts *Facts) {
 	_, problems := operatorconfig.Read(facts.Config.Value, operatorconfig.Config{})
 	for _, problem := range problems {
 		r.add(Error, fmt.Sprintf("ConfigMap %q: %s: %s", names.OperatorConfigMap, problem.Field, problem.Detail),
-			"correct the key; until then, the operator uses the last valid value")
+			"correct the key; until then, the operator ignores the value of the key")
 	}
 	if len(problems) == 0 {
 		r.ok(fmt.Sprintf("ConfigMap %q is valid", names.OperatorConfigMap))
@@ -132,7 +132,7 @@ func checkRights(r *report, facts *Facts) {
 			continue
 		}
 		missing++
-		r.add(Warning, fmt.Sprintf("you cannot %s; you need this right to %s", right, right.Needed),
+		r.add(Warning, fmt.Sprintf("you do not have the right to %s; without this right, you cannot %s", right, right.Needed),
 			"ask an administrator for that right")
 	}
 	if missing == 0 {

@@ -234,12 +234,12 @@ func TestClusterProblems(t *testing.T) {
 			},
 			"error definition: condition llamastack.io/ConversionUntrusted: Argo CD reverts it\nerror definition: condition NamesAccepted is False: llsd is taken",
 		},
-		"no policy":               {func(f *doctor.Facts) { f.Policy.Value = nil }, `warning policy: ValidatingAdmissionPolicy "llamastackdistributions.llamastack.io" does not exist, so the API server does not reject invalid stacks`},
+		"no policy":               {func(f *doctor.Facts) { f.Policy.Value = nil }, `warning policy: ValidatingAdmissionPolicy "llamastackdistributions.llamastack.io" does not exist, so the API server accepts some invalid stacks`},
 		"no binding":              {func(f *doctor.Facts) { f.Binding.Value = nil }, `warning policy: ValidatingAdmissionPolicyBinding "llamastackdistributions.llamastack.io" does not exist, so the policy has no effect`},
 		"binding that only warns": {func(f *doctor.Facts) { f.Binding.Value.Spec.ValidationActions = nil }, `warning policy: ValidatingAdmissionPolicyBinding "llamastackdistributions.llamastack.io" does not contain the action Deny, so the policy has no effect`},
 		"no ConfigMap":            {func(f *doctor.Facts) { f.Config.Value = nil }, `warning operator-config: ConfigMap "llama-stack-operator-config" does not exist in namespace "operator"`},
 		"wrong ConfigMap":         {func(f *doctor.Facts) { f.Config.Value.Data = map[string]string{"ingres": ""} }, `error operator-config: ConfigMap "llama-stack-operator-config": ingres: unknown key, did you mean "ingress"?`},
-		"rights of a user":        {func(f *doctor.Facts) { f.Rights.Value[8].Allowed = false }, `warning your-rights: you cannot create pods/portforward in namespace "team-a"; you need this right to open a stack, list the models of its server or chat with them`},
+		"rights of a user":        {func(f *doctor.Facts) { f.Rights.Value[8].Allowed = false }, `warning your-rights: you do not have the right to create pods/portforward in namespace "team-a"; without this right, you cannot open a stack, list the models of its server, or chat with a model`},
 	})
 }
 
@@ -258,7 +258,7 @@ func TestOperatorProblems(t *testing.T) {
 	check(t, map[string]change{
 		"none":          {func(f *doctor.Facts) { f.Operators.Value = nil }, "error operator: the Deployment of the operator does not exist\nwarning version: the version of the operator is not known; this command has version 1.2.3"},
 		"none ready":    {func(f *doctor.Facts) { f.Operators.Value[0].Status.ReadyReplicas = 0 }, "error operator: Deployment operator/manager has no ready pods, but should have 2"},
-		"one ready":     {func(f *doctor.Facts) { f.Operators.Value[0].Status.ReadyReplicas = 1 }, "warning operator: Deployment operator/manager has 1 of 2 ready pods"},
+		"one ready":     {func(f *doctor.Facts) { f.Operators.Value[0].Status.ReadyReplicas = 1 }, "warning operator: Deployment operator/manager: 1 of 2 pods are ready"},
 		"scaled to 0":   {func(f *doctor.Facts) { *f.Operators.Value[0].Spec.Replicas = 0 }, "error operator: Deployment operator/manager has 0 replicas"},
 		"two":           {func(f *doctor.Facts) { f.Operators.Value = append(f.Operators.Value, operator("other")) }, "error operator: several operators are installed: operator/manager, other/manager"},
 		"two leases":    {func(f *doctor.Facts) { f.Leases.Value = []coordinationv1.Lease{lease("a", 0), lease("b", time.Second)} }, "error operator: operators are active in several namespaces: a, b"},
@@ -316,7 +316,7 @@ func TestWebhookProblems(t *testing.T) {
 		},
 		"no validating webhook": {
 			func(f *doctor.Facts) { f.Webhook.Value = nil },
-			`warning webhook: ValidatingWebhookConfiguration "llama-stack-k8s-operator-validating-webhook-configuration" does not exist, so the API server accepts invalid stacks, and only the operator reports their errors`,
+			`warning webhook: ValidatingWebhookConfiguration "llama-stack-k8s-operator-validating-webhook-configuration" does not exist, so the API server accepts some invalid stacks, and only the operator reports their errors`,
 		},
 		"expired": {
 			func(f *doctor.Facts) { set(f, expired) },

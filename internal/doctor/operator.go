@@ -17,7 +17,7 @@ func checkOperators(r *report, facts *Facts) {
 		return
 	}
 	if len(facts.Operators.Value) == 0 {
-		r.add(Error, "the Deployment of the operator does not exist", install+", or set --operator-namespace to the namespace of the operator")
+		r.add(Error, "the Deployment of the operator does not exist", "set --operator-namespace to the namespace of the operator, or "+install)
 		return
 	}
 	var placed []string
@@ -52,7 +52,7 @@ func checkOperator(r *report, operator *appsv1.Deployment) {
 	case ready == 0:
 		r.add(Error, fmt.Sprintf("%s has no ready pods, but should have %d", name, wanted), remedy)
 	case ready < wanted:
-		r.add(Warning, fmt.Sprintf("%s has %d of %d ready pods", name, ready, wanted), remedy)
+		r.add(Warning, fmt.Sprintf("%s: %d of %d pods are ready", name, ready, wanted), remedy)
 	case ready == 1:
 		r.ok(name + " has 1 ready pod")
 	default:

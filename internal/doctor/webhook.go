@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	restart = "restart the operator, which renews its certificate and registers it, or see docs/reference/webhooks.md"
+	restart = "restart the operator to renew and register its certificate; if another program manages the certificate, " +
+		"see docs/reference/webhooks.md"
 	// soon is the remaining validity of a certificate that causes a warning. The operator renews its certificate earlier.
 	soon = 7 * 24 * time.Hour
 )
@@ -37,7 +38,7 @@ func checkWebhooks(r *report, facts *Facts) {
 	if definition != nil && converts(definition) && facts.Webhook.Problem == "" && facts.Webhook.Value == nil {
 		r.add(
 			Warning,
-			fmt.Sprintf("ValidatingWebhookConfiguration %q does not exist, so the API server accepts invalid stacks, and only "+
+			fmt.Sprintf("ValidatingWebhookConfiguration %q does not exist, so the API server accepts some invalid stacks, and only "+
 				"the operator reports their errors", names.ValidatingWebhookConfiguration),
 			reinstall,
 		)
@@ -46,7 +47,7 @@ func checkWebhooks(r *report, facts *Facts) {
 		checkBundle(r, each, facts.Now)
 	}
 	if len(r.findings) == 0 {
-		r.ok("the operator has no webhooks, because it is limited to some namespaces")
+		r.ok("no webhooks of the operator exist, as is the default if the operator is limited to some namespaces")
 	}
 }
 

@@ -33,7 +33,7 @@ func FromLabel(text string) (*Package, error) {
 	}
 	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {
-		return nil, fmt.Errorf("label %s: the value is not base64", Label)
+		return nil, fmt.Errorf("label %s: the value is not base64; encode the metadata file in base64", Label)
 	}
 	found, err := Parse(data)
 	if err != nil {

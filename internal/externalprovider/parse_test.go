@@ -119,7 +119,7 @@ const outside = "is not the path of a wheel below /lls-provider; use a path like
 func TestFromLabelErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                          "label io.llamastack.provider: lls-provider-spec.yaml: is empty",
-		"{}":                        "label io.llamastack.provider: the value is not base64",
+		"{}":                        "label io.llamastack.provider: the value is not base64; encode the metadata file in base64",
 		"e30=":                      "label io.llamastack.provider: lls-provider-spec.yaml: line 1: apiVersion is missing",
 		strings.Repeat("A", 100000): "label io.llamastack.provider: the metadata file is larger than 65536 bytes",
 	} {

@@ -54,7 +54,7 @@ var errorCases = map[string]struct {
 	}},
 	"a configuration key in the wrong place": {inference + indent(2, "provider: vllm\ntls_verify: false"), []string{
 		"spec.providers.inference.tls_verify: unknown field; known fields: apiKey, endpoint, id, provider, secretRefs, settings; " +
-			"put a key of the provider's own configuration under settings, or set it to {secretKeyRef: {name: <Secret>, key: <key>}}",
+			"put a key of the provider's own configuration under settings, or, for a secret value, set the key to {secretKeyRef: {name: <Secret>, key: <key>}}",
 	}},
 	"flat reference": {inference + indent(2, "provider: vllm\napiKey: {name: a, key: b}"), []string{
 		"spec.providers.inference.apiKey: name and key belong one level deeper: write {secretKeyRef: {name: <Secret>, key: <key>}}",
@@ -105,7 +105,7 @@ var errorCases = map[string]struct {
 	}},
 	"settings that are nested too deeply": {inference + indent(2, "provider: vllm\nsettings: {a: "+strings.Repeat("[", 40)+
 		strings.Repeat("]", 40)+"}"), []string{
-		"spec.providers.inference.settings: is nested more than 32 levels deep",
+		"spec.providers.inference.settings: is nested more than 32 levels deep; reduce the nesting",
 	}},
 	"empty secretRefs": {inference + indent(2, "provider: vllm\nsecretRefs: {}"), []string{
 		"spec.providers.inference.secretRefs: must not be empty; omit the field to use the default",
@@ -118,8 +118,8 @@ secretRefs: {"": {secretKeyRef: {name: a, key: b}}}`), []string{
 		"spec.providers.inference[0].id: required: each provider needs an id when an API has more than one",
 	}},
 	"FR-072: ids are unique across all APIs": {inference + indent(2, "- {provider: vllm, id: a}\n- {provider: vllm, id: a}") + "  safety: {provider: x, id: a}", []string{
-		`spec.providers.inference[1].id: "a" is also the id of spec.providers.inference[0]; provider ids must be unique across all APIs: give one of them another id`,
-		`spec.providers.safety.id: "a" is also the id of spec.providers.inference[0]; provider ids must be unique across all APIs: give one of them another id`,
+		`spec.providers.inference[1].id: "a" is also the id of spec.providers.inference[0]; provider ids must be unique across all APIs: give one of the providers another id`,
+		`spec.providers.safety.id: "a" is also the id of spec.providers.inference[0]; provider ids must be unique across all APIs: give one of the providers another id`,
 	}},
 	"invalid id": {inference + indent(2, "provider: vllm\nid: -a"), []string{
 		`spec.providers.inference.id: "-a" is not a valid id: use at most 63 letters, digits, '-', '_' and '.', and begin and end with a letter or digit`,

@@ -69,7 +69,7 @@ func decodeExternalConfig(written *apiextensionsv1.JSON, path *field.Path, errs 
 	value, _ := decodeJSON(written.Raw)
 	config, _ := value.(map[string]any)
 	if deeper(config, maxDepth) {
-		errs.Forbidden(path, "is nested more than %d levels deep", maxDepth)
+		errs.Forbidden(path, "is nested more than %d levels deep; reduce the nesting", maxDepth)
 		return nil
 	}
 	return config
@@ -88,7 +88,7 @@ func uniqueExternal(in *Intent, errs *Errors) {
 		p := &in.External[i]
 		if other := first[p.ID]; other != nil && other.API != p.API {
 			errs.Forbidden(p.Path.Child("providerId"),
-				"%q is also the id of %s; provider ids must be unique across all APIs: give one of them another id", p.ID, other.Path)
+				"%q is also the id of %s; provider ids must be unique across all APIs: give one of the providers another id", p.ID, other.Path)
 		}
 	}
 }

@@ -100,7 +100,7 @@ func TestExternalErrors(t *testing.T) {
 		"the id of a provider of another API": {
 			`{providers: {inference: {provider: vllm}}, externalProviders: {safety: [{providerId: vllm, image: b}]}}`,
 			`spec.externalProviders.safety[0].providerId: "vllm" is also the id of spec.providers.inference; ` +
-				`provider ids must be unique across all APIs: give one of them another id`,
+				`provider ids must be unique across all APIs: give one of the providers another id`,
 		},
 		"one variable, two secrets": {
 			`externalProviders: {inference: [{providerId: a.b, image: b, secretRefs: {k: {secretKeyRef: {name: s, key: t}}}}, ` +
@@ -110,7 +110,7 @@ func TestExternalErrors(t *testing.T) {
 		},
 		"too deep": {
 			`externalProviders: {inference: [{providerId: a, image: b, config: {a: ` + strings.Repeat("[", 33) + strings.Repeat("]", 33) + `}}]}`,
-			`spec.externalProviders.inference[0].config: is nested more than 32 levels deep`,
+			`spec.externalProviders.inference[0].config: is nested more than 32 levels deep; reduce the nesting`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -106,7 +106,7 @@ func (o *object) requiredText(name, remedy string) string {
 func (o *object) values(name string) map[string]any {
 	values, _ := typed[map[string]any](o, name, "an object")
 	if deeper(values, maxDepth) {
-		o.Forbidden(o.path.Child(name), "is nested more than %d levels deep", maxDepth)
+		o.Forbidden(o.path.Child(name), "is nested more than %d levels deep; reduce the nesting", maxDepth)
 		return nil
 	}
 	return values

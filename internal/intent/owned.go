@@ -19,8 +19,8 @@ type owned struct {
 }
 
 const (
-	resourcesInstead = "set spec.resources instead; register resources that have no field there in your own base configuration (spec.baseConfig)"
-	baseRemoval      = "use a base configuration without it (spec.baseConfig)"
+	resourcesInstead = "set spec.resources instead; for a resource that has no field there, use your own base configuration (spec.baseConfig)"
+	baseRemoval      = "set spec.baseConfig to a base configuration that does not contain it"
 	nameInstead      = "the name of the distribution cannot be changed here: remove this setting"
 )
 
@@ -60,7 +60,7 @@ var ownedParts = []owned{
 	// With this setting, every client needs a certificate, and the kubelet has no certificate (server fact 30).
 	{
 		"server.tls_cafile", "the probes of the pod have no client certificate, so the pod would never be ready: " +
-			"require client certificates in front of the Service", baseRemoval,
+			"require client certificates in a proxy in front of the Service", baseRemoval,
 	},
 }
 

@@ -218,7 +218,7 @@ func (o *object) unknownProviderField(path *field.Path, key string) {
 	case slices.Contains(addressKeys, key):
 		o.Forbidden(path, "unknown field, did you mean %q?", "endpoint")
 	default:
-		o.Forbidden(path, "unknown field; known fields: %s; put a key of the provider's own configuration under settings, or set it to %s",
+		o.Forbidden(path, "unknown field; known fields: %s; put a key of the provider's own configuration under settings, or, for a secret value, set the key to %s",
 			o.known(), secretShape)
 	}
 }
@@ -245,7 +245,7 @@ func uniqueIDs(providers []Provider, errs *Errors) {
 			first[p.ID] = p.Path
 			continue
 		}
-		errs.Forbidden(p.Path.Child("id"), "%q is also the id of %s; provider ids must be unique across all APIs: give one of them another id", p.ID, other)
+		errs.Forbidden(p.Path.Child("id"), "%q is also the id of %s; provider ids must be unique across all APIs: give one of the providers another id", p.ID, other)
 	}
 }
 

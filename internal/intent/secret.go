@@ -114,7 +114,7 @@ func tooManySecrets(uses []SecretUse, errs *Errors) {
 	}
 	if count := len(named); count > maxSecrets {
 		errs.Forbidden(field.NewPath(beyond),
-			"the stack refers to %d Secrets, which exceeds the limit of %d: combine the keys of several Secrets in one", count, maxSecrets)
+			"the stack refers to %d Secrets, which exceeds the limit of %d: combine the keys of several Secrets in one Secret", count, maxSecrets)
 	}
 	if count := len(uses); count > maxSecretReferences {
 		errs.Forbidden(field.NewPath(uses[maxSecretReferences].Path),

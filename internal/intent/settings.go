@@ -66,7 +66,7 @@ func decodeValues(written *apiextensionsv1.JSON, path *field.Path, errs *Errors)
 	case len(values) == 0:
 		errs.Empty(path)
 	case deeper(values, maxDepth):
-		errs.Forbidden(path, "is nested more than %d levels deep", maxDepth)
+		errs.Forbidden(path, "is nested more than %d levels deep; reduce the nesting", maxDepth)
 	default:
 		nulls(values, path, "", errs)
 		errs.Add(ownedSettings(values, path)...)

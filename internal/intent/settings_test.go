@@ -63,7 +63,7 @@ func TestSettingsErrors(t *testing.T) {
 		`{"server":{"port":1}}`:          "spec.settings.server.port: set spec.networking.port instead",
 		`{"server":[]}`:                  "spec.settings.server: must be an object, because another field sets a part of it, got a list",
 		`{"storage":{"stores":{"x":1}}}`: "spec.settings.storage.stores.x: must be an object, because another field sets a part of it, got a number",
-		deep:                             "spec.settings: is nested more than 32 levels deep",
+		deep:                             "spec.settings: is nested more than 32 levels deep; reduce the nesting",
 	} {
 		obj := &v1alpha2.LlamaStackDistribution{}
 		obj.Spec.Settings = &apiextensionsv1.JSON{Raw: []byte(raw)}

@@ -32,7 +32,7 @@ func (w *warmUp) Start(ctx context.Context) error {
 		_ = wait.PollUntilContextCancel(ctx, w.retry, true, func(ctx context.Context) (bool, error) {
 			_, err := w.cache.GetInformer(ctx, kind)
 			if err != nil && ctx.Err() == nil {
-				w.log.Error(err, "Cannot watch a kind yet", "kind", fmt.Sprintf("%T", kind))
+				w.log.Error(err, "The operator cannot watch a kind yet", "kind", fmt.Sprintf("%T", kind))
 			}
 			return err == nil, nil
 		})

@@ -302,7 +302,7 @@ func TestWrongContentOfRegistry(t *testing.T) {
 		v1alpha2.ConditionDegraded)
 	t.Logf("a flipped last byte: %s", condition.Message)
 	for _, want := range []string{
-		"refers to " + second + ", but the pods keep " + first + " because the new image cannot be used",
+		"refers to " + second + ", but the pods keep " + first + " because the operator cannot use the new image",
 		"does not match the requested digest",
 	} {
 		if !strings.Contains(condition.Message, want) {

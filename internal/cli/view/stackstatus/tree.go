@@ -239,7 +239,8 @@ func (s *Server) providers(verbose bool) []layout.Node {
 		nodes = append(nodes, layout.Node{Text: text})
 	}
 	if verbose && s.ProvidersLeftOut > 0 {
-		nodes = append(nodes, layout.Node{Text: fmt.Sprintf("and %d providers that the status does not list", s.ProvidersLeftOut)})
+		text := fmt.Sprintf("and %d providers that the status does not list", s.ProvidersLeftOut)
+		nodes = append(nodes, layout.Node{Text: text})
 	}
 	return nodes
 }
