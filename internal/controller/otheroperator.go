@@ -91,7 +91,7 @@ func (r *Reconciler) holdBack(ctx context.Context, stack *stack) time.Duration {
 	}
 	message := fmt.Sprintf("Another operator for v1alpha1 manages this stack: field manager %q wrote the status of the "+
 		"stack at %s. This operator writes to the stack again when the other operator has not written to the stack for "+
-		"%s. Uninstall the other operator",
+		"%s. Remove the other installation, but keep the CustomResourceDefinition",
 		write.Manager, write.Time.UTC().Format(time.RFC3339), otherOperatorGone)
 	r.recorder.Eventf(stack, nil, corev1.EventTypeWarning, v1alpha2.EventOtherOperator, eventAction, "%s",
 		truncateMessage(message))

@@ -44,7 +44,7 @@ func webhook(answer int32) strike {
 		t.Helper()
 		says, remedy := fmt.Sprintf("admission webhook %q denied the request: %s", webhookName, webhookSays), ""
 		if answer < 0 {
-			says, remedy = fmt.Sprintf("failed calling webhook %q", webhookName), "the administrator of the webhook must make it available"
+			says, remedy = fmt.Sprintf("failed calling webhook %q", webhookName), "make the webhook available"
 		}
 		w := startWebhook(t)
 		w.answer.Store(answer)
