@@ -164,7 +164,7 @@ func warnOfConfig(findings []stackconfig.Finding, report *report) {
 func generated(stack *stack, wishes *intent.Intent, made *plan.Plan) (reason, message string) {
 	switch made.Mode {
 	case plan.ModeOverride:
-		message := fmt.Sprintf("The server uses ConfigMap %q unchanged", stack.Spec.OverrideConfig.ConfigMapName)
+		message = fmt.Sprintf("The server uses ConfigMap %q unchanged", stack.Spec.OverrideConfig.ConfigMapName)
 		if made.Config != nil {
 			message = fmt.Sprintf("The server uses a copy of ConfigMap %q", stack.Spec.OverrideConfig.ConfigMapName)
 			if set := setInCopy(wishes); set != "" {
