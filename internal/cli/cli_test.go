@@ -145,12 +145,12 @@ var refusalCases = map[string]struct {
 	},
 	"endpoint that the base takes from a variable": {
 		stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm}}}`),
-		`spec.providers.inference.endpoint: required: remote::vllm does not start without an endpoint; set it here, or set the variable VLLM_URL, ` +
+		`spec.providers.inference.endpoint: required: remote::vllm does not start without an endpoint; set the value here, or set the variable VLLM_URL, ` +
 			`which the base reads, in spec.secretEnv or spec.workload.overrides.env`,
 	},
 	"key that a type inherits and does not read": {
 		stack(`{distribution: {name: starter}, providers: {inference: {provider: oci, apiKey: {secretKeyRef: {name: a, key: b}}, settings: {oci_compartment_id: a}}}}`),
-		`spec.providers.inference.apiKey: remote::oci does not accept an API key in release 0.7; its keys are allowed_models, `,
+		`spec.providers.inference.apiKey: remote::oci does not accept an API key in release 0.7; remove apiKey; keys of this type: allowed_models, `,
 	},
 	"base that is not in the files": {
 		stack(`{distribution: {name: starter}, baseConfig: {configMapName: base}}`),

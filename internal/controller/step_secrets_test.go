@@ -113,12 +113,12 @@ func TestReadSecrets(t *testing.T) {
 		},
 		"number for a credential": {
 			spec: withSecret, secret: opaque("token", "981237461"), reason: v1alpha2.ReasonSecretValueUnusable,
-			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, so the server would convert it and then reject it; ` +
+			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, so the server converts and then rejects the value; ` +
 				`use another value. Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
 		},
 		"number for a setting that requires text": {
 			spec: withSetting, secret: opaque("token", "981237461"), reason: v1alpha2.ReasonSecretValueUnusable,
-			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, so the server would convert it and then reject it; ` +
+			message: `Key "token" of Secret "creds" in namespace "team" looks like a number, so the server converts and then rejects the value; ` +
 				`use another value. Referenced by: spec.secretEnv[OIDC].secretKeyRef`,
 		},
 		"certificate": {

@@ -116,7 +116,7 @@ func TestSecrets(t *testing.T) {
 		},
 		{
 			name: "number", uses: []intent.SecretUse{use("n", "number", "spec.x")}, reason: v1alpha2.ReasonSecretValueUnusable,
-			message: `Key "number" of Secret "n" in namespace "ns" looks like a number, so the server would convert it and then reject it; ` +
+			message: `Key "number" of Secret "n" in namespace "ns" looks like a number, so the server converts and then rejects the value; ` +
 				`use another value. Referenced by: spec.x`,
 		},
 	} {

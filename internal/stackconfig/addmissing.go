@@ -53,8 +53,8 @@ func addAPI(d *draft.Draft, m check.Missing) bool {
 	d.Write(draft.EndOf(d.List(all, m.API, origin)), e.Node, origin)
 	d.Index.Add(e)
 	d.ServeAPI(m.API, origin)
-	d.Warn(draft.Finding{ConfigPath: "providers." + m.API, Message: "the distribution's configuration has no provider of the API " +
-		draft.APIField(m.API) + ", without which " + m.Names() + " cannot start; the operator added " + kind.Type})
+	d.Warn(draft.Finding{ConfigPath: "providers." + m.API, Message: "the configuration of the distribution has no provider of the API " +
+		draft.APIField(m.API) + ", and " + m.Names() + " cannot start without this API; the operator added " + kind.Type})
 	return true
 }
 

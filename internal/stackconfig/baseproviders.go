@@ -69,7 +69,7 @@ func keepRequired(d *draft.Draft) map[*draft.Provider]bool {
 		if e.Path() == nil {
 			api := draft.APIField(e.API)
 			d.Warnf(intent.BaseProvidersPath, "keeps the provider %s/%s of the base, because these providers need the API %s: "+
-				"%s; to replace it, add a provider to spec.providers.%s", api, e.ID, api, draft.Listed(k.needs[e]), api)
+				"%s; to replace the provider of the base, add a provider to spec.providers.%s", api, e.ID, api, draft.Listed(k.needs[e]), api)
 		}
 	}
 	return all

@@ -84,7 +84,7 @@ func TestLinesDiffer(t *testing.T) {
 		},
 		"an endpoint that is ignored": {
 			"0.3", "providers: {inference: {provider: together, endpoint: 'http://t:1/v1'}}",
-			"remote::together always calls the public service in server release 0.3 and ignores the endpoint",
+			"remote::together ignores the endpoint in server release 0.3, and always calls the public service; remove the endpoint",
 		},
 		"a type that only later releases have": {
 			"0.7", "providers: {vectorIo: {provider: neo4j, endpoint: 'neo4j://n'}}",
@@ -107,7 +107,7 @@ func TestLinesDiffer(t *testing.T) {
 		"keys of an account instead of an API key": {
 			"0.3", "providers: {inference: {provider: bedrock, apiKey: {secretKeyRef: {name: b, key: t}}}}",
 			"spec.providers.inference.apiKey: remote::bedrock does not accept an API key in release 0.3; set its secrets in secretRefs: " +
-				"aws_access_key_id, aws_secret_access_key, aws_session_token; releases in which it accepts one: 0.4, 0.5, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5",
+				"aws_access_key_id, aws_secret_access_key, aws_session_token; releases in which this type accepts an API key: 0.4, 0.5, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5",
 		},
 		"an API key of 0.4": {
 			"0.4", "providers: {inference: {provider: bedrock, apiKey: {secretKeyRef: {name: b, key: t}}}}", "api_key: ${env.LLSD_BEDROCK_API_KEY}",

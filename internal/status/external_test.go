@@ -308,7 +308,7 @@ func failureCases() map[string]externalCase {
 		"the name of the module after the word module": named("ImportError: could not load module my_org.first: s3cret"),
 		"another module": {
 			pods: serverEnds("ModuleNotFoundError: No module named 'my_org.firstly'"), want: []string{"Installing", "Installing"},
-			trouble: `container "llama-stack" crashed with ModuleNotFoundError: the image lacks a package that a provider needs; disable the provider, or use an image that contains it; see kubectl logs a -c llama-stack --previous`,
+			trouble: `container "llama-stack" crashed with ModuleNotFoundError: the image lacks a package that a provider needs; disable the provider, or use an image that contains the package; see kubectl logs a -c llama-stack --previous`,
 		},
 		"the packages are too large together": {
 			pods: []corev1.Pod{after(installing("a", done(), ended(137, "Error", ""), waits(), waits()), func(p *corev1.Pod) {

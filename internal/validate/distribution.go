@@ -24,7 +24,7 @@ func name(c *checks) {
 	path := field.NewPath("metadata", "name")
 	switch {
 	case c.Name == "":
-		c.Required(path, "required: set the name of the stack, from which the names of its Service and its other objects are derived")
+		c.Required(path, "required: set the name of the stack; the operator derives the names of the Service and the other objects from this name")
 	case names.Compat(c.Annotations):
 		if len(c.Name) > validation.LabelValueMaxLength {
 			c.InvalidText(path, c.Name, "must be at most %d characters, because it is the value of a label", validation.LabelValueMaxLength)

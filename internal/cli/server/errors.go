@@ -24,7 +24,7 @@ type UnansweredError struct {
 // Error returns a text with the cause.
 func (e *UnansweredError) Error() string {
 	if _, is := errors.AsType[*tls.CertificateVerificationError](e.Err); is {
-		return fmt.Sprintf("the certificate of the server is not trusted: %v; add the certificate of its authority to the "+
+		return fmt.Sprintf("the certificate of the server is not trusted: %v; add the certificate of the certificate authority to the "+
 			"key ca.crt of the Secret in spec.networking.tls.secretName, or set --ca-file", e.Err)
 	}
 	if errors.Is(e.Err, context.DeadlineExceeded) {

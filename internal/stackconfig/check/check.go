@@ -67,7 +67,7 @@ func (c *checker) apis() {
 			})
 		case api.NeedsProvider && yamlnode.Len(yamlnode.Get(providers, item.Value)) == 0:
 			c.failAt(path, func() string {
-				return fmt.Sprintf("%q has no provider, and the server does not start without one; add one to spec.providers.%s or disable the API",
+				return fmt.Sprintf("%q has no provider, and the server does not start without a provider of this API; add a provider to spec.providers.%s or disable the API",
 					item.Value, draft.APIField(item.Value))
 			})
 		}
@@ -102,7 +102,7 @@ func (c *checker) authentication() {
 	if c.Release.Runtime.HealthNeedsToken && !yamlnode.IsNull(yamlnode.At(c.Root, "server", "auth")) {
 		c.failAt("server.auth", func() string {
 			return fmt.Sprintf(
-				"makes the health check of server release %s require a token, which probes do not have, so the server would never be ready: remove it, or run %s or a later release",
+				"makes the health check of server release %s require a token, which probes do not send, so the server is never ready: remove server.auth, or use release %s or a later release",
 				c.Release.Line, release.FirstLineWithOpenHealthCheck())
 		})
 	}

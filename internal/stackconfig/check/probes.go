@@ -134,7 +134,7 @@ func (c *checker) introspection() {
 		yamlnode.Text(provider, "tls_cafile") == "" {
 		c.warnAt(path+".introspection", fmt.Sprintf("server release %s does not verify the certificate of this endpoint unless "+
 			"tls_cafile is set, so another host can accept any token; set spec.networking.tls.caBundle, and set "+
-			"tls_cafile to its file in the pod, /etc/ssl/certs/ca-bundle/ca-bundle.crt", c.Release.Line))
+			"tls_cafile to the path of this bundle in the pod, /etc/ssl/certs/ca-bundle/ca-bundle.crt", c.Release.Line))
 	}
 }
 

@@ -26,7 +26,7 @@ func (c *checker) providers() {
 		}
 		if e.Kind.Broken != "" {
 			c.failAt(path, func() string {
-				return fmt.Sprintf("%s does not start in server release %s; %s, and disable this one by adding %s/%s to spec.disabled",
+				return fmt.Sprintf("%s does not start in server release %s; %s, and disable this provider by adding %s/%s to spec.disabled",
 					e.Kind.Type, c.Release.Line, e.Kind.Broken, draft.APIField(e.API), e.ID)
 			})
 			continue
@@ -61,7 +61,7 @@ func (c *checker) scoring() {
 			first[key] = e
 			continue
 		}
-		const same = "%s is also the type of %q; both register the same functions, and the server does not start; "
+		const same = "%s is also the type of the provider %q; both providers register the same functions, so the server does not start; "
 		switch path := e.Path(); {
 		case path == nil || e.ID == other.ID:
 		case e.External != nil && other.External != nil:
@@ -93,7 +93,7 @@ func (c *checker) providerProblem(e *draft.Provider, p *schema.Problem, path str
 	case e.Kind.CredentialKey:
 		c.Failf(field.Child("apiKey"), "required: %s does not start without a credential", e.Kind.Type)
 	default:
-		c.Failf(field.Child("settings"), "%s does not start without the key %q (%s); set it here or in secretRefs", e.Kind.Type, p.Path, p.Want)
+		c.Failf(field.Child("settings"), "%s does not start without the key %q (%s); set the key here or in secretRefs", e.Kind.Type, p.Path, p.Want)
 	}
 }
 
@@ -113,7 +113,7 @@ func (c *checker) unsetKey(e *draft.Provider, p *schema.Problem, path string) {
 		at, what = e.User.Path.Child("apiKey"), "a credential"
 	}
 	variable, _ := envref.Lookalike.First(c.NodeAt(path).Value)
-	c.Failf(at, "required: %s does not start without %s; set it here, or set the variable %s, which the base reads, in spec.secretEnv or spec.workload.overrides.env",
+	c.Failf(at, "required: %s does not start without %s; set the value here, or set the variable %s, which the base reads, in spec.secretEnv or spec.workload.overrides.env",
 		e.Kind.Type, what, variable.Name)
 }
 

@@ -56,7 +56,7 @@ func (c *checker) modelReference(reference release.Reference, setting *yaml.Node
 		}
 	}
 	c.Warnf(c.OriginAt(reference.Path).Path,
-		"no model %q of the provider %q is registered; unless the provider lists it, the server ignores %s or does not start; add the model to spec.resources.models",
+		"no model %q of the provider %q is registered; unless the provider lists the model, the server ignores %s or does not start; add the model to spec.resources.models",
 		model, provider, reference.Path)
 }
 

@@ -23,12 +23,12 @@ func (c *checker) startupModels() {
 		if origin.Path == nil || e == nil || c.hasKey(e) {
 			continue
 		}
-		message := fmt.Sprintf("server release %s queries %s for the model when it starts, and no API key is set", c.Release.Line, id)
+		message := fmt.Sprintf("server release %s queries %s for the model at startup, and no API key is set", c.Release.Line, id)
 		if e.User != nil && e.User.Endpoint != "" {
 			c.Warnf(origin.Path, "%s: the server does not start if the endpoint requires a key; name a Secret in %s", message, e.User.Path.Child("apiKey"))
 			continue
 		}
-		c.Failf(origin.Path, "%s: configure a provider in spec.providers.%s, with its apiKey, and name it as the model's provider", message, draft.APIField(models.API))
+		c.Failf(origin.Path, "%s: configure a provider with an apiKey in spec.providers.%s, and set the field provider of the model to the id of this provider", message, draft.APIField(models.API))
 	}
 }
 

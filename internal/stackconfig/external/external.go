@@ -55,7 +55,7 @@ func Apply(d *draft.Draft, packages map[string]*externalprovider.Package) []Inst
 // wrongAPI reports an error for a provider whose API in the spec differs from the API in its image.
 func wrongAPI(d *draft.Draft, p *intent.ExternalProvider, api string) {
 	if !release.KnownAPI(api) {
-		d.Failf(p.Path, "image %q contains a provider of the API %q, which no server release has: use another image, or correct its %s",
+		d.Failf(p.Path, "image %q contains a provider of the API %q, which no server release has: use another image, or correct the file %s in the image",
 			p.Image, api, externalprovider.File)
 		return
 	}
@@ -120,7 +120,7 @@ func warnOfOverride(d *draft.Draft, e, replaced *draft.Provider) {
 	}
 	d.Warn(draft.Finding{
 		Path: e.External.Path.Child("providerId").String(), Overrides: true,
-		Message: fmt.Sprintf("the external provider %q replaces %s; give it another id to keep both", e.ID, text),
+		Message: fmt.Sprintf("the external provider %q replaces %s; to keep both providers, give the external provider another id", e.ID, text),
 	})
 }
 

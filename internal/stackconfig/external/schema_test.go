@@ -84,7 +84,7 @@ func TestSchema(t *testing.T) {
 		"unknown key that is accepted":        {of(`{}`) + "\nadditionalProperties: true", "a: x", nil},
 		"patterns of keys":                    {of(`{}`) + "\nadditionalProperties: false\npatternProperties: {a: {}}", "a: x", nil},
 		"required":                            {of(`{type: integer}`) + "\nrequired: [k, other]", "{}", []string{"k: required key is missing; its value must be a whole number", "other: required key is missing; its value must be any value"}},
-		"deprecated":                          {of(`{type: integer, deprecated: true}`), "k: 1", []string{"k: is deprecated by the server: it works in this release, but a later release may not have it"}},
+		"deprecated":                          {of(`{type: integer, deprecated: true}`), "k: 1", []string{"k: is deprecated: a later server release might not accept this key"}},
 		"not an object":                       {"type: string", "{}", []string{"no class"}},
 		"an empty schema":                     {"{}", "{}", []string{"no class"}},
 		"a reference":                         {"$ref: '#/$defs/C'\n$defs: {C: {type: object, properties: {k: {type: integer}}}}", "k: x", []string{"k: must be a whole number, found text"}},

@@ -27,7 +27,7 @@ func (c *checks) referenceNeeds() []need {
 			found = append(found, need{
 				path:    c.OriginAt(draft.JoinPath(reference.Path, strings.TrimPrefix(reference.ResourceKey, "."))).Path,
 				at:      reference.Path,
-				message: message + ", or name another one in spec.settings." + reference.Path,
+				message: message + ", or name another model in spec.settings." + reference.Path,
 			})
 		}
 	}
@@ -76,7 +76,7 @@ func (c *checks) modelNeed(api, provider, model string) string {
 		return ""
 	}
 	if host := c.downloadsFrom(e); host != "" {
-		return fmt.Sprintf("the model %q of %s is downloaded from %s when it is first used: provide it with spec.modelFiles.huggingFaceCache", model, provider, host)
+		return fmt.Sprintf("the server downloads the model %q of %s from %s when a client first uses the model: provide the model with spec.modelFiles.huggingFaceCache", model, provider, host)
 	}
 	if host := c.serviceOf(e); host != "" {
 		return fmt.Sprintf("the model %q of %s is served by %s, and requests to the model fail in an offline cluster: give the provider an endpoint that the cluster can reach", model, provider, host)
@@ -95,7 +95,7 @@ func (c *checks) askedNeed(api, provider string) string {
 	if host == "" {
 		return ""
 	}
-	return fmt.Sprintf("server release %s queries %s for the model when it starts, and does not start without a response; "+
+	return fmt.Sprintf("server release %s queries %s for the model at startup, and does not start without a response; "+
 		"in an offline cluster, give the provider %s an endpoint that the cluster can reach, or remove the model",
 		c.Release.Line, host, provider)
 }

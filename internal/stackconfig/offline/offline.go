@@ -238,7 +238,7 @@ func giveFiles(host, otherwise string) string {
 	if host != hub {
 		return "in an offline cluster, " + otherwise
 	}
-	return "provide them with spec.modelFiles.huggingFaceCache, or " + otherwise
+	return "provide the files with spec.modelFiles.huggingFaceCache, or " + otherwise
 }
 
 // tokenizerNeed returns the need for the tokenizer, which the vector stores of some releases load when they start. The
@@ -250,8 +250,8 @@ func (c *checks) tokenizerNeed() []need {
 		return nil
 	}
 	return []need{{path: field.NewPath("spec", "offline"), message: fmt.Sprintf(
-		"the vector stores of server release %s load the tokenizer %s when they start, and the server does not start without it: "+
-			"provide it with spec.modelFiles.tiktokenCache, unless the image has it in the directory that its variable %s specifies", c.Release.Line, name, names.EnvTiktokenCache)}}
+		"the vector stores of server release %s load the tokenizer %s when they start, and the server does not start without the tokenizer: "+
+			"provide the tokenizer with spec.modelFiles.tiktokenCache, unless the image contains the tokenizer in the directory that the variable %s of the image specifies", c.Release.Line, name, names.EnvTiktokenCache)}}
 }
 
 // outsideURL is a URL of the configuration with a host outside the cluster.
@@ -300,5 +300,5 @@ func outsideHost(text string) string {
 
 func (c *checks) outsideNeed(url outsideURL) need {
 	return need{path: c.OriginAt(url.at).Path, at: url.at, message: fmt.Sprintf(
-		"the host %q is outside the cluster: offline, requests to the host fail unless it is in your own network", url.host)}
+		"the host %q is outside the cluster: in an offline cluster, requests to the host fail unless the host is in your own network; use a host that the cluster can reach", url.host)}
 }

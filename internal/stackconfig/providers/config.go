@@ -55,7 +55,7 @@ func (c *configWriter) endpoint() {
 	path := p.Path.Child("endpoint")
 	switch {
 	case c.kind.EndpointKey == "":
-		c.Failf(path, "%s does not accept an endpoint in release %s; its keys are %s", c.kind.Type, c.Release.Line, c.keyNames())
+		c.Failf(path, "%s does not accept an endpoint in release %s; remove the endpoint; keys of this type: %s", c.kind.Type, c.Release.Line, c.keyNames())
 	case c.kind.EndpointParts.Port != "":
 		c.hostAndPort(p.Endpoint, path)
 	default:
@@ -66,7 +66,7 @@ func (c *configWriter) endpoint() {
 		c.put(c.kind.EndpointKey, yamlnode.String(c.kind.Endpoint(p.Endpoint)), path)
 	}
 	if c.kind.EndpointIgnored {
-		c.Ignoredf(path, "%s always calls the public service in server release %s and ignores the endpoint", c.kind.Type, c.Release.Line)
+		c.Ignoredf(path, "%s ignores the endpoint in server release %s, and always calls the public service; remove the endpoint", c.kind.Type, c.Release.Line)
 	}
 }
 
@@ -136,12 +136,12 @@ func (c *configWriter) insteadOfAPIKey() string {
 			secrets = append(secrets, key.Name)
 		}
 	}
-	text := "its keys are " + c.keyNames()
+	text := "remove apiKey; keys of this type: " + c.keyNames()
 	if len(secrets) > 0 {
 		text = "set its secrets in secretRefs: " + strings.Join(secrets, ", ")
 	}
 	if lines := release.LinesWithCredential(c.entry.API, c.kind.Type); len(lines) > 0 {
-		text += "; releases in which it accepts one: " + strings.Join(lines, ", ")
+		text += "; releases in which this type accepts an API key: " + strings.Join(lines, ", ")
 	}
 	return text
 }

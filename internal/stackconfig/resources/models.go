@@ -95,7 +95,7 @@ func (r *registrar) embedding(m *intent.Model) {
 	path := m.Path.Child("metadata", keyEmbeddingDimension)
 	switch value := m.Metadata[keyEmbeddingDimension].(type) {
 	case nil:
-		r.Fail(field.Required(path, "required for an embedding model: the length of its vectors"))
+		r.Fail(field.Required(path, "required for an embedding model; set the key to the length of the vectors"))
 	case json.Number:
 		if n, err := strconv.ParseInt(value.String(), 10, 64); err != nil || n <= 0 {
 			r.Failf(path, "%s is not a whole number greater than 0", value)

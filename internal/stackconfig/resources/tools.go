@@ -26,7 +26,7 @@ func (r *registrar) tool(t *intent.Tool) {
 	if r.firstProvider(apiToolRuntime) == nil {
 		if !r.ignoredWithProviders(apiToolRuntime, t.Path) {
 			r.notFound(field.NewPath("spec", "resources", "tools"), "",
-				"resources.tools requires at least one toolRuntime provider to be configured")
+				"resources.tools requires a provider of the API toolRuntime; add a provider to spec.providers.toolRuntime")
 		}
 		return
 	}

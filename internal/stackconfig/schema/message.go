@@ -27,7 +27,7 @@ func (p *Problem) Message() string {
 	case ConflictingValues:
 		return fmt.Sprintf("the server rejects %s together; change one of them", p.Want)
 	case DeprecatedKey:
-		return "is deprecated by the server: it works in this release, but a later release may not have it"
+		return "is deprecated: a later server release might not accept this key"
 	}
 	return string(p.Kind)
 }

@@ -61,7 +61,7 @@ func (c *connection) part(part Part) (string, error) {
 		return usable(c.host, "the host")
 	case PartHostPlain:
 		if insistsOnTLS(c.sslMode) {
-			return "", fmt.Errorf("the connection string sets sslmode=%s, which the server does not support for this store", c.sslMode)
+			return "", fmt.Errorf("the connection string sets sslmode=%s, which the server does not support for this store; set sslmode=prefer", c.sslMode)
 		}
 		return usable(c.host, "the host")
 	case PartPort:
@@ -155,7 +155,7 @@ func (c *connection) set(name, value string) error {
 	case "application_name", "connect_timeout", "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count":
 		// The server sets its own value, so the parameter is not needed.
 	default:
-		return fmt.Errorf("the connection string has a parameter%s that cannot be passed to the server; remove it", printable(name))
+		return fmt.Errorf("the connection string has a parameter%s that cannot be passed to the server; remove the parameter", printable(name))
 	}
 	return nil
 }

@@ -60,17 +60,17 @@ func TestDeriveErrors(t *testing.T) {
 		{host, "postgresql://db/stack", "the connection string has no user"},
 		{host, "postgresql://me:hidden@db:99999/stack", "the connection string has a port that is not between 1 and 65535"},
 		{host, "postgresql://me:hidden@db/stack?sslmode=hidden", "the connection string has an sslmode that PostgreSQL does not support"},
-		{host, "postgresql://me:hidden@db/stack?sslrootcert=/hidden", `the connection string has a parameter "sslrootcert" that cannot be passed to the server; remove it`},
+		{host, "postgresql://me:hidden@db/stack?sslrootcert=/hidden", `the connection string has a parameter "sslrootcert" that cannot be passed to the server; remove the parameter`},
 		{host, "host=db user=me hidden hidden=1", "the value is not a PostgreSQL connection string; write postgresql://user:password@host:port/database"},
 		{host, "host=db user='hidden", "the connection string has a quote that is not closed"},
-		{host, "host=db user=me hid/den=1", "the connection string has a parameter that cannot be passed to the server; remove it"},
-		{secretvalue.PartHostPlain, "postgresql://me:hidden@db/stack?sslmode=verify-full", "the connection string sets sslmode=verify-full, which the server does not support for this store"},
+		{host, "host=db user=me hid/den=1", "the connection string has a parameter that cannot be passed to the server; remove the parameter"},
+		{secretvalue.PartHostPlain, "postgresql://me:hidden@db/stack?sslmode=verify-full", "the connection string sets sslmode=verify-full, which the server does not support for this store; set sslmode=prefer"},
 		{password, "postgresql://me@db/stack", "the password is empty"},
-		{password, "postgresql://me:12345@db/stack", "the password looks like a number, so the server would convert it and then reject it; use another value"},
-		{secretvalue.PartPasswordEncoded, "postgresql://me:true@db/stack", "the password looks like a boolean, so the server would convert it and then reject it; use another value"},
-		{secretvalue.PartUser, "postgresql://1e5:hidden@db/stack", "the user looks like a number, so the server would convert it and then reject it; use another value"},
-		{secretvalue.PartDB, "postgresql://me:hidden@db/17", "the name of the database looks like a number, so the server would convert it and then reject it; use another value"},
-		{secretvalue.PartEncoded, "17", "the value looks like a number, so the server would convert it and then reject it; use another value"},
+		{password, "postgresql://me:12345@db/stack", "the password looks like a number, so the server converts and then rejects the value; use another value"},
+		{secretvalue.PartPasswordEncoded, "postgresql://me:true@db/stack", "the password looks like a boolean, so the server converts and then rejects the value; use another value"},
+		{secretvalue.PartUser, "postgresql://1e5:hidden@db/stack", "the user looks like a number, so the server converts and then rejects the value; use another value"},
+		{secretvalue.PartDB, "postgresql://me:hidden@db/17", "the name of the database looks like a number, so the server converts and then rejects the value; use another value"},
+		{secretvalue.PartEncoded, "17", "the value looks like a number, so the server converts and then rejects the value; use another value"},
 		{"nonsense", "postgresql://me:hidden@db/stack", `"nonsense" is not a part of a connection string`},
 	} {
 		got, err := secretvalue.Derive(tc.part, tc.value)
@@ -102,8 +102,8 @@ func TestDeriveErrors(t *testing.T) {
 // Each case is the value of a variable with the expected error.
 func TestUsable(t *testing.T) {
 	const (
-		number  = "looks like a number, so the server would convert it and then reject it; use another value"
-		boolean = "looks like a boolean, so the server would convert it and then reject it; use another value"
+		number  = "looks like a number, so the server converts and then rejects the value; use another value"
+		boolean = "looks like a boolean, so the server converts and then rejects the value; use another value"
 		control = "contains a control character; use another value"
 	)
 	for value, want := range map[string]string{

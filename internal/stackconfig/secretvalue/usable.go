@@ -40,9 +40,9 @@ func Usable(value string) error {
 	case strings.ContainsFunc(value, isForbiddenControl):
 		return errors.New("contains a control character; use another value")
 	case strings.EqualFold(value, "true") || strings.EqualFold(value, "false"):
-		return errors.New("looks like a boolean, so the server would convert it and then reject it; use another value")
+		return errors.New("looks like a boolean, so the server converts and then rejects the value; use another value")
 	case IsInteger(trimmed) || IsFloat(trimmed):
-		return errors.New("looks like a number, so the server would convert it and then reject it; use another value")
+		return errors.New("looks like a number, so the server converts and then rejects the value; use another value")
 	case value == "~" || strings.HasPrefix(value, "~/"):
 		return errors.New("begins with ~, which the server replaces with its home directory; use another value")
 	case envref.In(value):
