@@ -85,7 +85,7 @@ externalProviders:
 	pod := env.CreatePod(t, set, corev1.PodStatus{
 		InitContainerStatuses: controllertest.InitContainerStatuses(set, states),
 	})
-	const refused = "the registry requires credentials, or rejects them; add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod my-1-a"
+	const refused = "the registry requires credentials, or rejects the credentials; add a valid pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod my-1-a"
 	pull := fmt.Sprintf("Failed to pull provider image %q: %s", bare, refused)
 	env.WaitForExternalProviders(t, "my", "labelled Installing", "bare Failed: "+pull)
 	controllertest.WaitUntil(t, func() error {

@@ -96,7 +96,7 @@ func TestImagePull(t *testing.T) {
 			"no such image", "example.com/a:1", "ErrImagePull", "rpc error: example.com/a:1: not found",
 			": the registry does not have the image; check the name and the tag of the image",
 		},
-		{"credentials", "example.com/a:1", "ImagePullBackOff", "401 Unauthorized at https://u:pw@example.com", ": the registry requires credentials, or rejects them; add a pull Secret to spec.workload.overrides.imagePullSecrets"},
+		{"credentials", "example.com/a:1", "ImagePullBackOff", "401 Unauthorized at https://u:pw@example.com", ": the registry requires credentials, or rejects the credentials; add a valid pull Secret to spec.workload.overrides.imagePullSecrets"},
 		{"processor", "example.com/a:1", "ErrImagePull", "no match for platform in manifest: not found", ": the image is not built for the node's processor architecture; use an image for this architecture, or select other nodes"},
 		{"name", "Example:::", "InvalidImageName", "could not parse", ": the image reference is not valid; correct the image reference"},
 		{"never", "example.com/a:1", "ErrImageNeverPull", "", ": the image is not on the node, and spec.workload.overrides.imagePullPolicy is Never; load the image onto the node, or remove the field"},

@@ -210,7 +210,7 @@ func movedTag(provider *ExternalProvider, pods []corev1.Pod) string {
 		return ""
 	}
 	slices.Sort(digests)
-	return fmt.Sprintf("the pods run different images under the same name, %s and %s; add the digest of the image that you want to the image reference", digests[0], digests[1])
+	return fmt.Sprintf("the pods run different images under the same name, %s and %s; to select one of these images, add its digest to the image reference", digests[0], digests[1])
 }
 
 // listedOtherwise returns a message if the API or the type that the running server reports for a provider differs from

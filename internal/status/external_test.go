@@ -181,7 +181,7 @@ func phaseCases() map[string]externalCase {
 				after(installing("b", done(), done(), done(), runs()), copied("example.com/first@sha256:b", "example.com/second@sha256:2")),
 				after(served, copied("example.com/first@sha256:a", "example.com/second@sha256:2")),
 			},
-			want: []string{"Ready: the pods run different images under the same name, sha256:a and sha256:b; add the digest of the image that you want to the image reference", "Ready"},
+			want: []string{"Ready: the pods run different images under the same name, sha256:a and sha256:b; to select one of these images, add its digest to the image reference", "Ready"},
 		},
 		"nodes that name images by their configuration": {
 			pods: []corev1.Pod{
@@ -237,7 +237,7 @@ func serverEnds(message string) []corev1.Pod {
 
 const (
 	missing  = "Missing /lls-provider/lls-provider-spec.yaml in image example.com/first:1"
-	refused  = `Failed to pull provider image "example.com/first:1": the registry requires credentials, or rejects them; add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`
+	refused  = `Failed to pull provider image "example.com/first:1": the registry requires credentials, or rejects the credentials; add a valid pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`
 	conflict = "needs numpy>=3, the server has 2.1: add its wheel to the image"
 	inModule = `the server crashes with ImportError in the module "my_org.first" of the provider; see kubectl logs a -c llama-stack --previous`
 )

@@ -120,7 +120,7 @@ func (b *builder) sorted() []File {
 // add adds a file unless the archive would exceed MaxBytes.
 func (b *builder) add(name string, data []byte) {
 	if b.size+len(data) > MaxBytes {
-		b.left = append(b.left, fmt.Sprintf("%s: the archive would have more than %d bytes", name, MaxBytes))
+		b.left = append(b.left, fmt.Sprintf("%s: with this file, the archive would have more than %d bytes", name, MaxBytes))
 		return
 	}
 	b.size += len(data)

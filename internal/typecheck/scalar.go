@@ -85,7 +85,7 @@ func (c *checker) special(value any, typ reflect.Type, path string) (any, bool) 
 	case reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime]():
 		return c.wrong(path, "must be a time such as 2006-01-02T15:04:05Z, got %s", abbreviated(value))
 	default:
-		return c.wrong(path, "must not be %s: see the API reference", kindOf(value))
+		return c.wrong(path, "must not be %s: see the API reference for the accepted values", kindOf(value))
 	}
 }
 

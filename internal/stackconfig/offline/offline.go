@@ -118,7 +118,7 @@ func (c *checks) providerNeeds() []need {
 			loads = append(loads, fmt.Sprintf("%s (%s)", id, host))
 		default:
 			found = append(found, need{path: e.Path(), at: path, message: fmt.Sprintf(
-				"%s downloads files from %s when it first needs them; %s", e.ProviderType, host, giveFiles(host, "remove the provider"))})
+				"%s downloads files from %s when the provider first needs these files; %s", e.ProviderType, host, giveFiles(host, "remove the provider"))})
 		}
 	}
 	return append(found, baseNeeds(calls, loads)...)
@@ -141,12 +141,12 @@ func baseNeeds(calls, loads []string) []need {
 	offline := field.NewPath("spec", "offline")
 	if len(calls) > 0 {
 		found = append(found, need{path: offline, message: fmt.Sprintf(
-			"providers of the base call public services that an offline cluster cannot reach: %s; disable these providers in spec.disabled, or configure your own endpoint for them",
+			"providers of the base call public services that an offline cluster cannot reach: %s; disable these providers in spec.disabled, or configure your own endpoints for these providers",
 			draft.Listed(calls))})
 	}
 	if len(loads) > 0 {
 		found = append(found, need{path: offline, message: fmt.Sprintf(
-			"providers of the base download files when they first need them: %s; provide the files of huggingface.co with spec.modelFiles.huggingFaceCache, or disable the providers in spec.disabled",
+			"providers of the base download files when the providers first need these files: %s; provide the files of huggingface.co with spec.modelFiles.huggingFaceCache, or disable the providers in spec.disabled",
 			draft.Listed(loads))})
 	}
 	return found

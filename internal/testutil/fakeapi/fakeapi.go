@@ -98,7 +98,7 @@ func (s *Server) PutList(t *testing.T, path, apiVersion, kind string, items ...a
 func (s *Server) Deny(path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.answers[path] = refusal(http.StatusForbidden, "Forbidden", "forbidden: User me may not")
+	s.answers[path] = refusal(http.StatusForbidden, "Forbidden", "forbidden: the user cannot get this path")
 }
 
 // Forward forwards the ports of a pod, named namespace/name, to an address.
