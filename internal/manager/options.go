@@ -114,8 +114,8 @@ func (o *Options) bindServers(flags *pflag.FlagSet) {
 	flags.StringVar(&o.WebhookBindAddress, "webhook-bind-address", ":9443",
 		`address to serve the conversion and validation webhooks on; "0" disables the webhooks`)
 	flags.StringVar(&o.WebhookCertPath, "webhook-cert-path", "",
-		"folder with tls.crt and tls.key for the webhooks (default: the operator creates a certificate and registers its "+
-			"authority)")
+		"folder with tls.crt and tls.key for the webhooks (default: the operator creates a certificate and registers the "+
+			"authority of this certificate)")
 	flags.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", ":8081",
 		"address to serve /healthz and /readyz on")
 }
@@ -173,7 +173,7 @@ func (o *Options) check() error {
 	if o.RetryPeriod <= 0 || o.LeaseDuration <= o.RenewDeadline ||
 		float64(o.RenewDeadline) <= leaderelection.JitterFactor*float64(o.RetryPeriod) {
 		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration %v must be longer than --leader-elect-renew-deadline "+
-			"%v, which must be longer than %v times --leader-elect-retry-period %v",
+			"%v, which must be longer than %v times --leader-elect-retry-period %v, which must be positive",
 			o.LeaseDuration, o.RenewDeadline, leaderelection.JitterFactor, o.RetryPeriod))
 	}
 	return errors.Join(errs...)

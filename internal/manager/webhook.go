@@ -99,7 +99,7 @@ func splitAddress(address string) (host string, port int, err error) {
 		port, err = strconv.Atoi(text)
 	}
 	if err != nil || port < 1 || port > 65535 {
-		return "", 0, fmt.Errorf("--webhook-bind-address %q: must be host:port or :port, or %q to disable the webhooks", address, notServed)
+		return "", 0, fmt.Errorf("--webhook-bind-address %q: must be host:port or :port with a port from 1 to 65535, or %q to disable the webhooks", address, notServed)
 	}
 	return host, port, nil
 }

@@ -61,16 +61,16 @@ func (r *remarks) ofObject(object map[string]any) {
 		r.annotation(names.AnnotationCompat, compatComment(object))
 	}
 	for name, comment := range map[string]string{
-		names.AnnotationContainerName: "This annotation contains the name of the server's container. It replaces the " +
-			"v1alpha1 field spec.server.containerSpec.name.",
-		names.AnnotationUserConfigNamespace: "This annotation contains the namespace of the ConfigMap in overrideConfig. It " +
-			"replaces the v1alpha1 field spec.server.userConfig.configMapNamespace. The operator reads that ConfigMap only if " +
-			"its annotation " +
-			names.AnnotationAllowNamespaces + " contains the namespace of this stack.",
-		names.AnnotationCABundleNamespace: "This annotation contains the namespace of the ConfigMap in caBundle. It replaces " +
-			"the v1alpha1 field spec.server.tlsConfig.caBundle.configMapNamespace. The operator reads that ConfigMap only if " +
-			"its annotation " +
-			names.AnnotationAllowNamespaces + " contains the namespace of this stack.",
+		names.AnnotationContainerName: "This annotation contains the name of the server's container. The annotation " +
+			"replaces the v1alpha1 field spec.server.containerSpec.name.",
+		names.AnnotationUserConfigNamespace: "This annotation contains the namespace of the ConfigMap in overrideConfig. The " +
+			"annotation replaces the v1alpha1 field spec.server.userConfig.configMapNamespace. The operator reads that " +
+			"ConfigMap only if the annotation " +
+			names.AnnotationAllowNamespaces + " of the ConfigMap contains the namespace of this stack.",
+		names.AnnotationCABundleNamespace: "This annotation contains the namespace of the ConfigMap in caBundle. The annotation " +
+			"replaces the v1alpha1 field spec.server.tlsConfig.caBundle.configMapNamespace. The operator reads that ConfigMap " +
+			"only if the annotation " +
+			names.AnnotationAllowNamespaces + " of the ConfigMap contains the namespace of this stack.",
 	} {
 		if given[name] != nil {
 			r.annotation(name, comment)
@@ -111,7 +111,7 @@ func (r *remarks) ofConversionData(object map[string]any) {
 	default:
 		r.annotation(names.AnnotationConversionData, "This annotation contains the v1alpha1 form of values that v1alpha2 "+
 			"writes differently: "+carried+
-			". Only clients that read the stack as v1alpha1 need this annotation. You may remove it.")
+			". Only clients that read the stack as v1alpha1 need this annotation. You can remove the annotation if you have no such clients.")
 	}
 }
 
@@ -261,7 +261,7 @@ func not(applies func(map[string]any) bool) func(map[string]any) bool {
 }
 
 var habits = []habit{
-	{text: "The stack has no Service, because it sets neither a port nor variables.", applies: func(hub map[string]any) bool {
+	{text: "The stack has no Service, because its spec sets neither a port nor environment variables.", applies: func(hub map[string]any) bool {
 		overrides, _ := child(hub, "spec", "workload", "overrides")
 		variables, _ := overrides["env"].([]any)
 		return !has("spec", "networking", "port")(hub) && len(variables) == 0
@@ -270,7 +270,7 @@ var habits = []habit{
 	{text: "The server stores its data on the volume, in the directory that the image uses.", applies: has("spec", "workload",
 		"storage")},
 	{text: "LLAMA_STACK_CONFIG is /etc/llama-stack/config.yaml."},
-	{text: "All keys of the ConfigMap in overrideConfig are mounted at /etc/llama-stack.", applies: has("spec",
+	{text: "The operator mounts all keys of the ConfigMap in overrideConfig at /etc/llama-stack.", applies: has("spec",
 		"overrideConfig")},
 	{text: "The container requests 1Gi of memory and one CPU for each worker, unless spec.workload.resources sets other " +
 		"values.", applies: func(hub map[string]any) bool {

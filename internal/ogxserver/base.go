@@ -47,17 +47,17 @@ func (c *conversion) disabled() {
 	}
 	if len(replaced) > 0 {
 		c.note("The providers that an OGXServer has for an API replace all of the distribution's providers for that API. "+
-			"In a stack, both are available, so this list disables the distribution's providers. "+
-			"To use one of them, remove it from the list.", "spec", "disabled")
+			"In a stack, the distribution's providers also remain available, so this list disables them. "+
+			"To use one of the distribution's providers, remove that provider from the list.", "spec", "disabled")
 	}
 }
 
 // baseUnknown warns that the user must disable providers of the base if the base is not known.
 func (c *conversion) baseUnknown() {
 	if len(c.taken) > 0 {
-		c.differs("The providers that an OGXServer has for an API replace all providers that the base has for that API. "+
-			"In a stack, the providers of the base with other ids remain. "+
-			"Disable them in spec.disabled, for example with the entry inference/openai.", "spec", "providers")
+		c.differs("The providers that an OGXServer has for an API replace all providers that the base configuration has for that API. "+
+			"In a stack, the providers of the base configuration that have other ids remain. "+
+			"Disable these providers in spec.disabled, for example with the entry inference/openai.", "spec", "providers")
 	}
 }
 
@@ -108,10 +108,10 @@ func (c *conversion) models() {
 func (c *conversion) defaultProvider(model map[string]any, at ...string) {
 	ids := c.taken["inference"]
 	if len(ids) == 0 {
-		c.differs("Without a provider, this model is assigned to the first provider of the base. "+
-			"In an OGXServer, it is assigned to the alphabetically first provider. Set the provider.", append(at, "name")...)
+		c.differs("This model has no provider. A stack assigns such a model to the first provider of the base configuration, "+
+			"and an OGXServer assigns it to the alphabetically first provider. Set the provider of the model.", append(at, "name")...)
 		return
 	}
 	model["provider"] = slices.Min(ids)
-	c.note("Without a provider, a model of an OGXServer is assigned to the alphabetically first provider.", append(at, "provider")...)
+	c.note("An OGXServer assigns a model without a provider to the alphabetically first provider.", append(at, "provider")...)
 }

@@ -164,7 +164,7 @@ func (c *conversion) configMaps() {
 		c.move(field+".key", field+".key")
 	}
 	if c.get("spec.overrideConfig") != nil {
-		c.note("This is the complete configuration of the server. It is mounted as /etc/llama-stack/config.yaml, and not below /etc/ogx.",
+		c.note("This is the complete configuration of the server. The operator mounts it as /etc/llama-stack/config.yaml, and not below /etc/ogx.",
 			"spec", "overrideConfig")
 	}
 }

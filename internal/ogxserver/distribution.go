@@ -80,6 +80,6 @@ func (c *conversion) otherImage(name string) {
 	if bare == "" || strings.TrimSuffix(bare, ":latest") == repository+name {
 		return
 	}
-	c.differs(fmt.Sprintf("The OGXServer ran the image %q. Set it as image instead of name and version, "+
-		"or add it to image-overrides in the operator's ConfigMap.", runs), "spec", "distribution", "name")
+	c.differs(fmt.Sprintf("The OGXServer ran the image %q. Set spec.distribution.image to this image instead of setting name and version, "+
+		"or add the image to image-overrides in the operator's ConfigMap.", runs), "spec", "distribution", "name")
 }

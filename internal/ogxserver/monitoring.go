@@ -14,13 +14,13 @@ const metricsPort = "9464"
 func (c *conversion) monitoring() {
 	const field = "spec.monitoring"
 	if c.get(field+".enabled") == false {
-		c.needless(field, "it is not enabled, and the server of a stack does not serve metrics either unless you enable them")
+		c.needless(field, "monitoring is not enabled, and the server of a stack serves metrics only if you enable them")
 		return
 	}
 	const scrape = "create a PodMonitor or ServiceMonitor, and alerts"
 	if c.get(field) == nil {
 		c.leaveOut(field, "an OGXServer without this field serves metrics on port "+metricsPort+" and has a ServiceMonitor and a PrometheusRule; "+
-			"a stack does not: set OGX_METRICS_ENDPOINT_ENABLED to 1 and OGX_METRICS_HOST to 0.0.0.0 in spec.workload.overrides.env, and "+scrape)
+			"a stack does neither: set OGX_METRICS_ENDPOINT_ENABLED to 1 and OGX_METRICS_HOST to 0.0.0.0 in spec.workload.overrides.env, and "+scrape)
 		return
 	}
 	port := c.metrics(field)

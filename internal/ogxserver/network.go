@@ -52,8 +52,8 @@ func (c *conversion) expose() {
 	}
 	if enabled {
 		c.differs("The Ingress of an OGXServer has no host name, even if the spec of the OGXServer "+
-			"sets hostname, and accepts requests for all host names. The Ingress of this stack has one: hostname, or a "+
-			"generated name, which status.routeURL shows.", place...)
+			"sets hostname, and accepts requests for all host names. The Ingress of this stack has one host name: the "+
+			"value of hostname, or a generated name. status.routeURL shows this name.", place...)
 	}
 }
 
@@ -88,7 +88,7 @@ func (c *conversion) trust() {
 // identity reports that a stack has no field for the client certificate of the server in outgoing calls.
 func (c *conversion) identity() {
 	if c.get("spec.tls.identity") != nil {
-		c.leaveOut("spec.tls.identity", "a stack has no field for it, and the ogx-k8s-operator ignores it: "+
+		c.leaveOut("spec.tls.identity", "a stack has no field for a client certificate, and the ogx-k8s-operator ignores this field: "+
 			"mount the certificate and the key with spec.workload.overrides.volumes and volumeMounts, "+
 			"and set the files in settings.network.tls of the provider (client_cert, client_key)")
 	}

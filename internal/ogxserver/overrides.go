@@ -44,8 +44,8 @@ func (c *conversion) ownPaths() {
 			continue
 		}
 		c.differs("This field contains "+string(ownNames.Find(data))+", which the pods of a stack do not have. "+
-			"The configuration is /etc/llama-stack/config.yaml, in the variable LLAMA_STACK_CONFIG, "+
-			"and the number of workers is in LLS_WORKERS.", path(field)...)
+			"The variable LLAMA_STACK_CONFIG contains the path of the configuration, /etc/llama-stack/config.yaml, "+
+			"and LLS_WORKERS contains the number of workers. Use these variables instead.", path(field)...)
 	}
 }
 

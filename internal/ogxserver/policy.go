@@ -10,14 +10,14 @@ func (c *conversion) policy() {
 	const field = "spec.network.policy"
 	place := []string{"spec", "networking", "allowedFrom"}
 	if enabled := c.get(field + ".enabled"); enabled == false {
-		c.needless(field, "it is not enabled, and without spec.networking.allowedFrom a stack has no NetworkPolicy either, unless the operator's ConfigMap enables one for every stack")
+		c.needless(field, "the policy is not enabled, and a stack without spec.networking.allowedFrom has no NetworkPolicy either, unless the operator's ConfigMap enables one for every stack")
 		return
 	}
 	c.put(map[string]any{}, place...)
 	c.went(path(field), place)
 	c.policyTypes(field)
-	c.note("By default, an OGXServer has a NetworkPolicy that allows its own namespace, the operator's namespace, "+
-		"and the listed ones. Without allowedFrom, a stack has no NetworkPolicy.", place...)
+	c.note("By default, an OGXServer has a NetworkPolicy that allows the server's own namespace, the operator's namespace, "+
+		"and the listed namespaces. Without allowedFrom, a stack has no NetworkPolicy.", place...)
 	if rules, _ := c.get(field + ".ingress").([]any); len(rules) > 0 {
 		c.differs("The NetworkPolicy of a stack always allows the stack's own namespace and the operator's namespace. "+
 			"The ogx-k8s-operator allows only the peers in the rules of spec.network.policy.ingress.", place...)

@@ -164,7 +164,7 @@ func (w *writer) index(given, settings map[string]any) {
 			continue
 		}
 		if settings["vector_index"] != nil {
-			w.leaveOut(fieldPath(slices.Concat(w.from, from, []string{kind.field})), "a provider has only one index, and another one is set; remove one of them")
+			w.leaveOut(fieldPath(slices.Concat(w.from, from, []string{kind.field})), "a provider can have only one vector index, but vectorIndex sets several; keep one of them")
 			continue
 		}
 		index, _ := w.setting(kind.field, given[kind.field], append(from, kind.field), to).(map[string]any)

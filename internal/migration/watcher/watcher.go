@@ -163,8 +163,8 @@ func (w *Watcher) run(ctx context.Context) time.Duration {
 		w.logProblem(ctx, err)
 		return w.retry()
 	case result.Failed > 0:
-		logger.Info("Some stored objects could not be migrated; all others are migrated, and the operator tries the failed "+
-			"ones again", append(counts(result.Progress), "objects", result.FailedObjects())...)
+		logger.Info("The migration of some stored objects failed; the operator migrated all others, and tries the failed "+
+			"objects again", append(counts(result.Progress), "objects", result.FailedObjects())...)
 		w.retry = retries.DelayFunc()
 		return w.revisit()
 	default:
@@ -179,7 +179,7 @@ func (w *Watcher) run(ctx context.Context) time.Duration {
 // logProblem logs the first of several consecutive problems.
 func (w *Watcher) logProblem(ctx context.Context, err error) {
 	if !w.logged {
-		log.FromContext(ctx).Info("Stored objects cannot be migrated now; trying again until the migration succeeds",
+		log.FromContext(ctx).Info("The operator cannot migrate stored objects now, and tries again until the migration succeeds",
 			"reason", err.Error())
 		w.logged = true
 	}

@@ -149,7 +149,7 @@ func TestWatcher(t *testing.T) {
 	c.MakeStacks(t, count)
 	webhook.Down.Store(true)
 	c.Install(t, upgrade.Today(t, webhook))
-	const waits = "Stored objects cannot be migrated now"
+	const waits = "The operator cannot migrate stored objects now"
 	testutil.Eventually(t, "the operator to report that it waits",
 		func() (bool, error) { return strings.Contains(o.log.String(), waits), nil })
 	if got := shown(t)["complete"]; got != 0 {
