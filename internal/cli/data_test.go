@@ -32,7 +32,7 @@ func TestValidatePrevious(t *testing.T) {
 		"data is left behind":               {stack(on07), stack(on07redis), nil, 0, []string{stays, "ok: standard input: demo"}, "error"},
 		"data is left behind, --strict":     {stack(on07), stack(on07redis), []string{"--strict"}, 1, []string{stays, "1 of 1 stacks are invalid"}, "ok:"},
 		"the rollout waits for a decision":  {stack(on03), stack(on07), nil, 1, []string{"error: standard input: demo: " + waits, "1 of 1 stacks are invalid"}, "ok:"},
-		"the annotation names unknown data": {stack(on03), accepting(on07, "faiss"), nil, 1, []string{`contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`}, "ok:"},
+		"the annotation names unknown data": {stack(on03), accepting(on07, "faiss"), nil, 1, []string{`contains "faiss", which does not name any of the lost data; set the annotation to "vector_io/faiss"`}, "ok:"},
 		"the annotation accepts the loss": {
 			stack(on03), accepting(on07, "vector_io/faiss"), nil, 0,
 			[]string{"warning: standard input: demo: " + waits, "ok: standard input: demo"},
@@ -103,11 +103,11 @@ func TestUpgradeCheckReportsData(t *testing.T) {
 	}
 	contains(t, accepted.out, "demo: 0.3 to 0.7: starts\n", "\ndata that is left behind: 1\n")
 	asJSON := run(t, stack(on07), "upgrade-check", "-f", "-", "--to", "1.0", "-o", "json")
-	contains(t, asJSON.out, `"leftBehind": [`, "the data of batches, prompts is in another kind of store in this release")
+	contains(t, asJSON.out, `"leftBehind": [`, "this release stores the data of batches, prompts in another kind of store")
 	required := run(t, stack(`{distribution: {name: starter, version: "0.7", baseProviders: Required}, workload: {storage: {}}, `+
 		`disabled: [safety/*], providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}, responses: {provider: builtin}}}`),
 		"upgrade-check", "-f", "-", "--to", "1.0")
-	contains(t, required.out, "demo: 0.7 to 1.0: starts\n", "the data of prompts is in another kind of store in this release")
+	contains(t, required.out, "demo: 0.7 to 1.0: starts\n", "this release stores the data of prompts in another kind of store")
 	if strings.Contains(required.out, "data of batches") {
 		t.Errorf("the output reports data that the stack does not have:\n%s", required.out)
 	}

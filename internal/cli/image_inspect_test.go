@@ -104,7 +104,7 @@ func TestImageInspectRefuses(t *testing.T) {
 		"valid": {fits, []string{"--insecure"}, 0, "fits release 0.7"},
 		"insecure in the operator's configuration": {fits, []string{"--operator-config", operator(insecure)}, 0, "fits release 0.7"},
 		"mirror": {"docker.io/library/own:0.7.3", []string{"--operator-config", operator(fmt.Sprintf("{%s, rewrite: {docker.io/library/own: %s/team/own-1}}", insecure, server.host))}, 0, "fits release 0.7"},
-		"registry is not insecure in the operator's configuration": {fits, []string{"--operator-config", operator("insecure: []")}, 1, "list the registry under registries.insecure to allow it; for this command, set --insecure"},
+		"registry is not insecure in the operator's configuration": {fits, []string{"--operator-config", operator("insecure: []")}, 1, "ask an administrator to list the registry under registries.insecure; for this command, set --insecure"},
 		"registry not allowed": {fits, []string{
 			"--operator-config",
 			operator(fmt.Sprintf("{%s, allow: [quay.io]}", insecure)),

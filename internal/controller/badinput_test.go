@@ -35,7 +35,7 @@ func TestBadCertificateOfARunningStack(t *testing.T) {
 		name, message string
 		bad           *corev1.Secret
 	}{
-		{"wrong type", `has the type "Opaque"; a Secret with a certificate must have the type kubernetes.io/tls`, opaque},
+		{"wrong type", `has the type "Opaque"; create the Secret again with the type kubernetes.io/tls`, opaque},
 		{"key of another certificate", "has a certificate and a key that do not match; create the Secret again from a certificate and its private key", controllertest.NewMismatchedTLSSecret(t, "cert")},
 		{
 			"expired",

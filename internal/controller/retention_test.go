@@ -137,7 +137,7 @@ func TestDataLossIsAccepted(t *testing.T) {
 	acceptDataLoss(t, env, "faiss")
 	controllertest.WaitUntil(t, func() error {
 		return env.CheckCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted, message+
-			`; the annotation llamastack.io/accept-data-loss contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`)
+			`; the annotation llamastack.io/accept-data-loss contains "faiss", which does not name any of the lost data; set the annotation to "vector_io/faiss"`)
 	})
 	env.CheckDeploymentUnchanged(t, before)
 

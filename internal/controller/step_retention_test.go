@@ -55,7 +55,7 @@ func TestRetentionOfData(t *testing.T) {
 		},
 		"already reported": {runs: onVolume, spec: onRedis, told: true, left: left},
 		"data loss":        {runs: older, spec: newer, failure: waits(lost)},
-		"data loss, the annotation names other data": {runs: older, spec: newer, accepts: "faiss", failure: waits(lost + `; the annotation llamastack.io/accept-data-loss contains "faiss", which does not name any of the lost data; set it to "vector_io/faiss"`)},
+		"data loss, the annotation names other data": {runs: older, spec: newer, accepts: "faiss", failure: waits(lost + `; the annotation llamastack.io/accept-data-loss contains "faiss", which does not name any of the lost data; set the annotation to "vector_io/faiss"`)},
 		"accepted data loss": {
 			runs: older, spec: newer, accepts: "registry, vector_io/faiss", left: lost[:60],
 			event: "Warning DataLeftBehind " + lost[:60],

@@ -56,7 +56,7 @@ func (d *definition) check(version string) error {
 			"apply the CustomResourceDefinition of this operator", strings.Join(d.served, ", "), version)
 	case !d.converts && !slices.Equal(d.stored, []string{version}):
 		return errors.New("the CustomResourceDefinition has no conversion webhook, so objects would lose the fields " +
-			"that the other version does not have; install the operator with its webhooks first")
+			"that exist only in the other version; install the operator with its webhooks first")
 	default:
 		return nil
 	}

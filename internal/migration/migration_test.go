@@ -334,7 +334,7 @@ func TestVersionsThatCannotBeStored(t *testing.T) {
 	today.Spec.Conversion = nil
 	c.Install(t, today)
 	const lossy = "the CustomResourceDefinition has no conversion webhook, so objects would lose the fields " +
-		"that the other version does not have; install the operator with its webhooks first"
+		"that exist only in the other version; install the operator with its webhooks first"
 	if _, err := m.Run(t.Context()); err == nil || err.Error() != lossy {
 		t.Errorf("got %v, want %s", err, lossy)
 	}

@@ -144,10 +144,10 @@ func TestWarningsOnTheRelease(t *testing.T) {
 	for name, tc := range map[string]struct{ distribution, want string }{
 		"known":        {"distribution: {name: starter}\n", ""},
 		"known by tag": {"distribution: {image: \"example.com/mine:0.7.3\"}\n", ""},
-		"near":         {"distribution: {image: \"example.com/mine:0.7.99\"}\n", "server release 0.7.99 is configured with the data of release 0.7.3"},
+		"near":         {"distribution: {image: \"example.com/mine:0.7.99\"}\n", "the operator has no data of server release 0.7.99, and configures the server with the data of release 0.7.3"},
 		"unknown": {
 			"distribution: {image: \"example.com/mine:latest\"}\n",
-			`the server release of image "example.com/mine:latest" is unknown; the server is configured as release 0.7`,
+			`the server release of image "example.com/mine:latest" is unknown, so the operator configures the server as release 0.7`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

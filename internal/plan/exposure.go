@@ -22,7 +22,7 @@ func (p *Plan) exposureWarnings() {
 	case !p.ServesTLS:
 	case ingress && !ingresscontroller.SupportsBackendTLS(class):
 		p.warn(path, "the server uses HTTPS, and the operator has no annotation that configures this for the controller of ingress class %q: "+
-			"set the controller's annotation under annotations", class)
+			"set the annotation of this controller in spec.networking.expose.annotations", class)
 	case ingress && ingresscontroller.VerifiesBackendTLS(class):
 		p.warn(path, "the server uses HTTPS, and Traefik verifies its certificate: create a ServersTransport of traefik.io/v1alpha1 in namespace %q, "+
 			"with a name in the certificate as serverName, and in rootCAs a Secret that contains the authority's certificate under %s; then run "+

@@ -25,12 +25,12 @@ func (p *Plan) tagWarning(in Input) {
 	case p.refusesPlainHTTP(in):
 		needs = "an argument to serve plain HTTP"
 	case p.input.Config != nil && runtime.ConfigVariable == "" && !p.input.Launcher:
-		needs = "a command that reads its configuration"
+		needs = "a command that reads the mounted configuration"
 	}
 	if needs == "" || intent.OwnCommand(&in.Object.Spec) {
 		return
 	}
-	p.warn("spec.distribution", "only the tag of image %q indicates that it contains release %s, which needs %s: the container is left as "+
-		"the image defines it; if the tag is correct, add the label io.llamastack.server.version to the image, otherwise use another tag",
+	p.warn("spec.distribution", "only the tag of image %q indicates that the image contains release %s, which needs %s: the operator does not "+
+		"set this in the container; if the tag is correct, add the label io.llamastack.server.version to the image, otherwise use another tag",
 		resolved.Image, resolved.Release.Line, needs)
 }

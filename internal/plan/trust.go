@@ -81,7 +81,7 @@ func (t *Trust) readOwn(
 	for _, key := range use.Keys {
 		for _, problem := range left[key] {
 			t.Warnings = append(t.Warnings, stackconfig.Finding{Path: use.Path, Message: fmt.Sprintf(
-				"key %q of ConfigMap %q: %s: this entry is ignored", key, use.Name, problem)})
+				"key %q of ConfigMap %q: %s: the operator ignores this entry", key, use.Name, problem)})
 		}
 		for _, problem := range problems[key] {
 			unusable = append(unusable, UnusableKey{Use: use, Key: key, Problem: problem})
@@ -140,6 +140,6 @@ func contentOf(
 func takenHere(stack *v1alpha2.LlamaStackDistribution, asked intent.ConfigMapUse) stackconfig.Finding {
 	return stackconfig.Finding{Path: asked.Path, Message: fmt.Sprintf(
 		"ConfigMap %q in namespace %q does not exist, the operator has no access to it, or its annotation %s does not name %q: "+
-			"the ConfigMap with that name in namespace %q is used; remove configMapNamespace from the spec, or ask the owner of the other ConfigMap to set the annotation",
+			"the operator uses the ConfigMap with that name in namespace %q; remove configMapNamespace from the spec, or ask the owner of the other ConfigMap to set the annotation",
 		asked.Name, asked.Namespace, names.AnnotationAllowNamespaces, stack.Namespace, stack.Namespace)}
 }

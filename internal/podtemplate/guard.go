@@ -84,7 +84,7 @@ func imageless(after map[string]any, server string, path *field.Path) field.Erro
 		name, _ := object["name"].(string)
 		if image, _ := object["image"].(string); image == "" && name != server {
 			errs = append(errs, field.Required(path.Key(name).Child("image"), fmt.Sprintf(
-				"required: %q is a separate container; use the name %q to change the server's container, or set an image for this one",
+				"required: %q is a separate container; use the name %q to change the server's container, or set an image for this container",
 				name, server)))
 		}
 	}
@@ -111,7 +111,7 @@ func guardVolumes(before, after map[string]any, path *field.Path) field.ErrorLis
 		now := find(items(after, "spec", "volumes"), "name", volume.name)
 		switch {
 		case was != nil && now == nil:
-			errs = append(errs, field.Forbidden(path.Key(volume.name), "belongs to the operator and cannot be removed"))
+			errs = append(errs, field.Forbidden(path.Key(volume.name), "belongs to the operator and cannot be removed: remove the $patch directive"))
 		case volume.mountPath != "" && !reflect.DeepEqual(was, now):
 			errs = append(errs, field.Forbidden(path.Key(volume.name),
 				"belongs to the operator and cannot be changed: give your volume another name"))

@@ -211,7 +211,7 @@ var refusalCases = map[string]struct{ patch, want string }{
 	"a misspelt container": {
 		`{spec: {containers: [{name: lama-stack, resources: {limits: {cpu: 1}}}]}}`,
 		`podTemplate.spec.containers[lama-stack].image: required: "lama-stack" is a separate container; ` +
-			`use the name "llama-stack" to change the server's container, or set an image for this one`,
+			`use the name "llama-stack" to change the server's container, or set an image for this container`,
 	},
 	"an init container without an image": {
 		`{spec: {initContainers: [{name: prepare}]}}`,
@@ -260,7 +260,7 @@ var refusalCases = map[string]struct{ patch, want string }{
 	},
 	"a volume of the operator": {
 		`{spec: {volumes: [{name: lls-storage, $patch: delete}]}}`,
-		"podTemplate.spec.volumes[lls-storage]: belongs to the operator and cannot be removed",
+		"podTemplate.spec.volumes[lls-storage]: belongs to the operator and cannot be removed: remove the $patch directive",
 	},
 	"the volume of the configuration": {
 		`{spec: {volumes: [{name: user-config, configMap: {name: mine}}]}}`,
@@ -272,10 +272,10 @@ var refusalCases = map[string]struct{ patch, want string }{
 	},
 	"the whole spec": {
 		`{spec: {$patch: replace, containers: [{name: llama-stack, image: server:1}]}}`,
-		"podTemplate.spec.volumes[lls-storage]: belongs to the operator and cannot be removed\n" +
-			"podTemplate.spec.volumes[lls-tmp]: belongs to the operator and cannot be removed\n" +
-			"podTemplate.spec.volumes[model-files]: belongs to the operator and cannot be removed\n" +
-			"podTemplate.spec.volumes[user-config]: belongs to the operator and cannot be removed\n" +
+		"podTemplate.spec.volumes[lls-storage]: belongs to the operator and cannot be removed: remove the $patch directive\n" +
+			"podTemplate.spec.volumes[lls-tmp]: belongs to the operator and cannot be removed: remove the $patch directive\n" +
+			"podTemplate.spec.volumes[model-files]: belongs to the operator and cannot be removed: remove the $patch directive\n" +
+			"podTemplate.spec.volumes[user-config]: belongs to the operator and cannot be removed: remove the $patch directive\n" +
 			`podTemplate.spec.containers[llama-stack].volumeMounts[/etc/llama-stack]: is the path at which the operator mounts volume "user-config": use another path`,
 	},
 }

@@ -54,7 +54,7 @@ func baseConfigMap(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	}
 	if size := len(in.Base.Data); size > MaxBase {
 		return nil, &TooLargeError{
-			What: "base configuration", Size: size, Limit: MaxBase, Remedy: "remove comments or unused sections",
+			What: "base configuration", Size: size, Limit: MaxBase, Remedy: "remove comments or unused sections from the base configuration",
 		}
 	}
 	return immutable(in, in.Base.ConfigMapName, names.ConfigFile, names.ConfigKindBase, in.Base.Data), nil

@@ -65,7 +65,7 @@ func TestTooLarge(t *testing.T) {
 	}{
 		"base": {
 			func(in *render.Input) { in.Base.Data = make([]byte, render.MaxBase+1) },
-			"the base configuration has 786433 bytes, but the limit is 786432 bytes; remove comments or unused sections",
+			"the base configuration has 786433 bytes, but the limit is 786432 bytes; remove comments or unused sections from the base configuration",
 		},
 		"generated": {
 			func(in *render.Input) { in.Config.Data = make([]byte, render.MaxConfig+1) },

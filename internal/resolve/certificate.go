@@ -20,7 +20,7 @@ import (
 // error does not contain the Secret's data.
 func checkCertificate(secret *corev1.Secret, now time.Time) error {
 	if secret.Type != corev1.SecretTypeTLS {
-		return fmt.Errorf("has the type %q; a Secret with a certificate must have the type %s", secret.Type, corev1.SecretTypeTLS)
+		return fmt.Errorf("has the type %q; create the Secret again with the type %s", secret.Type, corev1.SecretTypeTLS)
 	}
 	certificate, key := secret.Data[names.TLSCertificate], secret.Data[names.TLSKey]
 	if len(certificate) == 0 || len(key) == 0 {
@@ -48,11 +48,11 @@ func checkCertificate(secret *corev1.Secret, now time.Time) error {
 func parseCertificate(data []byte) (*x509.Certificate, error) {
 	block := findPEM(data, func(kind string) bool { return kind == "CERTIFICATE" })
 	if block == nil {
-		return nil, fmt.Errorf("has no certificate in PEM form under %s", names.TLSCertificate)
+		return nil, fmt.Errorf("has no certificate in PEM form under %s; store the certificate in PEM form", names.TLSCertificate)
 	}
 	certificate, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
-		return nil, fmt.Errorf("has an invalid certificate under %s", names.TLSCertificate)
+		return nil, fmt.Errorf("has an invalid certificate under %s; replace the certificate", names.TLSCertificate)
 	}
 	return certificate, nil
 }
@@ -63,15 +63,15 @@ func checkKey(data []byte) error {
 	block := findPEM(data, func(kind string) bool { return strings.HasSuffix(kind, "PRIVATE KEY") })
 	switch {
 	case block == nil:
-		return fmt.Errorf("has no private key in PEM form under %s", names.TLSKey)
+		return fmt.Errorf("has no private key in PEM form under %s; store the private key in PEM form", names.TLSKey)
 	case block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "":
-		return fmt.Errorf("has a private key with a passphrase under %s; the server requires a key without a passphrase", names.TLSKey)
+		return fmt.Errorf("has a private key with a passphrase under %s; store the private key without the passphrase", names.TLSKey)
 	}
 	_, pkcs1 := x509.ParsePKCS1PrivateKey(block.Bytes)
 	_, pkcs8 := x509.ParsePKCS8PrivateKey(block.Bytes)
 	_, ec := x509.ParseECPrivateKey(block.Bytes)
 	if pkcs1 != nil && pkcs8 != nil && ec != nil {
-		return fmt.Errorf("has an invalid private key under %s", names.TLSKey)
+		return fmt.Errorf("has an invalid private key under %s; replace the private key", names.TLSKey)
 	}
 	return nil
 }

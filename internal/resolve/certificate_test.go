@@ -59,7 +59,7 @@ func TestCertificates(t *testing.T) {
 		"a key after its EC parameters": {data: pair(certificate, append(block("EC PARAMETERS", "x"), key...))},
 		"another type of Secret": {
 			corev1.SecretTypeOpaque, pair(certificate, key), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has the type "Opaque"; a Secret with a certificate must have the type kubernetes.io/tls`,
+			`Secret "tls" in namespace "ns" has the type "Opaque"; create the Secret again with the type kubernetes.io/tls`,
 		},
 		"no key": {
 			"",
@@ -72,27 +72,27 @@ func TestCertificates(t *testing.T) {
 		},
 		"a certificate that is not PEM": {
 			"", pair([]byte("canary"), key), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has no certificate in PEM form under tls.crt`,
+			`Secret "tls" in namespace "ns" has no certificate in PEM form under tls.crt; store the certificate in PEM form`,
 		},
 		"a PEM certificate with invalid content": {
 			"", pair(block("CERTIFICATE", "canary"), key), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has an invalid certificate under tls.crt`,
+			`Secret "tls" in namespace "ns" has an invalid certificate under tls.crt; replace the certificate`,
 		},
 		"a key that is not PEM": {
 			"", pair(certificate, []byte("canary")), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has no private key in PEM form under tls.key`,
+			`Secret "tls" in namespace "ns" has no private key in PEM form under tls.key; store the private key in PEM form`,
 		},
 		"a PEM key with invalid content": {
 			"", pair(certificate, block("PRIVATE KEY", "canary")), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has an invalid private key under tls.key`,
+			`Secret "tls" in namespace "ns" has an invalid private key under tls.key; replace the private key`,
 		},
 		"a key with a passphrase": {
 			"", pair(certificate, block("ENCRYPTED PRIVATE KEY", "canary")), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has a private key with a passphrase under tls.key; the server requires a key without a passphrase`,
+			`Secret "tls" in namespace "ns" has a private key with a passphrase under tls.key; store the private key without the passphrase`,
 		},
 		"the certificate and the key swapped": {
 			"", pair(key, certificate), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has no certificate in PEM form under tls.crt`,
+			`Secret "tls" in namespace "ns" has no certificate in PEM form under tls.crt; store the certificate in PEM form`,
 		},
 		"the key of another certificate": {
 			"", pair(certificate, otherKey), v1alpha2.ReasonSecretValueUnusable,

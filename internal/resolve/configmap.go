@@ -158,7 +158,7 @@ func (p *problems) addMissingKeys(use intent.ConfigMapUse, found *content, names
 		}
 	}
 	if len(use.AnyOf) > 0 && !slices.ContainsFunc(use.AnyOf, func(key string) bool { return !missing(key) }) {
-		p.add(v1alpha2.ReasonConfigMapKeyMissing, fmt.Sprintf("ConfigMap %q in namespace %q has none of the keys %s",
+		p.add(v1alpha2.ReasonConfigMapKeyMissing, fmt.Sprintf("ConfigMap %q in namespace %q has none of the keys %s; add one of these keys",
 			use.Name, namespace, strings.Join(use.AnyOf, ", ")), use.Path)
 	}
 }

@@ -367,7 +367,7 @@ func TestConfigMapsThatAreMissing(t *testing.T) {
 		Message: `Key "a.crt" not found in ConfigMap "c" in namespace "ns". Referenced by: spec.x
 Key "b.crt" not found in ConfigMap "c" in namespace "ns". Referenced by: spec.x
 ConfigMap "gone" not found in namespace "ns". Referenced by: spec.y
-ConfigMap "c" in namespace "ns" has none of the keys run.yaml, b.crt. Referenced by: spec.z`,
+ConfigMap "c" in namespace "ns" has none of the keys run.yaml, b.crt; add one of these keys. Referenced by: spec.z`,
 	}
 	if diff := cmp.Diff(want.Message, failure.Message); diff != "" || *failure != want {
 		t.Errorf("failure %+v\nmessage (-want +got):\n%s", failure, diff)

@@ -57,7 +57,7 @@ func Unknown(waiting []Loss, unknown []string) string {
 	for _, loss := range waiting {
 		what = append(what, loss.What...)
 	}
-	return fmt.Sprintf("; the annotation %s contains %q, which does not name any of the lost data; set it to %q",
+	return fmt.Sprintf("; the annotation %s contains %q, which does not name any of the lost data; set the annotation to %q",
 		Annotation, strings.Join(unknown, ", "), strings.Join(what, ","))
 }
 

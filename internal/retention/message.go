@@ -51,7 +51,7 @@ func elsewhere(from, to, tool string) string {
 	}
 	message := fmt.Sprintf("the data of %s stays in %s, and is missing from %s; %s; %s", whatMark, from, to, carry, goBack)
 	if strings.Contains(from+to, "{Secret ") {
-		message += "; if both refer to the same database, no data is left behind"
+		message += "; if both locations refer to the same database, no data is left behind"
 	}
 	return message
 }
@@ -71,8 +71,8 @@ func copyTool(from, to string) string {
 }
 
 func otherFamily(from, to string) string {
-	return fmt.Sprintf("the data of %s is in another kind of store in this release, %s, and the existing data stays in "+
-		"%s; %s; to recover it, return to the previous release", whatMark, to, from, throughAPI)
+	return fmt.Sprintf("this release stores the data of %s in another kind of store, %s, and the existing data stays in "+
+		"%s; %s; to recover the existing data, return to the previous release", whatMark, to, from, throughAPI)
 }
 
 func otherTable(table string, now Store) string {

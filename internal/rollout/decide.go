@@ -75,7 +75,7 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 	o := observe(live, replicaSets, rendered)
 	o.rendered = o.keepReplicas()
 	if generation, stale := o.newerGeneration(); stale {
-		decision := o.stop(fmt.Sprintf("generation %d was already rendered; the operator waits for its cache", generation))
+		decision := o.stop(fmt.Sprintf("the operator already rendered generation %d, and waits until its cache contains this generation", generation))
 		decision.NewerGeneration = true
 		return decision, nil
 	}

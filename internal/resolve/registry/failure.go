@@ -27,13 +27,13 @@ var (
 	errNoPlatform   = errors.New("the image has no manifest for")
 	errNoManifest   = errors.New("the registry returns content that is not the manifest or the configuration of an image")
 	errNoImage      = errors.New("the digest does not refer to the manifest or the configuration of an image")
-	errSchema1      = errors.New("the image has a manifest of schema 1, which is not supported; push it again with a newer tool")
+	errSchema1      = errors.New("the image has a manifest of schema 1, which is not supported; push the image again with a newer tool")
 	errRealm        = errors.New("the registry requires a token and does not name a server that issues tokens")
 	errRedirects    = fmt.Errorf("the registry redirects more than %d times", maxRedirects)
 	errNoAnswer     = errors.New("the host did not respond in time")
 	errNonsense     = errors.New("the response is not from a registry")
 	errAuthority    = errors.New("the certificate is signed by an unknown authority")
-	errNotHTTPS     = errors.New("the registry does not use HTTPS; an administrator can list it under registries.insecure")
+	errNotHTTPS     = errors.New("the registry does not use HTTPS; ask an administrator to list the registry under registries.insecure")
 )
 
 // answerError is the error for a failed response.

@@ -49,7 +49,7 @@ func newTransport(options Options) *roundTripper {
 // These are the errors of the transport's own checks.
 var (
 	errScheme    = errors.New("the registry returns an address that uses neither HTTPS nor HTTP")
-	errPlainHTTP = errors.New("plain HTTP is not allowed for this registry; list it under registries.insecure")
+	errPlainHTTP = errors.New("plain HTTP is not allowed for this registry; ask an administrator to list the registry under registries.insecure")
 )
 
 // redirects returns the number of redirects that led to a request.

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrLocal is the error for an address that no registry may have.
-var ErrLocal = errors.New("the address is local or reserved for a special purpose; list the registry under registries.insecure to allow it")
+var ErrLocal = errors.New("the address is local or reserved for a special purpose; ask an administrator to list the registry under registries.insecure")
 
 // ErrNoIdentityService is the error for an address that does not belong to an identity service of a cloud.
 var ErrNoIdentityService = errors.New("the address does not belong to a service that gives pods their identity")
