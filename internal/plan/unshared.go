@@ -32,7 +32,7 @@ func (p *Plan) unshared(spec *v1alpha2.LlamaStackDistributionSpec) {
 	if len(inFiles) > 0 {
 		what := "do not share data that is in files"
 		if spec.Workload.Storage != nil && !render.ExclusiveVolume(spec) {
-			what = "write the same files, which only one pod may use"
+			what = "write the same files, which several pods cannot share"
 		}
 		warn("%s: %s; set spec.storage to PostgreSQL or Redis, and for vectorIo and files, use providers that keep their data on a server",
 			what, strings.Join(inFiles, ", "))

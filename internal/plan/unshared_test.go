@@ -34,7 +34,7 @@ func TestReplicasWithoutSharedData(t *testing.T) {
 		},
 		"one volume for all replicas": {
 			"workload: {replicas: 2, storage: {accessModes: [ReadWriteMany]}}\n",
-			[]string{"spec.workload.replicas: 2 replicas write the same files, which only one pod may use: "},
+			[]string{"spec.workload.replicas: 2 replicas write the same files, which several pods cannot share: "},
 		},
 		"an index in memory": {
 			onDatabases + "disabled: [files, vectorIo/sqlite-vec]\nworkload: {replicas: 2}\n",

@@ -143,7 +143,7 @@ func (r *run) add(finding Finding) {
 	case !r.omitted:
 		r.omitted = true
 		r.result.Findings = append(r.result.Findings, Finding{
-			Level: findings.Note, Message: fmt.Sprintf("only the first %d findings are shown", MaxFindings),
+			Level: findings.Note, Message: fmt.Sprintf("only the first %d findings are shown; correct these findings first", MaxFindings),
 		})
 	}
 }

@@ -67,11 +67,11 @@ func TestProviders(t *testing.T) {
 			vllm("Error", "The provider's service does not serve the configured address"+details),
 		},
 		"rejected request":  {failing("Client error '422 " + canary), vllm("Error", "The provider's service rejects the request"+details)},
-		"server error":      {failing("Server error '502 Bad Gateway' for url '" + canary), vllm("Error", "The provider's service has a problem"+details)},
+		"server error":      {failing("Server error '502 Bad Gateway' for url '" + canary), vllm("Error", "The provider's service reports an internal error"+details)},
 		"too many requests": {failing("Error code: 429 " + canary), vllm("Error", "The provider's service receives too many requests"+details)},
 		"a problem of the provider itself": {
 			failing("status: 503 " + canary),
-			vllm("Error", "The provider's service has a problem"+details),
+			vllm("Error", "The provider's service reports an internal error"+details),
 		},
 		"timeout":         {failing("Health check timed out at http://u:" + canary + "@h"), vllm("Error", "The provider's service does not answer in time"+details)},
 		"unreachable":     {failing("Connection error. " + canary), vllm("Error", "The provider's service cannot be reached"+details)},

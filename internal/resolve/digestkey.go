@@ -107,7 +107,7 @@ func (d *DigestKeys) Get(ctx context.Context) (DigestKey, error) {
 		}
 	}
 	if err != nil {
-		return DigestKey{}, fmt.Errorf("get digest key from Secret %q in namespace %q: %w", names.DigestKeySecret, d.namespace, err)
+		return DigestKey{}, fmt.Errorf("get the digest key from Secret %q in namespace %q: %w", names.DigestKeySecret, d.namespace, err)
 	}
 	key := newDigestKey(data)
 	d.key = &key

@@ -112,7 +112,7 @@ func TestSecrets(t *testing.T) {
 		{
 			name: "longer than a variable", uses: []intent.SecretUse{use("l", "long", "spec.x"), use("l", "fits", "spec.y")},
 			reason:  v1alpha2.ReasonSecretValueUnusable,
-			message: `Key "long" of Secret "l" in namespace "ns" is longer than the 131064 bytes that an environment variable can contain. Referenced by: spec.x`,
+			message: `Key "long" of Secret "l" in namespace "ns" is longer than the 131064 bytes that an environment variable can contain; shorten the value. Referenced by: spec.x`,
 		},
 		{
 			name: "number", uses: []intent.SecretUse{use("n", "number", "spec.x")}, reason: v1alpha2.ReasonSecretValueUnusable,

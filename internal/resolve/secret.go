@@ -191,7 +191,7 @@ func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) (reason
 		}
 	case len(use.EnvVar)+len(value)+2 > maxVariable:
 		longest := maxVariable - len(use.EnvVar) - 2
-		return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("%s is longer than the %d bytes that an environment variable can contain", key, longest)
+		return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("%s is longer than the %d bytes that an environment variable can contain; shorten the value", key, longest)
 	case bytes.IndexByte(value, 0) >= 0:
 		return v1alpha2.ReasonSecretValueUnusable, key + " contains a zero byte, which an environment variable cannot contain"
 	case q.Text(use.EnvVar):

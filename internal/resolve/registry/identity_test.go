@@ -316,7 +316,7 @@ func TestCloudIdentityRefused(t *testing.T) {
 		want        string
 		refused     int
 	}{
-		{ecrHost, ecrHost + "/v2/team/", http.StatusForbidden, `{"errors":[{"code":"DENIED"}]}`, "the registry responds with status 403 Forbidden and code DENIED to the operator's identity at AWS; allow that identity to read the repository, or give the stack a pull Secret", 0},
+		{ecrHost, ecrHost + "/v2/team/", http.StatusForbidden, `{"errors":[{"code":"DENIED"}]}`, "the registry responds with status 403 Forbidden and code DENIED to the operator's identity at AWS; allow that identity to read the repository, or add a pull Secret to the stack", 0},
 		{ecrHost, ecrHost + "/v2/team/", http.StatusUnauthorized, "", "the registry responds with status 401 Unauthorized to the operator's identity at AWS; allow", 1},
 		{googleHost, googleHost + "/v2/token", http.StatusForbidden, "", "get a token: the registry responds with status 403 Forbidden to the operator's identity at Google Cloud; allow", 0},
 		{azureHost, azureHost + "/oauth2/token", http.StatusUnauthorized, "", "get a token: the registry responds with status 401 Unauthorized to the operator's identity at Azure; allow", 1},

@@ -28,7 +28,7 @@ const maxProviders = 1 << 20
 
 // These are the failures of an image that was not read because of other images.
 var (
-	errNoTime  = errors.New("the images of the other external providers took too long to read")
+	errNoTime  = errors.New("reading the images of the other external providers took too long")
 	errNoLabel = tooLarge("metadata of all external providers together", maxProviders)
 )
 

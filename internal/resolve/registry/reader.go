@@ -262,7 +262,7 @@ func (r *Reader) repository(place string) (name.Repository, error) {
 		asked, err = name.NewRepository(place, name.Insecure)
 	}
 	if err != nil {
-		return asked, fmt.Errorf("parse rewritten repository %q: %w", place, err)
+		return asked, fmt.Errorf("parse the rewritten repository %q: %w", place, err)
 	}
 	return asked, nil
 }

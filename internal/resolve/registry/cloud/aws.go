@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	awsRemedy = "give the operator's ServiceAccount a role that can read from ECR, with IRSA (eks.amazonaws.com/role-arn) or EKS Pod Identity, or give the stack a pull Secret"
+	awsRemedy = "give the operator's ServiceAccount a role that can read from ECR, with IRSA (eks.amazonaws.com/role-arn) or EKS Pod Identity, or add a pull Secret to the stack"
 	// codeThrottling is the code for too many requests. AWS sends it with a status other than 429.
 	codeThrottling = "Throttling"
 )

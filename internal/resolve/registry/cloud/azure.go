@@ -27,7 +27,7 @@ const (
 	// azureLife is the time for which a registry token without an expiry time is kept.
 	azureLife = 10 * time.Minute
 
-	azureRemedy = "give the operator's ServiceAccount a workload identity with the role AcrPull, or give the stack a pull Secret"
+	azureRemedy = "give the operator's ServiceAccount a workload identity with the role AcrPull, or add a pull Secret to the stack"
 )
 
 // azureCodes lists the errors that the documentation of the token endpoints lists.

@@ -151,7 +151,7 @@ func (tc *hostile) run(t *testing.T, way *way, place string) {
 	if failure.Transient() != tc.transient || failure.Pause() != tc.pause {
 		t.Errorf("transient %t after %v, want %t after %v: %s", failure.Transient(), failure.Pause(), tc.transient, tc.pause, text)
 	}
-	if !tc.transient && !strings.Contains(text, "or give the stack a pull Secret") {
+	if !tc.transient && !strings.Contains(text, "or add a pull Secret to the stack") {
 		t.Errorf("the error does not name a remedy: %q", text)
 	}
 	// A failed step is not bypassed, and the next request is not sent immediately.
