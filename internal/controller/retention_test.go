@@ -120,7 +120,7 @@ func TestDataLossIsAccepted(t *testing.T) {
 	refused := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted)
 	const message = "spec.distribution: release 0.7 does not start with the data that vector_io/faiss stores under release 0.3, and no tool converts this data: " +
 		"stay on 0.3, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; " +
-		"then accept the loss of the remaining data with the annotation llamastack.io/accept-data-loss: \"vector_io/faiss\"\n" +
+		"before the change, accept the loss of the remaining data with the annotation llamastack.io/accept-data-loss: \"vector_io/faiss\"\n" +
 		"The running pods do not change"
 	if refused.Message != message {
 		t.Errorf("message\n%s\nwant\n%s", refused.Message, message)

@@ -31,7 +31,7 @@ func TestRetentionOfData(t *testing.T) {
 		notRequired = "spec.distribution.baseProviders: the data of batches"
 		lost        = "spec.distribution: release 0.7 does not start with the data that vector_io/faiss stores under release 0.3, and no tool converts this data: " +
 			"stay on 0.3, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; " +
-			"then accept the loss of the remaining data with the annotation llamastack.io/accept-data-loss: \"vector_io/faiss\"\n" +
+			"before the change, accept the loss of the remaining data with the annotation llamastack.io/accept-data-loss: \"vector_io/faiss\"\n" +
 			"The running pods do not change"
 	)
 	waits := func(message string) *status.Failure {

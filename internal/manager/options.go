@@ -126,7 +126,7 @@ func (o *Options) bindLeaderElection(flags *pflag.FlagSet) {
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "",
 		"namespace of the leader election lease (default: the operator's namespace)")
 	flags.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", defaultLeaseDuration,
-		"how long other replicas wait for a leader that does not renew its lease")
+		"how long other replicas wait before one of them replaces a leader that does not renew its lease")
 	flags.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", defaultRenewDeadline,
 		"how long a leader tries to renew its lease before it exits")
 	flags.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", defaultRetryPeriod,

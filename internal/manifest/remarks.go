@@ -272,11 +272,11 @@ var habits = []habit{
 	{text: "LLAMA_STACK_CONFIG is /etc/llama-stack/config.yaml."},
 	{text: "The operator mounts all keys of the ConfigMap in overrideConfig at /etc/llama-stack.", applies: has("spec",
 		"overrideConfig")},
-	{text: "The container requests 1Gi of memory and one CPU for each worker, unless spec.workload.resources sets other " +
+	{text: "The container requests one CPU for each worker, and 1Gi of memory, unless spec.workload.resources sets other " +
 		"values.", applies: func(hub map[string]any) bool {
 		return !has("spec", "workload", "resources")(hub) || has("spec", "workload", "workers")(hub)
 	}},
-	{text: "The autoscaler does not go below spec.workload.replicas.", applies: has("spec", "workload", "autoscaling")},
+	{text: "The autoscaler does not scale below spec.workload.replicas.", applies: has("spec", "workload", "autoscaling")},
 	{text: "The operator does not try a change in a separate pod before it replaces the running pods.", applies: not(has("spec", "workload", "preflight"))},
 	{text: "Values that v1alpha1 did not check cause a warning instead of an error."},
 }

@@ -199,7 +199,7 @@ func (c *comparison) hiddenKeys() string {
 func (c *comparison) unreadable(what string) string {
 	return fmt.Sprintf("release %s does not start with the data that %s stores under release %s, and no tool converts "+
 		"this data: stay on %s, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) "+
-		"and create them again after the change; then accept the loss of the remaining data with the annotation %s: %q",
+		"and create them again after the change; before the change, accept the loss of the remaining data with the annotation %s: %q",
 		c.after.Release, what, c.before.Release, c.before.Release, Annotation, what)
 }
 
