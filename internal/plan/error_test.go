@@ -147,7 +147,8 @@ func TestWarningsOnTheRelease(t *testing.T) {
 		"near":         {"distribution: {image: \"example.com/mine:0.7.99\"}\n", "the operator has no data of server release 0.7.99, and configures the server with the data of release 0.7.3"},
 		"unknown": {
 			"distribution: {image: \"example.com/mine:latest\"}\n",
-			`the server release of image "example.com/mine:latest" is unknown, so the operator configures the server as release 0.7`,
+			`the server release of image "example.com/mine:latest" is unknown, so the operator configures the server as release 0.7; ` +
+				"to specify the release, set the label io.llamastack.server.version of the image",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
