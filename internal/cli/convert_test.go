@@ -100,7 +100,7 @@ func TestAbsorbConfigRefusals(t *testing.T) {
 	}{
 		"missing ConfigMap": {
 			stack(override), nil, 1,
-			`spec.overrideConfig.configMapName: the files do not contain ConfigMap "mine" of namespace "default"; add it with another --filename`,
+			`spec.overrideConfig.configMapName: the files do not contain ConfigMap "mine" of namespace "default"; add the ConfigMap with another --filename`,
 		},
 		"missing ConfigMap of userConfig": {
 			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`), nil, 1,

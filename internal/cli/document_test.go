@@ -185,7 +185,7 @@ func TestSecretsInFiles(t *testing.T) {
 		"valid":                     {`{name: s}, stringData: {token: canary}`, ""},
 		"other Secrets only":        {`{name: other}, stringData: {}`, ""},
 		"other namespace":           {`{name: s, namespace: elsewhere}, stringData: {}`, ""},
-		"no key":                    {`{name: s}, stringData: {tokn: canary, other: canary}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no key "token"; its keys are other, tokn`},
+		"no key":                    {`{name: s}, stringData: {tokn: canary, other: canary}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no key "token"; add the key to the Secret, or use one of its keys: other, tokn`},
 		"no keys":                   {`{name: s}`, `spec.providers.inference.apiKey.secretKeyRef: Secret "s" has no keys; add the key "token"`},
 		"empty":                     {`{name: s}, data: {token: ""}`, `spec.providers.inference.apiKey.secretKeyRef: key "token" of Secret "s" is empty; set a value`},
 		"a number":                  {`{name: s}, stringData: {token: "98765"}`, `key "token" of Secret "s" looks like a number, so the server converts and then rejects the value; use another value`},

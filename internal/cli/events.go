@@ -92,7 +92,7 @@ func (o *eventsOptions) run(
 		return writeData(page, o.output, events)
 	}
 	if len(events) == 0 {
-		text := fmt.Sprintf("The cluster has no events of stack %q. It keeps events for about one hour.", name)
+		text := fmt.Sprintf("The cluster has no events of stack %q. By default, a cluster keeps events for one hour.", name)
 		page.WriteString(layout.Paragraph(text, width))
 	} else {
 		page.WriteString(eventlist.Table(events, width, at))

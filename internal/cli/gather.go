@@ -34,7 +34,7 @@ func choose(m *dryrun.Manifests, selector string) error {
 		return (s.Decoded || s.Object.Name != "") && !chosen.Matches(labels.Set(s.Object.Labels))
 	})
 	if len(m.Stacks) == 0 {
-		return &rejection{problems: []string{fmt.Sprintf("--selector %q: no stack in the files matches the selector", selector)}, summary: "no stack is selected"}
+		return &rejection{problems: []string{fmt.Sprintf("--selector %q: no stack in the files matches the selector; correct the selector", selector)}, summary: "no stack is selected"}
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ const imageInspectHelp = `Show the data that the operator reads from an image:
   - the configuration, with the label, the layer and the file that contain it
   - the release of the server, and the source of this information
   - the metadata of an external provider
-  - the digests that verify all of this
+  - the digests with which the operator verifies this data
 
 The command runs the same code as the operator, with the same limits, and applies the
 checks of the release to the configuration. It reads a multi-platform image once for

@@ -29,11 +29,11 @@ type imageLabelOptions struct {
 
 const (
 	imageLabelHelp = `Write the configuration of a server, its release, and the metadata of an external
-provider to the labels of an image, or of every image in an index. A configuration
-smaller than 50 KiB is written to a label. A larger one is written to a layer, which
-replaces the layer of an earlier call. Other layers and attestations do not change. An
-image with Docker media types gets the equivalent OCI media types. The command first
-checks the configuration in the same way as the operator.
+provider to the labels of an image, or of every image in an index. The command writes
+a configuration smaller than 50 KiB to a label, and a larger configuration to a layer.
+This layer replaces the layer of an earlier call. Other layers and attestations do not
+change. An image with Docker media types gets the equivalent OCI media types. The
+command first checks the configuration in the same way as the operator.
 
 Without --push, the command writes nothing. It shows the labels and the new digest.`
 
@@ -208,7 +208,7 @@ func readBounded(path string, stdin io.Reader, limit int64) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case int64(len(content)) > limit:
-		return nil, wrongFile(path, fmt.Errorf("is larger than %d bytes, which is the limit", limit))
+		return nil, wrongFile(path, fmt.Errorf("is larger than %d bytes, which is the limit; use a smaller file", limit))
 	case len(content) == 0:
 		return nil, wrongFile(path, errors.New("is empty"))
 	}

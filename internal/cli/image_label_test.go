@@ -373,7 +373,7 @@ func TestImageLabelRefuses(t *testing.T) {
 		"missing tag in layout": {
 			"oci:" + makeLayout(t, map[string]v1.Image{"a": serverImage(t, false, "amd64")}, nil) + ":b",
 			[]string{"--release", "0.7"},
-			1, `has no image "b"; its images are a`,
+			1, `has no image "b"; use one of its images: a`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

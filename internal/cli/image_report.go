@@ -138,7 +138,7 @@ func (r *platformReport) checkConfig(read *registry.Details, resolved *distribut
 	}
 	if read.ConfigVersion != "" && checked.Version != "" && read.ConfigVersion != checked.Version {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("label %q contains version %s, but the configuration has version %s; "+
-			"the operator uses the version of the configuration", registry.LabelConfigVersion, read.ConfigVersion,
+			"the operator uses the version of the configuration; correct the label", registry.LabelConfigVersion, read.ConfigVersion,
 			checked.Version))
 	}
 	r.refuse(err)

@@ -112,7 +112,7 @@ func TestInitRefuses(t *testing.T) {
 		{[]string{"Demo", "--provider", "ollama"}, []string{`NAME: "Demo" is not a valid name`}},
 		{[]string{"--provider", "vlm"}, []string{`--provider: "vlm" is not a valid value; use one of `, ` vllm, `, `did you mean "vllm"?`}},
 		{[]string{"--store", "none"}, []string{`--provider: required`, "vllm"}},
-		{[]string{"--provider", "tgi"}, []string{`--provider: "tgi"`, "releases that have it: 0.2"}},
+		{[]string{"--provider", "tgi"}, []string{`--provider: "tgi"`, "use one of the releases with this provider: 0.2"}},
 		{[]string{"--provider", "vllm"}, []string{`--endpoint: required for provider "vllm"`}},
 		{[]string{"--provider", "vllm", "--endpoint", "vllm:8000"}, []string{"--endpoint: the value is not an HTTP or HTTPS URL"}},
 		{[]string{"--provider", "vllm", "--endpoint", "http://me:secret-value@vllm"}, []string{"--endpoint: the URL contains credentials"}},

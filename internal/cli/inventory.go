@@ -78,8 +78,8 @@ func (t *takeover) release(s dryrun.Stack, found dryrun.Outcome) {
 		path = convert.OlderPaths(path)
 	}
 	t.ByHand = append(t.ByHand, fmt.Sprintf("%s: %q: this command cannot determine the release of the server in this "+
-		"image, so it does not check the stack against the release; the operator reads the labels of the image; if the "+
-		"labels do not contain the release, add the release to the tag", path, s.Object.Spec.Distribution.Image))
+		"image, so the command does not check the stack against the release; the operator reads the labels of the image; "+
+		"if the labels do not contain the release, add the release to the tag", path, s.Object.Spec.Distribution.Image))
 }
 
 // takeovers returns an inventory of the stacks in files. It has no facts about running objects.

@@ -140,7 +140,7 @@ func dropped(live *unstructured.Unstructured) []string {
 	var texts []string
 	for _, problem := range problems {
 		if problem.Unknown {
-			texts = append(texts, dryrun.WithPlace(problem, typ)+"; the manifest applied last contains this field, which has no effect")
+			texts = append(texts, dryrun.WithPlace(problem, typ)+"; the manifest applied last contains the unknown field, which has no effect; correct or remove the field")
 		}
 	}
 	return texts
@@ -180,7 +180,7 @@ func (v *surveyor) references(ctx context.Context, s dryrun.Stack) (*dryrun.Mani
 		case apierrors.IsNotFound(err) || use.Name == "":
 		case apierrors.IsForbidden(err):
 			v.unseen(fmt.Sprintf("ConfigMaps of namespace %q: this command does not check the stacks that refer "+
-				"to them; ask an administrator for the right to get them", key.Namespace))
+				"to these ConfigMaps; ask an administrator for the right to get configmaps", key.Namespace))
 			if !use.Optional {
 				return m, false, nil
 			}
@@ -198,7 +198,8 @@ func (v *surveyor) readConfig(ctx context.Context, p printer) error {
 		names.OperatorConfigMap)}, client.Limit(1))
 	switch {
 	case apierrors.IsForbidden(err):
-		v.unseen("the operator's ConfigMap: stacks are checked without it; to use it, set --operator-config")
+		v.unseen("the operator's ConfigMap: this command checks the stacks without the ConfigMap, because you cannot list " +
+			"configmaps in all namespaces; set --operator-config to a file with the ConfigMap")
 		return nil
 	case err != nil:
 		return fmt.Errorf("find the operator's ConfigMap: %w", err)

@@ -71,7 +71,7 @@ func TestSurvey(t *testing.T) {
 		t.Errorf("changes reported for the stack of the previous operator: %+v", one)
 	}
 	contains(t, one.NextRollOut, "keep their earlier template")
-	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the manifest applied last contains this field`)
+	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the manifest applied last contains the unknown field`)
 	contains(t, strings.Join(before.Stacks[1].Refused, "\n"), `spec.server.distribution.name: unknown distribution "unheard-of"`)
 	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `the stack cannot use ConfigMap "mine" of namespace "team-a"; add the namespace `)
 	contains(t, strings.Join(before.Stacks[3].ByHand, "\n"), `the controller of Deployment/taken is LlamaStackDistribution "taken"; delete Deployment/taken`)
@@ -104,7 +104,7 @@ func TestSurveyWithoutRights(t *testing.T) {
 	if got.code != 0 {
 		t.Errorf("exit code %d\n%s", got.code, got.err)
 	}
-	contains(t, got.err, "warning: not read: the operator's ConfigMap: stacks are checked without it")
+	contains(t, got.err, "warning: not read: the operator's ConfigMap: this command checks the stacks without the ConfigMap")
 	contains(t, got.err, `warning: not read: ConfigMaps of namespace "default"`)
 	contains(t, got.err, `warning: not read: Deployment objects of namespace "default": this command cannot show `+
 		"whether this operator has adopted them; ask an administrator for the right to get them")

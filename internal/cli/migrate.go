@@ -117,7 +117,7 @@ func (o *migrateOptions) addFlags(command *cobra.Command) {
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "with --dry-run: file or folder with manifests to read "+
 		"instead of a cluster; - for standard input; may be repeated")
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "with --dry-run: the only namespace to read; for files, "+
-		"the namespace of objects without one")
+		"the namespace of objects that specify no namespace")
 	flags.StringVar(&o.operatorConfig, "operator-config", "", "with --dry-run: file with the operator's "+
 		"ConfigMap, "+names.OperatorConfigMap+" (default: the one in the cluster)")
 	flags.StringVarP(&o.output, "output", "o", formTable, "with --dry-run: table, json or yaml")
@@ -225,8 +225,8 @@ func tryMigration(ctx context.Context, streams Streams, p printer, m *migration.
 	for _, stack := range stacks {
 		fmt.Fprintln(streams.Out, stack)
 	}
-	p.note(fmt.Sprintf("%d stacks would be stored in %s, unless they are already stored in it; the command "+
-		"changed nothing", len(stacks), storage))
+	p.note(fmt.Sprintf("without --dry-run, the command stores %d stacks in %s, except stacks that are already "+
+		"stored in this version; this run changed nothing", len(stacks), storage))
 	return unmigrated(result)
 }
 
@@ -263,7 +263,7 @@ func runUnchanged(ctx context.Context, p printer, m *migration.Migrator) (migrat
 		if !errors.Is(err, migration.ErrChanged) {
 			break
 		}
-		p.note("the CustomResourceDefinition changed during the migration; starting again")
+		p.note("the CustomResourceDefinition changed during the migration; the migration starts again")
 		result, err = m.Run(ctx)
 	}
 	return result, err

@@ -26,10 +26,10 @@ type modelsOptions struct {
 const modelsHelp = `List the models of a stack with their type, their provider and their public id,
 which clients send as "model".
 
-The command lists the models that the configuration registers. The server may serve
-more models, because some providers report models to it. With --live, the command
-asks the server through a forwarded port, as the command chat does. This requires
-the rights to list pods and to create pods/portforward, and a token if the server
+The command lists the models that the configuration registers. The server might serve
+more models, because some providers report models to the server. With --live, the
+command requests the list of the server through a forwarded port. This requires the
+rights to list pods and to create pods/portforward, and a token if the server
 requires authentication.`
 
 func newModelsCommand(streams Streams, version string) *cobra.Command {
@@ -97,7 +97,7 @@ func (o *modelsOptions) run(
 	}
 	page.WriteString(modelTable(models, streams.Width))
 	if !o.live {
-		newPrinter(streams).note("these models are in the configuration; the server may serve more models; to list them, set --live")
+		newPrinter(streams).note("these models are in the configuration; the server might serve more models; to list the models of the server, set --live")
 	}
 	return nil
 }

@@ -26,8 +26,8 @@ output. If the pod ends, the command forwards the port to another pod. Press Ctr
 to end the command. Only programs on this machine can use the port.
 
 With --print-only, print the URL from the status of the stack, and do not forward a
-port. If the stack is exposed, this is the URL outside the cluster, otherwise the URL
-inside the cluster.
+port. If the stack is exposed, this URL is for clients outside the cluster. Otherwise,
+the URL is for clients inside the cluster.
 
 You need the rights to get the stack, to list pods, and to create pods/portforward.
 The exit code is 1 if no pod is ready, or if the port is in use.`

@@ -224,7 +224,7 @@ func TestServerCertificate(t *testing.T) {
 		}},
 		"unknown": {
 			prepare: func(api *fakeapi.Server) { api.Deny("/api/v1/namespaces/team-a/secrets/tls") },
-			err:     `warning: the certificate of the server is not verified, because Secret "tls" cannot be used`,
+			err:     `warning: the command does not verify the certificate of the server, because Secret "tls" cannot be used`,
 		},
 		"empty Secret": {
 			prepare: func(api *fakeapi.Server) {

@@ -114,7 +114,7 @@ func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
 		remedy = fmt.Sprintf("did you mean %q?", draft.APIField(nearest))
 	}
 	if line, ok := release.LineWithAPI(rel.Line, name); ok && release.Compare(line, rel.Line) > 0 {
-		remedy = "release " + line + " is the first that has it"
+		remedy = "use release " + line + " or newer"
 	}
 	if gone, ok := rel.Removal("api", name); ok {
 		remedy = "release " + gone.Last + " was the last that had it; " + gone.Instead
@@ -154,7 +154,7 @@ func unknownType(rel *release.Release, api, name string) error {
 	}
 	for _, api := range apis {
 		if lines := release.LinesWith(api, name); len(lines) > 0 {
-			return fmt.Errorf("%s; releases that have it: %s", message, strings.Join(lines, ", "))
+			return fmt.Errorf("%s; use one of the releases with this type: %s", message, strings.Join(lines, ", "))
 		}
 	}
 	for _, api := range apis {
@@ -167,7 +167,7 @@ func unknownType(rel *release.Release, api, name string) error {
 			return fmt.Errorf("%s; releases %s have %q", message, strings.Join(release.LinesWith(api, nearest), ", "), nearest)
 		}
 	}
-	return fmt.Errorf("%s; see kubectl llamastack providers --release %s", message, rel.Line)
+	return fmt.Errorf("%s; to list the types, run kubectl llamastack providers --release %s", message, rel.Line)
 }
 
 func describe(kind *provider.Type) providerType {

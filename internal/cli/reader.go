@@ -61,7 +61,8 @@ func (r *reader) missing(format string, args ...any) {
 func (r *reader) compareVersion(stack *v1alpha2.LlamaStackDistribution) {
 	if known := stack.Status.Version; known != nil && known.OperatorVersion != "" &&
 		known.OperatorVersion != r.version {
-		r.missing("the operator has version %s and this command has version %s; the operator may plan stacks differently",
+		r.missing("the operator has version %s and this command has version %s; the operator might plan stacks differently; use "+
+			"version %[1]s of this command",
 			known.OperatorVersion, r.version)
 	}
 }
@@ -192,8 +193,8 @@ func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reade
 	err = r.cluster.List(ctx, list, byName, client.Limit(1))
 	switch {
 	case apierrors.IsForbidden(err):
-		r.missing("the operator's ConfigMap %s is not read, because you cannot list configmaps in all namespaces; "+
-			"this command does not use its images and limits; set --operator-config to a file with the ConfigMap", names.OperatorConfigMap)
+		r.missing("this command does not use the images and limits in the operator's ConfigMap %s, because you cannot list "+
+			"configmaps in all namespaces; set --operator-config to a file with the ConfigMap", names.OperatorConfigMap)
 		return nil
 	case err != nil:
 		return kube.Explain(err, "list", configMapResource, "")

@@ -32,7 +32,7 @@ func (f *serverFlags) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(
 		&f.token, "token", "",
-		"bearer token for a server with authentication; other users of this machine may see the token, so prefer --token-file",
+		"bearer token for a server with authentication; other users of this machine can see the token, so prefer --token-file",
 	)
 	flags.StringVar(&f.tokenFile, "token-file", "", "file with the bearer token, - for standard input")
 	flags.StringVar(
@@ -62,7 +62,7 @@ func (f *serverFlags) readToken(stdin io.Reader) (string, error) {
 func readSmall(path string, stdin io.Reader) ([]byte, error) {
 	data, err := readStart(path, stdin, maxFile+1)
 	if err == nil && len(data) > maxFile {
-		return nil, fmt.Errorf("%q has more than %d bytes", path, maxFile)
+		return nil, fmt.Errorf("%q has more than %d bytes; use a smaller file", path, maxFile)
 	}
 	return data, err
 }
@@ -135,8 +135,8 @@ func (t *target) authorities(
 	if err == nil {
 		err = errors.New("the Secret contains no certificate")
 	}
-	p.warning(fmt.Sprintf("the certificate of the server is not verified, because Secret %q cannot be used (%v); use "+
-		"--ca-file FILE", secretName, err))
+	p.warning(fmt.Sprintf("the command does not verify the certificate of the server, because Secret %q cannot be "+
+		"used (%v); set --ca-file FILE", secretName, err))
 	return nil, nil
 }
 

@@ -38,7 +38,7 @@ func (s *sources) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVarP(&s.files, "filename", "f", nil, "file or folder with manifests; - for standard input; may be "+
 		"repeated")
-	flags.StringVarP(&s.namespace, "namespace", "n", dryrun.DefaultNamespace, "namespace of objects without one")
+	flags.StringVarP(&s.namespace, "namespace", "n", dryrun.DefaultNamespace, "namespace of objects that specify no namespace")
 	flags.StringVar(&s.operatorConfig, "operator-config", "",
 		"file with the operator's ConfigMap, "+names.OperatorConfigMap+", whose settings the command uses")
 	flags.StringArrayVarP(&s.kustomizations, "kustomize", "k", nil,

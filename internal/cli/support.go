@@ -111,7 +111,7 @@ func (o *supportOptions) write(streams Streams, material *support.Material, p pr
 		return rejected(err)
 	}
 	if omitted := len(material.LeftOut); omitted > 0 {
-		p.warning(fmt.Sprintf("the archive is not complete; its file left-out.txt lists the reasons (%d)", omitted))
+		p.warning(fmt.Sprintf("the archive is not complete; read the reasons (%d) in its file left-out.txt", omitted))
 	}
 	p.ok(fmt.Sprintf("%s has %d files, %.1f KB; read the archive before you send it to anyone", o.output, len(files),
 		float64(size)/1e3))

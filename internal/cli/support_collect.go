@@ -102,7 +102,7 @@ func (c *collector) stacks(
 	}
 	if more := len(stacks) - maxBundled; more > 0 {
 		c.left(
-			fmt.Sprintf("%d stacks: the archive can contain at most %d; name the stacks, or select them with --selector", more, maxBundled),
+			fmt.Sprintf("%d stacks: the archive can contain at most %d stacks; name the stacks, or select them with --selector", more, maxBundled),
 		)
 		stacks = stacks[:maxBundled]
 	}
@@ -151,7 +151,7 @@ func (c *collector) list(
 	)
 	c.leftBy(err, "list", kind, namespace)
 	if found.GetContinue() != "" {
-		c.left(fmt.Sprintf("%s in namespace %q: the archive contains only the first %d", kind.Kind, namespace, support.MaxObjects))
+		c.left(fmt.Sprintf("%s in namespace %q: the archive contains only the first %d objects", kind.Kind, namespace, support.MaxObjects))
 	}
 	return found.Items
 }

@@ -169,7 +169,7 @@ func TestSupportBundleDenied(t *testing.T) {
 	if got.code != 0 {
 		t.Fatalf("exit code %d, messages:\n%s", got.code, got.err)
 	}
-	contains(t, got.err, "the archive is not complete; its file left-out.txt lists the reasons")
+	contains(t, got.err, "the archive is not complete; read the reasons (")
 	left := untar(t, []byte(got.out))["left-out.txt"]
 	for _, want := range []string{
 		`Pod in namespace "team-a": you cannot list pods in namespace "team-a"`,

@@ -168,7 +168,7 @@ func TestRun(t *testing.T) {
 		},
 		"missing ConfigMap": {
 			manifest: stack(`{distribution: {name: starter}, baseConfig: {configMapName: mine}}`),
-			want:     []string{`error 4 spec.baseConfig.configMapName: the text does not contain ConfigMap "mine" of namespace "default"; add it as another document`},
+			want:     []string{`error 4 spec.baseConfig.configMapName: the text does not contain ConfigMap "mine" of namespace "default"; add the ConfigMap as another document`},
 			stacks:   []string{"demo false "},
 		},
 		"too large": {

@@ -255,7 +255,7 @@ func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distr
 			path = "spec.distribution.name"
 		}
 		return nil, fmt.Errorf("%s: %q: this command does not read the base configuration of an image; set spec.baseConfig "+
-			"and add its ConfigMap to the files, or set overrideConfig; see docs/configuration.md", path, resolved.Image)
+			"and add the ConfigMap to the files, or set spec.overrideConfig; see docs/configuration.md", path, resolved.Image)
 	}
 	return &plan.Base{Data: resolved.Base, Source: v1alpha2.ConfigSourceEmbedded}, nil
 }
@@ -296,15 +296,15 @@ func (m *Manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, 
 	if configMap, ok := m.ConfigMaps[key]; ok {
 		return configMap, nil
 	}
-	problem := "the files do not contain ConfigMap %q of namespace %q; add it with another --filename"
+	problem := "the files do not contain ConfigMap %q of namespace %q; add the ConfigMap with another --filename"
 	switch {
 	case m.Denied[key]:
 		problem = "you cannot read ConfigMap %q of namespace %q; ask an administrator for the right to get configmaps in " +
 			"the namespace"
 	case m.Live:
-		problem = "ConfigMap %q of namespace %q does not exist; create it"
+		problem = "ConfigMap %q of namespace %q does not exist; create the ConfigMap"
 	case m.Pasted:
-		problem = "the text does not contain ConfigMap %q of namespace %q; add it as another document"
+		problem = "the text does not contain ConfigMap %q of namespace %q; add the ConfigMap as another document"
 	}
 	return nil, fmt.Errorf("%s.configMapName: "+problem, path, name, namespace)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // DroppedField is the end of the message about a field that no version has.
-const DroppedField = "; the API server drops it"
+const DroppedField = "; the API server drops the unknown field"
 
 // decodeOlder decodes a v1alpha1 document, and converts it to v1alpha2 as the API server does. An unknown field is only
 // a warning, because users have always applied such manifests without an error.
@@ -66,7 +66,7 @@ func missingOlder(data []byte) []string {
 	}
 	given, _, err := unstructured.NestedFieldNoCopy(object, distributionPath...)
 	if given == nil && err == nil {
-		return []string{"spec.server.distribution: required: the server to run, {name: starter} or {image: <image>}"}
+		return []string{"spec.server.distribution: required: set the server to run: {name: starter} or {image: <image>}"}
 	}
 	var missing []string
 	for _, path := range typecheck.Missing(object["spec"], reflect.TypeFor[v1alpha1.LlamaStackDistributionSpec](), "spec") {

@@ -131,7 +131,8 @@ func (r *Running) Unrecorded() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("Deployment %q has no record of this operator in the annotation %s, so the "+
-		"comparison assumes that the running pods follow the spec of the stack; see kubectl llamastack migrate --dry-run", r.Deployment.Name, names.AnnotationRendered)}
+		"comparison assumes that the running pods follow the spec of the stack; to compare the running pods, run kubectl "+
+		"llamastack migrate --dry-run", r.Deployment.Name, names.AnnotationRendered)}
 }
 
 // With returns the same objects with the facts about a running stack, for a plan of its spec or of an edited spec.

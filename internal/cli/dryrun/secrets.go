@@ -41,7 +41,7 @@ func secretProblem(secret *corev1.Secret, use intent.SecretUse, wantsText bool) 
 	case !ok && len(values) == 0:
 		return fmt.Sprintf("Secret %q has no keys; add the key %q", use.Secret, use.Key)
 	case !ok:
-		return fmt.Sprintf("Secret %q has no key %q; its keys are %s", use.Secret, use.Key,
+		return fmt.Sprintf("Secret %q has no key %q; add the key to the Secret, or use one of its keys: %s", use.Secret, use.Key,
 			strings.Join(slices.Sorted(maps.Keys(values)), ", "))
 	case len(value) == 0:
 		return key + " is empty; set a value"

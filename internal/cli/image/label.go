@@ -69,7 +69,7 @@ func Label(ctx context.Context, from registry.Source, identifier string, wanted 
 		err = l.image(ctx, top, Changed{Before: digest})
 		l.result.Manifests = nil // the only manifest is Top
 	default:
-		err = errors.New("is neither an image manifest nor an index")
+		err = errors.New("is neither an image manifest nor an index; use a container image")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("manifest %s: %w", digest, err)
@@ -105,19 +105,19 @@ const referenceType = "vnd.docker.reference.type"
 func (l *labeller) index(ctx context.Context, top object) error {
 	var entries []object
 	if err := json.Unmarshal(top["manifests"], &entries); err != nil {
-		return errors.New("manifests is not a list")
+		return errors.New("manifests is not a list; build the image again")
 	}
 	for i, entry := range entries {
 		var found v1.Descriptor
 		if err := json.Unmarshal(entry.encode(), &found); err != nil {
-			return fmt.Errorf("manifests[%d] is not a descriptor", i)
+			return fmt.Errorf("manifests[%d] is not a descriptor; build the image again", i)
 		}
 		if err := l.entry(ctx, entry, &found); err != nil {
 			return fmt.Errorf("manifests[%d]: %w", i, err)
 		}
 	}
 	if len(l.result.Images) == 0 {
-		return errors.New("the index has no image")
+		return errors.New("the index has no image; use an index that contains a container image")
 	}
 	top.set("manifests", entries)
 	top.convertType()
@@ -169,10 +169,10 @@ func configOf(manifest object) (*descriptor, error) {
 	found := &descriptor{}
 	var err error
 	if found.object, err = decodeObject(manifest["config"]); err != nil {
-		return nil, errors.New("config is not a descriptor")
+		return nil, errors.New("config is not a descriptor; build the image again")
 	}
 	if err := json.Unmarshal(manifest["config"], &found.Descriptor); err != nil {
-		return nil, errors.New("config is not a descriptor")
+		return nil, errors.New("config is not a descriptor; build the image again")
 	}
 	return found, nil
 }
@@ -184,7 +184,7 @@ func (l *labeller) image(ctx context.Context, manifest object, changed Changed) 
 		return err
 	}
 	if !of.runs() {
-		return fmt.Errorf("is not a runnable image: its configuration has the media type %q", of.MediaType)
+		return fmt.Errorf("is not a runnable image: its configuration has the media type %q; use a container image", of.MediaType)
 	}
 	config, err := l.readConfig(ctx, of)
 	if err != nil {
@@ -221,7 +221,7 @@ func (l *labeller) readConfig(ctx context.Context, of *descriptor) (object, erro
 	}
 	config, err := decodeObject(content)
 	if err != nil {
-		return nil, fmt.Errorf("the configuration of the image %w", err)
+		return nil, fmt.Errorf("the configuration of the image %w; build the image again", err)
 	}
 	return config, nil
 }

@@ -68,7 +68,7 @@ func openLayout(image string) (*ociLayout, error) {
 	case wanted == "":
 		return nil, fmt.Errorf("the OCI layout %q has %d images; add the tag or digest of one: %s", directory, len(tags), listed)
 	default:
-		return nil, fmt.Errorf("the OCI layout %q has no image %q; its images are %s", directory, wanted, listed)
+		return nil, fmt.Errorf("the OCI layout %q has no image %q; use one of its images: %s", directory, wanted, listed)
 	}
 }
 
@@ -82,7 +82,7 @@ func (l *ociLayout) index() (*v1.IndexManifest, error) {
 	}
 	index, err := v1.ParseIndexManifest(bytes.NewReader(content))
 	if err != nil {
-		return nil, fmt.Errorf("the OCI layout %q has an %s that is not an index", string(l.path), indexFile)
+		return nil, fmt.Errorf("the OCI layout %q has an %s that is not an index; copy the image to a new layout", string(l.path), indexFile)
 	}
 	return index, nil
 }
@@ -119,7 +119,7 @@ func (l *ociLayout) Name(tag string) string {
 func (l *ociLayout) Manifest(ctx context.Context, identifier string) (io.ReadCloser, error) {
 	digest, err := v1.NewHash(identifier)
 	if err != nil {
-		return nil, fmt.Errorf("%q is not a digest", identifier)
+		return nil, fmt.Errorf("%q is not a digest; use the form sha256:DIGEST", identifier)
 	}
 	return l.Blob(ctx, digest)
 }
@@ -161,11 +161,11 @@ func (l *ociLayout) Write(_ context.Context, changed *Labelled, tag string) erro
 func (l *ociLayout) withEntry(content []byte, top *Manifest, tag string) ([]byte, error) {
 	index, err := decodeObject(content)
 	if err != nil {
-		return nil, fmt.Errorf("the OCI layout %q has an %s that is not an index", string(l.path), indexFile)
+		return nil, fmt.Errorf("the OCI layout %q has an %s that is not an index; copy the image to a new layout", string(l.path), indexFile)
 	}
 	var entries []object
 	if err := json.Unmarshal(index["manifests"], &entries); err != nil {
-		return nil, fmt.Errorf("the OCI layout %q has an %s that is not an index", string(l.path), indexFile)
+		return nil, fmt.Errorf("the OCI layout %q has an %s that is not an index; copy the image to a new layout", string(l.path), indexFile)
 	}
 	wanted := cmp.Or(tag, l.Tag(), l.Identifier())
 	at := slices.IndexFunc(entries, func(entry object) bool {

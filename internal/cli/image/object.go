@@ -56,7 +56,7 @@ func (o object) list(key string) ([]json.RawMessage, error) {
 	}
 	var found []json.RawMessage
 	if err := json.Unmarshal(o[key], &found); err != nil {
-		return nil, fmt.Errorf("%s is not a list", key)
+		return nil, fmt.Errorf("%s is not a list; build the image again", key)
 	}
 	return found, nil
 }

@@ -217,7 +217,7 @@ func Line(stack *v1alpha2.LlamaStackDistribution) string {
 }
 
 // errNoConfig is the error for a stack that uses the configuration in its image.
-var errNoConfig = errors.New("the stack uses the configuration in its image, and no ConfigMap contains it")
+var errNoConfig = errors.New("the stack uses the configuration in its image, and no ConfigMap contains this configuration")
 
 // Config returns the configuration of a stack's server: the generated configuration, or the one in spec.overrideConfig.
 func Config(ctx context.Context, cluster *kube.Cluster, stack *v1alpha2.LlamaStackDistribution) ([]byte, error) {

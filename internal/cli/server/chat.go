@@ -188,7 +188,7 @@ func (a *answer) add(data []byte) error {
 	for _, choice := range part.Choices {
 		text := harmless(choice.Delta.Content + choice.Message.Content)
 		if a.written += len(text); a.written > maxText {
-			return fmt.Errorf("the answer has more than %d bytes", maxText)
+			return fmt.Errorf("the answer has more than %d bytes; request a shorter answer", maxText)
 		}
 		if _, err := io.WriteString(a.out, text); err != nil {
 			return fmt.Errorf("write the answer: %w", err)

@@ -126,7 +126,7 @@ func (p *Plan) checkProvider() error {
 	kind, ok := p.rel().ResolveType(inference, p.Provider)
 	if !ok {
 		if lines := release.LinesWith(inference, p.Provider); len(lines) > 0 {
-			return wrong(FlagProvider, "%q does not exist in release %s; releases that have it: %s", p.Provider, p.rel().Line,
+			return wrong(FlagProvider, "%q does not exist in release %s; use one of the releases with this provider: %s", p.Provider, p.rel().Line,
 				strings.Join(lines, ", "))
 		}
 		return unknown(FlagProvider, p.Provider, known)
@@ -141,7 +141,7 @@ func (p *Plan) checkProvider() error {
 func (p *Plan) checkEndpoint() error {
 	switch {
 	case p.Endpoint == "" && NeedsEndpoint(p.Kind):
-		return wrong(FlagEndpoint, "required for provider %q: the URL of the provider's server, for example http://%s:8000", p.Provider,
+		return wrong(FlagEndpoint, "required for provider %q; write the URL of the provider's server, for example http://%s:8000", p.Provider,
 			p.Kind.Short())
 	case p.Endpoint == "":
 		return nil
@@ -179,7 +179,7 @@ func (p *Plan) checkSecret() error {
 		return wrong(FlagSecret, "%q: provider %q does not accept an API key in release %s; remove %s", p.Secret, p.Provider,
 			p.rel().Line, FlagSecret)
 	case p.Secret == "" && p.Kind.NeedsCredential() && p.Endpoint == "":
-		return wrong(FlagSecret, "required for provider %q: the Secret with the API key, for example %s", p.Provider,
+		return wrong(FlagSecret, "required for provider %q; name the Secret with the API key, for example %s", p.Provider,
 			DefaultSecret(p.Kind))
 	case p.Secret != "":
 		p.secret, err = parseSecret(FlagSecret, p.Secret)
