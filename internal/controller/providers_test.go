@@ -92,7 +92,7 @@ providers:
 	}
 
 	asked.Providers.Store(new(vllmProviders("Error", canary)))
-	stack := waitForProviders(t, env, "my", vllm+`"Error","message":"The provider's service rejects the credentials; the server's log has the details"}}]`)
+	stack := waitForProviders(t, env, "my", vllm+`"Error","message":"The provider's service rejects the credentials; read the server's log for details"}}]`)
 	if diff := cmp.Diff([]string{transition},
 		controllertest.ListWrites(env.WaitUntilIdle(t, "providers")[len(seen):])); diff != "" {
 		t.Errorf("writes after a change of the health (-want +got):\n%s", diff)

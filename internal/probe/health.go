@@ -16,7 +16,7 @@ func health(status, message string) v1alpha2.ProviderHealthStatus {
 	case v1alpha2.ProviderHealthNotImplemented:
 		return v1alpha2.ProviderHealthStatus{Status: status, Message: notImplemented}
 	case v1alpha2.ProviderHealthError:
-		return v1alpha2.ProviderHealthStatus{Status: status, Message: Problem(message) + "; the server's log has the details"}
+		return v1alpha2.ProviderHealthStatus{Status: status, Message: Problem(message) + "; read the server's log for details"}
 	default:
 		return v1alpha2.ProviderHealthStatus{Status: v1alpha2.ProviderHealthUnknown}
 	}

@@ -37,7 +37,7 @@ func listing(entries ...string) string { return `{"data": [` + strings.Join(entr
 // that could be a secret.
 func TestProviders(t *testing.T) {
 	const vllmType = "remote::vllm"
-	const details = "; the server's log has the details"
+	const details = "; read the server's log for details"
 	vllm := func(status, message string) []v1alpha2.ProviderInfo {
 		return []v1alpha2.ProviderInfo{provider("inference", "vllm", vllmType, status, message)}
 	}

@@ -88,7 +88,7 @@ func (e *ModelError) Error() string {
 		status = fmt.Sprintf("status %d", e.Code)
 	}
 	return fmt.Sprintf(
-		"the model server of %q fails (%s): %s; the server's log has the details", e.Model, status, e.problem,
+		"the model server of %q fails (%s): %s; read the server's log for details", e.Model, status, e.problem,
 	)
 }
 
