@@ -53,7 +53,7 @@ func (p *puller) pull(ctx context.Context, source string) (*v1.Descriptor, error
 			return describe(image, into.WriteImage(image))
 		}
 	}
-	return nil, fmt.Errorf("the index has no image for %s", p.platform)
+	return nil, fmt.Errorf("the index has no image for %s; set -platform to another platform, or leave it unset", p.platform)
 }
 
 // open opens the layout, and creates it if there is none.
@@ -113,7 +113,7 @@ func inLayout(path string) (v1.Image, v1.ImageIndex, error) {
 		}
 	}
 	if len(matching) != 1 {
-		return nil, nil, fmt.Errorf("the OCI layout %q has %d images with the tag %q, but must have exactly one: specify the tag of an image as %s%s:TAG", folder, len(matching), tag, layoutPrefix, folder)
+		return nil, nil, fmt.Errorf("%d images in the OCI layout %q have the tag %q, but exactly one image must match: specify the tag of an image as %s%s:TAG", len(matching), folder, tag, layoutPrefix, folder)
 	}
 	if matching[0].MediaType.IsIndex() {
 		inner, err := index.ImageIndex(matching[0].Digest)

@@ -31,7 +31,7 @@ func selection(operator string, servers []string) ([]selected, error) {
 		for i := range wanted {
 			if wanted[i].reference == reference {
 				if wanted[i].source != source {
-					return fmt.Errorf("%q is requested twice, from two sources; remove one of the two", reference)
+					return fmt.Errorf("%q is requested from two sources; remove one of the two requests", reference)
 				}
 				return nil
 			}

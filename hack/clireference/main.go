@@ -50,9 +50,9 @@ var exitCodes = map[string][3]string{
 		success, "a manifest is rejected or cannot be read, or no stack is in the files; with --strict, also a warning", wrong,
 	},
 	"providers":     {success, "", wrong + "; an unknown release, API or type"},
-	"upgrade-check": {success, "a stack would not start on the other release; a pinned stack does not count", wrong},
+	"upgrade-check": {success, "a stack would not start on the other release; a pinned stack does not cause this exit code", wrong},
 	"convert":       {success, "a manifest is rejected, or nothing can be converted; nothing is printed", wrong},
-	"image inspect": {success, "the operator would not accept the image", wrong + "; an invalid image name"},
+	"image inspect": {success, "the operator does not accept the image", wrong + "; an invalid image name"},
 	"image label":   {success, "the image cannot be labelled or written", wrong + "; an invalid image name"},
 	"bundle load":   {success, "an image is not loaded", wrong},
 	"migrate": {
@@ -65,7 +65,7 @@ var exitCodes = map[string][3]string{
 	"open":   {"you ended the command with Ctrl-C", failed + "; no pod is ready, or the port is in use", wrong},
 	"chat": {
 		success,
-		failed + "; the server requires a token or does not have the model, or the model server behind it fails",
+		failed + "; the server requires a token or does not have the model, or the model's provider fails",
 		wrong,
 	},
 	"support-bundle": {success, failed + ", or the file cannot be written", wrong},
@@ -136,7 +136,7 @@ func write(path, text string) error {
 	}
 	_, notes, found := strings.Cut(string(old), end)
 	if len(old) > 0 && !found {
-		return fmt.Errorf("%s does not have the line %q", path, strings.TrimSpace(end))
+		return fmt.Errorf("%s does not have the line %q; add this line after the generated part", path, strings.TrimSpace(end))
 	}
 	//nolint:gosec // a public file of the repository
 	if err := os.WriteFile(path, []byte(text+end+notes), 0o644); err != nil {

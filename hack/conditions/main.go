@@ -119,7 +119,7 @@ func constantOf(spec ast.Spec) (constant, error) {
 	text := strings.Join(strings.Fields(values.Doc.Text()), " ")
 	name := values.Names[0].Name
 	if !strings.HasPrefix(text, name+" ") {
-		return constant{}, fmt.Errorf("%s has no comment", name)
+		return constant{}, fmt.Errorf("%s has no comment that begins with this name; add one", name)
 	}
 	one := constant{value: value}
 	if match := detailed.FindStringSubmatch(text); match != nil {
@@ -132,7 +132,7 @@ func constantOf(spec ast.Spec) (constant, error) {
 	}
 	one.meaning = upperFirst(meansThat.ReplaceAllString(text, ""))
 	if one.detail == "" && !strings.HasSuffix(text, unseen) {
-		return constant{}, fmt.Errorf("the comment of %s ends with neither a status nor the type of an event", name)
+		return constant{}, fmt.Errorf("the comment of %s ends with neither a status nor the type of an event; add \"Status: STATUS.\" or \"Event: TYPE.\"", name)
 	}
 	return one, nil
 }

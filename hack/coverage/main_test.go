@@ -34,7 +34,7 @@ func TestRun(t *testing.T) {
 			profile: "mode: set\nm/a/x.go:1.1,2.2 1 1\nm/a/x.go:3.1,4.2 1 0\n",
 			minimum: 80,
 			want:    "coverage   50.0 %  m/a\n",
-			err:     "the tests cover 50.0 % of the statements, but the minimum is 80 %",
+			err:     "the tests cover 50.0 % of the statements, but the minimum is 80 %; add tests",
 		},
 		"not a profile": {profile: "mode: set\nhello\n", err: `line 2: "hello" is not a block`},
 		"not a number":  {profile: "m/a/x.go:1.1,2.2 x 1\n", err: "line 1: number of statements"},

@@ -48,11 +48,11 @@ func rewrite(file string) error {
 func complete(page, table string) (string, error) {
 	before, rest, ok := strings.Cut(page, begin)
 	if !ok {
-		return "", fmt.Errorf("the page has no line %q", strings.TrimSpace(begin))
+		return "", fmt.Errorf("the page has no line %q; add the line", strings.TrimSpace(begin))
 	}
 	_, after, ok := strings.Cut(rest, end)
 	if !ok {
-		return "", fmt.Errorf("the page has no line %q", strings.TrimSpace(end))
+		return "", fmt.Errorf("the page has no line %q; add the line", strings.TrimSpace(end))
 	}
 	return before + begin + "\n" + table + "\n" + end + after, nil
 }

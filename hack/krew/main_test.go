@@ -137,7 +137,7 @@ func checkArchive(t *testing.T, path string) {
 func TestManifestErrors(t *testing.T) {
 	good := strings.Repeat("a", 64) + "  " + program + "-linux-amd64.tar.gz\n"
 	for _, tc := range []struct{ version, url, sums, want string }{
-		{"1.2.3", "https://a", good, `-version: "1.2.3" is not a version of krew`},
+		{"1.2.3", "https://a", good, `-version: "1.2.3" is not a version that krew accepts`},
 		{"v1.2.3", "http://a", good, `-url: "http://a" is not an HTTPS URL`},
 		{"v1.2.3", "https://a", "abc  x.tar.gz\n", `-checksums: "abc  x.tar.gz" is not a line of sha256sum`},
 		{"v1.2.3", "https://a", "", "-checksums: the file is empty"},

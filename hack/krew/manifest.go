@@ -51,10 +51,10 @@ var (
 // manifest returns the manifest of a release.
 func manifest(version, base string, checksums []byte) ([]byte, error) {
 	if !semantic.MatchString(version) {
-		return nil, fmt.Errorf("-version: %q is not a version of krew; write for example v1.2.3", version)
+		return nil, fmt.Errorf("-version: %q is not a version that krew accepts; write for example v1.2.3", version)
 	}
 	if parsed, err := url.Parse(base); err != nil || parsed.Scheme != "https" || parsed.Host == "" {
-		return nil, fmt.Errorf("-url: %q is not an HTTPS URL", base)
+		return nil, fmt.Errorf("-url: %q is not an HTTPS URL; write a URL that begins with https://", base)
 	}
 	platforms, err := platformsOf(strings.TrimSuffix(base, "/"), checksums)
 	if err != nil {
@@ -99,7 +99,7 @@ func platformsOf(base string, checksums []byte) ([]platform, error) {
 		})
 	}
 	if len(platforms) == 0 {
-		return nil, errors.New("-checksums: the file is empty")
+		return nil, errors.New("-checksums: the file is empty; run this command with -pack first")
 	}
 	slices.SortFunc(platforms, func(a, b platform) int { return strings.Compare(a.URI, b.URI) })
 	return platforms, nil

@@ -142,11 +142,11 @@ func (b *builder) otherStart() []Reason {
 func (b *builder) unknownBase() []Reason {
 	switch image := b.Distribution.Image; {
 	case b.Distribution.DetectedBy == distribution.Unknown:
-		return []Reason{{"spec.distribution", fmt.Sprintf("the release of image %q is not known, "+
-			"so the configuration that its server reads is not known either", image)}}
+		return []Reason{{"spec.distribution", fmt.Sprintf("the release of image %q is unknown, "+
+			"so the configuration that the server reads is also unknown", image)}}
 	case b.Distribution.Base == nil:
-		return []Reason{{"spec.distribution", fmt.Sprintf("this command does not read the configuration in image %q, "+
-			"to which the fields of the spec apply", image)}}
+		return []Reason{{"spec.distribution", fmt.Sprintf("the fields of the spec apply to the configuration in image %q, "+
+			"which this command does not read", image)}}
 	default:
 		return nil
 	}

@@ -27,7 +27,7 @@ func (j *judgement) compare(got, want any, path []string) {
 	case isObject && bothObjects:
 		j.compareKeys(ours, theirs, path)
 	case len(path) == 1 && path[0] == "apis":
-		j.differs(path, fmt.Sprintf("the APIs are %s, but the fields of the spec result in %s", listed(textsOf(want)), listed(textsOf(got))))
+		j.differs(path, fmt.Sprintf("your configuration lists the APIs %s, but the fields of the spec result in %s", listed(textsOf(want)), listed(textsOf(got))))
 	case len(path) == 2 && path[0] == "providers":
 		j.compareProviders(listAt(got), listAt(want), path)
 	default:
@@ -43,7 +43,7 @@ func (j *judgement) compareKeys(got, want object, path []string) {
 		case there:
 			j.compare(value, want[key], below)
 		case want[key] == nil:
-			j.differs(below, "it is null, and no field of the spec can write null; to use the server's default, remove the key from the configuration")
+			j.differs(below, "the value is null, and no field of the spec can write null; to use the server's default, remove the key from the configuration")
 		default:
 			j.differs(below, "no field of the spec can set this key")
 		}
@@ -60,7 +60,7 @@ func (j *judgement) compareKeys(got, want object, path []string) {
 func (j *judgement) compareProviders(got, want []any, path []string) {
 	ours, theirs := idsOf(got), idsOf(want)
 	if !slices.Equal(ours, theirs) {
-		j.differs(path, fmt.Sprintf("the providers are %s, in this order, but the fields of the spec result in %s", listed(theirs), listed(ours)))
+		j.differs(path, fmt.Sprintf("your configuration has the providers %s, in this order, but the fields of the spec result in %s", listed(theirs), listed(ours)))
 		return
 	}
 	for i := range want {

@@ -179,7 +179,7 @@ var checkOwnershipCases = []struct {
 		name:    "no controller, no labels",
 		foreign: func(_ *bench, u *unstructured.Unstructured) { u.SetOwnerReferences(nil); u.SetLabels(nil) },
 		message: `Service "my-service" in namespace "NS" exists and has neither a controller nor ` +
-			`the labels of the stack; delete it, or give the stack another name`,
+			`the labels of the stack; delete this Service, or create the stack with another name`,
 	},
 	{
 		name: "no controller, one label",
@@ -188,7 +188,7 @@ var checkOwnershipCases = []struct {
 			u.SetLabels(map[string]string{"by": "tester"})
 		},
 		message: `Service "my-service" in namespace "NS" exists and has neither a controller nor ` +
-			`the labels of the stack; delete it, or give the stack another name`,
+			`the labels of the stack; delete this Service, or create the stack with another name`,
 	},
 	{
 		name: "labels of this owner, another controller",
@@ -199,7 +199,7 @@ var checkOwnershipCases = []struct {
 			}})
 		},
 		message: `Service "my-service" in namespace "NS" exists and is controlled by Node "other"; ` +
-			`delete it, or give the stack another name`,
+			`delete this Service, or create the stack with another name`,
 	},
 	{
 		name:    "labels of this owner, no controller",

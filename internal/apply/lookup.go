@@ -170,7 +170,7 @@ func newOf[T runtime.Object](a *Applier, kind, gvk schema.GroupVersionKind, meta
 	}
 	typed, ok := object.(T)
 	if !ok {
-		return plain, fmt.Errorf("%s is a %T", gvk, object)
+		return plain, fmt.Errorf("the scheme creates a %T for %s", object, gvk)
 	}
 	return typed, nil
 }

@@ -85,8 +85,8 @@ func (e *OwnershipConflict) Error() string {
 	if e.Controller != "" {
 		whose = "is controlled by " + e.Controller
 	}
-	return fmt.Sprintf("%s %q in namespace %q exists and %s; delete it, or give the stack another name",
-		e.Kind, e.Name, e.Namespace, whose)
+	return fmt.Sprintf("%s %q in namespace %q exists and %s; delete this %s, or create the stack with another name",
+		e.Kind, e.Name, e.Namespace, whose, e.Kind)
 }
 
 func newConflict(gvk schema.GroupVersionKind, live *unstructured.Unstructured) *OwnershipConflict {

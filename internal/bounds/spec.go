@@ -20,7 +20,7 @@ func (r *Rule) Image(image string, path *field.Path) field.ErrorList {
 	if r == nil || r.Images == nil || comesFrom(image, r.Images) {
 		return nil
 	}
-	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("the image %q is not from %s, the only sources allowed in this namespace: %s",
+	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("the image %q is not from a source that is allowed in this namespace: use an image from %s, or %s",
 		image, listed(r.Images), remedy))}
 }
 

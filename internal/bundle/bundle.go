@@ -62,7 +62,7 @@ func scan(file io.ReadSeeker) (map[string]member, error) {
 		case err != nil && len(members) == 0:
 			return nil, errors.New("the file is not a tar archive; decompress a compressed archive first")
 		case err != nil:
-			return nil, errors.New("the archive is truncated or damaged")
+			return nil, errors.New("the archive is truncated or damaged; copy the archive again, or create a new archive")
 		case header.Typeflag != tar.TypeReg:
 			continue
 		case len(members) == maxMembers:

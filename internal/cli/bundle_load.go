@@ -188,7 +188,7 @@ func (l *loader) one(ctx context.Context, image *bundle.Image, place name.Refere
 // loadRemedy returns the text of an error of the registry or the archive, and adds the remedy.
 func loadRemedy(err error) string {
 	if damage := bundle.Damage(err); damage != nil {
-		return damage.Error()
+		return damage.Error() + "; copy the archive again, or create a new archive"
 	}
 	return withRemedy(registry.Sanitize(err))
 }

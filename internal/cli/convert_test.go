@@ -198,7 +198,7 @@ func TestConvertRefusals(t *testing.T) {
 		"no distribution":                   {older(`{server: {}}`), nil, 1, "error: standard input: document 1: demo: spec.server.distribution: required"},
 		"no name":                           {strings.Replace(older(simple), "{name: demo}", "{}", 1), nil, 1, "metadata.name: required: set the name of the stack"},
 		"invalid YAML":                      {good + "\ta: b\n", nil, 1, "error: standard input: document 2: is not valid YAML: line 5 is indented with a tab"},
-		"key that is set twice":             {older("{server: {distribution: {name: a}}}") + "spec: {}\n", nil, 1, `key "spec" already set in map; keep one of them`},
+		"key that is set twice":             {older("{server: {distribution: {name: a}}}") + "spec: {}\n", nil, 1, `key "spec" already set in map; remove one of the two keys`},
 		"not an object":                     {good + "- a\n", nil, 1, "error: standard input: document 2: is not a Kubernetes object"},
 		"a misspelled kind":                 {strings.Replace(older(simple), "Distribution", "Distributon", 1), nil, 1, `kind: "LlamaStackDistributon" is not a kind of this operator`},
 		"the API group of another operator": {strings.Replace(older(simple), "llamastack.io/v1alpha1", "llama.meta.com/v1", 1), nil, 1, "is not in the API group of this operator"},

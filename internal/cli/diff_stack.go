@@ -218,7 +218,7 @@ func openSecrets(built *plan.Plan) []string {
 	if len(keys) == 0 {
 		return nil
 	}
-	return []string{"Secrets are not read: " + strings.Join(slices.Sorted(maps.Keys(keys)), ", ") +
-		"; it is not known whether the keys exist, whether their values are valid, and whether the values have changed " +
+	return []string{"this command does not read the Secrets " + strings.Join(slices.Sorted(maps.Keys(keys)), ", ") +
+		"; it cannot check whether the keys exist, whether their values are valid, and whether the values have changed " +
 		"since the pods started; a changed value restarts the pods"}
 }

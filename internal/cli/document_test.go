@@ -170,7 +170,7 @@ func TestDuplicateFields(t *testing.T) {
 		"apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: a}\nspec:\n  distribution: {name: starter}\n  distribution: {name: starter}\n",
 	} {
 		got := run(t, manifest, "validate", "-f", "-")
-		if got.code != 1 || !strings.Contains(got.err, "keep one of them") {
+		if got.code != 1 || !strings.Contains(got.err, "remove one of the two ") {
 			t.Errorf("exit code %d\n%s", got.code, got.err)
 		}
 	}

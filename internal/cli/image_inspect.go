@@ -35,7 +35,7 @@ The command runs the same code as the operator, with the same limits, and applie
 checks of the release to the configuration. It reads a multi-platform image once for
 each platform.
 
-The exit code is 1 if the operator would not accept the image.`
+The exit code is 1 if the operator does not accept the image.`
 
 func newImageInspectCommand(streams Streams) *cobra.Command {
 	options := imageInspectOptions{}

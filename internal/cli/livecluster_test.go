@@ -169,7 +169,7 @@ func TestDiffLive(t *testing.T) {
 	if fresh.code != 1 {
 		t.Errorf("new stack: exit code %d, want 1", fresh.code)
 	}
-	contains(t, fresh.out, "team-a/another (standard input): new, the stack does not exist yet", "+ Deployment/another")
+	contains(t, fresh.out, "team-a/another (standard input): new: the stack does not exist yet", "+ Deployment/another")
 
 	other := c.run(t, stack(liveSpec), "diff", "-f", "-", "-n", "team-b")
 	contains(t, other.out, "team-b/demo (standard input): new")

@@ -161,8 +161,8 @@ func TestPublicModels(t *testing.T) {
 // A note names the data that only the image of an external provider contains, and states when the operator or the pod
 // reads the data.
 func TestExternalProviders(t *testing.T) {
-	const note = `externalProviders.inference[0]: this command does not read image "r/a:1"; in a cluster, the operator reads its label ` +
-		`io.llamastack.provider, or the pod reads the image when it starts; this command cannot determine the type and the module of provider "openai", ` +
+	const note = `externalProviders.inference[0]: this command does not read image "r/a:1"; in a cluster, the operator reads the label ` +
+		`io.llamastack.provider of the image, or the pod reads the image at its start; this command cannot determine the type and the module of provider "openai", ` +
 		`and does not check whether the provider serves the API in its field path; the pod also checks whether the package of the provider is ` +
 		`compatible with the server`
 	const external = `externalProviders: {inference: [{providerId: openai, image: "r/a:1", config: {a: 1}}]}`

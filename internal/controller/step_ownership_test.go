@@ -60,9 +60,9 @@ func TestOwnershipOfChildren(t *testing.T) {
 	}
 	const (
 		service = `Service "my-service" in namespace "team" exists and has neither a controller nor ` +
-			`the labels of the stack; delete it, or give the stack another name`
+			`the labels of the stack; delete this Service, or create the stack with another name`
 		account = `ServiceAccount "my-sa" in namespace "team" exists and has neither a controller nor ` +
-			`the labels of the stack; delete it, or give the stack another name`
+			`the labels of the stack; delete this ServiceAccount, or create the stack with another name`
 	)
 	other := newStack(t, spec)
 	other.Name, other.UID = "other", "uid-of-other"

@@ -72,7 +72,7 @@ func TestPlanOfAStack(t *testing.T) {
 			failure: &status.Failure{
 				Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonForbiddenByBounds,
 				Message: `spec.workload.overrides: the pods of this namespace must meet the Pod Security Standard "baseline": host namespaces (hostNetwork=true); ` +
-					`remove the cause, or ask an administrator to change the key "bounds" of the operator's ConfigMap`,
+					`change these settings, or ask an administrator to change the key "bounds" of the operator's ConfigMap`,
 			},
 		},
 		"invalid connection string": {

@@ -40,7 +40,7 @@ func Read(folder string) (map[string]Entry, error) {
 		for name, anchor := range in(string(text)) {
 			for _, one := range anchor {
 				if first, twice := found[name]; twice {
-					return nil, fmt.Errorf("%q has two entries, %s and %s#%s", name, first, filepath.Base(page), one)
+					return nil, fmt.Errorf("%q has two entries, %s and %s#%s; remove one of the entries", name, first, filepath.Base(page), one)
 				}
 				found[name] = Entry{Page: filepath.Base(page), Anchor: one}
 			}

@@ -169,7 +169,7 @@ func causes(was, is rollout.Inputs) []string {
 func preflight(in Input, recreates bool) (runs bool, reason string) {
 	switch {
 	case in.Serving != nil && *in.Serving == 0:
-		return false, "no pod serves, so a failed change causes no outage"
+		return false, "no pod serves requests, so a failed change causes no outage"
 	case in.After.TriesChanges():
 		return true, "the operator tries the change in a separate pod before it replaces the running pods"
 	case in.After.PreflightMode() == "" && in.After.Rendered.Inputs.Compat != "":

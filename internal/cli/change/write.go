@@ -33,7 +33,7 @@ func (c *Change) Write(page *bytes.Buffer, file string) {
 func (c *Change) verdict() string {
 	switch {
 	case c.New:
-		return "new, the stack does not exist yet"
+		return "new: the stack does not exist yet"
 	case !c.Differs():
 		return "no difference"
 	case c.Pods.Restart == Restarts:

@@ -19,7 +19,7 @@ func checkAliases(data []byte) string {
 	}
 	w := written{left: MaxBytes}
 	if !w.fits(&document, 0) {
-		return fmt.Sprintf("is larger than %d MiB after its aliases are expanded", MaxBytes>>20)
+		return fmt.Sprintf("is larger than %d MiB after its aliases are expanded; remove aliases", MaxBytes>>20)
 	}
 	return ""
 }

@@ -230,7 +230,7 @@ func (d *Document) explain(err error) string {
 		}
 	}
 	if strings.Contains(text, "already set in map") {
-		return text + "; keep one of them"
+		return text + "; remove one of the two keys"
 	}
 	return "is not valid YAML: " + text
 }

@@ -10,7 +10,7 @@ const MaxBytes = 16 << 20
 // whether the user named a folder that contains the file. A text that is not a document is returned with its problem.
 func Parse(file string, data []byte, listed bool) []Document {
 	if len(data) > MaxBytes {
-		problem := fmt.Sprintf("is larger than %d MiB, the limit for a manifest", MaxBytes>>20)
+		problem := fmt.Sprintf("is larger than %d MiB, the limit for a manifest; write its objects to several files", MaxBytes>>20)
 		return []Document{{File: file, Listed: listed, Line: 1, Origin: originOf(file, nil), Problem: problem}}
 	}
 	return splitDocuments(file, data, listed)

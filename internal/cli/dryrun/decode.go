@@ -84,8 +84,8 @@ func twice(data []byte, like any) []typecheck.Problem {
 	var problems []typecheck.Problem
 	for _, err := range strict {
 		if match := duplicateField.FindStringSubmatch(err.Error()); match != nil {
-			problems = append(problems, typecheck.Problem{Path: match[1], Message: "is set twice; keep one of " +
-				"them", Unknown: true})
+			problems = append(problems, typecheck.Problem{Path: match[1], Message: "is set twice; remove one of " +
+				"the two values", Unknown: true})
 		}
 	}
 	return problems

@@ -88,7 +88,7 @@ func (m *Manifests) notes(s Stack, built *plan.Plan) []string {
 	notes = append(notes, externalNotes(built.External())...)
 	if image, ok := m.unreadImage(&s.Object.Spec); ok {
 		notes = append(notes, fmt.Sprintf("this command does not read the labels of image %q; in a cluster, the configuration "+
-			"and the release in its labels take precedence", image))
+			"and the release in these labels take precedence", image))
 	}
 	return notes
 }
@@ -99,8 +99,8 @@ func externalNotes(providers []render.ExternalProvider) []string {
 	var notes []string
 	for i := range providers {
 		one := &providers[i]
-		notes = append(notes, fmt.Sprintf("%s: this command does not read image %q; in a cluster, the operator reads its "+
-			"label %s, or the pod reads the image when it starts; this command cannot determine the type and the module of provider %q, "+
+		notes = append(notes, fmt.Sprintf("%s: this command does not read image %q; in a cluster, the operator reads the "+
+			"label %s of the image, or the pod reads the image at its start; this command cannot determine the type and the module of provider %q, "+
 			"and does not check whether the provider serves the API in its field path; the pod also checks whether the "+
 			"package of the provider is compatible with the server", one.Path, one.Image, externalprovider.Label, one.ID))
 	}
