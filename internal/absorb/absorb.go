@@ -119,7 +119,7 @@ func begin(in plan.Input) (*builder, []Reason) {
 // read decodes a configuration. The size limits of base configurations apply.
 func read(data []byte) (object, error) {
 	if len(data) > baseconfig.MaxSize {
-		return nil, fmt.Errorf("has %d bytes, but a configuration may have at most %d", len(data), baseconfig.MaxSize)
+		return nil, fmt.Errorf("has %d bytes, but a configuration can have at most %d", len(data), baseconfig.MaxSize)
 	}
 	root, err := baseconfig.Read(data)
 	if err != nil {

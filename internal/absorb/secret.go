@@ -86,7 +86,7 @@ func (b *builder) clearText(path, key string, value any, isCredential bool) []Re
 	return stays
 }
 
-const inClearText = "may be a credential in clear text, and is not written to a manifest; " +
+const inClearText = "might be a credential in clear text, and is not written to a manifest; " +
 	"store it in a Secret, set a variable from the Secret in spec.secretEnv, and use ${env.NAME} in the configuration"
 
 // harmless reports whether a credential is empty or a variable without a default.

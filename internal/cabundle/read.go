@@ -33,7 +33,7 @@ func (p Problem) String() string {
 }
 
 // none is the Problem for a text that contains no certificate.
-var none = Problem{Detail: "contains no certificate in PEM form"}
+var none = Problem{Detail: "contains no certificate in PEM form: store the certificate of an authority in this key"}
 
 // Keys reads the certificates under several keys, in order. A key may be empty, because platforms leave unused keys
 // empty. If no key contains a certificate, this is reported as a problem of the first key.
@@ -104,15 +104,16 @@ func readBlock(text []byte) ([]byte, *Problem) {
 	block, _ := pem.Decode(text)
 	switch {
 	case block == nil:
-		return nil, &Problem{Detail: "is not a complete PEM block", Foreign: true}
+		return nil, &Problem{Detail: "is not a complete PEM block: complete or remove this block", Foreign: true}
 	case strings.HasSuffix(block.Type, "PRIVATE KEY"):
 		return nil, &Problem{Detail: "is a private key, which everyone who can read the ConfigMap can use: " +
 			"remove it, and issue a new key", Foreign: true}
 	case block.Type != certificateType:
-		return nil, &Problem{Detail: fmt.Sprintf("is a %q, not a certificate", block.Type), Foreign: true}
+		return nil, &Problem{Detail: fmt.Sprintf("is a %q, not a certificate: remove this block", block.Type), Foreign: true}
 	}
 	if _, err := x509.ParseCertificate(block.Bytes); err != nil {
-		return nil, &Problem{Detail: "is not a valid certificate: " + strings.TrimPrefix(err.Error(), "x509: ")}
+		return nil, &Problem{Detail: fmt.Sprintf("is not a valid certificate (%s): replace or remove this certificate",
+			strings.TrimPrefix(err.Error(), "x509: "))}
 	}
 	return block.Bytes, nil
 }

@@ -49,7 +49,7 @@ func unverifiable(serving *cabundle.Serving, secret string, made *render.Backend
 		return fmt.Sprintf("%s contains something other than a certificate at line %d: store only the authority's certificate in this key",
 			key, problem.Line)
 	case problem != nil:
-		return fmt.Sprintf("%s %s: store the authority's certificate in this key, in PEM form", key, problem.Detail)
+		return fmt.Sprintf("%s %s", key, problem.Detail)
 	case made.Authorities == nil && !serving.Public():
 		return fmt.Sprintf("the authority of the server's certificate is unknown: add %s, with the authority's certificate in PEM form "+
 			"(for a self-signed certificate, the same certificate as in %q)", key, names.TLSCertificate)

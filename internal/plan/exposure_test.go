@@ -112,7 +112,7 @@ func TestBackendTLS(t *testing.T) {
 		"a key instead of an authority": {chain: certificate, authority: key, warning: `key "ca.crt" of Secret "cert" contains something other than a certificate ` +
 			"at line 1: store only the authority's certificate in this key"},
 		"text instead of an authority": {chain: certificate, authority: []byte("hello"), warning: `key "ca.crt" of Secret "cert" contains no certificate in PEM form: ` +
-			"store the authority's certificate in this key, in PEM form"},
+			"store the certificate of an authority in this key"},
 		"another name": {chain: testutil.CertificateFor(t, "x.example.org"), authority: authority, warning: `the certificate in Secret "cert" ` +
 			"is not valid for any name of the server: issue a certificate for demo-service.team-a.svc.cluster.local, demo-service.team-a.svc or llama.example.com"},
 		"a Secret that was not read": {},

@@ -81,7 +81,7 @@ func (t *Trust) readOwn(
 	for _, key := range use.Keys {
 		for _, problem := range left[key] {
 			t.Warnings = append(t.Warnings, stackconfig.Finding{Path: use.Path, Message: fmt.Sprintf(
-				"key %q of ConfigMap %q: %s: the operator ignores this entry", key, use.Name, problem)})
+				"key %q of ConfigMap %q: %s; the operator ignores this entry", key, use.Name, problem)})
 		}
 		for _, problem := range problems[key] {
 			unusable = append(unusable, UnusableKey{Use: use, Key: key, Problem: problem})
