@@ -162,7 +162,7 @@ func TestDiffLive(t *testing.T) {
 
 	c.objects[deployment].(map[string]any)["status"] = map[string]any{}
 	idle := c.run(t, edit("[m]", "[m, fast]"), "diff", "-f", "-")
-	contains(t, idle.out, "no preflight runs (no separate pod tries the change first): no pod serves, "+
+	contains(t, idle.out, "no preflight runs (no separate pod tries the change first): no pod serves requests, "+
 		"so a failed change causes no outage")
 
 	fresh := c.run(t, strings.Replace(stack(liveSpec), "name: demo", "name: another", 1), "diff", "-f", "-")
@@ -235,7 +235,7 @@ func TestDiffLiveBadCases(t *testing.T) {
 			1, `? you cannot get deployments.apps in namespace "team-a"`,
 		},
 		"no right to find the operator's ConfigMap": {
-			func(c *liveCluster, _ map[string]any) { c.forbidden = []string{allMaps} }, 1, "? the operator's ConfigMap llama-stack-operator-config is not read",
+			func(c *liveCluster, _ map[string]any) { c.forbidden = []string{allMaps} }, 1, "? the operator's ConfigMap llama-stack-operator-config: you cannot list configmaps in all namespaces",
 		},
 		"stack that is being deleted": {
 			func(_ *liveCluster, live map[string]any) {

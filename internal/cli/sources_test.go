@@ -74,7 +74,7 @@ func TestBounds(t *testing.T) {
 	if got.code != 1 {
 		t.Errorf("exit code %d, want 1", got.code)
 	}
-	contains(t, got.err, `spec.distribution: the image "`, `is not from quay.io/team`, "spec.workload.overrides.podTemplate: is not allowed in this namespace")
+	contains(t, got.err, `spec.distribution: the image "`, `use an image from quay.io/team`, "spec.workload.overrides.podTemplate: is not allowed in this namespace")
 	if got := run(t, strings.Replace(bounded, "team-a", "team-b", 1), "validate", "-f", "-", "--operator-config",
 		file); got.code != 0 {
 		t.Errorf("another namespace: exit code %d\n%s", got.code, got.err)

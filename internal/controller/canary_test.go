@@ -117,8 +117,8 @@ func failWithText(t *testing.T, env *controllertest.Environment, canary string) 
 	})
 	env.CreatePod(t, set, states)
 	env.WaitForCondition(t, "good", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutFailed)
-	env.WaitForExternalProviders(t, "good", `custom Failed: Failed to pull provider image "example.com/custom:1": the registry requires credentials, or rejects them; `+
-		"add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod good-1-a")
+	env.WaitForExternalProviders(t, "good", `custom Failed: Failed to pull provider image "example.com/custom:1": the registry requires credentials, or rejects the credentials; `+
+		"add a valid pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod good-1-a")
 	checkNoSecrets(t, "good", set)
 }
 

@@ -27,8 +27,8 @@ func TestOfflineWarnings(t *testing.T) {
 		"the image's own configuration": {spec: "offline: true\n", want: []string{
 			"spec.offline: providers of the base call public services",
 			"spec.offline: providers of the base download files",
-			`spec.offline: vector_stores.default_embedding_model: the model "nomic-ai/nomic-embed-text-v1.5"`,
-			`spec.offline: vector_stores.default_reranker_model: the model "Qwen/Qwen3-Reranker-0.6B"`,
+			`spec.offline: vector_stores.default_embedding_model: the server downloads the model "nomic-ai/nomic-embed-text-v1.5"`,
+			`spec.offline: vector_stores.default_reranker_model: the server downloads the model "Qwen/Qwen3-Reranker-0.6B"`,
 		}},
 		"an unknown image": {spec: "distribution: {image: \"example.com/mine:1\"}\noffline: true\n", want: []string{
 			`spec.offline: the server's configuration in image "example.com/mine:1" is unknown`,

@@ -90,7 +90,7 @@ func TestShippedDistributions(t *testing.T) {
 			}
 			for _, warning := range report.Warnings {
 				// The nvidia configuration of the release contains an id twice.
-				if !strings.Contains(warning.Message, "cannot start; the operator added") &&
+				if !strings.Contains(warning.Message, "cannot start without this API; the operator added") &&
 					!strings.Contains(warning.Message, "is used twice") {
 					t.Errorf("warning: %s", warning)
 				}
