@@ -29,7 +29,7 @@ def describe(package: Package) -> list[Row]:
 
 
 def skips_missing(package: Package) -> bool:
-    """Returns whether the server skips a listed API without an implementation. Older servers do not start with one."""
+    """Returns whether the server skips a listed API without an implementation. Older servers exit with an error."""
     return "Skipping API with no implementation" in package.source("core/server/server.py")
 
 

@@ -1,11 +1,12 @@
 """Finds working values for required keys whose values a user cannot know.
 
-A reference to a store gets a separate place with the provider's id. This includes references that may be null, because
-providers open the store without a check. Up to 0.2, the key has the store itself, which gets a separate file. A path
-gets the value that the server writes into its own example configs. A required key that may be null gets null, unless
-it is the endpoint. All other keys, such as the name of a bucket or a project, have no default, and the user sets them.
+A reference to a store gets a separate namespace or table, whose name contains the provider's id. This also applies to
+references that can be null, because providers open the store without a check. In release 0.2 and older, the value of
+the key is the store, which gets a separate file. A path gets the value that the server writes into its example configs.
+A required key that can be null gets null, unless it is the endpoint. All other keys, such as the name of a bucket or of
+a project, have no default, and the user sets them.
 
-The values may have placeholders that the operator replaces: {id} is the provider's id, {table} is the id as a table
+The values can contain placeholders that the operator replaces: {id} is the provider's id, {table} is the id as a table
 name, and {distribution} is the distribution's name.
 """
 
@@ -17,7 +18,7 @@ from . import endpoints
 
 type Row = dict[str, Any]
 
-# This is the directory that the server's examples get as an argument, and that is recognized in their results.
+# The server's examples receive this directory as an argument. The functions recognize the directory in the results.
 DIRECTORY = "/example-directory"
 
 _BARE_REFERENCE = re.compile(r"\$\{env\.[A-Z0-9_]+\}")
@@ -51,7 +52,7 @@ def _value(api: str, key: Row, classes: Mapping[str, Row], example: Any, data_di
             place = example.replace(f"{data_dir}/{DIRECTORY}", DIRECTORY)
             return True, place.replace(DIRECTORY, f"{data_dir}/distributions/{{distribution}}")
     if key["type"].endswith("| null"):
-        return True, None  # the key is required, and its value may be null
+        return True, None  # the key is required, and its value can be null
     return False, None
 
 
@@ -71,11 +72,11 @@ def _mapping(api: str, name: str, keys: list[Row], classes: Mapping[str, Row]) -
     return bool(value), value
 
 
-# These are keys of the only store of a provider. Any other key is part of the place, so that two stores of one
-# provider differ.
+# These keys refer to the only store of a provider. For any other key, the name of the key is part of the namespace, the
+# table name or the file name, so that two stores of one provider differ.
 _ONLY_STORE = {"persistence", "kvstore", "sqlstore", "metadata_store"}
 
-# These are references to stores that providers open even if the reference may be null.
+# These keys refer to stores that providers open without a check, even if the reference can be null.
 _OPENED = {"persistence", "kvstore"}
 
 

@@ -16,7 +16,7 @@ from .package import Package
 
 type Row = dict[str, Any]
 
-_DIRECTORIES = ("distributions", "templates")  # releases up to 0.2 use the second name
+_DIRECTORIES = ("distributions", "templates")  # release 0.2 and older releases use the second name
 _MAIN = ("config.yaml", "run.yaml")
 
 

@@ -1,6 +1,7 @@
 """Finds the keys of a provider for the endpoint, the credential and the region.
 
-They use only the rows of a class, and are correct for nearly all providers. The overlay of a line corrects the others.
+The functions use only the rows of a class. Their results are correct for nearly all providers, and overlays correct the
+other results.
 """
 
 import urllib.parse
@@ -8,7 +9,7 @@ from typing import Any
 
 type Row = dict[str, Any]
 
-# The preferred names come first. A name that only ends in _url counts if no other key has such a name.
+# The preferred names come first. A name that only ends in _url is used if no other key has such a name.
 _ENDPOINTS = ("base_url", "url", "uri", "endpoint_url", "openai_compat_api_base", "api_base", "host")
 _CREDENTIALS = ("api_key", "api_token", "access_token", "password", "token")
 _REGIONS = ("region_name", "region", "oci_region")

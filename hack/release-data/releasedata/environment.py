@@ -40,7 +40,7 @@ class _Recorder(MutableMapping[str, str]):
 
 
 def unset[T](call: Callable[[], T]) -> tuple[T, list[str]]:
-    """Returns the result of a call without any variable of the server, and the variables that the call reads."""
+    """Makes a call without any variables of the server. Returns the result, and the variables that the call reads."""
     recorder, before = _Recorder(os.environ), os.environ
     os.environ = recorder  # type: ignore[assignment]
     try:

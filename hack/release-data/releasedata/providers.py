@@ -27,7 +27,7 @@ def describe(package: Package, catalogue: Catalogue, data_dir: str) -> dict[str,
 
 
 def _row(package: Package, catalogue: Catalogue, data_dir: str, api: str, spec: Any) -> Row:
-    adapter = getattr(spec, "adapter", None)  # up to 0.3, this attribute has a part of the facts of remote providers
+    adapter = getattr(spec, "adapter", None)  # up to release 0.3, contains facts of remote providers
     dotted = spec.config_class or getattr(adapter, "config_class", "")
     cls: type[BaseModel] = standins.import_object(dotted, never=(package.module, package.api_module))
     name = catalogue.name(cls)

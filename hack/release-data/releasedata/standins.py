@@ -1,8 +1,8 @@
-"""Imports a module although packages that it imports are missing.
+"""Imports a module even if packages that it imports are missing.
 
 The module with the configuration class of a provider often also imports the provider's client library. The class does
-not need the library, so a missing top-level package is replaced with a stand-in, whose attributes all exist and do
-nothing.
+not need the library, so the import replaces a missing top-level package with a stand-in. A stand-in has every
+attribute, and its attributes do nothing.
 """
 
 import importlib
@@ -13,7 +13,7 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-_MOST = 40  # missing packages of one import; more indicate another problem
+_MOST = 40  # the limit of missing packages for one import; a higher number indicates another problem
 
 
 class _Anything(type):

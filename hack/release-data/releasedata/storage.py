@@ -1,7 +1,7 @@
 """Describes the storage section: the kinds of backends, and the stores of the server.
 
-Up to 0.2, there is no such section. Every store contains a complete backend, and the two stores of the server are keys
-of the top level.
+Release 0.2 and older releases do not have this section. In these releases, every store contains a complete backend, and
+the two stores of the server are keys of the top level.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ type Row = dict[str, Any]
 
 _MODULE = "core.storage.datatypes"
 
-# These are the classes of the backends of each family up to 0.2.
+# These are the classes of the backends of each family in release 0.2 and older.
 _INLINE = (
     ("kv", "providers.utils.kvstore.config", "KVStoreConfig"),
     ("sql", "providers.utils.sqlstore.sqlstore", "SqlStoreConfig"),
@@ -43,7 +43,7 @@ def _backends(package: Package, catalogue: Catalogue) -> Row:
 
 
 def _inline_backends(package: Package, catalogue: Catalogue) -> Row:
-    """Returns the backends by the names that they have from 0.3 on, each with its `type` up to 0.2."""
+    """Returns the backends by their names since release 0.3, each with its `type` in release 0.2 and older."""
     out = {}
     for family, module, union in _INLINE:
         for cls in typetext.classes(package.load(module, union), BaseModel):

@@ -1,4 +1,4 @@
-"""Tests that Pydantic classes become rows."""
+"""Tests that pydantic classes are described as rows."""
 
 import enum
 import os

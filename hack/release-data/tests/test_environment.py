@@ -1,4 +1,4 @@
-"""Tests the environment variables of code and of configs."""
+"""Tests that the environment variables of code and of configs are found."""
 
 import os
 import unittest

@@ -1,4 +1,4 @@
-"""Tests which releases in the package index are reported as missing data."""
+"""Tests which releases in the package index are reported as releases without data."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""Imports although packages are missing."""
+"""Tests the import of modules if packages are missing."""
 
 import pathlib
 import sys

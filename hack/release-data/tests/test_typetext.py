@@ -1,4 +1,4 @@
-"""Tests that annotations become type expressions."""
+"""Tests that annotations are written as type expressions."""
 
 import enum
 import typing
@@ -27,7 +27,7 @@ class TextTest(unittest.TestCase):
             (type(None), "null"),
             (Any, "Any"),
             (str | None, "str | null"),
-            (Optional[int], "int | null"),  # noqa: UP045 - the older spelling is what is tested
+            (Optional[int], "int | null"),  # noqa: UP045 - the test uses the older spelling
             (typing.Union[bool, str, None], "bool | str | null"),  # noqa: UP007
             (list[str], "list[str]"),
             (list, "list"),

@@ -44,7 +44,7 @@ CASES = {
 
 
 def api_module():
-    """The name of the module that contains the classes of a specification."""
+    """Returns the name of the module that contains the classes of a specification."""
     for name in (server + "_api", server + ".providers.datatypes"):
         try:
             return importlib.import_module(name).__name__

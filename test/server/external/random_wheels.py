@@ -18,7 +18,7 @@ ENTRY = {"index": 0, "api": "inference", "id": "echo", "image": "example.com/ech
 
 
 def change(data, chance):
-    """The content with some bytes changed, inserted or removed."""
+    """Returns the content with some bytes changed, inserted or removed."""
     data = bytearray(data)
     for _ in range(chance.choice((1, 1, 2, 8))):
         at = chance.randrange(len(data))

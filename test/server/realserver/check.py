@@ -90,8 +90,8 @@ class Release:
     def command(self, path: str) -> None:
         """Run the checks that the server's command makes before it starts the application, without a port.
 
-        From 1.2 on, the command rejects plain HTTP without an explicit setting. The file that it writes for its
-        workers is removed.
+        Since release 1.2, the command rejects plain HTTP without an explicit setting. This method removes the file that
+        the command writes for its workers.
         """
         run = self._module("cli.stack.run")
         if not hasattr(run, "_dry_run_validate"):
@@ -147,7 +147,7 @@ def provider_class(release: Release, config, provider):
     """Read one provider's configuration into its class."""
     kind = release.instantiate(provider.spec.config_class)
     written = dict(provider.config)
-    # The resolver hands this section to every provider that has a field for it.
+    # The resolver passes this section to every provider that has a field for it.
     shared = getattr(config, "vector_stores", None)
     if shared is not None and "vector_stores_config" in getattr(kind, "model_fields", {}):
         written["vector_stores_config"] = shared
@@ -250,7 +250,7 @@ def describe(failure: Failure) -> dict:
 
 
 def message(cause: BaseException) -> str:
-    """The message of an error. For a validation error, it does not contain the invalid values."""
+    """Return the message of an error. For a validation error, it does not contain the invalid values."""
     if hasattr(cause, "errors") and hasattr(cause, "title"):
         found = [".".join(map(str, e["loc"])) + ": " + e["msg"] for e in cause.errors(include_url=False)]
         return "; ".join(found)
@@ -258,7 +258,7 @@ def message(cause: BaseException) -> str:
 
 
 def chain(error: BaseException):
-    """An error and the errors that caused it."""
+    """Yield an error and the errors that caused it."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
@@ -268,7 +268,8 @@ def offline() -> None:
     """Make connections to other machines fail immediately.
 
     When the server starts, it requests the models of every provider. Without this function, each client of a public
-    service would try to connect for seconds. There are also no certificates to verify.
+    service would try to connect for seconds. The function also replaces the default TLS context, because there are no
+    certificates to verify.
     """
     resolve = socket.getaddrinfo
 
@@ -287,7 +288,7 @@ def offline() -> None:
 
 
 def alone(release: Release) -> None:
-    """Prevent the server from starting worker processes for queued jobs (from 1.3 on), which are not needed here."""
+    """Prevent the start of worker processes for queued jobs, which exist since release 1.3 and are not needed here."""
     with contextlib.suppress(ImportError):
         pool = importlib.import_module(f"{release.package}.core.jobs.worker").WorkerPool
         pool.start = pool.shutdown = lambda *_, **__: None
@@ -309,7 +310,8 @@ def inline(spec):
     return spec
 
 
-# Set while the server's code runs. Only then does the alarm raise an exception, so that it never ends this program.
+# This event is set while the server's code runs. The alarm raises an exception only if the event is set, so that the
+# alarm never ends this program.
 working = threading.Event()
 
 

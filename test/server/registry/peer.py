@@ -1,4 +1,4 @@
-"""Reads and writes a registry with the server's own classes, and registers resources like a server that starts.
+"""Reads and writes a registry with the server's own classes, and registers resources as a server does when it starts.
 
 Run this program with the interpreter of a release's environment. For each line with a JSON object on standard input, it
 writes a line with a JSON object to standard output:
@@ -37,7 +37,7 @@ PACKAGE = "ogx" if importlib.util.find_spec("ogx") else "llama_stack"
 
 
 def module(*names):
-    """The first of the modules that exists in the release."""
+    """Returns the first of the modules that exists in the release."""
     for name in names:
         try:
             return importlib.import_module(f"{PACKAGE}.{name}")
@@ -56,7 +56,7 @@ Config = getattr(core, "StackConfig", None) or core.StackRunConfig
 Entry = pydantic.TypeAdapter(core.RoutableObjectWithProvider)
 Backend = pydantic.TypeAdapter(datatypes.StorageBackendConfig)
 
-# The routing table of each list, and the API of its providers.
+# For each list: the module and the class of its routing table, and the API of its providers.
 TABLES = {
     "models": ("models", "ModelsRoutingTable", "inference"),
     "shields": ("shields", "ShieldsRoutingTable", "safety"),
@@ -99,7 +99,7 @@ async def start(tree, disk):
 
 
 async def open_store(tree, request):
-    """The key-value store of the registry."""
+    """Opens the key-value store of the registry."""
     tree = stack.replace_env_vars(tree)
     reference = tree["storage"]["stores"]["metadata"]
     backend = dict(tree["storage"]["backends"][reference["backend"]])

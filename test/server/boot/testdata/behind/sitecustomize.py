@@ -1,4 +1,4 @@
-"""Adds packages behind those of the environment: what the environment has itself is taken from there."""
+"""Adds packages at the end of the search path. The packages of the environment have priority over these packages."""
 
 import os
 import sys

@@ -1,9 +1,10 @@
-"""Lets uvicorn wait for its worker processes for as long as the test does.
+"""Makes uvicorn wait for its worker processes as long as the test waits.
 
-It ends a worker that has not answered for five seconds, and a worker imports the
-server first, which takes three to four seconds of a processor. The pod requests a
-processor for each worker; this machine has fewer than the servers that boot on it at
-once. Python imports a module of this name, found in PYTHONPATH, when it starts.
+uvicorn stops a worker that does not answer within five seconds. A worker first
+imports the server, which takes three to four seconds of CPU time. The pod requests
+one CPU for each worker, but this machine has fewer CPUs than the number of servers
+that start on it at the same time. When Python starts, it imports a module with this
+name from PYTHONPATH.
 """
 
 from uvicorn.supervisors.multiprocess import Process
@@ -14,7 +15,7 @@ asked_once = Process.is_alive
 
 
 def is_alive(self: Process, timeout: float = SECONDS) -> bool:
-    """Asks every second, so that a worker that ends meanwhile is missed at once."""
+    """Checks the worker every second, so that the result is available immediately if the worker exits."""
     return any(asked_once(self, 1) for _ in range(SECONDS))
 
 
