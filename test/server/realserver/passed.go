@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/yaml"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
@@ -71,7 +74,8 @@ func readRecord() (map[string]string, error) {
 	return recorded, nil
 }
 
-// dataDigest returns the digest of the files with the data of a line.
+// dataDigest returns the digest of the data of a line, without the comments and reasons of the overlays, which have no
+// effect on a server.
 func dataDigest(line string) (string, error) {
 	data := filepath.Join(here(), "..", "..", "..", "internal", "stackconfig", "release", "data")
 	files, err := filepath.Glob(filepath.Join(data, line+".*"))
@@ -84,9 +88,29 @@ func dataDigest(line string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("read the release data: %w", err)
 		}
+		if strings.HasSuffix(file, ".overlay.yaml") {
+			if content, err = withoutReasons(content); err != nil {
+				return "", fmt.Errorf("read the release data of %s: %w", filepath.Base(file), err)
+			}
+		}
 		hash.Write(content)
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// withoutReasons returns an overlay in JSON, without the reasons of its corrections.
+func withoutReasons(overlay []byte) ([]byte, error) {
+	var content map[string]any
+	if err := yaml.Unmarshal(overlay, &content); err != nil {
+		return nil, err
+	}
+	corrections, _ := content["corrections"].([]any)
+	for _, correction := range corrections {
+		if fields, ok := correction.(map[string]any); ok {
+			delete(fields, "reason")
+		}
+	}
+	return json.Marshal(content)
 }
 
 func recordFile() string { return filepath.Join(here(), "passed.txt") }
