@@ -78,7 +78,7 @@ func TestOwnershipOfChildren(t *testing.T) {
 			[]client.Object{foreign("my-service"), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my-sa"}}},
 			account + "\n" + service,
 		},
-		"Service of another stack":                 {[]client.Object{&corev1.Service{ObjectMeta: childMeta(other, "my-service")}}, `Service "my-service" in namespace "team" exists and is controlled by LlamaStackDistribution "other"; delete it, or give the stack another name`},
+		"Service of another stack":                 {[]client.Object{&corev1.Service{ObjectMeta: childMeta(other, "my-service")}}, `Service "my-service" in namespace "team" exists and is controlled by LlamaStackDistribution "other"; delete this Service, or create the stack with another name`},
 		"retained Service with the stack's labels": {[]client.Object{retained}, ""},
 		"Service with another name":                {[]client.Object{foreign("their-service")}, ""},
 	} {
