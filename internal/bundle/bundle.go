@@ -20,6 +20,9 @@ const (
 	maxImages  = 1000
 )
 
+// recreate is the remedy for an archive with an invalid list of images.
+const recreate = "create a new archive with make airgap-bundle"
+
 // Bundle is an open archive.
 type Bundle struct {
 	// Images lists the images in the order of the archive.
@@ -66,7 +69,7 @@ func scan(file io.ReadSeeker) (map[string]member, error) {
 		case header.Typeflag != tar.TypeReg:
 			continue
 		case len(members) == maxMembers:
-			return nil, fmt.Errorf("the archive has more than %d files", maxMembers)
+			return nil, fmt.Errorf("the archive has more than %d files; create an archive with fewer images", maxMembers)
 		}
 		offset, err := file.Seek(0, io.SeekCurrent)
 		if err != nil {
@@ -84,17 +87,18 @@ func (b *Bundle) images() ([]Image, error) {
 	}
 	var index v1.IndexManifest
 	if err := json.Unmarshal(content, &index); err != nil || len(index.Manifests) == 0 {
-		return nil, fmt.Errorf("file %s of the archive lists no images", indexFile)
+		return nil, fmt.Errorf("file %s of the archive lists no images; "+recreate, indexFile)
 	}
 	if len(index.Manifests) > maxImages {
-		return nil, fmt.Errorf("the archive has more than %d images", maxImages)
+		return nil, fmt.Errorf("the archive has more than %d images; create an archive with fewer images", maxImages)
 	}
 	var images []Image
 	for i := range index.Manifests {
 		entry := index.Manifests[i]
 		reference := entry.Annotations[annotationName]
 		if _, err := name.ParseReference(reference); err != nil {
-			return nil, fmt.Errorf("image %s has the invalid name %q in annotation %s", entry.Digest, reference, annotationName)
+			return nil, fmt.Errorf("image %s has the invalid name %q in annotation %s; "+recreate, entry.Digest, reference,
+				annotationName)
 		}
 		images = append(images, Image{
 			Reference: reference, Operator: entry.Annotations[annotationOperator] == "true",
@@ -109,9 +113,9 @@ func (b *Bundle) Read(file string, limit int64) ([]byte, error) {
 	found, ok := b.members[file]
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("the archive does not contain file %s", file)
+		return nil, fmt.Errorf("the archive does not contain file %s; "+recreate, file)
 	case found.size > limit:
-		return nil, fmt.Errorf("file %s of the archive is larger than %d bytes", file, limit)
+		return nil, fmt.Errorf("file %s of the archive is larger than %d bytes; "+recreate, file, limit)
 	}
 	return io.ReadAll(io.NewSectionReader(b.file, found.offset, found.size))
 }

@@ -17,7 +17,7 @@ func (c *conversion) monitoring() {
 		c.needless(field, "monitoring is not enabled, and the server of a stack serves metrics only if you enable them")
 		return
 	}
-	const scrape = "create a PodMonitor or ServiceMonitor, and alerts"
+	const scrape = "create a PodMonitor and alerts"
 	if c.get(field) == nil {
 		c.leaveOut(field, "an OGXServer without this field serves metrics on port "+metricsPort+" and has a ServiceMonitor and a PrometheusRule; "+
 			"a stack does neither: set OGX_METRICS_ENDPOINT_ENABLED to 1 and OGX_METRICS_HOST to 0.0.0.0 in spec.workload.overrides.env, and "+scrape)

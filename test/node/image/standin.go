@@ -68,7 +68,8 @@ func standIn(folder string, base v1.Layer, version string) (v1.Image, error) {
 		return nil, fmt.Errorf("find the release of the stand-in: %w", err)
 	}
 	own := []Entry{Content{Path: "/app/config.yaml", Mode: 0o644, Content: resolved.Base}}
-	// The operator calls the entrypoint of the published image by its name.
+	// The command of the server's container can contain the path of the published image's entrypoint. The stand-in must
+	// also start from this path.
 	if published := match.Release.Runtime.Entrypoint; published != "" {
 		own = append(own, Link{Path: published, Target: "/standin"})
 	}

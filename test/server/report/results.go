@@ -21,8 +21,8 @@ const bootPackage = "/test/server/boot"
 // boot is the tier of the tests that start the server.
 const boot = "boot"
 
-// counted maps the tests that run all cases of another tier to this tier. Such a test reports the number of cases in
-// its attribute "cases", for example "877 of 877".
+// counted maps the name of a test to the tier whose cases the test runs, for every tier except boot. Such a test
+// reports the number of cases in its attribute "cases", for example "877 of 877".
 var counted = map[string]string{"TestParse": "parse", "TestNegative": "negative", "TestInitialise": "initialise"}
 
 // tiers are the columns, from the cheapest to the most expensive.

@@ -48,7 +48,7 @@ func (i Identity) Stop(ctx context.Context, grace time.Duration) error {
 
 // Wait returns when the process has ended or ctx is done.
 func (i Identity) Wait(ctx context.Context) error {
-	const shortest, longest = time.Millisecond, 200 * time.Millisecond // most waits are short, some last for days
+	const shortest, longest = time.Millisecond, 200 * time.Millisecond // most waits are short, but some last for days
 	for pause := shortest; i.Alive(); pause = min(2*pause, longest) {
 		select {
 		case <-ctx.Done():
