@@ -34,7 +34,8 @@ func (a *applied) has(kind string) bool {
 }
 
 // apply writes the objects that differ. Objects that were applied before a failure stay, and the next attempt does not
-// write them again. The step rejections reports rejections of objects after the Deployment.
+// write them again. If the API server rejects an object that is applied after the Deployment, apply continues, and
+// reportRejections returns the error in a later step.
 func (r *Reconciler) apply(
 	ctx context.Context, stack *stack, workload *workload, image *resolvedImage, own *owned, report *report,
 ) (applied, error) {

@@ -66,7 +66,7 @@ func withoutGeneration(metadata *metav1ac.ObjectMetaApplyConfiguration) *metav1a
 
 // PreflightObjects returns the pod and, before it in apply order, the objects that are created only for it. These are
 // copies of the objects that the running pods read and that would change, and, if connections are limited, a policy
-// that allows no connections.
+// that allows no incoming connections.
 func PreflightObjects(in Input, preflight Preflight) ([]Object, error) {
 	name, err := PreflightName(in.Stack.Name, preflight.Template)
 	if err != nil {
@@ -103,7 +103,7 @@ func preflightCopies(in Input, preflight Preflight, name string) (objects []Obje
 	return objects, err
 }
 
-// preflightPolicy returns a policy that allows no connections. The kubelet can still connect.
+// preflightPolicy returns a policy that allows no incoming connections. The kubelet can still connect.
 func preflightPolicy(in Input, name string) *networkingv1ac.NetworkPolicyApplyConfiguration {
 	return owned(in, networkingv1ac.NetworkPolicy, name).
 		WithSpec(networkingv1ac.NetworkPolicySpec().

@@ -108,7 +108,8 @@ func start(program *exec.Cmd, stopBy syscall.Signal) (*process, error) {
 	return p, nil
 }
 
-// stop sends a signal to the whole group, and kills the group after the time limit. A second call does nothing.
+// stop sends a signal to the whole group, waits until the process exits or the time limit passes, and then kills the
+// group. A second call does nothing.
 func (p *process) stop() {
 	if _, isRunning := running.LoadAndDelete(p); !isRunning {
 		return

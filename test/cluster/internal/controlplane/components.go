@@ -126,8 +126,8 @@ func scheduler(folder *state.Folder, p ports) component {
 	return component{program: "kube-scheduler", args: controllerFlags(folder, schedulerUser, p.scheduler)}
 }
 
-// controllerFlags returns the flags that the controller manager and the scheduler share. Each of them has a single
-// replica, so leader election is disabled.
+// controllerFlags returns the flags that the controller manager and the scheduler share. Each of these components has a
+// single replica, so leader election is disabled.
 func controllerFlags(folder *state.Folder, user string, port int) []string {
 	config := kubeconfigPath(folder, user)
 	return []string{
