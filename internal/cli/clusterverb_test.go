@@ -237,8 +237,8 @@ func TestModels(t *testing.T) {
 MODEL       TYPE       PROVIDER  PROVIDER MODEL
 vllm/llama  llm        vllm      llama
 vllm/embed  embedding  vllm      embed
-note: these models are in the configuration; the server might serve more models; to list the models of the server, set --live
-`, "models", "my")
+note: these models are in the configuration; the server might serve more models; `+
+		"to list the models of the server, set --live\n", "models", "my")
 	bodies["/api/v1/namespaces/team-a/configmaps/my-config-1"] = configMap("version: 2\n")
 	s.check(t, 0, `
 The configuration of stack "my" registers no models. Add a model to

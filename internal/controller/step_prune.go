@@ -105,7 +105,8 @@ func (r *Reconciler) kept(ctx context.Context, stack *stack, live *workload, own
 }
 
 // revisions returns the stack's ReplicaSets, and a ReplicaSet with the template of the Deployment, whose newest
-// ReplicaSet might not exist or be cached yet. Without a Deployment, it returns every ReplicaSet with the stack's labels.
+// ReplicaSet might not exist or be cached yet. Without a Deployment, it returns every ReplicaSet with the labels of the
+// stack.
 func (w *workload) revisions() []appsv1.ReplicaSet {
 	if w.deployment == nil {
 		return w.replicaSets

@@ -90,7 +90,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// tokenOf creates a ServiceAccount that has or does not have the permission to read metrics, and returns a token for it.
+// tokenOf creates a ServiceAccount with or without the permission to read metrics, and returns a token for it.
 func tokenOf(t *testing.T, admin client.Client, account string, mayRead bool) string {
 	t.Helper()
 	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: account}}

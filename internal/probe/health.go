@@ -16,7 +16,8 @@ func health(status, message string) v1alpha2.ProviderHealthStatus {
 	case v1alpha2.ProviderHealthNotImplemented:
 		return v1alpha2.ProviderHealthStatus{Status: status, Message: notImplemented}
 	case v1alpha2.ProviderHealthError:
-		return v1alpha2.ProviderHealthStatus{Status: status, Message: Problem(message) + "; read the server's log for details"}
+		message = Problem(message) + "; read the server's log for details"
+		return v1alpha2.ProviderHealthStatus{Status: status, Message: message}
 	default:
 		return v1alpha2.ProviderHealthStatus{Status: v1alpha2.ProviderHealthUnknown}
 	}

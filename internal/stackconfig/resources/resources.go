@@ -108,7 +108,7 @@ func (r *registrar) provider(res *resource, name string, path *field.Path) bool 
 }
 
 // warnOfChoice warns about a model without a named provider when the base has several providers, because the first
-// provider might not be the intended one. A provider that exists because the user set its variable is certainly intended.
+// provider might not be the intended one. A provider that exists because the user set its variable is intended.
 func (r *registrar) warnOfChoice(res *resource, e *draft.Provider) {
 	others := 0
 	for _, other := range r.Index.Of(res.API) {
