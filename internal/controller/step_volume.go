@@ -224,7 +224,7 @@ func storageCondition(object client.Object) metav1.Condition {
 	}
 	claim, err := typed[corev1.PersistentVolumeClaim](object)
 	if err != nil {
-		condition.Message = "Storage cannot be read"
+		condition.Message = fmt.Sprintf("PersistentVolumeClaim %q cannot be read: %v", object.GetName(), err)
 		return condition
 	}
 	asked := requestOf(claim)

@@ -88,8 +88,8 @@ func (c *conversion) trust() {
 // identity reports that a stack has no field for the client certificate of the server in outgoing calls.
 func (c *conversion) identity() {
 	if c.get("spec.tls.identity") != nil {
-		c.leaveOut("spec.tls.identity", "a stack has no field for a client certificate, and the ogx-k8s-operator ignores this field: "+
-			"mount the certificate and the key with spec.workload.overrides.volumes and volumeMounts, "+
+		c.leaveOut("spec.tls.identity", "the ogx-k8s-operator ignores this field, and a stack has no field for a "+
+			"client certificate: mount the certificate and the key with spec.workload.overrides.volumes and volumeMounts, "+
 			"and set the files in settings.network.tls of the provider (client_cert, client_key)")
 	}
 }

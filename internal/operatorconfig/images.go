@@ -14,10 +14,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-const imageOverridesHelp = `# Images in place of the catalogue's: a distribution's name, or name@version,
-# and the image. Running stacks get the image immediately. If you remove an entry,
-# they return to the image that they were created with. A name that is not in the
-# catalogue is added; its base configuration is in the image or in spec.baseConfig.
+const imageOverridesHelp = `# Images that replace those of the catalogue. Each entry maps the name of a
+# distribution, or name@version, to an image. Running stacks get the image
+# immediately. If you remove an entry, they return to the image that they were
+# created with. A name that is not in the catalogue is added; its base
+# configuration is in the image or in spec.baseConfig.
 # starter: registry.example.com/mirror/distribution-starter:0.7.1
 # starter@0.7.3: registry.example.com/mirror/distribution-starter:0.7.3
 # rh-dev: registry.example.com/team/rh-dev:1.0

@@ -115,7 +115,7 @@ func keywordValue(text string) (value, rest string, err error) {
 		}
 	}
 	if quoted {
-		return "", "", errors.New("the connection string has a quote that is not closed")
+		return "", "", errors.New("the connection string has a quote that is not closed; close the quote")
 	}
 	return b.String(), "", nil
 }

@@ -113,10 +113,10 @@ const (
 // complete sets the defaults of missing parts and checks all parts.
 func (c *connection) complete() error {
 	if c.host == "" {
-		return errors.New("the connection string has no host")
+		return errors.New("the connection string has no host; add the host")
 	}
 	if c.user == "" {
-		return errors.New("the connection string has no user")
+		return errors.New("the connection string has no user; add the user")
 	}
 	if c.db == "" {
 		c.db = c.user
@@ -125,14 +125,15 @@ func (c *connection) complete() error {
 		c.port = defaultPostgresPort
 	}
 	if n, err := strconv.ParseUint(c.port, 10, 16); err != nil || n == 0 {
-		return errors.New("the connection string has a port that is not between 1 and 65535")
+		return errors.New("the connection string has a port that is not between 1 and 65535; correct the port")
 	}
 	switch c.sslMode {
 	case "":
 		c.sslMode = defaultSSLMode
 	case "disable", "allow", "prefer", "require", "verify-ca", "verify-full":
 	default:
-		return errors.New("the connection string has an sslmode that PostgreSQL does not support")
+		return errors.New("the connection string has an sslmode that PostgreSQL does not support; " +
+			"use disable, allow, prefer, require, verify-ca or verify-full")
 	}
 	return nil
 }
