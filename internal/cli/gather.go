@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 )
 
-// gather returns the objects of documents. Names are the names of their files. If the documents contain no stack, the
-// error is a rejection.
+// gather returns the objects in documents. If the documents contain no stack, the error is a rejection that names the
+// sources of the documents, such as files.
 func gather(documents []document.Document, names []string, namespace string) (*dryrun.Manifests, error) {
 	found := dryrun.Gather(documents, namespace)
 	if len(found.Stacks) == 0 {

@@ -108,7 +108,9 @@ func withRemedy(err error) string {
 	return message
 }
 
-// rejected reports whether admission (a quota, a policy, Pod Security, a webhook) rejected an object, with any code.
+// rejected reports whether the API server rejected an object with a client error, for example because of a quota, a
+// policy, Pod Security, a webhook or an invalid field. It returns false for transient errors and for the codes 401 and
+// 404.
 func rejected(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) || transient(err) {

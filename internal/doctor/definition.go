@@ -43,7 +43,7 @@ func checkServed(r *report, definition *apiextensionsv1.CustomResourceDefinition
 		return
 	}
 	if slices.Contains(served, v1alpha1.GroupVersion.Version) {
-		r.add(Error, "the definition is that of the previous operator, which serves only v1alpha1", reinstall)
+		r.add(Error, "the definition belongs to the previous operator and serves only v1alpha1", reinstall)
 		return
 	}
 	r.add(Error, fmt.Sprintf("the definition does not serve v1alpha2, only %q", list(served)), reinstall)

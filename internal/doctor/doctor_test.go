@@ -219,7 +219,7 @@ func TestClusterProblems(t *testing.T) {
 				f.Definition.Value.Status.StoredVersions = []string{"v1alpha1"}
 				f.Definition.Value.Spec.Conversion = nil
 			},
-			"error definition: the definition is that of the previous operator, which serves only v1alpha1",
+			"error definition: the definition belongs to the previous operator and serves only v1alpha1",
 		},
 		"stored versions": {
 			func(f *doctor.Facts) { f.Definition.Value.Status.StoredVersions = []string{"v1alpha1", "v1alpha2"} },

@@ -72,7 +72,8 @@ func (p *Plan) copiedAsV1alpha1(in Input) error {
 	const path = "spec.overrideConfig.configMapName"
 	if len(in.Override.Files) > 1 {
 		p.warn(path, "the external providers are in a copy of key %q of ConfigMap %q, and the other keys are not mounted next to this copy: "+
-			"mount the keys that the server needs with spec.workload.overrides.volumes", in.Override.Key, in.Override.ConfigMapName)
+			"to mount keys that the server needs, use spec.workload.overrides.volumes and volumeMounts",
+			in.Override.Key, in.Override.ConfigMapName)
 	}
 	if in.Override.Key != names.ConfigFile && intent.OwnCommand(&in.Object.Spec) {
 		p.warn(path, "the external providers are in a copy of key %q of ConfigMap %q, which is mounted as %s: your command must read that file",

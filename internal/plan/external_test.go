@@ -185,7 +185,7 @@ func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 		"more files": {spec, files, []string{
 			`ConfigMap "mine" has no key "config.yaml", so the server reads the key "run.yaml": rename the key "run.yaml" to "config.yaml"`,
 			`the external providers are in a copy of key "run.yaml" of ConfigMap "mine", and the other keys are not mounted next to this copy: ` +
-				"mount the keys that the server needs with spec.workload.overrides.volumes",
+				"to mount keys that the server needs, use spec.workload.overrides.volumes and volumeMounts",
 		}},
 		"own command": {spec + "workload: {overrides: {command: [run]}}\n", map[string][]byte{"run.yaml": files["run.yaml"]}, []string{
 			`the external providers are in a copy of key "run.yaml" of ConfigMap "mine", which is mounted as /etc/llama-stack/config.yaml: ` +

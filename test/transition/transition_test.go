@@ -53,7 +53,7 @@ func TestEveryDeploymentMayFollowEveryOther(t *testing.T) {
 	}
 }
 
-// pathOverPairs returns a sequence of names in which each pair of names occurs exactly once as neighbours, including
+// pathOverPairs returns a sequence of names in which each pair of names occurs exactly once as neighbors, including
 // pairs of a name with itself.
 func pathOverPairs(names []string) []string {
 	var path []string

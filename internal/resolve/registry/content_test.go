@@ -378,7 +378,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// arriving is a reader without data. A read ends when the reader is closed.
+// arriving is a reader without data. A read blocks until the channel is closed.
 type arriving struct{ until chan struct{} }
 
 func (a *arriving) Read([]byte) (int, error) {

@@ -260,7 +260,7 @@ func (p *Pool) old(before Outcome) ages {
 		return ages{known: p.lookAgain(), failed: p.lookAgain(), patient: true}
 	case before.Err != nil:
 		return ages{known: p.options.Fresh, failed: p.options.FirstRetry / 3, patient: true}
-	default: // the first attempt for a stack sends a request, even if the attempts for other stacks failed
+	default: // the first attempt for a stack reuses a failure only until the pause that the registry requested ends
 		return ages{known: p.options.Fresh, patient: true}
 	}
 }

@@ -107,7 +107,7 @@ func startPostgres() (*postgres, error) {
 		"--pwfile="+password, "--auth=scram-sha-256", "--encoding=UTF8", "--no-locale", "--no-sync")
 	initdb.Dir, initdb.SysProcAttr = dir, attributes
 	if output, err := initdb.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initialise PostgreSQL: %w\n%s", err, output)
+		return nil, fmt.Errorf("initialize PostgreSQL: %w\n%s", err, output)
 	}
 	port, err := freePort()
 	if err != nil {

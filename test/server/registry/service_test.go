@@ -114,7 +114,7 @@ func (s *services) startPostgres(ctx context.Context, installation, dir string) 
 		"--pwfile="+secret, "--auth=scram-sha-256", "--encoding=UTF8", "--no-locale", "--no-sync")
 	initdb.Dir, initdb.SysProcAttr = home, attributes
 	if output, err := initdb.CombinedOutput(); err != nil {
-		return fmt.Errorf("initialise PostgreSQL: %w\n%s", err, output)
+		return fmt.Errorf("initialize PostgreSQL: %w\n%s", err, output)
 	}
 	var err error
 	if s.postgres, err = testutil.FreePort(); err != nil {
