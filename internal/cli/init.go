@@ -18,7 +18,7 @@ import (
 
 type initOptions struct {
 	answers starter.Answers
-	// output is the file to write. Empty means standard output.
+	// output is the file to write. Empty or - means standard output. If output is empty, ask sets it to the last answer.
 	output string
 	force  bool
 }
@@ -26,9 +26,9 @@ type initOptions struct {
 const (
 	initHelp = `Write a LlamaStackDistribution of v1alpha2 with comments. It contains the server, a
 model provider, the models, and the storage. Without flags, the command asks for
-each of these values. An empty answer selects the default in brackets. With flags,
-the command asks no questions. If the standard input ends before all questions are
-answered, the command fails and writes no file.
+each of these values. An empty answer selects the default in brackets. If a flag such
+as --provider sets one of these values, the command asks no questions. If the standard
+input ends before all questions are answered, the command fails and writes no file.
 
 The command does not write Secrets. The manifest contains a template without values,
 as a comment, for each Secret. The manifest passes kubectl llamastack validate.`

@@ -100,7 +100,8 @@ func TestVolumeGrows(t *testing.T) {
 	waitForRequest(t, env, "my-pvc", "30Gi")
 }
 
-// checkReplicas checks that a change took effect in addition to that of the volume.
+// checkReplicas checks the replicas of the Deployment. A change of the replicas must take effect even if the operator
+// refuses the change of the volume in the same spec.
 func checkReplicas(t *testing.T, env *controllertest.Environment, name string, want int32) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}

@@ -72,7 +72,8 @@ func warnNothingRemoved(d *draft.Draft, removed *intent.RemovedSetting, parent *
 	case near[i] != "":
 		d.Warnf(removed.Path, "the configuration has no %q; did you mean %q?", removed.Text(), strings.Join(near, "."))
 	default:
-		d.Warnf(removed.Path, "the configuration has no %q, so nothing is removed", removed.Text())
+		d.Warnf(removed.Path, "the configuration has no %q, so nothing is removed; correct or remove the entry",
+			removed.Text())
 	}
 }
 
