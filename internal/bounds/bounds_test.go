@@ -212,6 +212,32 @@ func TestPod(t *testing.T) {
 	}
 }
 
+// TestNoAllowedValue checks the remedies of bounds that allow no value.
+func TestNoAllowedValue(t *testing.T) {
+	rule := &bounds.Rule{Images: []string{}, IngressClasses: []string{}, ServiceAccounts: []string{}}
+	errs := rule.Image("server", field.NewPath("x"))
+	spec := &v1alpha2.LlamaStackDistributionSpec{Workload: &v1alpha2.WorkloadSpec{}}
+	errs = append(errs, rule.Spec(spec, &v1alpha2.ExposeSpec{IngressClassName: "public"})...)
+	pod := corev1ac.PodTemplateSpec().WithSpec(corev1ac.PodSpec().WithServiceAccountName("admin"))
+	more, err := rule.Pod(bounds.Pod{Template: pod})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const remedy = `ask an administrator to change the key "bounds" of the operator's ConfigMap`
+	want := []string{
+		`the image "server" is not from a source that is allowed in this namespace: ` + remedy,
+		`"public" is not allowed in this namespace: remove the field, or ` + remedy,
+		`the ServiceAccount "admin" is not allowed in this namespace: remove the field; or ` + remedy,
+	}
+	var got []string
+	for _, err := range append(errs, more...) {
+		got = append(got, err.Detail)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("details (-want +got):\n%s", diff)
+	}
+}
+
 // compare compares the fields of errors. Each error must state that an administrator can change the bound.
 func compare(t *testing.T, want []string, errs field.ErrorList) {
 	t.Helper()

@@ -1,6 +1,7 @@
 package bounds
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,8 +21,8 @@ func (r *Rule) Image(image string, path *field.Path) field.ErrorList {
 	if r == nil || r.Images == nil || comesFrom(image, r.Images) {
 		return nil
 	}
-	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("the image %q is not from a source that is allowed in this namespace: use an image from %s, or %s",
-		image, listed(r.Images), remedy))}
+	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("the image %q is not from a source that is allowed in this namespace: %s%s",
+		image, use("an image from", r.Images), remedy))}
 }
 
 // comesFrom reports whether an image is in one of the registries, or below a prefix of repositories.
@@ -77,8 +78,9 @@ func (r *Rule) expose(expose *v1alpha2.ExposeSpec) field.ErrorList {
 	var errs field.ErrorList
 	path := field.NewPath("spec", "networking", "expose")
 	outside := func(path *field.Path, value, what string, allowed []string) {
+		choice := cmp.Or(use(what, allowed), "remove the field, or ")
 		errs = append(errs, field.Invalid(path, value,
-			fmt.Sprintf("%q is not allowed in this namespace: use %s %s, or %s", value, what, listed(allowed), remedy)))
+			fmt.Sprintf("%q is not allowed in this namespace: %s%s", value, choice, remedy)))
 	}
 	if host := expose.Hostname; host != "" && r.Domains != nil && !inDomain(host, r.Domains) {
 		outside(path.Child("hostname"), host, "a host name in", r.Domains)
@@ -104,9 +106,10 @@ func inDomain(host string, domains []string) bool {
 	})
 }
 
-func listed(allowed []string) string {
+// use returns the remedy to use one of the allowed values, before an alternative. It is empty if no value is allowed.
+func use(what string, allowed []string) string {
 	if len(allowed) == 0 {
-		return "none"
+		return ""
 	}
-	return strings.Join(allowed, ", ")
+	return fmt.Sprintf("use %s %s, or ", what, strings.Join(allowed, ", "))
 }

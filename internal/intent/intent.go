@@ -69,7 +69,7 @@ type Provider struct {
 	Endpoint string
 	// APIKey is the reference to the API key. Nil means that it is not set.
 	APIKey *SecretRef
-	// Secrets are the secretRefs and their short form, sorted by key.
+	// Secrets are the entries of secretRefs and the other keys whose values are references to Secrets, sorted by key.
 	Secrets []SecretKey
 	// Settings are the settings as written. Numbers are json.Number. The keys are written in sorted order.
 	Settings map[string]any

@@ -28,7 +28,8 @@ func dependents(d *draft.Draft) {
 			key := [2]string{e.API, e.ID}
 			d.Disabled.Providers[key], d.Disabled.Dependents[key], changed = item, true, true
 			if e.User != nil {
-				d.Ignoredf(e.User.Path, "provider %q is ignored, because it needs the API %s, which %s disables", e.ID, draft.APIField(need), item.Path)
+				d.Ignoredf(e.User.Path, "provider %q is ignored, because it needs the API %s, which %s disables; remove the provider or the entry",
+					e.ID, draft.APIField(need), item.Path)
 				continue
 			}
 			with[item] = append(with[item], fmt.Sprintf("%s/%s (%s)", draft.APIField(e.API), e.ID, draft.APIField(need)))

@@ -116,7 +116,7 @@ func TestPackedLayers(t *testing.T) {
 		{name: "incomplete gzip", layer: []byte{0x1f, 0x8b, 8, 0}, wantErr: "the layer cannot be decompressed"},
 		{
 			name: "not an archive", layer: []byte(strings.Repeat("config.yaml", 100)),
-			wantErr: "the layer cannot be decompressed",
+			wantErr: "the layer cannot be decompressed; build and push the image again",
 		},
 		{name: "an empty layer", wantErr: `the file cannot be read from the layer: "config.yaml" does not exist`},
 	} {

@@ -26,7 +26,7 @@ var (
 	errTooMany      = fmt.Errorf("the image has more than %d manifests, layers or labels", maxListed)
 	errNoPlatform   = errors.New("the image has no manifest for")
 	errNoManifest   = errors.New("the registry returns content that is not the manifest or the configuration of an image")
-	errNoImage      = errors.New("the digest does not refer to the manifest or the configuration of an image")
+	errNoImage      = errors.New("the digest does not refer to the manifest or the configuration of an image; check the digest in the image reference, or build and push the image again")
 	errSchema1      = errors.New("the image has a manifest of schema 1, which is not supported; push the image again with a newer tool")
 	errRealm        = errors.New("the registry requires a token and does not name a server that issues tokens")
 	errRedirects    = fmt.Errorf("the registry redirects more than %d times", maxRedirects)
@@ -131,7 +131,7 @@ func ownError(err error) error {
 	return nil
 }
 
-// NeedsInsecure reports whether the read is not allowed only because the registry is not listed as insecure.
+// NeedsInsecure reports whether the cause of an error is that the registry is not listed as insecure.
 func NeedsInsecure(err error) bool {
 	return errors.Is(err, errPlainHTTP) || errors.Is(err, address.ErrLocal) || errors.Is(err, errNotHTTPS)
 }

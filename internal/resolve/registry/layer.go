@@ -81,7 +81,7 @@ func fileInLayer(ctx context.Context, content io.Reader, file string) ([]byte, e
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		err = fmt.Errorf("the layer is compressed with zstd and a window larger than %d bytes; %s", maxWindow, useBase64)
 	case !errors.As(err, &limit) && !errors.Is(err, errNoFile):
-		err = errors.New("the layer cannot be decompressed")
+		err = errUnpack
 	}
 	return nil, &LabelError{Label: LabelPath, Err: err}
 }
@@ -96,7 +96,7 @@ func unpack(ctx context.Context, content io.Reader) (io.Reader, func(), error) {
 	case bytes.HasPrefix(start, []byte{0x1f, 0x8b}):
 		reader, err := gzip.NewReader(buffered)
 		if err != nil {
-			return nil, nil, errors.New("the layer cannot be decompressed")
+			return nil, nil, errUnpack
 		}
 		return reader, func() {}, nil
 	case bytes.Equal(start, []byte{0x28, 0xb5, 0x2f, 0xfd}):
@@ -106,7 +106,10 @@ func unpack(ctx context.Context, content io.Reader) (io.Reader, func(), error) {
 	}
 }
 
-var errNoFile = errors.New("the file cannot be read from the layer")
+var (
+	errNoFile = errors.New("the file cannot be read from the layer")
+	errUnpack = errors.New("the layer cannot be decompressed; build and push the image again")
+)
 
 // fileIn reads a file from an uncompressed layer.
 func fileIn(layer io.Reader, file string) ([]byte, error) {

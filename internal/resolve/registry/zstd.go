@@ -41,7 +41,7 @@ func unpackZstd(ctx context.Context, content io.Reader) (io.Reader, func(), erro
 	}
 	if err != nil {
 		free()
-		return nil, nil, errors.New("the layer cannot be decompressed")
+		return nil, nil, errUnpack
 	}
 	return decoder, func() {
 		if decoder.Reset(nil) == nil { // the idle decoder keeps no reference to the layer

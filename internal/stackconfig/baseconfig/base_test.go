@@ -48,20 +48,20 @@ func TestParseErrors(t *testing.T) {
 		},
 		"billion laughs": {
 			laughs(),
-			"base config: line 1: the document has more than 100000 values after its aliases are expanded",
+			"base config: line 1: the document has more than 100000 values after its aliases are expanded; use fewer aliases, or remove unused sections",
 		},
 		"many aliases of a long text": {
 			"a: &a " + strings.Repeat("x", 150_000) + "\nb: [" + strings.Repeat("*a, ", 3000) + "]\n",
-			"base config: line 1: the document has more than 2097152 bytes after its aliases are expanded",
+			"base config: line 1: the document has more than 2097152 bytes after its aliases are expanded; use fewer aliases, or remove unused sections",
 		},
 		"many aliases of a deep list": {
 			"a: &a " + strings.Repeat("[", 90) + strings.Repeat("x, ", 300) + strings.Repeat("]", 90) + "\nb: [" +
 				strings.Repeat("*a, ", 200) + "]\n",
-			"base config: line 1: the document has more than 2097152 bytes after its aliases are expanded",
+			"base config: line 1: the document has more than 2097152 bytes after its aliases are expanded; use fewer aliases, or remove unused sections",
 		},
 		"many merges of a long text": {
 			"a: &a {k: " + strings.Repeat("x", 150_000) + "}\nb: [" + strings.Repeat("{<<: *a}, ", 3000) + "]\n",
-			"base config: line 1: the document has more than 2097152 bytes after its aliases are expanded",
+			"base config: line 1: the document has more than 2097152 bytes after its aliases are expanded; use fewer aliases, or remove unused sections",
 		},
 		"too large": {
 			strings.Repeat("# padding\n", 1<<20),

@@ -17,6 +17,9 @@ const (
 	maxWritten = 2 << 20
 )
 
+// useLess is the remedy for a document that exceeds maxNodes or maxWritten.
+const useLess = "use fewer aliases, or remove unused sections"
+
 // knownTags lists the tags for which the server's YAML reader constructs values.
 var knownTags = []string{
 	"", "!", "!!null", "!!bool", "!!int", "!!float", "!!str", "!!binary", "!!timestamp", "!!seq", "!!map", "!!merge",
@@ -72,11 +75,11 @@ func (n *normalizer) visit(node *yaml.Node, depth int) error {
 	case depth > maxDepth:
 		return fmt.Errorf("line %d: the document is nested more than %d levels deep", node.Line, maxDepth)
 	case n.nodes > maxNodes:
-		return fmt.Errorf("line %d: the document has more than %d values after its aliases are expanded",
-			node.Line, maxNodes)
+		return fmt.Errorf("line %d: the document has more than %d values after its aliases are expanded; %s",
+			node.Line, maxNodes, useLess)
 	case n.written > maxWritten:
-		return fmt.Errorf("line %d: the document has more than %d bytes after its aliases are expanded",
-			node.Line, maxWritten)
+		return fmt.Errorf("line %d: the document has more than %d bytes after its aliases are expanded; %s",
+			node.Line, maxWritten, useLess)
 	case node.Kind != yaml.AliasNode && !slices.Contains(knownTags, node.ShortTag()):
 		return fmt.Errorf("line %d: the server does not support the tag %s", node.Line, node.ShortTag())
 	default:

@@ -54,8 +54,8 @@ func verbs() []verb {
 	}
 }
 
-// Main runs the command line in the process's own environment until it ends or is interrupted, and returns the exit
-// code.
+// Main runs the command in args with the environment of this process until the command ends or is interrupted. It
+// returns the exit code.
 func Main(args []string) int {
 	ctx, stop := interruptible(context.Background())
 	defer stop()
