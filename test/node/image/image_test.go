@@ -248,8 +248,8 @@ func TestPublishRefuses(t *testing.T) {
 		wanted, want string
 	}{
 		{t.Context(), "server", `publish "server": want operator, databases, standin@<release> or server@<release>`},
-		{t.Context(), "standin@9.9", "find configuration of stand-in"},
-		{t.Context(), "server@9.9", "find release of server image"},
+		{t.Context(), "standin@9.9", "find the configuration of the stand-in"},
+		{t.Context(), "server@9.9", "find the release of the server image"},
 		{ended, "operator", "build ./cmd/manager: context canceled"},
 	} {
 		if _, err := Publish(tc.ctx, startRegistry(t), "", tc.wanted); err == nil || !strings.Contains(err.Error(), tc.want) {

@@ -290,7 +290,7 @@ func TestServerEnds(t *testing.T) {
 		code      int
 		says      string
 	}{
-		"a configured exit code":              {[]string{"STANDIN_EXIT", "3"}, 3, "exit code 3"},
+		"a configured exit code":              {[]string{"STANDIN_EXIT", "3"}, 3, "exiting with code 3"},
 		"a configured exit code after a time": {[]string{"STANDIN_EXIT", "0", "STANDIN_AFTER", "10ms"}, 0, ""},
 		"no such file":                        {[]string{"RUN_CONFIG_PATH", "/nowhere/config.yaml"}, 1, "no such file"},
 		"no YAML":                             {[]string{"RUN_CONFIG_PATH", configFile(t, "a: [")}, 1, "parse configuration"},
