@@ -1,4 +1,4 @@
-// Command kubectl-llamastack is a kubectl plugin for stacks. Most of its commands need no cluster.
+// Command kubectl-llamastack is a kubectl plugin for stacks. Many of its commands need no cluster.
 package main
 
 import (

@@ -1,9 +1,9 @@
 // Command bundle writes the archive for an installation without internet access: the requested images, from registries
 // or OCI layouts, with the manifests, the chart, the samples and the command line. make airgap-bundle runs it.
 //
-//	bundle -output bundle.tar -operator REFERENCE[=SOURCE] [-platform linux/amd64] [-allow-missing] SERVER...
+//	bundle -output bundle.tar -operator REFERENCE[=SOURCE] [-platform linux/amd64] [-allow-missing] SERVER[=SOURCE]...
 //
-// A server is a distribution of the catalogue, such as starter or starter@0.7.3, or the name of any image. SOURCE is
-// the place from which the command reads the image, if it differs from the image's name: an image in a registry, or
-// oci:DIR[:TAG].
+// A server is a distribution of the catalogue, such as starter or starter@0.7.3, the name of any image, or all for
+// every image of the catalogue. SOURCE is the place from which the command reads the image if that place differs from
+// the image's name: an image in a registry, or oci:DIR[:TAG].
 package main

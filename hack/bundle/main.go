@@ -96,7 +96,8 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	return nil
 }
 
-// pullAll pulls every available image, and returns the names of those that are not available.
+// pullAll pulls the wanted images. It returns the images that it pulled, and the names of the images that it could not
+// pull.
 func pullAll(
 	ctx context.Context, from *puller, wanted []selected, stderr io.Writer,
 ) (images []bundle.Image, missing []string) {
@@ -114,7 +115,7 @@ func pullAll(
 	return images, missing
 }
 
-// write writes the archive and its checksum. If this fails, no archive is left.
+// write writes the archive and its checksum. If it cannot complete the archive, it removes the incomplete file.
 func write(
 	ctx context.Context, output string, from bundle.Layout, images []bundle.Image, files []bundle.File,
 ) (int64, error) {

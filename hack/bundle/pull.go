@@ -26,7 +26,8 @@ type puller struct {
 	platform *v1.Platform
 }
 
-// pull copies an image, and returns its descriptor.
+// pull copies an image or an index into the layout, and returns its descriptor. With a platform, it copies only the
+// image of an index for that platform.
 func (p *puller) pull(ctx context.Context, source string) (*v1.Descriptor, error) {
 	into, err := p.open()
 	if err != nil {

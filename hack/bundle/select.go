@@ -58,8 +58,8 @@ func selection(operator string, servers []string) ([]selected, error) {
 	return wanted, nil
 }
 
-// references returns the images that a text selects: all, a distribution, a distribution with a version, or an image by
-// its name.
+// references returns the images that a text selects. The text is all, a distribution, a distribution with a version, or
+// the name of an image.
 func references(text string) ([]string, error) {
 	var found []string
 	if text == all {

@@ -22,7 +22,7 @@ const (
 type part struct {
 	// source is a file of manifests, and name is the name of the object in it.
 	source, name string
-	// key is the key of the object: spec or rules.
+	// key is the key of the object: spec, webhooks or rules.
 	key string
 	// file is the file of the chart.
 	file string

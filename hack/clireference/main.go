@@ -1,6 +1,5 @@
 // Command clireference writes the reference of kubectl-llamastack: a page for each command, and an index. Each page
-// begins with the help of its command. A page may have handwritten text below the second comment, which clireference
-// keeps.
+// begins with the help of its command. clireference keeps handwritten text below the second comment of a page.
 package main
 
 import (
@@ -164,7 +163,7 @@ func page(command *cobra.Command) string {
 	return text.String()
 }
 
-// block writes a section with an unchanged text.
+// block writes a section with the content in a code block. It writes nothing if the content is empty.
 func block(text *strings.Builder, title, content string) {
 	if content = strings.TrimRight(content, "\n"); content != "" {
 		fmt.Fprintf(text, "\n## %s\n\n```text\n%s\n```\n", title, content)

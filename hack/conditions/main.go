@@ -4,7 +4,7 @@ package main
 
 import (
 	"cmp"
-	_ "embed" // The texts of the pages are embedded.
+	_ "embed" // The introductions of the pages are embedded.
 	"errors"
 	"fmt"
 	"go/ast"
@@ -64,7 +64,7 @@ type block struct {
 // constant is a condition type or a reason.
 type constant struct {
 	value string
-	// meaning is the comment without the name, and detail is the text after "Status:" or "Event:".
+	// meaning is the comment without the constant's name and the detail. detail is the text after "Status:" or "Event:".
 	meaning, detail string
 }
 

@@ -15,7 +15,7 @@ import (
 // skipped lists the folders that are not checked: generated files, copies and the data of tests.
 var skipped = []string{
 	"docs/reference/", "testdata/", "charts/llama-stack-k8s-operator/files/", "config/crd/", "dist/", "bin/",
-	// The components are built from this folder, so a changed comment would build Kubernetes again.
+	// The components are built from this folder, so a changed comment would cause another build of Kubernetes.
 	"test/cluster/components/",
 	// The record of passed runs on real servers has the digests of these files, so a changed comment would require new
 	// runs.

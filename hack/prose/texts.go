@@ -38,7 +38,8 @@ func textsOf(file string, data []byte) ([]text, error) {
 	return nil, nil
 }
 
-// hashTexts returns the comments of a file whose comments begin with a hash sign at the start of a line.
+// hashTexts returns the comments of a file whose comments begin with a hash sign. It skips comments after code on the
+// same line.
 func hashTexts(data []byte) []text {
 	var texts []text
 	open := false

@@ -225,7 +225,8 @@ func typeText(kind *schema.Expr) string {
 	return text
 }
 
-// defaultText returns a default for a cell. The defaults of a class are in its own section.
+// defaultText returns a default for a cell. It replaces a long default with a reference or a description. The defaults
+// of a class are in its own section.
 func defaultText(value json.RawMessage, kind *schema.Expr) string {
 	switch {
 	case len(value) == 0 || string(value) == "null":

@@ -97,7 +97,7 @@ func tables(name string, fields []shapes.Field) string {
 	return strings.TrimRight(out.String(), "\n")
 }
 
-// typeOf returns the type of a key, with a link to its section.
+// typeOf returns the type of a key. A secret reference is a link to its section.
 func typeOf(kind shapes.Kind) string {
 	const link = "[SecretReference](#secretreference)"
 	switch kind {
@@ -114,7 +114,7 @@ func typeOf(kind shapes.Kind) string {
 
 var required = regexp.MustCompile(` Required\.`)
 
-// cell escapes a text for a cell of a table.
+// cell escapes a text for a cell of a table. It removes the word "Required.", because the table has a column for it.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "{", `\{`, "}", `\}`, "<", `\<`).Replace(required.ReplaceAllString(text, ""))
 }

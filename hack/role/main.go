@@ -16,7 +16,8 @@ var clusterScoped = []string{
 	"validatingwebhookconfigurations",
 }
 
-// elsewhere maps resources to the verbs that only a cluster-wide operator needs, because it migrates stored stacks.
+// elsewhere maps a resource to the verb that only a cluster-wide operator needs. Only such an operator migrates stored
+// stacks.
 var elsewhere = map[string]string{"llamastackdistributions": "patch"}
 
 const header = "# Generated from %s by make generate.\n"

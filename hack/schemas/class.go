@@ -12,8 +12,8 @@ import (
 // classes holds the definitions of the configuration classes of a release.
 type classes struct{ definitions object }
 
-// These are the names of the definitions for values that the server's parser converts. A text with ${env.…} gets its
-// type when the server starts.
+// environment matches a text with ${env.…}, which gets its type when the server starts. The other constants are the
+// names of the definitions for values that the server's parser converts.
 const (
 	environment = `\$\{env\.`
 	looseBool   = "boolean"
@@ -45,7 +45,7 @@ var loose = object{
 	},
 }
 
-// name returns the name of the definition of a class, which applies only to objects.
+// name adds the definition of a class if it is missing, and returns its name. The definition applies only to objects.
 func (c *classes) name(class *schema.Class) string {
 	if _, ok := c.definitions[class.Name]; ok {
 		return class.Name
@@ -67,7 +67,7 @@ func (c *classes) name(class *schema.Class) string {
 	return class.Name
 }
 
-// secrets returns the name of the definition of secretRefs for a class.
+// secrets adds the definition of secretRefs for a class, and returns its name.
 func (c *classes) secrets(class *schema.Class) string {
 	name := class.Name + ".secretRefs"
 	properties := object{}
@@ -161,8 +161,8 @@ func (c *classes) value(expr *schema.Expr) object {
 	panic(fmt.Sprintf("the type %s has an unknown kind", expr))
 }
 
-// nested returns the schema of a value of a class. Its required keys are not in the definition of the class, because
-// other fields can set the keys of a provider.
+// nested returns the schema of a value of a class. The schema lists the required keys. The definition of the class does
+// not, because other fields can set the keys of a provider.
 func (c *classes) nested(class *schema.Class) object {
 	value := object{"type": "object", "allOf": []any{ref(c.name(class))}}
 	var required []any
@@ -182,8 +182,8 @@ func (c *classes) loose(name string) object {
 	return ref(name)
 }
 
-// union returns the schema of a union. If the union has one member in addition to null, the schema is the member's
-// schema with null as another type, so that editors report a mistake at its key.
+// union returns the schema of a union. If the union has one member in addition to null, and the member's schema has a
+// type, the result is that schema with null as another type. Editors then report a mistake at the wrong key.
 func (c *classes) union(expr *schema.Expr) object {
 	isNull := func(member *schema.Expr) bool { return member.Kind == schema.KindNull }
 	members := slices.DeleteFunc(slices.Clone(expr.Args), isNull)

@@ -31,7 +31,7 @@ func addRules(to, from object) {
 	}
 }
 
-// addText adds a rule on a text or on the keys of a map.
+// addText adds a rule on a text or on the keys of a map. It returns false for any other rule.
 func addText(to, rule object, text string) bool {
 	if found := matchesRule.FindStringSubmatch(text); found != nil {
 		to["pattern"] = portable(found[2])
@@ -53,7 +53,7 @@ func addText(to, rule object, text string) bool {
 	return false
 }
 
-// addObject adds a rule on several fields of an object.
+// addObject adds a rule on one or more fields of an object. It ignores any other rule.
 func addObject(to, rule object, text string) {
 	add := func(schema object) {
 		all, _ := to["allOf"].([]any)
@@ -84,7 +84,8 @@ func addObject(to, rule object, text string) {
 	}
 }
 
-// messageOf returns the message of a rule without the value, as a sentence.
+// messageOf returns the message of a rule without the value, as a sentence. It returns an empty string if the message
+// does not begin with the value.
 func messageOf(rule object) string {
 	text, _ := rule["messageExpression"].(string)
 	text, ok := strings.CutPrefix(text, `'"' + self + '" `)

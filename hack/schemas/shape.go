@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// Every schema has these definitions.
+// These are the names of definitions in the schema of a version.
 const (
 	secretReference = "secretReference"
 	oneProvider     = "provider"
@@ -19,7 +19,7 @@ const (
 // secretForm is the form of a secret reference, for messages.
 const secretForm = "{secretKeyRef: {name: <Secret>, key: <key>}}"
 
-// typeOf returns the Go type of a field with more than one shape.
+// typeOf returns the Go type of a field with more than one shape, or an empty string for a field without a known type.
 func typeOf(path []string) string {
 	last := path[len(path)-1]
 	parent := path[max(0, len(path)-2)]
@@ -34,9 +34,9 @@ func typeOf(path []string) string {
 	return map[string]string{"models": shapes.ModelEntry, "tools": shapes.ToolEntry, "shields": shapes.ShieldEntry}[parent]
 }
 
-// shape writes the schema of a field with more than one shape. It is one schema with several types. Each keyword
-// applies only to one of the types, so editors report a mistake in an object at its key. With oneOf, they would report
-// only that no alternative matches.
+// shape writes the schema of a field with more than one shape. The result is one schema with several types. Each
+// keyword applies only to one of the types, so editors report a mistake in an object at the wrong key. With oneOf,
+// editors would report only that no alternative matches.
 func (c *converter) shape(to object, path []string) {
 	name := typeOf(path)
 	fields, ok := c.fields[name]
@@ -77,7 +77,7 @@ func namesOf(fields []shapes.Field) []string {
 	return names
 }
 
-// objectSchema returns the keywords for an object with the fields. It has no type.
+// objectSchema returns the keywords for an object with the fields, without the keyword type.
 func objectSchema(fields []shapes.Field) object {
 	properties := object{}
 	var required []any

@@ -17,7 +17,8 @@ type sharer struct {
 	definitions object
 }
 
-// share moves the parts of a schema that occur more than once to its definitions. A part keeps its own description.
+// share moves the long parts of a schema that occur more than once to its definitions. The description of a part stays
+// in its place.
 func share(schema, definitions object) {
 	s := &sharer{counts: map[string]int{}, names: map[string]string{}, definitions: definitions}
 	s.eachPart(schema, "", func(part object, _ string) any {
@@ -72,8 +73,8 @@ func (s *sharer) free(name string) string {
 	}
 }
 
-// eachPart calls a function for each schema below a schema, with the name of the nearest field, and replaces the schema
-// with the result. If deep is true, it visits deeper schemas first.
+// eachPart calls a function for each schema directly below a schema, with the name of the nearest field, and replaces
+// the inner schema with the result. If deep is true, it visits all deeper schemas first.
 func (s *sharer) eachPart(schema object, name string, visit func(part object, name string) any, deep bool) {
 	one := func(holder object, key, name string) {
 		if part, ok := holder[key].(object); ok {

@@ -97,7 +97,8 @@ var kept = []string{
 	"minProperties", "minimum", "pattern", "required",
 }
 
-// schema converts the schema of a field. path contains the names of the fields, and [] for the items of a list.
+// schema converts the schema of a field. path contains the names of the fields, [] for the items of a list, and {} for
+// the values of a map.
 func (c *converter) schema(from object, path []string) object {
 	to := object{}
 	for _, keyword := range kept {
@@ -155,7 +156,7 @@ func (c *converter) object(to, from object, path []string, open bool) {
 	}
 }
 
-// references matches references to requirements, which are for developers.
+// references matches references to requirements, such as (FR-1). The references are only for developers.
 var references = regexp.MustCompile(`[ \n]?\(FR-[^)]*\)`)
 
 // describeField returns a description for users, each paragraph on one line.

@@ -165,7 +165,8 @@ func (b *builder) ownStart() []Reason {
 	}
 }
 
-// ownFiles returns the reasons why the server may read files of the user in addition to the configuration.
+// ownFiles returns the reasons why the server may read files of the user in addition to the configuration or instead of
+// it.
 func (b *builder) ownFiles() []Reason {
 	overrides, runtime := intent.Overrides(&b.Object.Spec), b.Distribution.Release.Runtime
 	var stays []Reason
@@ -236,7 +237,7 @@ func (b *builder) render(c *candidate) (*plan.Plan, *v1alpha2.LlamaStackDistribu
 	return built, stack, nil
 }
 
-// reasonsOf returns the errors of the pipeline as reasons.
+// reasonsOf returns the errors of plan.Build as reasons.
 func reasonsOf(err error) []Reason {
 	failed, ok := errors.AsType[*plan.ConfigError](err)
 	if !ok || len(failed.Errors) == 0 {

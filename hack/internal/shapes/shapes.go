@@ -124,7 +124,7 @@ func readField(field *ast.Field) (Field, error) {
 	return Field{Name: name, Kind: kind, Doc: doc, Required: slices.Contains(markers, "+required")}, nil
 }
 
-// requirements matches references to requirements, which are for developers.
+// requirements matches references to requirements, such as (FR-1). The references are only for developers.
 var requirements = regexp.MustCompile(` ?\(FR-[^)]*\)`)
 
 // docOf returns the text and the markers of a field's comment.
