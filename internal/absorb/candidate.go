@@ -19,7 +19,7 @@ import (
 // candidate is a set of fields from which the operator may generate the user's configuration.
 type candidate struct {
 	*builder
-	// short requests the fields that a person would write: endpoint and apiKey in place of settings.
+	// short requests the field endpoint in place of the key of settings with the address.
 	short bool
 
 	providers, resources, storage, settings object
@@ -82,7 +82,7 @@ func (c *candidate) addHost() {
 }
 
 // ensureField adds a field if the user's configuration is the distribution's own, because the operator generates no
-// configuration for an empty spec.
+// configuration for an empty spec. If no field fits, it records a reason.
 func (c *candidate) ensureField() {
 	switch {
 	case len(c.spec()) > 0:
@@ -141,7 +141,8 @@ func (c *candidate) stack() (*v1alpha2.LlamaStackDistribution, error) {
 	return stack, nil
 }
 
-// placeOf returns the key of the configuration that a field of the spec corresponds to, if that can be determined.
+// placeOf returns the key of the configuration that corresponds to a field of the spec. It returns the path of the
+// field if the key is unknown.
 func (c *candidate) placeOf(path string) string {
 	if rest, ok := strings.CutPrefix(path, "spec.settings."); ok {
 		return rest

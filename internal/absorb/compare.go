@@ -97,7 +97,7 @@ func sortAPIs(config object) {
 	config["apis"] = slices.CompactFunc(listed, equal)
 }
 
-// settleResources makes a missing list of resources equal to an empty one.
+// settleResources removes empty lists of resources, and the values that the server treats as missing.
 func settleResources(config object, known release.Resource) {
 	section := config
 	if known.Section != release.TopLevel {

@@ -58,7 +58,8 @@ func putAt(into object, path []string, value any) {
 	into[path[len(path)-1]] = value
 }
 
-// remove removes a value, unless another field sets the value or a part of it.
+// remove removes a value, unless another field sets the value or a part of it, or removeSettings cannot contain the
+// path. It reports whether it removed the value.
 func (c *candidate) remove(path []string) bool {
 	instead, holds := intent.Owned(path...)
 	dotted := slices.ContainsFunc(path, func(key string) bool { return key == "" || strings.ContainsAny(key, ". \t\n") })

@@ -47,7 +47,8 @@ func (c *candidate) store(backend object, path, family string) object {
 	return nil
 }
 
-// redis returns the address of a Redis backend, and the password if the server has a key for it.
+// redis returns a Redis backend in the form of the spec, with the password if it comes from a Secret. It returns nil if
+// the endpoint field cannot hold the address.
 func (c *candidate) redis(backend object) object {
 	host := textAt(backend, "host")
 	port, _ := backend["port"].(json.Number)

@@ -55,7 +55,7 @@ func valueOf(node *yaml.Node) (any, error) {
 	}
 }
 
-// mappingOf returns the object in the keys and values of a mapping.
+// mappingOf returns the object with the keys and values of a mapping.
 func mappingOf(content []*yaml.Node) (any, error) {
 	values := make(object, len(content)/2)
 	for i := 0; i+1 < len(content); i += 2 {
@@ -153,7 +153,8 @@ func textAt(value any, keys ...string) string {
 // clone returns a deep copy of the value.
 func clone(value any) any { return mapped(value, func(scalar any) any { return scalar }) }
 
-// asJSON returns a value for a field of the spec. Values without a JSON form become strings, which are reported later.
+// asJSON returns a value for a field of the spec. Values without a JSON form become strings, which the later comparison
+// reports.
 func asJSON(value any) any {
 	return mapped(value, func(scalar any) any {
 		if text, ok := scalar.(opaque); ok {
