@@ -53,7 +53,7 @@ func (a *Applier) Forget(owner types.NamespacedName) { a.answers.forget(owner) }
 type Outcome string
 
 const (
-	// Unchanged means that the object was not written.
+	// Unchanged means that the Applier did not write the object, or that the apply changed nothing.
 	Unchanged Outcome = "unchanged"
 	// Created means that the object did not exist before the apply.
 	Created Outcome = "created"

@@ -142,7 +142,8 @@ func elements(set *fieldpath.Set) []fieldpath.PathElement {
 	return slices.Collect(distinct.All())
 }
 
-// equal compares JSON values. It ignores the types of numbers, and the apiVersion that the API server adds to fieldRef.
+// equal compares JSON values. It treats missing and zero values as equal. It ignores the types of numbers, and the
+// apiVersion that the API server adds to fieldRef.
 func equal(wanted, live any) bool {
 	switch wanted := wanted.(type) {
 	case map[string]any:

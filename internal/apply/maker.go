@@ -46,7 +46,7 @@ func migrateFromMakers(
 	return withOwned(entries, ours, owned, manager, wanted.GetAPIVersion())
 }
 
-// isMaker reports whether the entry's manager wrote all of the labels.
+// isMaker reports whether the entry's manager wrote all labels of the owner's children.
 func isMaker(entry metav1.ManagedFieldsEntry, owner Owner, apiVersion string) bool {
 	if entry.Subresource != "" || entry.APIVersion != apiVersion || entry.FieldsV1 == nil || len(owner.Labels) == 0 {
 		return false

@@ -36,7 +36,8 @@ func uidOfController(object metav1.Object) string {
 	return ""
 }
 
-// ownedFields returns the set of fields that the manager applied, or nil if it never applied the object.
+// ownedFields returns the set of fields that the manager applied in apiVersion. It returns nil if there is no entry for
+// them, or if the entry is invalid.
 func ownedFields(live metav1.Object, apiVersion, manager string) *fieldpath.Set {
 	entries := managedFields(live)
 	i := slices.IndexFunc(entries, func(e metav1.ManagedFieldsEntry) bool {

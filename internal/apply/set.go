@@ -16,8 +16,7 @@ import (
 type Applied struct {
 	// Kind is the kind of the object.
 	Kind schema.GroupVersionKind
-	// Object is the object from the API server, or only its metadata if only the metadata of its kind is cached. Do not
-	// change it.
+	// Object is the current object, or only its metadata if only the metadata of its kind is cached. Do not change it.
 	Object client.Object
 	// Outcome is the effect of the apply.
 	Outcome Outcome
