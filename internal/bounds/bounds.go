@@ -10,7 +10,8 @@ import (
 // Bounds holds the rules of all namespaces, in the order of the operator's ConfigMap.
 type Bounds []Rule
 
-// Rule limits the stacks of some namespaces. A nil list allows everything, and an empty list allows nothing.
+// Rule limits the stacks of some namespaces. In the lists other than Namespaces, nil allows everything, and an empty
+// list allows nothing.
 type Rule struct {
 	// Namespaces lists names, or patterns with "*" and "?" as in path.Match. Empty means every namespace.
 	Namespaces []string

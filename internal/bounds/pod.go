@@ -16,8 +16,8 @@ import (
 // Pod is a rendered pod template, and the parts of the template that the operator chose.
 type Pod struct {
 	Template *corev1ac.PodTemplateSpecApplyConfiguration
-	// Images lists the images of the server and of external providers. Pod does not check them, because the method Image
-	// of Rule checks them.
+	// Images lists the images of the server and of external providers. Rule.Pod does not check them, because Rule.Image
+	// checks them.
 	Images []string
 	// ServiceAccount is the ServiceAccount that the operator creates for the stack.
 	ServiceAccount string
