@@ -120,7 +120,7 @@ type converter struct {
 	// to is the apiVersion to convert to.
 	to   string
 	page bytes.Buffer
-	// stacks counts the stacks that were written.
+	// stacks counts the stacks and the OGXServers in the documents.
 	stacks             int
 	problems, warnings []string
 	notes              []string

@@ -16,7 +16,8 @@ import (
 // flagPrevious is the prefix of messages about the files in --previous.
 const flagPrevious = "--previous: "
 
-// readPrevious returns the running stacks. The objects that they refer to may be in either set of files.
+// readPrevious returns the running stacks in the files of --previous. The ConfigMaps that these stacks refer to may
+// also be in m.
 func readPrevious(m *dryrun.Manifests, path, namespace string, stdin io.Reader) (*dryrun.Manifests, error) {
 	documents, err := files.Read(path, stdin)
 	if err != nil {

@@ -40,7 +40,7 @@ type examiner struct {
 	facts *doctor.Facts
 }
 
-// readFacts reads the facts for package doctor. It returns an error only if the API server does not answer.
+// readFacts reads the facts for package doctor. It returns an error only if it cannot connect to the API server.
 func readFacts(
 	ctx context.Context, cluster *kube.Cluster, all bool, operatorNamespace, command string,
 ) (*doctor.Facts, error) {
@@ -85,8 +85,8 @@ func get[T client.Object](
 	}
 }
 
-// server reads the version of the API server, which every user may read. It returns an error if the API server does not
-// answer.
+// server reads the version of the API server. It records a missing right or an invalid response in the facts, and
+// returns any other error.
 func (e *examiner) server(ctx context.Context) error {
 	set, err := e.Clientset()
 	if err != nil {

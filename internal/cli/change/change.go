@@ -58,8 +58,8 @@ type Key struct {
 	// From and To are the values of the key. Nil means that the key does not exist on that side.
 	From *string `json:"from,omitempty"`
 	To   *string `json:"to,omitempty"`
-	// Origin is the field of the spec that sets the value, or the base that contains it. For a removed key, it is the
-	// origin of the removed value.
+	// Origin is the field of the spec that sets the value, or the base configuration that contains it. For a removed key,
+	// Origin is that of the removed value.
 	Origin string `json:"origin"`
 }
 

@@ -19,8 +19,8 @@ func clients(before, after *plan.Plan) []Client {
 	return append(found, differences("", address(before), address(after))...)
 }
 
-// models returns a map from the names of models in the spec to their public ids. If only the base registers a model,
-// the key of the model is its id.
+// models returns a map from the names of models in the spec to their public ids. If only the base configuration
+// registers a model, the key of the model is its id.
 func models(of *plan.Plan) map[string]string {
 	found := map[string]string{}
 	if of == nil {

@@ -103,8 +103,8 @@ func summary(text string) string {
 	return fmt.Sprintf("%d bytes, sha256:%s", len(text), hex.EncodeToString(sum[:])[:12])
 }
 
-// redactTree returns a copy of a value with redacted credentials. The mark is added to each credential that differs
-// from the credential of the other side.
+// redactTree returns a copy of a value with redacted credentials. It adds the mark to each credential that differs from
+// the credential of the other side.
 func redactTree(path string, value, other any, mark string) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -164,8 +164,8 @@ func keyed(items []any) bool {
 	})
 }
 
-// byKey returns the entries of a list by their keys. If an earlier entry has the same key, the position is added to the
-// key.
+// byKey returns the entries of a list by their keys. If an earlier entry has the same key, byKey adds the position to
+// the key.
 func byKey(items []any) map[string]any {
 	found := make(map[string]any, len(items))
 	for i, item := range items {
@@ -189,7 +189,7 @@ func join(path, key string) string {
 	}
 }
 
-// unnamed returns an object without metadata.name, because a change to the name is shown with the object.
+// unnamed returns an object without metadata.name, because the field Was of Object shows a change to the name.
 func unnamed(object map[string]any) map[string]any {
 	metadata, ok := object["metadata"].(map[string]any)
 	if !ok {

@@ -91,7 +91,8 @@ func split(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// edits returns the shortest list of edits. The list keeps the longest common subsequence of the lines.
+// edits returns the shortest list of edits, which keeps the longest common subsequence of the lines. For texts above
+// the limit maxCells, the list is not the shortest one.
 func edits(a, b []string) []edit {
 	var found, end []edit
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {

@@ -14,11 +14,11 @@ import (
 type Action string
 
 const (
-	// Added means that the object is created.
+	// Added means that the operator creates the object.
 	Added Action = "added"
 	// Changed means that fields of the object change, or that an object with another name replaces it.
 	Changed Action = "changed"
-	// Removed means that the object is deleted.
+	// Removed means that the operator deletes the object.
 	Removed Action = "removed"
 	// Kept means that the stack no longer uses the object, and that the operator keeps it because it contains data.
 	Kept Action = "kept"
@@ -31,7 +31,7 @@ type Object struct {
 	Name   string `json:"name"`
 	// Was is the name of the object that this object replaces. Empty means that the name does not change.
 	Was string `json:"was,omitempty"`
-	// Fields lists the fields that change. It is empty for an added or removed object.
+	// Fields lists the fields that change. It is empty for an added, removed or kept object.
 	Fields []Field `json:"fields,omitempty"`
 
 	before, after map[string]any
@@ -53,7 +53,8 @@ type child struct {
 	content          map[string]any
 }
 
-// objects compares the objects of both sides, in the order in which they are applied.
+// objects compares the objects of both sides, in the order in which the operator applies them. The objects that the
+// edited stack no longer has are at the end.
 func objects(before, after *plan.Plan) ([]Object, error) {
 	was, err := children(before)
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 	Starts Restart = "start"
 	// Stays means that the operator does not replace the running pods.
 	Stays Restart = "none"
-	// Restarts means that the pods are replaced.
+	// Restarts means that the operator replaces the pods.
 	Restarts Restart = "restart"
 	// Waits means that the operator does not replace the pods while the stack is paused.
 	Waits Restart = "paused"
@@ -41,7 +41,8 @@ type Pods struct {
 	TriesFirst bool   `json:"preflight"`
 	Preflight  string `json:"preflightReason,omitempty"`
 
-	// replaces reports whether the pod template changes, whether or not a pod runs.
+	// replaces reports whether the operator changes the pod template of an existing stack, whether or not a pod runs. It
+	// is false for a paused stack.
 	replaces bool
 }
 
@@ -74,7 +75,7 @@ func pods(in Input, objects []Object) (Pods, error) {
 	return found, nil
 }
 
-// firstPods returns the effect on the pods if the running stack has no plan.
+// firstPods returns the effect on the pods if there is no plan of a running stack.
 func firstPods(in Input) Pods {
 	switch {
 	case in.Paused:
@@ -87,7 +88,7 @@ func firstPods(in Input) Pods {
 	}
 }
 
-// replace describes the replacement of the pods.
+// replace describes the replacement of the pods. If the stack is scaled to zero, it sets Restart to Stays.
 func (p *Pods) replace(in Input) {
 	deployment := in.After.Rendered.Deployment
 	if wanted := deployment.Spec.Replicas; wanted != nil && *wanted == 0 {
@@ -165,7 +166,7 @@ func causes(was, is rollout.Inputs) []string {
 	return found
 }
 
-// preflight reports whether the change is tried in a separate pod first, and why.
+// preflight reports whether the operator tries the change in a separate pod first, and why.
 func preflight(in Input, recreates bool) (runs bool, reason string) {
 	switch {
 	case in.Serving != nil && *in.Serving == 0:

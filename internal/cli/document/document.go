@@ -194,7 +194,7 @@ func itemsOf(doc Document) []Document {
 	return documents
 }
 
-// read decodes the source. It sets Data and Meta, or Problem.
+// read decodes the source. It sets Data and Meta, or Problem. For duplicate keys, it sets all three.
 func (d *Document) read() {
 	if d.Data != nil {
 		return

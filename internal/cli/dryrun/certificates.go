@@ -40,7 +40,7 @@ func (m *Manifests) contents(object *v1alpha2.LlamaStackDistribution) map[string
 }
 
 // serving returns the certificate of a stack's server. It returns nil if the spec names no certificate, or if the files
-// do not contain the Secret.
+// do not contain the Secret exactly once.
 func (m *Manifests) serving(object *v1alpha2.LlamaStackDistribution) *cabundle.Serving {
 	key := Key{Namespace: object.Namespace, Name: render.TLSSecret(&object.Spec)}
 	secret, ok := m.Secrets[key]

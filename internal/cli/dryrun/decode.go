@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// DecodeStack decodes a document strictly. An unknown field is an error as in kubectl, because the API server would
-// drop the field without a message.
+// DecodeStack decodes a document strictly. In v1alpha2, an unknown field is an error as in kubectl, because the API
+// server would drop the field without a message. In v1alpha1, an unknown field is a warning.
 func DecodeStack(doc document.Document, namespace string) Stack {
 	found := Stack{File: doc.File, doc: &doc, Object: &v1alpha2.LlamaStackDistribution{}}
 	if doc.Problem != "" {

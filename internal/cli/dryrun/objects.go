@@ -39,7 +39,7 @@ type printed struct {
 	text    []byte
 }
 
-// NextRound ends the current round and starts the next one. The printer forgets the objects that the current round did
+// NextRound ends the current round and starts the next one. The printer discards the objects that the current round did
 // not print.
 func (p *Printer) NextRound() { p.previous, p.current = p.current, nil }
 

@@ -24,7 +24,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// Outcome is the result of the pipeline for one stack: a plan, or errors.
+// Outcome is the result of the pipeline for one stack: the plan, and messages. Plan is nil if the stack cannot be
+// planned.
 type Outcome struct {
 	Plan     *plan.Plan
 	Warnings []string
@@ -232,7 +233,7 @@ func (m *Manifests) references(input *plan.Input) (err error) {
 }
 
 // base returns the base configuration: the content of the ConfigMap in the spec, the base of the running stack, or the
-// copy that is part of the operator.
+// copy that is part of the operator. It returns nil if there is no base and the plan does not require one.
 func (m *Manifests) base(object *v1alpha2.LlamaStackDistribution, resolved distribution.Resolved) (*plan.Base, error) {
 	if source := object.Spec.BaseConfig; source != nil {
 		data, err := m.configMapKey(object.Namespace, "spec.baseConfig", source.ConfigMapName, source.Key)

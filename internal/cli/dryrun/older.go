@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// DroppedField is the end of the message about a field that no version has.
+// DroppedField is the end of the message about a field that v1alpha1 does not have.
 const DroppedField = "; the API server drops the unknown field"
 
 // decodeOlder decodes a v1alpha1 document, and converts it to v1alpha2 as the API server does. An unknown field is only

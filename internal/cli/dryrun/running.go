@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// Running contains the facts about a running stack. With them, a plan has the image, the base and the history of the
-// pods that the operator would use.
+// Running contains the facts about a running stack. With these facts, a plan uses the same image, base configuration
+// and records about the running pods as the operator.
 type Running struct {
 	// Stack is the stack in the cluster.
 	Stack *v1alpha2.LlamaStackDistribution
@@ -84,8 +84,8 @@ func (r *Running) labelled(resolved distribution.Resolved) (distribution.Resolve
 	return resolved, nil
 }
 
-// keptBase returns the base of the running configuration. The operator uses the same base until the distribution or the
-// image changes.
+// keptBase returns the base of the running configuration, or nil if the operator does not keep using this base. The
+// operator uses the same base until the distribution or the image changes.
 func (r *Running) keptBase(spec *v1alpha2.LlamaStackDistributionSpec, resolved distribution.Resolved) *plan.Base {
 	record, asked := &r.Record, spec.Distribution
 	if r.Base == nil || record.BaseSource == string(v1alpha2.ConfigSourceConfigMap) ||
