@@ -19,7 +19,7 @@ import (
 type Reason struct {
 	// Path is a key of the configuration, or a field of the spec.
 	Path string
-	// Why is the reason. It contains no value of the configuration.
+	// Why is the reason. It contains no value that looks like a credential in clear text.
 	Why string
 }
 

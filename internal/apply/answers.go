@@ -29,7 +29,8 @@ type entry struct {
 	digest          [sha256.Size]byte
 	uid             types.UID
 	resourceVersion string
-	// live is the object until the cache contains the same version. It is nil after that.
+	// live is the object until the cache contains the same version. It is nil after that, and if no lookup needs the
+	// object.
 	live client.Object
 }
 

@@ -195,7 +195,8 @@ func inputOf(r *dryrun.Running) change.Input {
 	return in
 }
 
-// openSecrets returns a sentence about the keys of Secrets that the stack refers to, because their values are not read.
+// openSecrets returns a sentence about the keys of Secrets that the stack refers to, because the command does not read
+// their values. It returns nil if there are no such keys.
 func openSecrets(built *plan.Plan) []string {
 	keys := map[string]bool{}
 	add := func(secret, key string) {

@@ -40,7 +40,8 @@ type examiner struct {
 	facts *doctor.Facts
 }
 
-// readFacts reads the facts for package doctor. It returns an error only if it cannot connect to the API server.
+// readFacts reads the facts for package doctor. It returns an error only if the first request fails for a reason other
+// than a missing right.
 func readFacts(
 	ctx context.Context, cluster *kube.Cluster, all bool, operatorNamespace, command string,
 ) (*doctor.Facts, error) {

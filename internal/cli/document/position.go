@@ -13,7 +13,8 @@ import (
 type Position struct{ Line, Column int }
 
 // Position returns the position of a field path such as spec.providers.inference[0].endpoint. If the field does not
-// exist, Position returns the position of the nearest parent. For an alias, it returns the position of the anchor.
+// exist, Position returns the position of the nearest parent. For a field below an alias, it returns the position of
+// the field in the anchor.
 //
 // For standard input, the position is in the text that was read.
 func (d *Document) Position(path string) Position { return d.position(d.root(), path) }

@@ -51,7 +51,7 @@ func (s *Stack) place(list []findings.Finding) {
 	}
 }
 
-// Lines returns the lines of field paths in the file. A line is 0 if the stack does not come from a file.
+// Lines returns the lines of field paths in the file. All lines are 0 if the stack does not come from a manifest.
 func (s *Stack) Lines(paths []string) []int {
 	lines := make([]int, len(paths))
 	if s.doc != nil {

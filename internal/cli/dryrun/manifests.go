@@ -49,7 +49,7 @@ type Manifests struct {
 type Stack struct {
 	// File is the path of the file, or document.StandardInput.
 	File string
-	// doc is the text of the stack, for the positions of findings. Nil means that the stack is not from a file.
+	// doc is the text of the stack, for the positions of findings. Nil means that the stack is not from a manifest.
 	doc *document.Document
 	// Object contains the values of the document that fit their fields.
 	Object *v1alpha2.LlamaStackDistribution

@@ -46,8 +46,8 @@ func (r *Running) asks(spec *v1alpha2.LlamaStackDistributionSpec) (*v1alpha2.Res
 	return known, known != nil && asked.Name != "" && known.Name == asked.Name && known.Version == asked.Version
 }
 
-// images returns the overrides of images for a spec. A running stack keeps the image that it was created with until the
-// name or the version of its distribution changes. An override in the operator's ConfigMap takes precedence.
+// images returns the overrides of images for a spec. A running stack keeps its image until the name or the version of
+// its distribution changes. An override in the operator's ConfigMap takes precedence.
 func (r *Running) images(
 	spec *v1alpha2.LlamaStackDistributionSpec, configured distribution.Overrides,
 ) distribution.Overrides {
