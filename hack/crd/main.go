@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// embedded lists the fields of each version that have Kubernetes types, as paths of property names. The descriptions of
-// these fields are kept, and the descriptions below them are removed.
+// embedded lists the fields of each version that have Kubernetes types, as paths of property names. The command keeps
+// the descriptions of these fields, and removes the descriptions below them.
 var embedded = map[string][]string{
 	v1alpha1.GroupVersion.Version: {
 		"spec.server.containerSpec.resources",
@@ -116,7 +116,7 @@ func shorten(version *yaml.Node) error {
 	return nil
 }
 
-// set sets a key of a mapping. A missing key is added as the first one.
+// set sets a key of a mapping. It adds a missing key as the first one.
 func set(mapping *yaml.Node, key string, value any) error {
 	var node yaml.Node
 	if err := node.Encode(value); err != nil {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// skipped lists the folders that are not checked: generated files, copies and the data of tests.
+// skipped lists the folders that the command does not check: generated files, copies and the data of tests.
 var skipped = []string{
 	"docs/reference/", "testdata/", "charts/llama-stack-k8s-operator/files/", "config/crd/", "dist/", "bin/",
 	// The components are built from this folder, so a changed comment would cause another build of Kubernetes.

@@ -183,7 +183,8 @@ func (c *classes) loose(name string) object {
 }
 
 // union returns the schema of a union. If the union has one member in addition to null, and the member's schema has a
-// type, the result is that schema with null as another type. Editors then report a mistake at the wrong key.
+// type, the result is that schema with null as another type. Editors then report a mistake at the key that has the
+// mistake.
 func (c *classes) union(expr *schema.Expr) object {
 	isNull := func(member *schema.Expr) bool { return member.Kind == schema.KindNull }
 	members := slices.DeleteFunc(slices.Clone(expr.Args), isNull)
@@ -216,7 +217,8 @@ func literals(values []string) []any {
 	return all
 }
 
-// limit adds the limits of a key that apply to all forms in which the value can be written.
+// limit adds the limits of a key for numbers, lists and maps to the schema of its value. It adds no limit for a text,
+// because the text can be a reference such as ${env.NAME}.
 func limit(value object, key *schema.Key) {
 	limits, expr := key.Limits, key.Type
 	if limits == nil {

@@ -48,7 +48,7 @@ type releaseSchema struct {
 	classes *classes
 }
 
-// types returns the types of an API with which the server starts.
+// types returns the provider types of an API, except those with which the server cannot start.
 func (s *releaseSchema) types(api string) []*provider.Type {
 	var types []*provider.Type
 	for _, name := range s.rel.ProviderTypes(api) {
@@ -59,7 +59,7 @@ func (s *releaseSchema) types(api string) []*provider.Type {
 	return types
 }
 
-// api returns the schema of one provider of an API. It applies only to objects.
+// api returns the schema of one provider of an API. The schema applies only to objects.
 func (s *releaseSchema) api(api string) object {
 	var names, branches []any
 	for _, kind := range s.types(api) {

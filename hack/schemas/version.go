@@ -87,7 +87,7 @@ type converter struct {
 	version     string
 	fields      map[string][]shapes.Field
 	definitions object
-	// unknown is the path of a field without a type that has no shape.
+	// unknown is the path of a field that has neither a type nor a known shape.
 	unknown string
 }
 

@@ -21,7 +21,7 @@ var (
 	// row matches a row of a table that begins with an anchor and a reason.
 	row    = regexp.MustCompile("(?m)^\\| *<a id=\"([a-z]+)\"></a>`([A-Za-z]+)` *\\|")
 	reason = regexp.MustCompile("`([A-Za-z]+)`")
-	// dropped matches the characters that are left out of an anchor.
+	// dropped matches the characters that Anchor removes from a heading.
 	dropped = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
