@@ -19,7 +19,7 @@ import (
 // candidate is a set of fields from which the operator may generate the user's configuration.
 type candidate struct {
 	*builder
-	// short requests the field endpoint in place of the key of settings with the address.
+	// short requests the field endpoint for the address of a provider, instead of a key of settings.
 	short bool
 
 	providers, resources, storage, settings object

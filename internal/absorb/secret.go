@@ -20,7 +20,7 @@ func (k secretKey) reference() object {
 	return object{"secretKeyRef": object{"name": k.name, "key": k.key}}
 }
 
-// secretsOf returns the variables of a stack's container that a Secret must provide. Optional variables are left out,
+// secretsOf returns the variables of a stack's container that a Secret must provide. It leaves out optional variables,
 // because a reference in the spec makes the Secret required.
 func secretsOf(stack *v1alpha2.LlamaStackDistribution) map[string]secretKey {
 	found := make(map[string]secretKey)

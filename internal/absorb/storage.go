@@ -65,7 +65,8 @@ func (c *candidate) redis(backend object) object {
 }
 
 // keepRegistry preserves the namespace of the server's registry if several stacks may share the store of the registry.
-// Without the variable names.EnvRegistry, a generated configuration derives the namespace from the stack's name.
+// Without the variable names.EnvRegistry, a generated configuration derives the registry's namespace from the name and
+// the namespace of the stack.
 func (c *candidate) keepRegistry() {
 	metadata := objectAt(c.want, "storage", "stores", "metadata")
 	namespace := textAt(metadata, "namespace")
