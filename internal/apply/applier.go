@@ -19,7 +19,8 @@ type Options struct {
 	Writer client.Client
 	// Cache holds the children. For the kinds in MetadataOnly, it holds only the metadata.
 	Cache client.Reader
-	// Scheme contains the kinds that the cache holds as Go types. All others are cached as unstructured objects.
+	// Scheme contains the kinds that the cache holds as Go types. The cache holds the objects of all other kinds as
+	// unstructured objects.
 	Scheme *runtime.Scheme
 	// Manager is the field manager of every apply.
 	Manager string

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Owner is the object whose children are applied.
+// Owner is the object whose children the Applier applies.
 type Owner struct {
 	UID       types.UID
 	Namespace string
@@ -24,14 +24,15 @@ type Owner struct {
 	// object, the user went back to the predecessor and then to this program again, and the Applier takes over the
 	// predecessor's fields once more. Zero means that the time is unknown.
 	PredecessorsUntil metav1.Time
-	// Mark is written when the Applier takes over fields of predecessors. The zero value means that no mark is written.
+	// Mark is the mark that the Applier writes when it takes over fields of predecessors. The zero value means that the
+	// Applier writes no mark.
 	Mark Mark
 }
 
 // Mark is an annotation which records that predecessors wrote an object last. The takeover removes this information
 // from the managed fields.
 type Mark struct {
-	// Kind is the kind of the objects that are marked.
+	// Kind is the kind of the objects that the Applier marks.
 	Kind string
 	// Annotation is the annotation in which this program records its apply. A predecessor's replacement removes it.
 	Annotation string
