@@ -69,7 +69,7 @@ func (b *Bundle) Destinations(target *Target) ([]name.Reference, error) {
 }
 
 // Load writes an image to a destination. It does not send blobs and manifests that the registry already has, so an
-// interrupted load continues where it stopped. The tag is written after all content that it refers to. Errors may
+// interrupted load continues where it stopped. Load writes the tag after all content that the tag refers to. Errors may
 // contain text from the registry.
 func (b *Bundle) Load(ctx context.Context, image *Image, to name.Reference, target *Target) (*Loaded, error) {
 	options := []remote.Option{

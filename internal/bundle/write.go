@@ -25,7 +25,7 @@ import (
 type File struct {
 	// Name is the path of the file in the archive.
 	Name string
-	// Source is the file on this machine that contains the content. Empty means that Content is used.
+	// Source is the file on this machine that contains the content. Empty means that the content is in Content.
 	Source  string
 	Content []byte
 	// Executable reports whether the file is a program.
@@ -60,9 +60,9 @@ func openFile(path string) (io.ReadCloser, int64, error) {
 	return file, info.Size(), nil
 }
 
-// Write writes an archive that contains images and files. The blobs of the images are in a layout, and are compared
-// with their digests. Equal content gives identical archives: files are sorted, and have no owner and no modification
-// time.
+// Write writes an archive that contains images and files. Write reads the blobs of the images from a layout, and
+// compares them with their digests. Equal content gives identical archives: files are sorted, and have no owner and no
+// modification time.
 func Write(ctx context.Context, into io.Writer, from Layout, images []Image, files []File) error {
 	members, err := collect(ctx, from, images)
 	if err != nil {
