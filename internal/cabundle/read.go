@@ -36,7 +36,7 @@ func (p Problem) String() string {
 var none = Problem{Detail: "contains no certificate in PEM form: store the certificate of an authority in this key"}
 
 // Keys reads the certificates under several keys, in order. A key may be empty, because platforms leave unused keys
-// empty. If no key contains a certificate, this is reported as a problem of the first key.
+// empty. If all keys are empty, Keys reports a problem of the first key.
 func Keys(keys []string, content map[string][]byte) (certificates [][]byte, problems map[string][]Problem) {
 	problems = map[string][]Problem{}
 	for _, key := range keys {
@@ -70,7 +70,7 @@ func LeaveOut(content map[string][]byte, all map[string][]Problem) (problems, le
 }
 
 // Read returns the certificates in a text of PEM blocks, in DER form and in order, and a problem for every block that
-// is not a certificate. Text between the blocks is ignored, and an empty text causes no problem.
+// is not a certificate. It ignores text between the blocks, and an empty text causes no problem.
 func Read(text []byte) (certificates [][]byte, problems []Problem) {
 	for at := 0; ; {
 		next := bytes.Index(text[at:], []byte(begin))
