@@ -17,7 +17,7 @@ import (
 type clusterRun func(ctx context.Context, cluster *kube.Cluster, page *bytes.Buffer) error
 
 // onCluster connects to the cluster, runs the work until it ends or the user interrupts it, and writes the result to
-// standard output. An error of the work is returned as a rejection.
+// standard output. It returns an error of the work as a rejection.
 func onCluster(command *cobra.Command, streams Streams, flags *kube.Flags, version string, run clusterRun) error {
 	cluster, err := flags.Connect(version)
 	if err != nil {

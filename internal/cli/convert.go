@@ -124,7 +124,7 @@ type converter struct {
 	stacks             int
 	problems, warnings []string
 	notes              []string
-	// others lists the kinds that are written unchanged.
+	// others lists the kinds that the converter writes unchanged.
 	others []string
 	// absorber replaces overrideConfig with fields. Nil means --absorb-config is not set.
 	absorber *absorber
@@ -213,8 +213,8 @@ func (c *converter) pass(doc document.Document) error {
 	return err
 }
 
-// stack writes a stack in the requested version. A stack that already has that version and no fields added by a cluster
-// is written unchanged.
+// stack writes a stack in the requested version. It does not change a YAML document that already has that version and
+// no fields added by a cluster.
 func (c *converter) stack(doc document.Document) error {
 	live := manifest.Live(doc.Data)
 	found, source := readStack(doc)
@@ -296,7 +296,7 @@ func yamlOf(doc document.Document) []byte {
 	return doc.Source
 }
 
-// withoutStatus returns an object without its status. Data that is not an object is returned unchanged.
+// withoutStatus returns an object without its status. It returns data that is not an object unchanged.
 func withoutStatus(data []byte) []byte {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(data, &object) != nil || object["status"] == nil {

@@ -6,8 +6,9 @@ import "fmt"
 // example a model or an archive.
 const MaxBytes = 16 << 20
 
-// Parse returns the documents of a text. File is the path of the text, or StandardInput. Listed reports
-// whether the user named a folder that contains the file. A text that is not a document is returned with its problem.
+// Parse returns the documents of a text. File is the path of the text, or StandardInput. Listed reports whether the
+// user named a folder that contains the file. For a text that is not a document, Parse returns a Document with the
+// problem.
 func Parse(file string, data []byte, listed bool) []Document {
 	if len(data) > MaxBytes {
 		problem := fmt.Sprintf("is larger than %d MiB, the limit for a manifest; write its objects to several files", MaxBytes>>20)

@@ -23,8 +23,7 @@ import (
 // DefaultNamespace is the namespace of objects without metadata.namespace.
 const DefaultNamespace = "default"
 
-// Manifests contains the objects in files that the pipeline uses. Other kinds are skipped, so a folder may contain
-// them.
+// Manifests contains the objects in files that the pipeline uses. Add skips other kinds, so a folder may contain them.
 type Manifests struct {
 	Stacks     []Stack
 	ConfigMaps map[Key]*corev1.ConfigMap
@@ -91,7 +90,7 @@ func (m *Manifests) Nothing(paths ...string) string {
 	return problem
 }
 
-// Add adds the object of a document. A document with a problem is added as a stack with an error.
+// Add adds the object of a document. It adds a document with a problem as a stack with an error.
 func (m *Manifests) Add(doc document.Document, namespace string) {
 	if doc.Data == nil {
 		m.unread(doc)
