@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 )
 
-// Read returns the documents of a file, of every manifest in a folder (*.yaml, *.yml and *.json) or, for "-", of stdin.
-// A text that is not a document is returned with its problem.
+// Read returns the documents of a file, of every manifest (*.yaml, *.yml and *.json) in a folder and its subfolders or,
+// for "-", of stdin. A text that is not a document is returned with its problem.
 func Read(path string, stdin io.Reader) ([]document.Document, error) {
 	if path == "-" {
 		return readInput(document.StandardInput, stdin, false)
@@ -49,8 +49,8 @@ func readInput(path string, r io.Reader, listed bool) ([]document.Document, erro
 	return document.Parse(path, data, listed), nil
 }
 
-// manifestFiles returns the manifests in a folder, sorted by name, or the path of a file. listed reports whether the
-// path is a folder.
+// manifestFiles returns the manifests in a folder and its subfolders, sorted by name, or the path of a file. listed
+// reports whether the path is a folder.
 func manifestFiles(path string) (files []string, listed bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
