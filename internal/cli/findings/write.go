@@ -68,7 +68,7 @@ func (r *Report) github(page *bytes.Buffer) {
 	}
 }
 
-// slashed returns a path with slashes in place of backslashes.
+// slashed returns the shortest equivalent of a path, with slashes in place of backslashes.
 func slashed(file string) string { return path.Clean(strings.ReplaceAll(file, `\`, "/")) }
 
 // uri returns a file as the URI of a SARIF artifact.
