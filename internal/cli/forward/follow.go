@@ -12,7 +12,8 @@ import (
 // ErrNoPod is the error for a stack without a ready pod.
 var ErrNoPod = errors.New("no pod of the stack is ready")
 
-// Follower forwards one local port to a pod of a stack. If the pod ends, it forwards the port to another pod.
+// Follower forwards one local port to a pod of a stack. If the connection ends or the pod no longer serves, Follower
+// forwards the port to a pod that serves, which may be the same pod.
 type Follower struct {
 	// Pods lists the pods of the stack.
 	Pods func(context.Context) ([]corev1.Pod, error)
@@ -20,9 +21,10 @@ type Follower struct {
 	Open func(ctx context.Context, pod *corev1.Pod, local uint16) (*Session, error)
 	// Interval is the time between two calls of Pods.
 	Interval time.Duration
-	// Connected is called for each pod after the port is forwarded.
+	// Connected receives the pod and the local port. Run calls it each time it has forwarded the port.
 	Connected func(pod string, port uint16)
-	// Waiting is called once when the port cannot be forwarded to any pod.
+	// Waiting receives the reason why the port cannot be forwarded again. Run calls it at most once for each lost
+	// connection.
 	Waiting func(reason error)
 }
 
@@ -48,7 +50,7 @@ func (f *Follower) Run(ctx context.Context, local uint16) error {
 	}
 }
 
-// hold waits until the session ends, or the pod no longer serves.
+// hold waits until ctx or the session ends, or until the pod no longer serves.
 func (f *Follower) hold(ctx context.Context, ticker *time.Ticker, session *Session, name string) {
 	for {
 		select {
@@ -78,7 +80,7 @@ func (f *Follower) connect(ctx context.Context, local uint16) (*Session, string,
 	return session, pod.Name, err
 }
 
-// reconnect forwards the port to another pod, and repeats this until it succeeds. It returns nil if ctx ends first.
+// reconnect tries to forward the port to a pod that serves until it succeeds. It returns nil if ctx ends first.
 func (f *Follower) reconnect(ctx context.Context, ticker *time.Ticker, local uint16) (*Session, string) {
 	for told := false; ; {
 		session, pod, err := f.connect(ctx, local)

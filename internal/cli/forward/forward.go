@@ -31,7 +31,8 @@ type Session struct {
 	Port uint16
 	// Done is closed when the session has ended.
 	Done <-chan struct{}
-	// SPDY reports whether the connection uses SPDY. That is the case if the API server does not support WebSockets.
+	// SPDY reports whether the connection uses SPDY. It does so if the API server or an HTTPS proxy does not support
+	// WebSockets.
 	SPDY bool
 
 	stop context.CancelFunc
@@ -44,8 +45,8 @@ func (s *Session) Close() {
 	<-s.Done
 }
 
-// Open forwards a local port to a port of a pod until ctx ends. The local port 0 means any free port. An error of the
-// API server keeps its type.
+// Open forwards a local port to a port of a pod until ctx ends or the caller closes the session. The local port 0 means
+// any free port. If the API server answers with status 401, 403 or 404, Open returns the corresponding API error.
 func Open(ctx context.Context, config *rest.Config, pod *corev1.Pod, local uint16, remote int32) (*Session, error) {
 	dialer, err := dialerTo(config, pod)
 	if err != nil {
@@ -105,8 +106,9 @@ func (s *Session) failure(dialer *dialer, problems string) error {
 	}
 }
 
-// dialer opens a connection with a WebSocket, or with SPDY if the API server does not upgrade the request to a
-// WebSocket. It records the error, because a PortForwarder returns errors only as text.
+// dialer opens a connection with a WebSocket. It uses SPDY if the API server does not upgrade the request to a
+// WebSocket, or if an HTTPS proxy prevents the upgrade. It records the error, because a PortForwarder returns errors
+// only as text.
 type dialer struct {
 	webSocket, spdy httpstream.Dialer
 	answer          *answer
@@ -160,7 +162,8 @@ func (a *answer) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// explain converts an error to the API error type that corresponds to the recorded status code.
+// explain converts an error to the API error type that corresponds to the recorded status code. It returns the error
+// unchanged for codes other than 401, 403 and 404.
 func (a *answer) explain(err error) error {
 	resource := schema.GroupResource{Resource: "pods/portforward"}
 	switch a.code {
@@ -175,7 +178,7 @@ func (a *answer) explain(err error) error {
 	}
 }
 
-// urlOf returns the URL that forwards ports of a pod.
+// urlOf returns the URL of the portforward subresource of a pod.
 func urlOf(config *rest.Config, pod *corev1.Pod) (*url.URL, error) {
 	set, err := kubernetes.NewForConfig(config)
 	if err != nil {
