@@ -37,7 +37,8 @@ func (m *Manifest) MediaType() (types.MediaType, error) { return types.MediaType
 // Changed contains the digests of one image before and after the change.
 type Changed struct {
 	Before, After v1.Hash
-	// Platform is the platform of the image in the index. It is nil without an index, or if the index does not name it.
+	// Platform is the platform of the image in the index. It is nil if there is no index, or if the index entry names
+	// no platform.
 	Platform *v1.Platform
 }
 
@@ -160,8 +161,8 @@ type descriptor struct {
 	v1.Descriptor
 }
 
-// runs reports whether the configuration belongs to a runnable image. Charts, signatures and models have configurations
-// of other media types.
+// runs reports whether the configuration belongs to a runnable image. Charts and models, for example, have
+// configurations of other media types.
 func (d *descriptor) runs() bool { return d.MediaType.IsConfig() }
 
 // configOf returns the descriptor of the configuration in an image manifest.
@@ -232,7 +233,7 @@ func (d *descriptor) replace(manifest, config object) Blob {
 	made := blobOf(config.encode(), types.MediaType(d.text("mediaType")))
 	d.point(made.Digest, len(made.Content))
 	if len(made.Content) <= registry.MaxEmbedded {
-		d.set("data", made.Content) // the operator then needs no request for the configuration
+		d.set("data", made.Content) // the operator then sends no request for the configuration
 	}
 	manifest.set("config", d.object)
 	return made

@@ -157,7 +157,7 @@ func (l *ociLayout) Write(_ context.Context, changed *Labelled, tag string) erro
 }
 
 // withEntry returns the index of the layout with the changed image. The image replaces the entry with the tag. Without
-// a tag, it replaces the entry that was read. If the index contains no such entry, an entry is added.
+// a tag, it replaces the entry that was read. If the index contains no such entry, withEntry adds one.
 func (l *ociLayout) withEntry(content []byte, top *Manifest, tag string) ([]byte, error) {
 	index, err := decodeObject(content)
 	if err != nil {

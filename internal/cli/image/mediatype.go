@@ -16,8 +16,8 @@ var ociTypes = map[types.MediaType]types.MediaType{
 	types.DockerForeignLayer:      types.OCIRestrictedLayer,
 }
 
-// convertType replaces a media type of Docker in a manifest, an index or a descriptor, because only OCI manifests can
-// contain the configuration of an image. It reports whether it changed the object.
+// convertType replaces a media type of Docker in a manifest, an index or a descriptor, because only OCI descriptors can
+// embed the configuration of an image. It reports whether it changed the object.
 func (o object) convertType() bool {
 	converted, ok := ociTypes[types.MediaType(o.text("mediaType"))]
 	if ok {

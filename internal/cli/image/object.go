@@ -40,7 +40,7 @@ func encode(value any) []byte {
 
 func (o object) set(key string, value any) { o[key] = encode(value) }
 
-// text returns the value of a key as a string, or "" if it is not a string.
+// text returns the value of a key as a string, or "" if the key is missing or its value is not a string.
 func (o object) text(key string) string {
 	var text string
 	if json.Unmarshal(o[key], &text) != nil {
@@ -49,7 +49,7 @@ func (o object) text(key string) string {
 	return text
 }
 
-// list returns the values of a key that holds a list.
+// list returns the values of a key that holds a list, or nil if the key is missing.
 func (o object) list(key string) ([]json.RawMessage, error) {
 	if o[key] == nil {
 		return nil, nil

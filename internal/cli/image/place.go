@@ -17,12 +17,14 @@ type Place interface {
 	registry.Source
 	// Identifier returns the tag or the digest of the image.
 	Identifier() string
-	// Tag returns the tag of the image, or "" if the image has no tag or its name contains a digest.
+	// Tag returns the tag of the image, or "" if the image has no tag. In a registry, the name of an image with a
+	// digest has no tag.
 	Tag() string
-	// Name returns the name of the image with another tag, as the user would write it. For an empty tag, it returns the
+	// Name returns the name of the image with another tag, as a user can write it. For an empty tag, it returns the
 	// unchanged name.
 	Name(tag string) string
-	// Write writes the changed image with a tag. With an empty tag, it replaces the image that was read.
+	// Write writes the changed image with a tag. With an empty tag, it replaces the image that was read. In a registry,
+	// it then returns an error if that image has no tag.
 	Write(ctx context.Context, changed *Labelled, tag string) error
 }
 
@@ -33,8 +35,8 @@ const (
 	registryPrefix = "docker://"
 )
 
-// Open opens an image. The names oci:DIR, oci:DIR:TAG and oci:DIR@DIGEST are images in an OCI layout. Other names are
-// images in a registry.
+// Open opens an image. The names oci:DIR, oci:DIR:TAG and oci:DIR@DIGEST refer to images in an OCI layout. Other names
+// refer to images in a registry.
 func Open(ctx context.Context, image string, reader *registry.Reader, credentials authn.Keychain) (Place, error) {
 	if path, ok := strings.CutPrefix(image, layoutPrefix); ok {
 		return openLayout(path)

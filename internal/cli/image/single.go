@@ -24,8 +24,8 @@ type single struct {
 // createdBy is the text that names this command in the history entries of its layers.
 const createdBy = "kubectl llamastack image label"
 
-// label sets the labels. If they contain a configuration, it removes the earlier labels and the layer of the earlier
-// configuration.
+// label sets the labels. If the new labels contain a configuration, label first removes the labels and the layer of the
+// earlier configuration.
 func (s *single) label(ctx context.Context, from registry.Source, digest v1.Hash, wanted *registry.Labels) error {
 	inner, err := s.config.object("config")
 	if err != nil {
