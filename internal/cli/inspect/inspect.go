@@ -40,7 +40,7 @@ type reader struct {
 }
 
 // Read returns the facts about a stack without the time, which the caller sets. The facts list the objects that the
-// caller cannot read. Any other failure is returned as an error.
+// caller cannot read. Read ignores other failures to read the models, and returns any other failure as an error.
 func Read(
 	ctx context.Context,
 	cluster *kube.Cluster,
@@ -191,7 +191,8 @@ func (r *reader) exposures(ctx context.Context) {
 // plurals maps the kinds that expose a stack to the names of their resources.
 var plurals = map[string]string{"Ingress": "ingresses", "Route": "routes", "HTTPRoute": "httproutes"}
 
-// models reads the models in the configuration. It reads no models from an invalid configuration.
+// models reads the models in the configuration. It records that the caller cannot read the ConfigMap. It ignores every
+// other error, for example an invalid configuration.
 func (r *reader) models(ctx context.Context) {
 	config, err := Config(ctx, r.cluster, r.stack)
 	if _, denied := errors.AsType[*kube.Denied](err); denied {
@@ -216,7 +217,7 @@ func Line(stack *v1alpha2.LlamaStackDistribution) string {
 	return stack.Status.ResolvedDistribution.ServerRelease
 }
 
-// errNoConfig is the error for a stack that uses the configuration in its image.
+// errNoConfig is the error for a stack whose configuration is not in a ConfigMap.
 var errNoConfig = errors.New("the stack uses the configuration in its image, and no ConfigMap contains this configuration")
 
 // Config returns the configuration of a stack's server: the generated configuration, or the one in spec.overrideConfig.
