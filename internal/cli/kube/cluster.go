@@ -97,7 +97,8 @@ var clusterScoped = map[string]bool{
 	"ValidatingAdmissionPolicyBinding": true, "MutatingAdmissionPolicy": true, "MutatingAdmissionPolicyBinding": true,
 }
 
-// knownKinds returns a mapper for the kinds in the scheme. The mapper needs no API discovery.
+// knownKinds returns a mapper for the kinds in the scheme, and for the kinds that the operator creates. The mapper
+// needs no API discovery.
 func knownKinds(scheme *runtime.Scheme) meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	add := func(kind schema.GroupVersionKind) {

@@ -22,10 +22,10 @@ import (
 )
 
 const (
-	// perPage is the maximum number of stacks that one request returns.
+	// perPage is the maximum number of objects that one request returns.
 	perPage = 500
-	// MaxStacks is the maximum number of stacks in a list. In a larger cluster, the user must list the stacks of one
-	// namespace at a time.
+	// MaxStacks is the maximum number of stacks in a list. In a larger cluster, the user must select fewer stacks, for
+	// example those of one namespace.
 	MaxStacks = 10_000
 )
 
@@ -72,11 +72,11 @@ func (n *NotFound) Error() string {
 }
 
 // notFound returns the error for a stack that does not exist. If the caller may list all stacks, the error names the
-// namespaces with a stack of the same name.
+// namespaces that contain a stack with the same name.
 func (c *Cluster) notFound(ctx context.Context, name string) error {
 	elsewhere, err := c.list(ctx, client.MatchingFields{metadataName: name})
 	if err != nil {
-		elsewhere = nil // the caller cannot list the stacks of all namespaces
+		elsewhere = nil // for example, the caller cannot list the stacks of all namespaces
 	}
 	found := &NotFound{Namespace: c.Namespace, Name: name}
 	for i := range elsewhere {
@@ -121,7 +121,7 @@ func (c *Cluster) Stacks(ctx context.Context) ([]v1alpha2.LlamaStackDistribution
 	return c.list(ctx, options...)
 }
 
-// list returns the stacks that the options select, page by page.
+// list reads the stacks that the options select page by page, and returns all of them.
 func (c *Cluster) list(ctx context.Context, options ...client.ListOption) ([]v1alpha2.LlamaStackDistribution, error) {
 	var found []v1alpha2.LlamaStackDistribution
 	selected := (&client.ListOptions{}).ApplyOptions(options)
@@ -185,14 +185,14 @@ func decode(live *unstructured.Unstructured) (*v1alpha2.LlamaStackDistribution, 
 	return stack, nil
 }
 
-// notServed reports whether the API server does not serve a kind. In that case, the answer is not a Status, unlike the
-// answer about a missing object.
+// notServed reports whether an error means that the API server does not serve a kind. In that case, the answer is not a
+// Status, unlike the answer about a missing object.
 func notServed(err error) bool {
 	return meta.IsNoMatchError(err) ||
 		apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
-// Namespaces returns the names of the namespaces of the cluster.
+// Namespaces returns the names of the namespaces of the cluster, but of no more than perPage namespaces.
 func (c *Cluster) Namespaces(ctx context.Context) ([]string, error) {
 	var list corev1.NamespaceList
 	if err := c.List(ctx, &list, client.Limit(perPage)); err != nil {
