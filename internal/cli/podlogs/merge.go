@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// MaxLine is the number of bytes after which a line with a prefix is split.
+// MaxLine is the number of bytes after which Copy splits a line with a prefix.
 const MaxLine = 64 << 10
 
 // Merger writes the lines of several streams to one output.
@@ -19,8 +19,9 @@ type Merger struct {
 // NewMerger returns a merger that writes to an output.
 func NewMerger(out io.Writer) *Merger { return &Merger{out: out} }
 
-// Copy writes a stream line by line, each line with a prefix, until the stream ends. Several goroutines may call it. It
-// splits lines that are longer than MaxLine. Without a prefix, it writes the stream unchanged.
+// Copy writes a stream line by line, each line with a prefix, until the stream ends. It splits lines that are longer
+// than MaxLine. Several goroutines may call Copy with a prefix. Without a prefix, Copy writes the stream unchanged, and
+// only one goroutine may call it.
 func (m *Merger) Copy(in io.Reader, prefix string) error {
 	if prefix == "" {
 		_, err := io.Copy(m.out, in)
