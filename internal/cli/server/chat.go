@@ -19,7 +19,7 @@ const (
 	chatPath = "/v1/chat/completions"
 	// olderChatPath is the path in releases up to 0.2.
 	olderChatPath = "/v1/openai/v1/chat/completions"
-	// maxRefusal is the maximum number of bytes that are read from an answer with an error.
+	// maxRefusal is the maximum number of bytes that the client reads from an answer with an error.
 	maxRefusal = 64 << 10
 	// maxLine is the maximum size in bytes of one event in a streamed answer.
 	maxLine = 1 << 20
@@ -82,8 +82,8 @@ func (c *Client) Chat(ctx context.Context, question Question, out io.Writer) (st
 	return reader.reason, err
 }
 
-// ask sends the question to the chat path of the server's release. It sends the question again after status 500,
-// because servers of releases 1.0 and 1.1 answer the first question after their start with that status.
+// ask sends the question to the chat path of the server's release. After the first status 500, it sends the question
+// again, because servers of releases 1.0 and 1.1 answer the first question after their start with that status.
 func (c *Client) ask(ctx context.Context, model string, body []byte) (*http.Response, error) {
 	path, again := chatPath, true
 	for {

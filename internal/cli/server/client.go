@@ -44,7 +44,7 @@ type Client struct {
 	http    *http.Client
 }
 
-// New returns a client. It sends no request.
+// New returns a client. New sends no request.
 func New(options Options) (*Client, error) {
 	base, err := url.Parse(options.URL)
 	if err != nil || base.Host == "" {

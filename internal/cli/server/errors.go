@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
 )
 
-// UnansweredError is the error for a server that does not answer.
+// UnansweredError is the error for a server that does not answer, or does not complete its answer.
 type UnansweredError struct {
 	// Path is the path of the request.
 	Path string
@@ -49,8 +49,8 @@ type RefusedError struct {
 // Error returns a text that explains the status.
 func (e *RefusedError) Error() string { return e.text }
 
-// refusal returns the error for an answer with a status other than 200. Token is the token of the request. It is
-// removed from the text.
+// refusal returns the error for an answer with a status other than 200. Token is the token of the request. refusal
+// removes the token from the text.
 func refusal(path string, code int, body []byte, token string) *RefusedError {
 	text := fmt.Sprintf("the server answers %s with status %d", path, code)
 	switch {
