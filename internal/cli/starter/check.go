@@ -26,7 +26,7 @@ type Error struct {
 	text string
 }
 
-// Error returns the flag, the value and the remedy.
+// Error returns the flag, the problem and the remedy.
 func (e *Error) Error() string { return e.Flag + ": " + e.text }
 
 func wrong(flag, format string, args ...any) error {
@@ -42,8 +42,8 @@ func unknown(flag, value string, allowed []string) error {
 	return wrong(flag, "%q is not a valid value; use one of %s%s", value, strings.Join(allowed, ", "), remedy)
 }
 
-// Check returns the plan for the answers, with defaults for empty answers. It returns an error for the first invalid
-// answer.
+// Check returns the plan for the answers, with defaults for optional answers that are empty. It returns an error for
+// the first invalid answer.
 func Check(a Answers) (*Plan, error) {
 	a.Name, a.Distribution = cmp.Or(a.Name, DefaultName), cmp.Or(a.Distribution, DefaultDistribution)
 	p := &Plan{Answers: a}

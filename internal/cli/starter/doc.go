@@ -1,3 +1,3 @@
 // Package starter writes the first manifest of a stack from a few answers. It checks each answer, and writes the
-// manifest with comments. The error for an invalid answer names the flag, the value and the accepted values.
+// manifest with comments. The error for an invalid answer names the flag, the problem and the remedy.
 package starter

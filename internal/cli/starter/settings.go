@@ -9,7 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 )
 
-// Settings returns the keys of a provider that --setting sets. It omits credentials, and keys that other flags set.
+// Settings returns the keys of a provider that --setting can set. It omits internal keys, credentials, and keys that
+// other flags set.
 func Settings(kind *provider.Type) []string {
 	var names []string
 	for i := range kind.Config.Keys {
