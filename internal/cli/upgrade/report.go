@@ -14,7 +14,8 @@ import (
 type Outcome struct {
 	// Plan is nil if errors prevent a plan.
 	Plan *plan.Plan
-	// Errors and Warnings are messages that begin with a field path. Left lists the data that the release leaves behind.
+	// Errors and Warnings are messages that usually begin with a field path. Left lists the data that the release
+	// leaves behind.
 	Errors, Warnings, Left []string
 }
 
@@ -59,8 +60,8 @@ type Report struct {
 	// Changes lists all differences.
 	Changes []plan.Difference `json:"changes,omitempty"`
 
-	// own lists the differences that a field of the spec causes, and base lists the others. remarks lists the warnings
-	// without a field path.
+	// own lists the differences in the image and those that a field of the spec causes. base lists the other
+	// differences, except those for clients. remarks lists the warnings without a field path.
 	own, base []plan.Difference
 	remarks   []string
 	// waits reports whether the rollout waits for a decision about data.
@@ -131,7 +132,8 @@ func (r *Report) examine(in Input) {
 	}
 }
 
-// act adds the actions: errors first, then settings without effect.
+// act adds the actions: errors first, then settings without effect, and then an image that stays the same in both
+// releases.
 func (r *Report) act(in Input) {
 	for _, text := range r.Refused {
 		action := newAction(text)
@@ -194,7 +196,7 @@ func (r *Report) compare(before, after *plan.Plan) {
 		}
 	}
 	for _, client := range change.Clients(before, after) {
-		// The base may add many models, which change nothing for existing clients.
+		// The base configuration may add many models, which change nothing for existing clients.
 		if client.From != "" || !strings.HasPrefix(client.What, "model ") {
 			r.Clients = append(r.Clients, client)
 		}
