@@ -52,8 +52,8 @@ func children(stack string) map[string]string {
 	}
 }
 
-// Concerns reports whether an object is a stack, or was created for the stack. It compares only names, because the
-// object may no longer exist.
+// Concerns reports whether an object is the given stack, or one of the objects that the operator and Kubernetes create
+// for the stack. It compares only kinds and names, because the object may no longer exist.
 func Concerns(stack string, object *corev1.ObjectReference) bool {
 	if name, fixed := children(stack)[object.Kind]; fixed {
 		return object.Name == name
