@@ -15,7 +15,7 @@ type Table struct {
 	Header []string
 	// Rows contain a text for each column.
 	Rows [][]string
-	// Drop names the columns that are omitted, in this order, until a row fits the width.
+	// Drop names the columns that String omits, in this order, until the rows fit the width.
 	Drop []string
 	// WrapLast reports whether the last column contains sentences, which are wrapped. On a narrow terminal, the sentences
 	// are on separate lines.
@@ -25,7 +25,8 @@ type Table struct {
 // minLast is the minimum width of a wrapped last column next to the other columns.
 const minLast = 40
 
-// String returns the table in lines of at most width characters, unless a text is longer.
+// String returns the table. It omits columns and wraps the last column to keep lines within width characters, but a
+// line may be longer if its cells are long. A width of zero means no limit.
 func (t *Table) String(width int) string {
 	columns := make([]int, len(t.Header))
 	for i := range columns {

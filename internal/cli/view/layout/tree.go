@@ -28,7 +28,8 @@ const (
 	below      = "   "
 )
 
-// String returns the tree in lines of at most width characters.
+// String returns the tree in lines of at most width characters. A line may be longer in a narrow terminal, and if a
+// word is long. A width of zero means no limit.
 func (n *Node) String(width int) string {
 	var out strings.Builder
 	n.write(&out, "", "", width)

@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// MinWidth is the minimum width to which text is wrapped. A narrower terminal wraps the lines itself.
+// MinWidth is the width of the narrowest supported terminal. A tree wraps the text of a node to at least half of
+// MinWidth, and a narrower terminal wraps the lines itself.
 const MinWidth = 40
 
 // Wrap breaks a text at spaces into lines of at most width characters. It does not break longer words, for example
@@ -45,7 +46,7 @@ func wrapLine(text string, width int) []string {
 	return append(lines, line.String())
 }
 
-// Paragraph returns a text in lines of at most width characters. Each line ends with a line break.
+// Paragraph returns a text that is wrapped as by Wrap. Each line ends with a line break.
 func Paragraph(text string, width int) string {
 	return strings.Join(Wrap(text, width), "\n") + "\n"
 }
