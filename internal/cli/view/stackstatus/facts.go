@@ -21,7 +21,7 @@ type Facts struct {
 	// Pods are the pods of the Deployment, and the pods in which the operator tries a change.
 	Pods   []corev1.Pod
 	Claims []corev1.PersistentVolumeClaim
-	// Autoscaler is nil if the stack has none.
+	// Autoscaler is nil if the stack has none, or if it cannot be read.
 	Autoscaler *autoscalingv2.HorizontalPodAutoscaler
 	// Exposures are the Ingress, Route or HTTPRoute of the stack.
 	Exposures []unstructured.Unstructured

@@ -25,7 +25,7 @@ const (
 	Wrong Level = "wrong"
 	// Waiting means that the stack is not ready yet.
 	Waiting Level = "waiting"
-	// Warning means that the stack serves, but does not match its specification.
+	// Warning means that the stack needs attention although it may serve, for example because it is degraded or paused.
 	Warning Level = "warning"
 	// OK means that the stack matches its specification.
 	OK Level = "ok"
@@ -39,8 +39,9 @@ type Row struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	// Ready is the status of the condition Ready, or Unknown if the condition does not describe the current generation.
+	// It is False for a stack that is being deleted.
 	Ready metav1.ConditionStatus `json:"ready"`
-	// Status is the reason of Ready in a few words.
+	// Status is the state of the stack in a few words, usually the reason of Ready.
 	Status string `json:"status"`
 	Level  Level  `json:"level"`
 	// Release is the release of the running server, or the release line of its configuration.
@@ -231,7 +232,7 @@ func (l *List) sentence() string {
 	return strings.Join(parts, ", ") + "."
 }
 
-// next returns the command that shows the status of the first stack with a problem.
+// next returns a line with the command that shows the status of the first stack, or "" if no stack has a problem.
 func (l *List) next(flags string) string {
 	if len(l.Stacks) == 0 || l.Stacks[0].Level == OK {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/layout"
 )
 
-// maxShown is the maximum number of models or providers that a tree shows.
+// maxShown is the number of models or MCP servers that a tree shows if it omits the others.
 const maxShown = 10
 
 // marks precede nodes of a tree, and show their level.
@@ -253,7 +253,8 @@ func (s *Server) models(verbose bool) []layout.Node {
 	return shortened(nodes, verbose)
 }
 
-// shortened returns the first nodes, and a node with the number of omitted nodes.
+// shortened returns the first nodes, and a node with the number of omitted nodes. If verbose is true or at most one
+// node would be omitted, it returns all nodes.
 func shortened(nodes []layout.Node, verbose bool) []layout.Node {
 	if verbose || len(nodes) <= maxShown+1 {
 		return nodes

@@ -183,7 +183,8 @@ func (d *decision) healthy() Verdict {
 	return d.verdict(OK, sentence, "")
 }
 
-// live computes the condition Available from the current objects.
+// live computes the condition Available from the current objects. Without a Deployment or ReplicaSets, the result is
+// empty.
 func (d *decision) live() metav1.Condition {
 	if d.facts.Deployment == nil || len(d.facts.ReplicaSets) == 0 {
 		return metav1.Condition{}
@@ -258,7 +259,8 @@ func split(message string) (counted, problem string) {
 	return counted, problem
 }
 
-// firstLine returns the first line of a message. It removes the command, because the verdict contains the next command.
+// firstLine returns the first line of a message, with the number of further lines. It removes the kubectl command at
+// the end of the line, because the verdict contains the next command.
 func firstLine(message string) string {
 	first, rest, several := strings.Cut(message, "\n")
 	if at := strings.Index(first, "; see kubectl "); at >= 0 {

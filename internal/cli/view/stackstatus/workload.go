@@ -52,7 +52,7 @@ type Pod struct {
 type Trouble string
 
 const (
-	// Crashed means that a container ended and starts again.
+	// Crashed means that a container ended. It may have started again.
 	Crashed Trouble = "crashed"
 	// NotStarted means that a container cannot be created, for example because its image cannot be pulled.
 	NotStarted Trouble = "not started"
