@@ -70,8 +70,7 @@ const (
 	manager      = "manager"
 )
 
-// Operators returns an Operator for each Deployment with the name of an operator for stacks in its labels, its name or
-// its image.
+// Operators returns an Operator for each Deployment whose name, name label or image contains "llama-stack".
 func Operators(deployments []appsv1.Deployment) []Operator {
 	var found []Operator
 	for i := range deployments {
@@ -96,7 +95,7 @@ func Operators(deployments []appsv1.Deployment) []Operator {
 	return found
 }
 
-// imageOf returns the image of the container that runs the operator.
+// imageOf returns the image of the container named manager, or else the image of the first container.
 func imageOf(d *appsv1.Deployment) string {
 	containers := d.Spec.Template.Spec.Containers
 	for i := range containers {
