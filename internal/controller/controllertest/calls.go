@@ -41,7 +41,7 @@ type auditLog struct {
 	calls []call
 }
 
-// finishedCalls returns the finished requests of operators so far, without watches, the lists that begin them, and
+// finishedCalls returns the finished requests of operators so far. It leaves out watches, lists, and requests for
 // events.
 func (a *auditLog) finishedCalls(t *testing.T) []call {
 	t.Helper()

@@ -36,8 +36,8 @@ var (
 	startWorkers StartWorkersFunc
 )
 
-// Main runs the tests of a package and returns the exit code. The tests fail if the API server denied a request of an
-// operator. Reconcilers are created with newReconciler, and their workers are started with start.
+// Main runs the tests of a package and returns the exit code. The tests fail if an operator lacked the permission for a
+// request. StartReconciler creates Reconcilers with newReconciler, and starts their workers with start.
 func Main(m *testing.M, newReconciler NewReconcilerFunc, start StartWorkersFunc) int {
 	constructor, startWorkers = newReconciler, start
 	ctrl.SetLogger(zap.New(zap.WriteTo(operatorLog), zap.UseDevMode(true)))
@@ -108,12 +108,13 @@ type Environment struct {
 	ProbeInterval time.Duration
 	// TagInterval is the pause between two comparisons of a tag. Zero means the default.
 	TagInterval time.Duration
-	// AutoscalerPatience is how long an autoscaler may have no metrics before this is reported. Zero means the default.
+	// AutoscalerPatience is how long an autoscaler may have no metrics before the operator reports a problem. Zero
+	// means the default.
 	AutoscalerPatience time.Duration
 }
 
-// NewEnvironment returns an environment with a new namespace. The first call starts the API server. The stacks in the
-// namespace are deleted at the end of the test.
+// NewEnvironment returns an environment with a new namespace. The first call starts the API server. At the end of the
+// test, the environment deletes the stacks in the namespace.
 func NewEnvironment(t *testing.T) *Environment {
 	t.Helper()
 	if err := startControlPlane(); err != nil {
