@@ -94,7 +94,7 @@ func (a *optionalAPIs) set(kind schema.GroupVersionKind, served bool) {
 	a.served[kind] = served
 }
 
-// has reports whether a kind is in the API group of an optional kind. This is also true for the kinds of lists.
+// has reports whether a kind is in the API group of an optional kind. The kind may be the kind of a list.
 func (a *optionalAPIs) has(kind schema.GroupVersionKind) bool {
 	for _, optional := range optionalKinds() {
 		if kind.Group == optional.Group {
@@ -110,7 +110,7 @@ func optionalObject(kind schema.GroupVersionKind) *unstructured.Unstructured {
 	return object
 }
 
-// index adds the index of a kind's objects by stack. It must be called before the cache is filled with these objects.
+// index adds the index of a kind's objects by stack. Call it before you fill the cache with these objects.
 func (a *optionalAPIs) index(ctx context.Context, kind schema.GroupVersionKind) error {
 	if err := a.cache.IndexField(ctx, optionalObject(kind), fieldInstance, instanceOf); err != nil {
 		return fmt.Errorf("index %s by %s: %w", kind.GroupKind(), fieldInstance, err)
@@ -161,7 +161,7 @@ func watchDefinition(
 }
 
 // definitionHandler calls comes if a kind may have been added, by its definition or by a new version in the definition.
-// It calls goes if the definition is removed.
+// It calls goes if the definition is being deleted or was deleted.
 func definitionHandler(comes, goes func()) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { comes() },
@@ -180,7 +180,8 @@ func definitionHandler(comes, goes func()) toolscache.ResourceEventHandler {
 	}
 }
 
-// comes waits until the kind is served, and then watches it.
+// comes waits until the API server serves the kind, then watches the kind and requeues the affected stacks. It logs an
+// error if it cannot watch the kind.
 func (a *optionalAPIs) comes(
 	ctx context.Context, kind schema.GroupVersionKind, c controller.Controller, requeue func(context.Context),
 ) {
@@ -202,7 +203,8 @@ func (a *optionalAPIs) comes(
 	requeue(ctx)
 }
 
-// awaitKind waits until the API server serves a kind whose definition was added.
+// awaitKind waits until the API server serves a kind whose definition was added. After definitionPatience, it returns
+// an error.
 func awaitKind(ctx context.Context, mapper meta.RESTMapper, kind schema.GroupVersionKind) error {
 	return wait.PollUntilContextTimeout(ctx, definitionPoll, definitionPatience, true,
 		func(context.Context) (bool, error) {
@@ -233,7 +235,7 @@ func (a *optionalAPIs) watch(ctx context.Context, kind schema.GroupVersionKind, 
 	return nil
 }
 
-// goes stops the watch of a kind whose definition is being deleted.
+// goes stops the watch of a kind whose definition is being deleted or was deleted, and requeues the affected stacks.
 func (a *optionalAPIs) goes(ctx context.Context, kind schema.GroupVersionKind, requeue func(context.Context)) {
 	if !a.serves(kind) {
 		return

@@ -15,7 +15,7 @@ type available struct {
 	images    map[string]string
 }
 
-// with returns the images for the given overrides of the catalogue. Callers must not change the result.
+// with returns the image of each distribution for the given overrides of images. Callers must not change the result.
 func (a *available) with(overrides distribution.Overrides) map[string]string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

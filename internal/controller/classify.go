@@ -14,7 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// classify converts any error to a Failure. For an error of the API server, it determines the time of the next attempt.
+// classify converts any error to a Failure. It returns a Failure unchanged. For any other error, it determines the
+// reason and when the operator tries again.
 func classify(err error, condition string) *status.Failure {
 	var failure *status.Failure
 	switch {
@@ -38,7 +39,8 @@ func classify(err error, condition string) *status.Failure {
 	}
 }
 
-// transient reports whether the same call is likely to succeed soon, after a conflict or an outage.
+// transient reports whether an error is temporary, because of a conflict, an outage, or a namespace that is being
+// deleted.
 func transient(err error) bool {
 	if denied(err) {
 		return false
@@ -50,7 +52,8 @@ func transient(err error) bool {
 // namespaceTerminating is the cause of an error if the namespace of the object is being deleted.
 const namespaceTerminating metav1.CauseType = "NamespaceTerminating"
 
-// unavailable reports whether the API server did not process the call, because it is busy or unreachable.
+// unavailable reports whether a call failed because the API server is busy or unreachable, or because the context
+// ended.
 func unavailable(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) {
