@@ -11,7 +11,8 @@ import (
 // longestValue is the maximum length of a value in a table, in characters.
 const longestValue = 60
 
-// writeExplanation returns a function that writes every key of the configuration with its source.
+// writeExplanation returns a function that writes every key of the configuration with its source. For a stack without a
+// generated configuration, the table form writes the configuration of the stack instead.
 func writeExplanation(form string) func(*bytes.Buffer, dryrun.Stack, *plan.Plan) error {
 	return func(page *bytes.Buffer, s dryrun.Stack, built *plan.Plan) error {
 		values := s.Explain(built)

@@ -20,8 +20,8 @@ func gather(documents []document.Document, names []string, namespace string) (*d
 	return found, nil
 }
 
-// choose removes the stacks that a label selector does not select. It keeps the stacks that cannot be decoded,
-// because their labels are not known.
+// choose removes the stacks that a label selector does not select. It keeps a stack that cannot be decoded and has no
+// name, because the labels of such a stack are not known. If no stack remains, the error is a rejection.
 func choose(m *dryrun.Manifests, selector string) error {
 	if selector == "" {
 		return nil

@@ -45,7 +45,8 @@ func (a *access) addFlags(command *cobra.Command) {
 		"file with certificate authorities to trust for the registry, in addition to those of the system")
 }
 
-// reader returns a reader for registries. The flags apply to the registry at host[:port].
+// reader returns a reader for registries. --insecure applies only to the registry at host, which may include a port.
+// --ca-file applies to every registry.
 func (a *access) reader(options registry.Options, host string) (*registry.Reader, error) {
 	if a.insecure && host != "" {
 		options.Insecure = append(options.Insecure, host)
@@ -57,7 +58,7 @@ func (a *access) reader(options registry.Options, host string) (*registry.Reader
 	return registry.New(options), nil
 }
 
-// registryOf returns the registry of an image, or "" for an image that is not in a registry.
+// registryOf returns the registry in the name of an image, or "" if the name is not a valid reference.
 func registryOf(image string) string {
 	ref, err := name.ParseReference(strings.TrimPrefix(image, "docker://"))
 	if err != nil {

@@ -116,13 +116,13 @@ func (o *imageInspectOptions) wanted() (*v1.Platform, error) {
 	return found, nil
 }
 
-// notTaken returns the error for an image that the operator cannot read.
+// notTaken returns the error for an image that the operator cannot read or does not read.
 func notTaken(written string, err error) error {
 	return &rejection{problems: []string{written + ": " + withRemedy(err)}, summary: "the operator would not accept " +
 		"the image"}
 }
 
-// inspectImage reads the image of each platform.
+// inspectImage reads and checks the image of the wanted platform or, if wanted is nil, of each platform.
 func inspectImage(
 	ctx context.Context, reader *registry.Reader, written string, wanted *v1.Platform, timeout time.Duration,
 ) (*imageReport, error) {

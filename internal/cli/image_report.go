@@ -99,7 +99,7 @@ func reportOf(read *registry.Details, tag, written string) platformReport {
 	return one
 }
 
-// requireLabels rejects an image without labels.
+// requireLabels rejects an image that contains neither a configuration nor an external provider.
 func (r *platformReport) requireLabels() {
 	if r.Config == nil && r.Provider == nil && len(r.Errors) == 0 {
 		r.Errors = append(r.Errors, fmt.Sprintf("the image has none of the labels %s, %s and %s, so it contains "+
@@ -208,7 +208,7 @@ func (r *imageReport) print(out io.Writer, form string, p printer) error {
 }
 
 // messages prints texts about the image. If a text applies to every platform, messages prints it only once. It prints
-// any other text with the platform.
+// any other text with the platform, if the platform is known.
 func (r *imageReport) messages(line func(string), of func(*platformReport) []string) {
 	counts := map[string]int{}
 	for i := range r.Images {

@@ -149,7 +149,8 @@ func (t takeover) byHand() string {
 	return dash("")
 }
 
-// details writes the problems that the table counts, and the warnings.
+// details writes the problems that the table counts, the warnings, the changes of the next rollout, and the objects
+// that are not adopted.
 func (t takeover) details(page *bytes.Buffer) {
 	var rows [][]string
 	for _, found := range []struct {

@@ -50,7 +50,7 @@ func (v *surveyor) survey(ctx context.Context, namespace string) error {
 		err := v.client.List(ctx, list, client.InNamespace(namespace), client.Limit(stacksPerPage),
 			client.Continue(list.GetContinue()))
 		if notServed(err) && list.GroupVersionKind().Version == v1alpha2.GroupVersion.Version && len(v.found.Stacks) == 0 {
-			// The previous operator serves only this version.
+			// A cluster of the previous operator serves only v1alpha1.
 			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind + "List"))
 			continue
 		}

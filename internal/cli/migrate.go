@@ -21,7 +21,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// maxRuns bounds the restarts of a migration. A migration restarts if the definition changes while it runs.
+// maxRuns bounds the restarts of a migration. A migration restarts if the CustomResourceDefinition changes during the
+// migration.
 const maxRuns = 5
 
 type migrateOptions struct {
@@ -106,7 +107,8 @@ func newMigrateCommand(streams Streams, version string) *cobra.Command {
 	return command
 }
 
-// addFlags adds the flags of both modes. A flag of one mode cannot be used in the other.
+// addFlags adds the flags. --storage excludes the flags for an inventory: --filename, --namespace, --operator-config
+// and --output.
 func (o *migrateOptions) addFlags(command *cobra.Command) {
 	o.cluster.AddConnection(command)
 	flags := command.Flags()
@@ -255,8 +257,8 @@ func migrate(ctx context.Context, p printer, m *migration.Migrator, storage stri
 	return nil
 }
 
-// runUnchanged runs the migration. If the definition changes during a run, it runs the migration again, at most maxRuns
-// times.
+// runUnchanged runs the migration. If the CustomResourceDefinition changes during a run, it runs the migration again,
+// at most maxRuns times.
 func runUnchanged(ctx context.Context, p printer, m *migration.Migrator) (migration.Result, error) {
 	result, err := m.Run(ctx)
 	for range maxRuns {

@@ -8,10 +8,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 )
 
-// rejection is an error for which the exit code is 1, such as an invalid manifest. A command may already have printed
-// some of the problems.
+// rejection is an error for which the exit code is 1, unless code is set, such as an invalid manifest. A command may
+// already have printed some of the problems.
 type rejection struct {
-	// problems are messages. Each message is printed on a separate line.
+	// problems are messages. The printer writes each message on a separate line.
 	problems []string
 	// summary is the last line. Empty means that there is no such line.
 	summary string

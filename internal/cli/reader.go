@@ -22,8 +22,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// reader reads from a cluster the objects that stacks refer to. It reads each object once, and never reads Secrets. It
-// records the objects that the caller cannot read.
+// reader reads stacks from a cluster, with their Deployments and the ConfigMaps that they refer to. It reads each
+// ConfigMap once, and never reads Secrets. It records the objects that the caller cannot read.
 type reader struct {
 	cluster *kube.Cluster
 	// version is the version of the command.
@@ -104,7 +104,7 @@ func (r *reader) configMap(ctx context.Context, key dryrun.Key) (*corev1.ConfigM
 	return configMap, nil
 }
 
-// references returns the ConfigMaps that a stack refers to.
+// references returns the existing ConfigMaps that a stack refers to and that the caller can read.
 func (r *reader) references(ctx context.Context, object *v1alpha2.LlamaStackDistribution) (*dryrun.Manifests, error) {
 	m := &dryrun.Manifests{
 		ConfigMaps: map[dryrun.Key]*corev1.ConfigMap{}, Config: r.config, Live: true, Denied: r.deniedMaps,
@@ -143,7 +143,8 @@ func (r *reader) stacks(ctx context.Context, names []string) ([]v1alpha2.LlamaSt
 	return found, nil
 }
 
-// unreadable returns a sentence for each required ConfigMap of a stack that the caller cannot read.
+// unreadable returns a sentence for each required ConfigMap that the caller cannot read, unless the namespace of the
+// stack contains a readable ConfigMap with the same name.
 func unreadable(m *dryrun.Manifests, object *v1alpha2.LlamaStackDistribution) []string {
 	var found []string
 	for _, use := range intent.ConfigMaps(object) {
@@ -156,7 +157,7 @@ func unreadable(m *dryrun.Manifests, object *v1alpha2.LlamaStackDistribution) []
 	return found
 }
 
-// running reads the Deployment of a stack, and the base that the operator keeps for the stack.
+// running reads the Deployment of a stack, and the base configuration that the operator keeps for the stack.
 func (r *reader) running(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) (*dryrun.Running, error) {
 	r.compareVersion(stack)
 	deployment := &appsv1.Deployment{}

@@ -2,7 +2,7 @@ package cli
 
 import "github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 
-// runOn sets the server release of every stack. An empty release changes nothing.
+// runOn sets the server release of every decoded stack. An empty release changes nothing.
 func runOn(m *dryrun.Manifests, release string) error {
 	for i := range m.Stacks {
 		if release == "" || !m.Stacks[i].Decoded {

@@ -119,7 +119,7 @@ func (o renderOptions) writer() (func(*bytes.Buffer, dryrun.Stack, *plan.Plan) e
 	return write, nil
 }
 
-// offlineAll plans every stack. It returns no outcomes if one stack has an error, because a command that reads the
+// offlineAll plans every stack. It returns no outcomes if any stack has an error, because a command that reads the
 // output, such as kubectl apply, would apply the other stacks.
 func offlineAll(m *dryrun.Manifests, p printer) ([]dryrun.Outcome, error) {
 	outcomes := make([]dryrun.Outcome, 0, len(m.Stacks))

@@ -88,7 +88,7 @@ kubectl llamastack render -f stack.yaml
 ` + exitCodes
 
 // NewCommand returns the command kubectl-llamastack with all its subcommands. Version is the output of --version. An
-// empty version means the version that Go recorded at build time.
+// empty version means the result of versionOr.
 func NewCommand(streams Streams, version string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "kubectl-llamastack",
@@ -151,7 +151,8 @@ func Run(streams Streams, version string, args []string) int {
 	return 2
 }
 
-// versionOr returns a version. For an empty version, it returns the version that Go recorded at build time.
+// versionOr returns a version. For an empty version, it returns the version that Go recorded at build time, or
+// "development" if Go recorded none.
 func versionOr(version string) string {
 	if version != "" {
 		return version

@@ -85,7 +85,8 @@ func readStart(path string, stdin io.Reader, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// server forwards a port to a pod of the stack. It returns a client for the port, and a function that closes both.
+// server forwards a port to a pod of the stack. It returns a client for the port, and a function that closes the client
+// and the forwarded port.
 func (t *target) server(
 	ctx context.Context, stdin io.Reader, p printer, flags *serverFlags, timeout time.Duration,
 ) (*server.Client, func(), error) {
@@ -111,8 +112,9 @@ func (t *target) server(
 	return c, func() { c.Close(); session.Close() }, nil
 }
 
-// authorities returns the certificates to verify the server's certificate with: those in the file, else those that the
-// operator found, else those in the server's Secret. Nil means that no certificate is known.
+// authorities returns the certificates that verify the server's certificate: those in the file, else those that the
+// operator found, else those in the server's Secret. Nil means that the server does not use TLS, or that no certificate
+// is known.
 func (t *target) authorities(
 	ctx context.Context, stdin io.Reader, p printer, file string,
 ) ([]*x509.Certificate, error) {
@@ -163,7 +165,7 @@ func authoritiesIn(file string, stdin io.Reader) ([]*x509.Certificate, error) {
 	return found, nil
 }
 
-// certificatesIn returns the certificates in a PEM text. It skips other blocks.
+// certificatesIn returns the certificates in a PEM text. It skips other blocks and invalid certificates.
 func certificatesIn(data []byte) []*x509.Certificate {
 	var found []*x509.Certificate
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {

@@ -83,7 +83,7 @@ func (c *collector) collect(
 	return &c.material, nil
 }
 
-// stacks returns the named or selected stacks.
+// stacks returns the named or selected stacks, but no more than maxBundled.
 func (c *collector) stacks(
 	ctx context.Context, selected []string, facts *doctor.Facts,
 ) ([]v1alpha2.LlamaStackDistribution, error) {
@@ -156,7 +156,8 @@ func (c *collector) list(
 	return found.Items
 }
 
-// once returns the result of list. It calls list only once for each kind and namespace.
+// once returns the result of list. It calls list only once for each kind and namespace, so callers must use the same
+// labels for a kind.
 func (c *collector) once(
 	ctx context.Context, kind schema.GroupVersionKind, namespace string, labels map[string]string,
 ) []unstructured.Unstructured {
@@ -177,7 +178,8 @@ func belongs(object *unstructured.Unstructured, stack string) bool {
 	})
 }
 
-// leftBy records that a list or an object could not be read.
+// leftBy records that the collector could not read a list or an object. It ignores objects that do not exist, and kinds
+// that the cluster does not serve.
 func (c *collector) leftBy(err error, verb string, kind schema.GroupVersionKind, namespace string) {
 	if err == nil || apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 		return
@@ -225,7 +227,7 @@ func (c *collector) children(ctx context.Context, stack *v1alpha2.LlamaStackDist
 	labels := map[string]string{names.LabelManagedBy: names.ManagedBy}
 	for _, kind := range render.ChildKinds() {
 		if kind.Kind == "Secret" {
-			continue // only Secrets that a pod uses are added
+			continue // the method stack adds the Secrets that the stack uses
 		}
 		objects := c.once(ctx, kind.GroupVersionKind, stack.Namespace, labels)
 		for i := range objects {
@@ -262,7 +264,8 @@ var (
 	replicaSetKind = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"}
 )
 
-// secretsIn returns the names of the Secrets that a pod or a pod template refers to.
+// secretsIn returns the names of the Secrets in the environment and the Secret volumes of a pod or a pod template. It
+// omits the Secrets of projected volumes and image pull secrets.
 func secretsIn(value any) []string {
 	var found []string
 	switch v := value.(type) {
@@ -286,8 +289,8 @@ func secretsIn(value any) []string {
 	return found
 }
 
-// events adds the events of a stack and of its objects, whose names begin with the name of the stack. For an empty
-// name, it adds all events of the namespace.
+// events adds the events of objects with the given name, and of objects whose names begin with that name and a dash,
+// such as the objects of a stack. For an empty name, it adds all events of the namespace.
 func (c *collector) events(ctx context.Context, namespace, name string) {
 	all := c.once(ctx, eventKind, namespace, nil)
 	for i := range all {

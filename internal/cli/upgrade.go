@@ -96,7 +96,7 @@ func (o *upgradeOptions) addFlags(command *cobra.Command) {
 // hasFiles reports whether the command reads stacks in files.
 func (o *upgradeOptions) hasFiles() bool { return len(o.files)+len(o.kustomizations) > 0 }
 
-// check returns an error if the command line selects stacks in two ways.
+// check returns an error if the command line selects stacks in two ways, or for an invalid value of --output.
 func (o *upgradeOptions) check(args []string) error {
 	switch {
 	case len(args) > 0 && o.hasFiles():
@@ -139,8 +139,8 @@ func runUpgradeCheck(
 	return err
 }
 
-// write writes the reports of stacks in files. For a cluster, it writes a table, and the reports of stacks that need
-// action.
+// write writes the reports of all stacks with --filename. Without --filename, it writes a table first, and then only
+// the reports of stacks that need action, unless the command line contains names or --all.
 func (o *upgradeOptions) write(page *bytes.Buffer, reports []upgrade.Report, names []string) {
 	if len(o.files) == 0 {
 		writeTable(page, upgrade.Rows(reports))
@@ -259,8 +259,8 @@ func (o *upgradeOptions) report(m *dryrun.Manifests, s dryrun.Stack, known *dryr
 	return upgrade.Of(in)
 }
 
-// planBoth runs the pipeline for both releases. Both plans assume that the data is in the locations that the earlier
-// release uses.
+// planBoth runs the pipeline for both releases. The plan for the other release assumes that the data is in the
+// locations that the earlier release uses.
 func planBoth(m *dryrun.Manifests, known *dryrun.Running, today, next dryrun.Stack) (before, after upgrade.Outcome) {
 	var places *retention.Places
 	running := as(m, known, today).Plan(today)

@@ -8,8 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
-// unknownValue returns the error for a value that a flag does not accept. The error names the accepted values and the
-// most similar one.
+// unknownValue returns the error for a value that a flag does not accept. The error names the accepted values, and the
+// most similar accepted value if one is similar enough.
 func unknownValue(flag, value string, allowed []string) error {
 	text := fmt.Sprintf("%s: %q is not a valid value; use one of %s", flag, value, strings.Join(allowed, ", "))
 	if nearest := suggest.Nearest(value, allowed); nearest != "" {
