@@ -31,8 +31,8 @@ type Session struct {
 	Port uint16
 	// Done is closed when the session has ended.
 	Done <-chan struct{}
-	// SPDY reports whether the connection uses SPDY. It does so if the API server or an HTTPS proxy does not support
-	// WebSockets.
+	// SPDY reports whether the connection uses SPDY. That is the case if the API server does not support WebSockets, or
+	// if the connection uses an HTTPS proxy.
 	SPDY bool
 
 	stop context.CancelFunc
@@ -107,7 +107,7 @@ func (s *Session) failure(dialer *dialer, problems string) error {
 }
 
 // dialer opens a connection with a WebSocket. It uses SPDY if the API server does not upgrade the request to a
-// WebSocket, or if an HTTPS proxy prevents the upgrade. It records the error, because a PortForwarder returns errors
+// WebSocket, or if the connection uses an HTTPS proxy. It records the error, because a PortForwarder returns errors
 // only as text.
 type dialer struct {
 	webSocket, spdy httpstream.Dialer

@@ -20,7 +20,7 @@ func Choose(pods []corev1.Pod) *corev1.Pod {
 	return &ready[0]
 }
 
-// Serves reports whether a pod is running, ready and not being deleted.
+// Serves reports whether a pod is running and ready, and is not being deleted.
 func Serves(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning &&
 		slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {

@@ -17,8 +17,8 @@ type Place interface {
 	registry.Source
 	// Identifier returns the tag or the digest of the image.
 	Identifier() string
-	// Tag returns the tag of the image, or "" if the image has no tag. In a registry, the name of an image with a
-	// digest has no tag.
+	// Tag returns the tag of the image, or "" if the image has no tag. For an image in a registry, it also returns ""
+	// if the name contains a digest.
 	Tag() string
 	// Name returns the name of the image with another tag, as a user can write it. For an empty tag, it returns the
 	// unchanged name.
