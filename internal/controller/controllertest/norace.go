@@ -2,5 +2,5 @@
 
 package controllertest
 
-// Slowdown is the factor by which the race detector slows down the tests.
+// Slowdown is 1, because the tests run without the race detector.
 const Slowdown = 1

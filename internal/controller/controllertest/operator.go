@@ -19,10 +19,10 @@ type Operator struct {
 	done   chan error
 }
 
-// StartOperator starts an operator with the shipped ServiceAccount and the shipped options, except that it works in the
-// namespace of the test only, so that the operators of other tests do not interfere. The version identifies its calls
-// for ListCalls and WaitUntilIdle. The wraps can observe and change its requests to the API server. The operator stops
-// at the end of the test.
+// StartOperator starts an operator with the ServiceAccount and the options of the environment. Unless AllNamespaces is
+// set, the operator works in the namespace of the test only, so that the operators of different tests do not interfere.
+// The version identifies the operator's calls for ListCalls and WaitUntilIdle. The functions in wraps can observe and
+// change its requests to the API server. The operator stops at the end of the test.
 func (env *Environment) StartOperator(
 	t *testing.T, version string, wraps ...func(http.RoundTripper) http.RoundTripper,
 ) *Operator {
@@ -66,7 +66,7 @@ func (o *Operator) Stop(t *testing.T) {
 	}
 }
 
-// dialServer returns the function that connects to servers. If the test has no server, the function fails.
+// dialServer returns the function that connects to servers. If the test has no server, that function returns an error.
 func (env *Environment) dialServer() probe.Dial {
 	if env.DialServer != nil {
 		return env.DialServer

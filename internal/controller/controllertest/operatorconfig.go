@@ -12,10 +12,10 @@ import (
 )
 
 // SetOperatorConfig sets one key of the ConfigMap of the operator, which has to be in the namespace of the test
-// (OwnOperatorConfig). It waits until an operator has created the ConfigMap. An empty value removes the key.
+// (OwnOperatorConfig). It waits until the ConfigMap exists. An empty value removes the key.
 func (env *Environment) SetOperatorConfig(t *testing.T, key, value string) {
 	t.Helper()
-	WaitUntil(t, func() error { // the operator creates it
+	WaitUntil(t, func() error { // an operator may still have to create the ConfigMap
 		config := &corev1.ConfigMap{}
 		if err := env.Client.Get(t.Context(), env.Key(names.OperatorConfigMap), config); err != nil {
 			return err

@@ -30,7 +30,8 @@ type NewReconcilerFunc = func(context.Context, events.EventRecorder, controller.
 type StartWorkersFunc = func(context.Context, *controller.Reconciler)
 
 // Reconciler reconciles the stacks of the namespace of a test whenever the test waits. It replaces an operator and has
-// no watches or caches. It has workers only if the environment has Workers. It has the shipped permissions.
+// no watches or caches. It has workers only if the field Workers of the environment is set. It has the permissions of
+// the environment's ServiceAccount.
 type Reconciler struct {
 	*controller.Reconciler
 	environment *Environment
@@ -44,8 +45,9 @@ type Reconciler struct {
 // reconcilers has the reconcilers of the running tests, by test name.
 var reconcilers sync.Map
 
-// StartReconciler makes the test reconcile in place of an operator whenever it waits. The version identifies the calls
-// for ListCalls and WaitUntilIdle. The wraps can observe and change the requests to the API server.
+// StartReconciler makes the test reconcile, in place of an operator, whenever the test waits. The version identifies
+// the calls for ListCalls and WaitUntilIdle. The functions in wraps can observe and change the requests to the API
+// server.
 func (env *Environment) StartReconciler(
 	t *testing.T, version string, wraps ...func(http.RoundTripper) http.RoundTripper,
 ) *Reconciler {
@@ -161,7 +163,7 @@ func reconcilerOf(t *testing.T) *Reconciler {
 	return nil
 }
 
-// parentTest returns the name of the test that a subtest belongs to.
+// parentTest returns the name of the test that a subtest belongs to, and false if the given test is not a subtest.
 func parentTest(name string) (string, bool) {
 	i := strings.LastIndex(name, "/")
 	return name[:max(i, 0)], i >= 0

@@ -46,7 +46,7 @@ type Registry struct {
 	Requests atomic.Int64
 	// Down makes the registry reject all requests.
 	Down atomic.Bool
-	// Password is the password that the registry requires of the user robot. Nil means that it requires no password.
+	// Password is the password that the registry requires, with any user name. Nil means that it requires no password.
 	Password atomic.Pointer[string]
 }
 

@@ -29,8 +29,8 @@ type Server struct {
 	Requests atomic.Int32
 }
 
-// ServeHTTP returns the version, the providers and the models. If the version is empty, it requires authentication, as
-// servers of release 0.2 do.
+// ServeHTTP returns the version, the providers and the models. If the requested response is empty, or for any other
+// path, it returns the status 401, as servers of release 0.2 do for requests without authentication.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.Requests.Add(1)
 	version, providers, models := *s.Version.Load(), *s.Providers.Load(), *s.Models.Load()
@@ -46,8 +46,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// StartServer starts a server that replaces the servers of all stacks of the test. It uses the certificate of the
-// Secret if you give one. Call it before you start an operator.
+// StartServer starts a server that replaces the servers of all stacks of the test. If you give a Secret, the server
+// uses its certificate. Call StartServer before you start an operator or a Reconciler.
 func (env *Environment) StartServer(t *testing.T, version string, certificate ...*corev1.Secret) *Server {
 	t.Helper()
 	s := &Server{}
