@@ -1,3 +1,4 @@
-// Package queue orders the pending reconcile requests. The namespaces take turns, so that the stacks of one tenant
-// never block the stacks of other tenants (decision 0015). Requests for children that were just created come last.
+// Package queue orders the pending reconcile requests. It prefers requests of namespaces in which few requests wait, so
+// that the many stacks of one tenant do not delay the stacks of other tenants (decision 0015). Requests for children
+// that were just created come last.
 package queue

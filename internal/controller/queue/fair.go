@@ -21,7 +21,8 @@ type fair struct {
 	priorityqueue.PriorityQueue[reconcile.Request]
 
 	mu sync.Mutex
-	// waiting holds, by namespace, the requests that were added and not taken yet, except requests that are due later.
+	// waiting holds, by namespace, the requests that were added and not taken yet, except requests that AddAfter has
+	// delayed.
 	waiting map[string]map[reconcile.Request]bool
 }
 
@@ -48,7 +49,8 @@ func (q *fair) AddWithOpts(options priorityqueue.AddOpts, requests ...reconcile.
 	}
 }
 
-// behind records that a request waits, and returns the amount by which its priority is lowered within its class.
+// behind records that a request waits, unless the request is due later, and returns the amount by which its priority is
+// lowered within its class.
 func (q *fair) behind(request reconcile.Request, later bool) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -103,7 +105,8 @@ func (q *fair) GetWithPriority() (request reconcile.Request, priority int, shutd
 	return request, classOf(priority), shutdown
 }
 
-// classOf returns the requested priority of a request: the next higher multiple of handler.LowPriority.
+// classOf returns the requested priority of a request: the priority, rounded up to a multiple of handler.LowPriority. A
+// positive priority stays the same.
 func classOf(priority int) int {
 	if priority > 0 {
 		return priority

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// afterOthers is the priority of a request for an object that was just created. It is below handler.LowPriority, the
+// afterOthers is the priority of a request for a child that was just created. It is below handler.LowPriority, the
 // priority of requests for objects that exist when the operator starts.
 const afterOthers = 2 * handler.LowPriority
 
