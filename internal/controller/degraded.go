@@ -12,7 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// defaultAutoscalerPatience is how long an autoscaler may have no metrics. New pods have metrics after a minute or two.
+// defaultAutoscalerPatience is how long an autoscaler may have no metrics before the operator reports it. New pods have
+// metrics after a minute or two.
 const defaultAutoscalerPatience = 3 * time.Minute
 
 // reportLostReferences adds a condition if the pods keep values or a configuration that can no longer be read, or if

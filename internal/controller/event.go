@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxEvents bounds the events for one change.
+	// maxEvents is the maximum number of events for one write of the status.
 	maxEvents = 2
 	// maxNote is the API's limit for the note of an event, in bytes.
 	maxNote = 1024
@@ -21,8 +21,9 @@ const (
 	configAction = "ReadConfig"
 )
 
-// emit records events for the changes in the status of a stack, warnings first. A status that has not changed causes no
-// event. releaseNote is the text about the server's release in the message of ConfigGenerated.
+// emit records the given events, and events for the changes between the previous and the current status of a stack. It
+// records at most maxEvents, warnings first. releaseNote is the text about the server's release in the message of
+// ConfigGenerated.
 func (r *Reconciler) emit(
 	stack *stack, events []event, previous *v1alpha2.LlamaStackDistributionStatus, releaseNote string,
 ) {
@@ -41,13 +42,15 @@ func (r *Reconciler) emit(
 	}
 }
 
-// eventOf lists the conditions that cause an event when they become False, with the reason of the event.
+// eventOf lists the conditions that cause an event when they become False, or when their reason or message changes
+// while they are False. Each entry contains the reason of the event.
 var eventOf = []struct{ condition, reason string }{
 	{v1alpha2.ConditionSecretsResolved, v1alpha2.EventSecretResolutionFailed},
 	{v1alpha2.ConditionConfigGenerated, v1alpha2.EventConfigGenerationFailed},
 }
 
-// waitEvents maps the reasons of conditions to the reasons of events. These conditions block a change to the pods.
+// waitEvents maps reasons of the condition DeploymentUpdated to the reasons of events. These reasons mean that the
+// operator holds back a change to the pods.
 var waitEvents = map[string]string{
 	v1alpha2.ReasonPreflightFailed:     v1alpha2.EventPreflightFailed,
 	v1alpha2.ReasonDataLossNotAccepted: v1alpha2.EventDataLossNotAccepted,

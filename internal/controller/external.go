@@ -17,7 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// externalProviders returns the external providers that the pods install, with the information that was read.
+// externalProviders returns the external providers of the plan, or all of the spec if there is no plan, with the
+// metadata that the operator read from their images. It returns nil if the spec is invalid.
 func (s *state) externalProviders() []status.ExternalProvider {
 	if s.intent == nil {
 		return nil
@@ -25,7 +26,7 @@ func (s *state) externalProviders() []status.ExternalProvider {
 	return externalProviders(s.intent, s.planned.plan, s.external.packages)
 }
 
-// externalProviders returns the external providers that a plan installs, or all of them if there is no plan.
+// externalProviders returns the external providers that a plan installs, or all of the spec if there is no plan.
 func externalProviders(
 	wishes *intent.Intent, made *plan.Plan, packages map[string]*externalprovider.Package,
 ) []status.ExternalProvider {

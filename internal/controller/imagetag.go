@@ -141,7 +141,8 @@ func noteMove(stack *stack, labels *imageLabels, following bool, report *report)
 		labels.distribution.Image, labels.digest, labels.tag.moved, what))
 }
 
-// follow selects the image that the tag currently refers to. Images outside the catalogue are read first.
+// follow selects the image that the tag currently refers to. If the image is not from the catalogue, follow selects it
+// only after the operator has read it. If the stack cannot use the image, the running image stays.
 func (r *Reconciler) follow(target registry.Target, stack *stack, image *resolvedImage, labels *imageLabels) {
 	if image.from == v1alpha2.ImageFromCatalogue {
 		r.pool.Forget(keyOf(stack))
@@ -159,7 +160,8 @@ func (r *Reconciler) follow(target registry.Target, stack *stack, image *resolve
 	}
 }
 
-// adopt selects an image that was read instead of the running image.
+// adopt replaces the running image with the image that the operator has read. It returns an error if the read failed or
+// the stack cannot use the image.
 func (l *imageLabels) adopt(outcome registry.Outcome, stack *stack, image *resolvedImage) error {
 	if outcome.Err != nil {
 		return outcome.Err

@@ -54,7 +54,8 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 }
 
 // hostIndex returns a source that adds the index of stacks by host name. It is a source because workers start after all
-// sources have started. Stacks cannot be indexed before their definition is installed, possibly after the operator.
+// sources have started. Stacks cannot be indexed before their definition is installed, which may happen after the
+// operator starts.
 func hostIndex(indexer client.FieldIndexer) source.Source {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return source.Func(func(ctx context.Context, _ queue) error {

@@ -36,7 +36,8 @@ func (r *Reconciler) findPlaces(
 }
 
 // placesOfLast returns the stores of a stack whose Deployment no longer exists, from its last generated configuration.
-// The data still exists. Without a pod, the other places are unknown.
+// The data may still exist. Without a pod, the other places are unknown. placesOfLast returns nil if there is no such
+// configuration.
 func (r *Reconciler) placesOfLast(
 	ctx context.Context, stack *stack, image *distribution.Resolved,
 ) (*retention.Places, error) {

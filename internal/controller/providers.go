@@ -43,12 +43,14 @@ func recordServer(s *stack, in *intent.Intent, answer *probe.Answer) {
 const (
 	// maxProviders bounds the list of providers in a status.
 	maxProviders = 20
-	// fewProviders is the maximum number of providers in the status of a stack whose spec contains no providers.
+	// fewProviders is the maximum number of providers in the status if the server neither lists a provider of the spec nor
+	// checks the health of a provider.
 	fewProviders = 5
 )
 
-// relevant returns the providers that the spec contains, and those whose health the server checks. A distribution has
-// about thirty other providers, which no user configured and which would make the status hard to read.
+// relevant returns the providers that the spec contains, and those whose health the server checks, or the first few
+// providers if there are none of either. A distribution has about thirty other providers, which no user configured and
+// which would make the status hard to read.
 func relevant(listed []v1alpha2.ProviderInfo, in *intent.Intent) []v1alpha2.ProviderInfo {
 	wanted := slices.DeleteFunc(slices.Clone(listed), func(p v1alpha2.ProviderInfo) bool {
 		own := slices.ContainsFunc(in.Providers, func(own intent.Provider) bool {
@@ -97,7 +99,8 @@ func dropEmptyConfig(now *v1alpha2.LlamaStackDistributionStatus) {
 	}
 }
 
-// certificateOf returns the SHA-256 of the certificate that the server has to present. It is empty if there is none.
+// certificateOf returns the SHA-256 of the certificate that the server has to present, or an empty string if the server
+// does not use TLS or the certificate cannot be parsed.
 func certificateOf(spec *v1alpha2.LlamaStackDistributionSpec, secrets resolve.Values) string {
 	secret := render.TLSSecret(spec)
 	if secret == "" {

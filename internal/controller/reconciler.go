@@ -49,7 +49,7 @@ type Reconciler struct {
 	version       string
 	openShift     bool
 	now           func() time.Time
-	// autoscalerPatience is how long an autoscaler may have no metrics.
+	// autoscalerPatience is how long an autoscaler may have no metrics before the operator reports it.
 	autoscalerPatience time.Duration
 }
 

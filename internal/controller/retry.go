@@ -16,7 +16,8 @@ const (
 	lastRetry = 45 * time.Second
 	// lastUnansweredRetry bounds the pause if the API server did not respond. Such a call causes no load.
 	lastUnansweredRetry = 5 * time.Second
-	// retryJitter is the maximum relative extension of a pause. It spreads the retries of different stacks.
+	// retryJitter is the maximum relative extension of a pause if the API server did not respond. It spreads the retries
+	// of different stacks.
 	retryJitter = 0.5
 )
 

@@ -133,7 +133,7 @@ func servesTLS(pod *corev1.PodSpec, server string) bool {
 }
 
 // releaseNote returns a text, with a remedy, if the release line of the running server differs from the release line of
-// its configuration. It is empty if the lines match or are unknown.
+// its configuration. It is empty if the lines match, if the line of the running server is unknown, or after a rollback.
 func releaseNote(stack *stack, image *distribution.Resolved, decision *rollout.Decision) string {
 	configured := decision.Record.Distribution.Release
 	if stack.Status.Version == nil {

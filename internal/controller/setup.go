@@ -52,7 +52,8 @@ type Options struct {
 	// OperatorConfig caches the complete ConfigMap of the operator.
 	OperatorConfig cache.Cache
 	// Optional caches children of kinds that some clusters do not serve. Definitions contains caches of their
-	// CustomResourceDefinitions, by name. The kind of a definition without a cache is looked up only at the start.
+	// CustomResourceDefinitions, by name. The operator looks up the kind of a definition without a cache only at its
+	// start.
 	Optional    cache.Cache
 	Definitions map[string]cache.Cache
 	// MirrorSets caches the mirror sets of the cluster. Nil means that the operator must not read them.
@@ -66,14 +67,15 @@ type Options struct {
 	// TagInterval is the pause before the operator resolves the tag of an image again, unless the operator's ConfigMap
 	// sets another pause. Zero means the pool's default.
 	TagInterval time.Duration
-	// AutoscalerPatience is how long an autoscaler may have no metrics before this is reported. Zero means three minutes.
+	// AutoscalerPatience is how long an autoscaler may have no metrics before the operator reports it. Zero means three
+	// minutes.
 	AutoscalerPatience time.Duration
 	// Identities returns credentials of the operator pod's own identity, for cloud registries for which an administrator
 	// allows it. Nil means that the pod has no identity.
 	Identities registry.Identities
 	// OpenShift reports whether the cluster assigns the uid, gid and fsGroup of pods.
 	OpenShift bool
-	// Concurrency is the number of objects that are reconciled at the same time.
+	// Concurrency is the maximum number of stacks that the operator reconciles at the same time.
 	Concurrency int
 }
 
@@ -238,7 +240,7 @@ func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) err
 	return nil
 }
 
-// ourChange selects changes of the spec and the metadata. It ignores changes of the status.
+// ourChange selects changes of the generation, the annotations and the labels. It ignores changes of the status.
 func ourChange() predicate.Predicate {
 	return predicate.Or[client.Object](
 		predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{})

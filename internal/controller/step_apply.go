@@ -21,7 +21,7 @@ type applied struct {
 	objects []apply.Applied
 	// deployment is the Deployment after its apply. Nil means that it was not applied.
 	deployment *appsv1.Deployment
-	// rejections lists the children after the Deployment that the API server rejected.
+	// rejections lists the children that the API server rejected when the operator applied them after the Deployment.
 	rejections []rejection
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 // baseConfig returns the base configuration from the first of these sources that has one: the ConfigMap in the spec,
-// the labels of the image, the base of the running configuration, the catalogue. It returns nil if there is none. The
-// plan reports a missing base if the stack needs one.
+// the labels of the image, the base of the running configuration, the catalogue. It returns nil if the stack needs no
+// base, or if no source has one. In the second case, the plan reports the missing base.
 func (r *Reconciler) baseConfig(
 	ctx context.Context, stack *stack, labels *imageLabels, contents resolve.Contents, running *rollout.Record,
 ) (*plan.Base, error) {
@@ -52,8 +52,8 @@ func baseKey(given *v1alpha2.BaseConfigSource) string {
 	return cmp.Or(given.Key, v1alpha2.DefaultConfigKey)
 }
 
-// keepsBase reports whether the running configuration was generated from the embedded base of the same distribution. A
-// newer operator may have another base for this distribution.
+// keepsBase reports whether the running configuration was generated from the embedded base of the same distribution,
+// version and image. A newer operator may have another base for this distribution.
 func keepsBase(stack *stack, image *distribution.Resolved, running *rollout.Record) bool {
 	asked := stack.Spec.Distribution
 	return running.BaseConfigMap != "" && running.BaseSource == string(v1alpha2.ConfigSourceEmbedded) &&

@@ -85,9 +85,9 @@ func (r *Reconciler) isGone(ctx context.Context, stack *stack) (bool, error) {
 	}
 }
 
-// statusPatch replaces the status of a stack. It replaces the whole status, because no other client writes it. The
-// patch tests the UID, so that it fails for a new stack with the same name. A merge patch cannot test the UID, because
-// the API server ignores the metadata in a patch of a status.
+// statusPatch replaces the status of a stack. It replaces the whole status, because no other client should write it.
+// The patch tests the UID, so that it fails for a new stack with the same name. A merge patch cannot test the UID,
+// because the API server ignores the metadata in a patch of a status.
 type statusPatch struct{}
 
 // Type returns the type of JSON patches.
@@ -208,8 +208,8 @@ func (r *Reconciler) describe(s *state) {
 	r.describeDistributions(s)
 }
 
-// describeDistributions sets the fields about distributions that users of v1alpha1 read. For any other stack, they
-// would repeat the spec and the operator's catalogue.
+// describeDistributions sets the fields about distributions that users of v1alpha1 read. For a stack that was not
+// created as v1alpha1, it removes the fields, because they would repeat the spec and the operator's catalogue.
 func (r *Reconciler) describeDistributions(s *state) {
 	var own v1alpha2.DistributionConfigStatus
 	if now := s.stack.Status.DistributionConfig; now != nil {

@@ -187,7 +187,7 @@ func (o overrides) image(stack *stack, running *rollout.Record) (image string, f
 }
 
 // runningImage returns the image that was last rendered for the name and version in the spec, and its source. A running
-// stack keeps this image until the ConfigMap can be read.
+// stack keeps this image while the overrides in the ConfigMap are unknown.
 func runningImage(stack *stack, running *rollout.Record) (image string, from v1alpha2.ImageSource, ok bool) {
 	asked, last, in := stack.Spec.Distribution, running.Distribution, stack.Status.ResolvedDistribution
 	image = cmp.Or(last.Image, running.Image)

@@ -20,7 +20,8 @@ import (
 type imageLabels struct {
 	// distribution is the image's distribution, with the release from its label.
 	distribution distribution.Resolved
-	// config is the configuration in the labels. Nil means that it is not the stack's base. digest is the image's digest.
+	// config is the configuration in the labels. Nil means that the stack's base is not from the labels. digest is the
+	// image's digest.
 	config []byte
 	digest string
 	// tag is the result of comparing the running image with its tag.
@@ -32,7 +33,8 @@ type imageLabels struct {
 // imageLabels collects the content of the image's labels: its configuration and the server's release. The operator does
 // not read images of the catalogue, because their configurations and releases are known. It reads any other image once,
 // and uses the result until the image, name or version in spec.distribution changes. If the image cannot be read, a
-// stack waits only if it has no other base, and a running stack does not change.
+// stack waits if it has no other base, or if its running configuration is from the image. The running pods then do not
+// change.
 func (r *Reconciler) imageLabels(
 	ctx context.Context, stack *stack, image *resolvedImage, running *rollout.Record, report *report,
 ) (imageLabels, error) {
@@ -151,8 +153,8 @@ func withoutLabels(stack *stack, image *distribution.Resolved, running *rollout.
 }
 
 // unreadable returns the failure for a stack whose image cannot be read. Nil means that the stack continues with
-// another base. A stack without another base waits, and the operator reads the image again in the background. Another
-// base never replaces the base of a running configuration that was read from an image.
+// another base. A stack without another base waits. Unless the error is lasting, the operator reads the image again in
+// the background. Another base never replaces the base of a running configuration that was read from an image.
 func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Record, report *report, err error) error {
 	_, unsupported := errors.AsType[*baseconfig.UnsupportedVersionError](err)
 	switch {
@@ -203,8 +205,8 @@ func withoutBase(stack *stack, image *distribution.Resolved, running *rollout.Re
 const maxCause = 400
 
 // ownCopyUsed returns the note of the event for an image whose labels cannot be read. The operator uses its own copy of
-// the distribution's configuration, which may differ from the configuration in the image. The event is emitted once,
-// because the rollout that follows records the base.
+// the distribution's configuration, which may differ from the configuration in the image. The operator emits the event
+// once, because the rollout that follows records the base.
 func ownCopyUsed(image *distribution.Resolved, err error) string {
 	return fmt.Sprintf("The labels of image %q cannot be read: %s; the operator uses its own copy of the configuration of %q in release %s until the image, name or version in spec.distribution changes. "+
 		"To let the operator read the image after such a change, add a pull Secret to spec.workload.overrides.imagePullSecrets, or correct the key \"registries\" in the operator's configuration; to use another base configuration, set spec.baseConfig",
@@ -233,7 +235,7 @@ func imageTarget(stack *stack, image string, running *rollout.Record) (registry.
 	}
 	found := running.Distribution
 	if found.Digest != "" && found.Image == image && !strings.Contains(image, "@") {
-		image += "@" + found.Digest // the stored base no longer exists, so the same image is read again
+		image += "@" + found.Digest // the stored base no longer exists, so the operator reads the same image again
 	}
 	return registry.Target{Stack: keyOf(stack), Image: image, Credentials: credentials}, nil
 }

@@ -36,7 +36,8 @@ func (r *Reconciler) paused(
 	}
 }
 
-// pausedCondition returns the condition of a paused stack. It does not compare the stack's objects with the spec.
+// pausedCondition returns the condition of a paused stack. The condition reports a pending change to the pods, but not
+// to other objects.
 func pausedCondition(deployed bool, decision rollout.Decision) metav1.Condition {
 	message := fmt.Sprintf("The stack is paused: while its annotation %s is \"true\", the operator writes only the status", names.AnnotationPaused)
 	switch {
@@ -51,7 +52,8 @@ func pausedCondition(deployed bool, decision rollout.Decision) metav1.Condition 
 	}
 }
 
-// observeVolume adds the condition for the stack's volume, which a paused stack does not apply.
+// observeVolume adds the condition for the volume of a paused stack, because the step apply, which otherwise adds it,
+// does not run.
 func (r *Reconciler) observeVolume(ctx context.Context, stack *stack, report *report) error {
 	if workload := stack.Spec.Workload; workload == nil || workload.Storage == nil {
 		return nil

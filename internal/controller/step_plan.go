@@ -43,13 +43,14 @@ type planned struct {
 	plan  *plan.Plan
 	// hostOwner is another stack that owns the requested host name. Nil means that there is none.
 	hostOwner *hostOwner
-	// derived holds the values of the Secret with connection parts, which are computed from secrets.
+	// derived holds the values of the Secret with connection parts. The operator computes these values from secrets.
 	derived map[string][]byte
 	secrets resolve.Values
 }
 
-// plan builds the configuration and every object. From the cluster, it reads only the host names of stacks, the
-// existing NetworkPolicy and, if the Deployment no longer exists, the last generated configuration.
+// plan builds the configuration and every object. From the cluster, it reads only the host names of stacks and of the
+// objects that expose them, the existing NetworkPolicy and, if the Deployment no longer exists, the last generated
+// configuration.
 func (r *Reconciler) plan(ctx context.Context, f planFacts, report *report) (planned, error) {
 	made, err := r.planInput(ctx, f)
 	if err == nil {

@@ -23,8 +23,8 @@ import (
 const preflightRetry = 5 * time.Minute
 
 // preflight tries a change of the pods in a separate pod before the running pods are replaced. All state is in the
-// cluster: the pod's name identifies the change, the pod's status contains the outcome, and a failed pod is not
-// deleted. When the pod is ready, apply continues, and prune deletes the pod.
+// cluster: the pod's name identifies the change, the pod's status contains the outcome, and a failed pod stays while
+// the change is the same. When the pod is ready, apply continues, and prune deletes the pod.
 func (r *Reconciler) preflight(
 	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, report *report,
 ) error {
@@ -83,8 +83,9 @@ func (r *Reconciler) dropTries(ctx context.Context, stack *stack, workload *work
 	return err
 }
 
-// startPreflight creates the pod, unless another preflight pod still exists. If admission rejects the pod, the change
-// is applied.
+// startPreflight creates the pod, unless another preflight pod still exists. If the API server rejects the pod, or if
+// the security context constraint of the running pods is unknown in OpenShift, startPreflight returns nil, so that the
+// operator applies the change.
 func (r *Reconciler) startPreflight(
 	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, name string, report *report,
 ) error {
@@ -142,7 +143,8 @@ func (r *Reconciler) applyMissing(ctx context.Context, stack *stack, own *owned)
 
 // constraint returns the OpenShift security context constraint that admitted the newest serving pod. The operator
 // creates the preflight pod, so OpenShift could also admit the pod because of the operator's permissions. For the pods
-// of a ReplicaSet, only the permissions of their ServiceAccount count. Empty means that the constraint is unknown.
+// of a ReplicaSet, only the permissions of their ServiceAccount count. Empty means that the constraint is unknown, or
+// that the cluster is not OpenShift.
 func (r *Reconciler) constraint(ctx context.Context, stack *stack, workload *workload) (string, error) {
 	if !r.openShift {
 		return "", nil
@@ -198,7 +200,8 @@ func (r *Reconciler) applyPreflight(ctx context.Context, stack *stack, made *pla
 	return err
 }
 
-// judgePreflight returns nil, so that the change is applied, if the pod is ready or cannot be scheduled.
+// judgePreflight returns nil, so that the operator applies the change, if the pod is ready or cannot be scheduled.
+// Otherwise, it returns a failure.
 func (r *Reconciler) judgePreflight(
 	pod *corev1.Pod, external []status.ExternalProvider, dropOthers func(name string) error, report *report,
 ) error {
@@ -227,8 +230,8 @@ func (r *Reconciler) judgePreflight(
 	return preflightGoesOn(pod.Name, verdict.Message)
 }
 
-// replacePreflight deletes a pod that ended for an unrelated reason after preflightRetry, so that another pod can
-// replace it.
+// replacePreflight deletes a pod that ended for an unrelated reason, so that another pod can replace it. It deletes the
+// pod only when preflightRetry has passed since the start of the pod.
 func (r *Reconciler) replacePreflight(
 	pod *corev1.Pod, why string, dropOthers func(name string) error, report *report,
 ) error {

@@ -117,7 +117,8 @@ func (w *workload) revisions() []appsv1.ReplicaSet {
 	return append(sets, appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Template: w.deployment.Spec.Template}})
 }
 
-// usedBy returns the Secrets, the ConfigMaps and the ServiceAccount that a pod template refers to.
+// usedBy returns the ServiceAccount of a pod template, the Secrets in the variables of its containers, and the
+// ConfigMaps in its volumes.
 func usedBy(pod *corev1.PodSpec) []apply.Child {
 	var used []apply.Child
 	add := func(kind, name string) {

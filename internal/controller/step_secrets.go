@@ -24,7 +24,8 @@ type secrets struct {
 	digestKey resolve.DigestKey
 }
 
-// readSecrets checks the referenced Secrets and computes a digest of their values, so that changes replace the pods.
+// readSecrets checks the referenced Secrets and computes a digest of their values, so that a change of a value replaces
+// the pods.
 func (r *Reconciler) readSecrets(
 	ctx context.Context, stack *stack, wishes *intent.Intent, line *release.Release, report *report,
 ) (secrets, error) {

@@ -13,7 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// derive computes the values of the Secret with connection parts from the values of other Secrets.
+// derive computes the values of the Secret with connection parts from the values of other Secrets. Connection parts are
+// the parts of a PostgreSQL connection string, such as its host and user, and URL-encoded values (secretvalue.Part).
 func derive(stack *stack, entries []secretvalue.Derived, secrets resolve.Values) (map[string][]byte, error) {
 	derived := make(map[string][]byte, len(entries))
 	for _, entry := range entries {

@@ -119,7 +119,7 @@ func conditionValue(state metav1.ConditionStatus) float64 {
 	}
 }
 
-// CountChange increments the counters for the changes in the status of a stack.
+// CountChange updates the counters and the histogram for the changes in the status of a stack.
 func CountChange(stack *v1alpha2.LlamaStackDistribution, previous *v1alpha2.LlamaStackDistributionStatus) {
 	now := &stack.Status
 	if made := now.GeneratedConfigMap(); made != "" && made != previous.GeneratedConfigMap() {
