@@ -81,7 +81,8 @@ func parse(data []byte, from *arena) (*object, error) {
 	return o, nil
 }
 
-// check rejects objects that an API server never sends.
+// check returns an error for an object of another kind or version, or without metadata. An API server sends such an
+// object only if a CustomResourceDefinition is wrong.
 func check(o *object) error {
 	if kind := o.get("kind"); !kind.is(v1alpha1.Kind) {
 		return fmt.Errorf("kind %s cannot be converted, because only %s can; correct spec.conversion of its CustomResourceDefinition",

@@ -93,14 +93,14 @@ func born(hub *object) string {
 // v1alpha1 does not add the compatibility annotation.
 const bornHub = "v1alpha2"
 
-// These are the parts of an object that conversion reads.
+// These are the members of a content, which is an object with only the annotations and the spec of another object.
 const (
 	annotations = "annotations"
 	spec        = "spec"
 )
 
-// content returns an object with only the spec and the annotations of the given object, and the decoded conversion-data
-// annotation. The result does not contain that annotation.
+// content returns the content of the given object, and the decoded conversion-data annotation. The content does not
+// contain that annotation. The error is the reason if the annotation cannot be decoded.
 func content(o *object) (*object, losses, error) {
 	result := o.another()
 	if written := o.get(spec); written.exists() {
@@ -115,7 +115,7 @@ func content(o *object) (*object, losses, error) {
 	return result, carried, err
 }
 
-// tidy removes empty annotations.
+// tidy removes the member annotations of a content if that member is empty.
 func tidy(content *object) {
 	if given := content.objectAt(annotations); given != nil && given.size() == 0 {
 		content.delete(annotations)

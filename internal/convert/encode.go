@@ -94,7 +94,8 @@ func appendText[T string | []byte](dst []byte, text T) []byte {
 	return append(append(dst, text[written:]...), '"')
 }
 
-// respell writes the raw value at i in canonical form, and returns its end. It needs memory only for the result.
+// respell writes the raw value at i in canonical form, and returns its end. If the keys of all objects are sorted, it
+// needs memory only for the result.
 func (e *encoder) respell(r *reader, i int) int {
 	switch r.at(i) {
 	case '{':

@@ -44,8 +44,9 @@ func toHub(older *object, born string) *object {
 	return hub
 }
 
-// switchedOff returns a copy of the content without the fields that disable a feature in v1alpha1 and that the hub
-// omits: a userConfig without a name, and autoscaling with a maximum below 1. It does not change the given content.
+// switchedOff returns the content without the fields that disable a feature in v1alpha1 and that the hub omits: a
+// userConfig with an empty name, autoscaling with a maximum below 1, and a minimum below 1. It does not change the
+// given content.
 func switchedOff(older *object) *object {
 	off := offIn(older)
 	if len(off) == 0 {

@@ -81,7 +81,8 @@ func olderPath(p path) (path, bool) {
 	return older, hasField(reflect.TypeFor[v1alpha1.LlamaStackDistribution](), older)
 }
 
-// hasField reports whether a type has the field at a path. It returns true below a value that is not a struct.
+// hasField reports whether a type has the field at a path. It returns true below a value that is neither a struct nor a
+// boolean, and below a struct without known fields.
 func hasField(typ reflect.Type, p path) bool {
 	for _, name := range p {
 		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {

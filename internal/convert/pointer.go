@@ -21,7 +21,8 @@ func pointer(p path) string {
 	return string(b)
 }
 
-// parsePointer parses the path of a loss, which is an annotation, the spec, or a path below it.
+// parsePointer parses the path of a loss, which begins with `annotations` or `spec`. It returns false for any other
+// text, and for a path with more than maxSteps steps.
 func parsePointer(text string) (path, bool) {
 	steps := strings.Split(text, "/")
 	if len(steps) < 2 || len(steps) > maxSteps+1 || steps[0] != "" || (steps[1] != annotations && steps[1] != spec) {

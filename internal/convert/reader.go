@@ -10,13 +10,13 @@ import (
 const maxNesting = 10_000
 
 // reader reads JSON. It accepts exactly what encoding/json accepts. It reads each byte once, to validate it and to find
-// the end of values. An index after the end of the data means that the data is invalid.
+// the end of values. An index greater than the length of the data means that the data is invalid.
 type reader struct {
 	data []byte
 	// taken reports whether the data has already been validated and need not be checked again.
 	taken bool
 	// closing holds the closing brackets of the objects and lists that the method value has entered. depth counts the
-	// objects that were entered before.
+	// surrounding objects that the method object has entered.
 	closing []byte
 	depth   int
 	// arena is the source of objects.

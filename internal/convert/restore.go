@@ -63,8 +63,8 @@ func parseLosses(content *object) (losses, error) {
 
 // restored returns the converted content with the lost values. It restores a lost value only if the visible value is
 // still the value that was recorded with the loss. visible was converted from written, and back converts to the version
-// of written. The fields that are visible in that version must not change. The error is the reason if nothing is
-// restored.
+// of written. The fields that are visible in that version must not change. If restored returns an error, it restores no
+// value.
 func (r restoring) restored(
 	l losses, written, visible *object, back func(*object) *object,
 ) (*object, error) {
@@ -137,8 +137,8 @@ func (r restoring) mayRestore(p path, value json.RawMessage) bool {
 	return len(p) == 2 && slices.Contains(r.annotations, p[1]) && (len(value) == 0 || value[0] == '"')
 }
 
-// fits returns an error if a reader with the version's type could not decode the restored values. One such object would
-// make a whole list unreadable.
+// fits returns an error if a client with the version's Go type could not decode the restored values. One such object
+// would make a whole list unreadable.
 func (r restoring) fits(skeleton *object) error {
 	data := (&object{members: []member{{spec, skeleton.get(spec)}}}).appendTo(nil)
 	if err := utiljson.Unmarshal(data, r.object()); err != nil {

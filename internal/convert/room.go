@@ -11,7 +11,8 @@ import (
 // object.
 const maxAnnotations = validation.TotalAnnotationSizeLimitB
 
-// write adds the annotation unless it is empty. It omits values that exceed the limit.
+// write adds the annotation unless it is empty. If the list of losses is not complete, or the annotations exceed the
+// limit, write omits all losses. Then it calls makeRoom.
 func (l losses) write(content *object, complete bool) {
 	if !complete {
 		l.Lost, l.Omitted = nil, true
@@ -26,9 +27,9 @@ func (l losses) write(content *object, complete bool) {
 	makeRoom(content)
 }
 
-// makeRoom removes the longest annotation that conversion did not write until the annotations fit the limit. An object
-// exceeds the limit if its annotations reached the limit before conversion added one. Such an object must not break the
-// lists of other users.
+// makeRoom removes annotations that conversion did not write, the longest first, until the annotations fit the limit.
+// An object exceeds the limit if its annotations reached the limit before conversion added one. Such an object must not
+// break the lists of other users.
 func makeRoom(content *object) {
 	fields := content.objectAt(annotations)
 	for exceeds(content, 0) {

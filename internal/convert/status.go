@@ -45,10 +45,10 @@ const (
 	providerConfig     = "config"
 )
 
-// statusToHub removes the parts of a status that the hub does not store. It removes a part that only v1alpha1 has if
-// the hub has the part from which it is derived. Otherwise the part stays, as in a status that was written by an
-// operator that supports only v1alpha1. It returns the conditions from which those of v1alpha1 are derived, in the
-// order of followers.
+// statusToHub removes the parts of a status that the hub does not store. It removes a condition or the name of the
+// ConfigMap if the hub has the part from which conversion derives it. Otherwise the part stays, as in a status that was
+// written by an operator that supports only v1alpha1. It always removes the configurations of providers. It returns the
+// conditions from which those of v1alpha1 are derived, in the order of followers.
 func statusToHub(o *object) []value {
 	status := o.objectAt("status")
 	if configMapOf(status).exists() {
@@ -112,7 +112,7 @@ func conditionsOf(entries list) []condition {
 }
 
 // followedIn returns the condition from which each follower is derived, in the order of followers. If several
-// conditions have the same type, the first one is used.
+// conditions have the same type, it uses the first one with a valid status.
 func followedIn(entries []condition) []value {
 	found := make([]value, len(followers))
 	for i, f := range followers {

@@ -46,7 +46,7 @@ func (v value) exists() bool { return len(v.raw) > 0 || v.object != nil || v.lis
 // isNull reports whether a value is null or missing.
 func (v value) isNull() bool { return !v.exists() || v.isRaw('n') }
 
-// text returns the value of a string, and false if it is not a string.
+// text returns the text of a value, and false if the value is not a string.
 func (v value) text() (string, bool) {
 	if !v.isRaw('"') {
 		return "", false
