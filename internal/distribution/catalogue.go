@@ -19,8 +19,9 @@ type entry struct {
 	only []string
 }
 
-// pinned maps each release line to the release that its stacks run. This is a covered release whose image tag is known
-// from public use. If no such tag is known, it is the release that was the newest when images of the line were built.
+// pinned maps each release line to the release that a stack runs if it requests only the line. The image tag of the
+// release is known from public use, and the data of the line covers the release. If no such tag is known, the pinned
+// release was the newest when images of the line were built.
 var pinned = map[string]string{
 	"0.2": "0.2.24",
 	"0.3": "0.3.5",
@@ -50,8 +51,8 @@ func (e *entry) image(version string) string {
 	return "docker.io/ogxai/distribution-" + e.name + ":" + version
 }
 
-// pin returns the pinned release of a line. It returns an empty string if the line is not offered, or if the pinned
-// release does not have the distribution.
+// pin returns the pinned release of a line, or the release of the line in the list only. It returns an empty string if
+// the line is not offered, or if this release does not have the distribution.
 func (e *entry) pin(line string) string {
 	if !release.IsOffered(line) {
 		return ""
@@ -120,7 +121,7 @@ func (e *entry) known() []string {
 	return out
 }
 
-// follows reports whether a release is the next patch after another one.
+// follows reports whether next is the patch release after version.
 func follows(version, next string) bool {
 	dot := strings.LastIndexByte(version, '.')
 	patch, err := strconv.Atoi(version[dot+1:])

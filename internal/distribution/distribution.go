@@ -20,8 +20,8 @@ const (
 	ByLabel DetectedBy = "label"
 	// ByTag means that the image's tag specifies the release.
 	ByTag DetectedBy = "tag"
-	// Unknown means that the release is unknown, or that Resolved.Version is a release that is not offered. The data of
-	// the default line is used.
+	// Unknown means that the release is unknown, or that Resolved.Version is a release that is not offered.
+	// Resolved.Release is then the data of the default line.
 	Unknown DetectedBy = "unknown"
 )
 
@@ -39,8 +39,8 @@ type Resolved struct {
 	Image string
 	// Release is the data for the server's configuration. It is never nil.
 	Release *release.Release
-	// Exact reports whether Release is the data of Version itself. Otherwise it is the data of the nearest known
-	// release, or, when DetectedBy is Unknown, of the default line, and the user must be warned.
+	// Exact reports whether Release is the data of Version itself. Otherwise it is the data of the nearest known release,
+	// or, when DetectedBy is Unknown, of the default line, and the caller must warn the user.
 	Exact bool
 	// DetectedBy is the way in which the release was detected.
 	DetectedBy DetectedBy

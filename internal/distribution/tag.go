@@ -15,8 +15,8 @@ var fullVersion = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+$`)
 // version of other software. Therefore, a release that only the tag specifies determines the configuration and its
 // checks, but does not change the container. A label or the server's answer can correct the release later.
 //
-// A tag of a published distribution is trusted when it is a whole version. The repository name or an administrator's
-// override identifies such a distribution.
+// TagAlone returns false for the tag of a published distribution if the tag is a whole version. The repository name or
+// the name in the spec identifies such a distribution.
 func (r *Resolved) TagAlone() bool {
 	if r.DetectedBy != ByTag {
 		return false
