@@ -87,7 +87,7 @@ type Finding struct {
 	Check string `json:"check"`
 	// Message describes the result.
 	Message string `json:"message"`
-	// Remedy is the action that solves the problem. It is empty for the status OK.
+	// Remedy is the action that solves the problem. It is empty for the status OK, and for a fact that could not be read.
 	Remedy string `json:"remedy,omitempty"`
 }
 

@@ -97,8 +97,8 @@ func checkVersions(r *report, facts *Facts) {
 	}
 }
 
-// operatorVersions returns the versions of the operator: the version in the status of stacks, else the tags of its
-// images.
+// operatorVersions returns the versions of the operator: the version in the most recent status of a stack and, if there
+// is no such version or there are several operators, the tags of the operators' images.
 func operatorVersions(facts *Facts) []string {
 	var found []string
 	add := func(version string) {

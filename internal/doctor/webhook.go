@@ -135,8 +135,8 @@ func checkCertificate(r *report, facts *Facts) {
 	}
 }
 
-// verify returns an error if the bundle does not verify the certificate of the webhooks. checkBundle reports an invalid
-// bundle.
+// verify returns an error if the bundle does not verify the certificate of the webhooks. For an invalid bundle, it
+// returns nil, because checkBundle reports that bundle.
 func (b bundle) verify(facts *Facts) error {
 	authorities, broken := certificates(b.data)
 	if broken != "" {
