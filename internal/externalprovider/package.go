@@ -11,7 +11,8 @@ type Package struct {
 	// Module is the Python module that the server imports: my_org.custom_vllm (server fact 68).
 	Module string
 	// Wheel is the path of the package's wheel below /lls-provider, and DependencyWheels are the paths of its
-	// dependencies' wheels. If both are empty, all wheels of /lls-provider/packages are installed.
+	// dependencies' wheels. If the file does not list dependencies, the last init container also installs all wheels of
+	// /lls-provider/packages.
 	Wheel            string
 	DependencyWheels []string
 	// ConfigSchema is the JSON Schema of the provider's configuration, from spec.configSchema of the file. It contains

@@ -42,8 +42,8 @@ func FromLabel(text string) (*Package, error) {
 	return found, nil
 }
 
-// Parse reads a metadata file. Its errors contain the line number. No input makes it panic. It ignores unknown fields,
-// because a later version of the format may add some.
+// Parse reads a metadata file. Errors about a field contain the line number. No input makes it panic. It ignores
+// unknown fields, because a later version of the format may add some.
 func Parse(data []byte) (*Package, error) {
 	found, err := parse(data)
 	if err != nil {

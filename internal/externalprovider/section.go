@@ -60,7 +60,8 @@ func (s section) fail(key string, at *yaml.Node, format string, args ...any) {
 	}
 }
 
-// section returns a mapping below this one, or an empty section if the mapping does not exist.
+// section returns a mapping below this one. If the mapping does not exist, section records the problem and returns an
+// empty section.
 func (s section) section(key string) section {
 	node := yamlnode.Get(s.node, key)
 	if node == nil || node.Kind != yaml.MappingNode {
