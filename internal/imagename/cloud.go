@@ -12,8 +12,8 @@ const (
 	Azure  Cloud = "Azure"
 )
 
-// clouds lists the hosts of registries that only the cloud itself can serve. The operator sends tokens to each of them.
-// Public registries such as public.ecr.aws are not listed, because reading them requires no credentials.
+// clouds lists the hosts of registries that only the cloud itself can serve. The operator may send tokens to these
+// hosts. Public registries such as public.ecr.aws are not listed, because reading them requires no credentials.
 var clouds = []struct {
 	cloud Cloud
 	hosts *regexp.Regexp
