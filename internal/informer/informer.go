@@ -33,7 +33,7 @@ func New(
 	return toolscache.NewSharedIndexInformer(untilAnswered(calls, reconnect), object, resync, indexers)
 }
 
-// untilAnswered wraps calls so that each is retried with the backoff until the API server responds.
+// untilAnswered wraps calls, so that the result retries each call with the backoff until the API server responds.
 func untilAnswered(calls toolscache.ListerWatcher, pauses wait.Backoff) toolscache.ListerWatcher {
 	made := toolscache.ToListerWatcherWithContext(calls)
 	return toolscache.ToListWatcherWithWatchListSemantics(&toolscache.ListWatch{
