@@ -105,8 +105,7 @@ func elsewhere(obj *v1alpha2.LlamaStackDistribution, annotation string) string {
 	return ""
 }
 
-// ID returns the name of the ConfigMap. If its namespace is not the object's, the name follows the namespace and a
-// slash.
+// ID returns the name of the ConfigMap, or <namespace>/<name> if the ConfigMap is in another namespace than the object.
 func (u ConfigMapUse) ID() string {
 	if u.Namespace == "" {
 		return u.Name

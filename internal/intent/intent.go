@@ -71,7 +71,8 @@ type Provider struct {
 	APIKey *SecretRef
 	// Secrets are the entries of secretRefs and the other keys whose values are references to Secrets, sorted by key.
 	Secrets []SecretKey
-	// Settings are the settings as written. Numbers are json.Number. The keys are written in sorted order.
+	// Settings are the settings as written. Numbers are json.Number. The generated configuration has the keys in sorted
+	// order.
 	Settings map[string]any
 	// Path is the field path of the entry: spec.providers.inference or spec.providers.inference[1].
 	Path *field.Path
@@ -87,7 +88,7 @@ type ExternalProvider struct {
 	Image string
 	// PullPolicy is the pull policy of that image. Empty means that it is not set.
 	PullPolicy corev1.PullPolicy
-	// Config is the config as written. Numbers are json.Number. The keys are written in sorted order.
+	// Config is the config as written. Numbers are json.Number. The generated configuration has the keys in sorted order.
 	Config map[string]any
 	// Secrets are the keys of Config with values from Secrets, sorted by key.
 	Secrets []SecretKey
