@@ -51,8 +51,8 @@ func (e *entry) image(version string) string {
 	return "docker.io/ogxai/distribution-" + e.name + ":" + version
 }
 
-// pin returns the pinned release of a line, or the release of the line in the list only. It returns an empty string if
-// the line is not offered, or if this release does not have the distribution.
+// pin returns the pinned release of a line, or the release of the line in the entry's field only. It returns an empty
+// string if the line is not offered, or if this release does not have the distribution.
 func (e *entry) pin(line string) string {
 	if !release.IsOffered(line) {
 		return ""
