@@ -214,7 +214,7 @@ type ModelFiles struct {
 
 // TLS configures HTTPS in the server.
 type TLS struct {
-	// SecretName is the Secret of type kubernetes.io/tls with the certificate.
+	// SecretName is the name of the Secret of type kubernetes.io/tls with the certificate.
 	SecretName string
 	// Path is the field path of SecretName: spec.networking.tls.secretName.
 	Path *field.Path

@@ -8,7 +8,8 @@ import (
 )
 
 // Message returns the text of an error for users: the field path and the detail. It omits the type that field.Error
-// writes between them ("Forbidden", "Invalid value"), because the detail contains the same information.
+// writes between them ("Forbidden", "Invalid value"), because the detail contains the same information. For an error
+// without a detail, it returns the whole text of the error.
 func Message(err *field.Error) string {
 	if err.Detail == "" {
 		return err.Error()
@@ -19,12 +20,12 @@ func Message(err *field.Error) string {
 	return err.Field + ": " + err.Detail
 }
 
-// MaxErrors is the maximum number of errors that are reported at once. A spec may have as many errors as values, and
-// the status has no room for all of them. A user can fix the first errors and validate the spec again.
+// MaxErrors is the maximum number of errors that are reported at once. Every value of a spec may have an error, and the
+// status has no room for all of them. A user can fix the first errors and validate the spec again.
 const MaxErrors = 100
 
-// Bounded returns the first MaxErrors errors of a list, without duplicates. If there are more, the last error states
-// how many.
+// Bounded returns the first MaxErrors errors of a list, without duplicates. If there are more, it appends an error that
+// states the number of the other errors.
 func Bounded(errs field.ErrorList) field.ErrorList {
 	type told struct{ path, detail string }
 	seen := make(map[told]bool, len(errs))

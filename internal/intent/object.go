@@ -102,7 +102,7 @@ func (o *object) requiredText(name, remedy string) string {
 	return o.text(name)
 }
 
-// values reads an object that becomes part of the configuration unchanged.
+// values reads an object. It rejects an object that is nested more than maxDepth levels deep.
 func (o *object) values(name string) map[string]any {
 	values, _ := typed[map[string]any](o, name, "an object")
 	if deeper(values, maxDepth) {
@@ -222,8 +222,8 @@ func nearest(name string, known []string) string {
 	return suggest.Nearest(name, known)
 }
 
-// wrongType returns an error for a value of the wrong type. The error does not contain the value, which may be a
-// misplaced secret, unless it is a boolean: YAML reads an unquoted word such as y or on as a boolean.
+// wrongType returns an error for a value of the wrong type. The error contains the value only if the value is a
+// boolean, because any other value may be a misplaced secret. YAML reads an unquoted word such as y or on as a boolean.
 func wrongType(path *field.Path, want string, got any) *field.Error {
 	detail := "must be " + want + ", got " + kindOf(got)
 	switch v := got.(type) {

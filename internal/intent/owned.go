@@ -24,8 +24,8 @@ const (
 	nameInstead      = "the name of the distribution cannot be changed here: remove this setting"
 )
 
-// ownedParts lists the configuration keys, in the servers of all releases, that a field of the spec sets. It does not
-// list parts without a field: the sections telemetry, logging, vector_stores, safety, external_providers_dir and
+// ownedParts lists the owned parts of the configuration in the servers of all releases. It does not list these parts,
+// which no field of the spec sets: the sections telemetry, logging, vector_stores, safety, external_providers_dir and
 // external_apis_dir. In the section server, these are host, auth, quota, cors, tenancy, tls_config, hsts_max_age and
 // the interval of the registry. In the section storage, these are the settings that tune a store.
 var ownedParts = []owned{
@@ -141,7 +141,7 @@ func Owned(keys ...string) (instead string, holds bool) {
 	return "", holds
 }
 
-// overlap reports whether one of two paths is a prefix of the other.
+// overlap reports whether one of two paths is a prefix of the other. A * in b matches any key.
 func overlap(a, b []string) bool {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] && b[i] != "*" {

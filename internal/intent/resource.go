@@ -102,8 +102,8 @@ func decodeShield(o *object) Shield {
 	}
 }
 
-// CheckURL returns an error unless the text is an http or https URL with a host. It accepts any text with ${env.…},
-// which the server checks.
+// CheckURL returns an error unless the text is an http or https URL with a host and without a user or password. It
+// accepts any text with ${env.…}, which the server checks.
 func CheckURL(text string) error {
 	if envref.IsMeant(text) {
 		return nil

@@ -97,8 +97,8 @@ func (u *secretUses) addStore(store *Store, id string) {
 	}
 }
 
-// These limits apply to a whole stack. Each reconcile reads the Secrets of a stack, and each reference is a variable of
-// its pods. The limits for single lists of providers do not limit the total.
+// These limits apply to a whole stack. Each reconcile reads the Secrets of a stack, and the pods have variables for all
+// references except those of the certificate. The limits for single lists of providers do not limit the total.
 const (
 	maxSecrets          = 256
 	maxSecretReferences = 2000
