@@ -30,10 +30,10 @@ var startAttempts = wait.Backoff{
 	Steps: math.MaxInt32, Jitter: 1,
 }
 
-// awaitAPIServer returns when the API server is ready, or ctx ends. An operator that loses its lease because the API
-// server is unavailable exits, and starts again while the API server is still unavailable. If it exited again, the
-// kubelet's back-off would grow to five minutes. While the operator waits, its liveness probe succeeds and its
-// readiness probe fails.
+// awaitAPIServer waits until the API server is available or ctx ends. It ignores any other error of the API server,
+// because a later call reports that error. An operator that loses its lease because the API server is unavailable
+// exits, and starts again while the API server is still unavailable. If it exited again, the kubelet's back-off would
+// grow to five minutes. While the operator waits, its liveness probe succeeds and its readiness probe fails.
 func awaitAPIServer(ctx context.Context, config *rest.Config, healthAddress string, pauses wait.Backoff) error {
 	config = rest.CopyConfig(config)
 	config.Timeout = askTimeout

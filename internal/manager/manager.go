@@ -27,8 +27,8 @@ import (
 // kindRetry is the pause between checks for a kind that the API server does not serve.
 const kindRetry = 2 * time.Second
 
-// GracefulShutdown bounds how long running work may take after the operator receives the signal to stop. The lease is
-// released after that, within the kubelet's termination grace period.
+// GracefulShutdown bounds how long running work may take after the operator receives the signal to stop. The manager
+// then releases the lease. The grace period of the operator's pod is longer than this time.
 const GracefulShutdown = 10 * time.Second
 
 // New returns a manager with all parts of the operator.
@@ -86,7 +86,7 @@ func newManager(config *rest.Config, options Options, gogc string) (ctrl.Manager
 	return mgr, addHealth(mgr, options.WebhookBindAddress == notServed)
 }
 
-// controllerOptions returns the options of the controller, and adds the caches that it reads to the manager.
+// controllerOptions returns the options of the controller. It adds the caches that the controller reads to the manager.
 func controllerOptions(
 	ctx context.Context, mgr ctrl.Manager, config *rest.Config, options Options, version string,
 	images distribution.Overrides,

@@ -49,8 +49,8 @@ type Options struct {
 	WatchNamespaces []string
 	// OperatorNamespace is the namespace of the operator's own Secret, ConfigMap and lease.
 	OperatorNamespace string
-	// QPS and Burst limit the calls to the API server. A negative QPS means no limit, because the API server itself
-	// divides its capacity fairly among clients.
+	// QPS and Burst limit the calls to the API server. A negative QPS means no limit. This is the default, because the API
+	// server itself divides its capacity fairly among clients.
 	QPS   float32
 	Burst int
 	// DialServer connects to the servers of stacks. Nil means the network, with names resolved by DNS. No flag sets it.

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// handshakes is the number of failed TLS handshakes that are logged per second. Any client that reaches a port can
-	// cause them.
+	// handshakes is the maximum number of failed TLS handshakes that are logged per second after a burst. Any client that
+	// reaches a port can cause them.
 	handshakes = 1
-	// handshakesAtOnce is the number of failed handshakes that are logged in a burst.
+	// handshakesAtOnce is the maximum number of failed handshakes that are logged in a burst.
 	handshakesAtOnce = 10
 	// maxLine bounds the length in bytes of a line in the log.
 	maxLine = 1 << 10
