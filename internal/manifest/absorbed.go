@@ -28,7 +28,8 @@ type FieldComment struct {
 	Text string
 }
 
-// into sets the fields in a stack of v1alpha2, and adds the comments to the notes.
+// into sets the fields in a stack of v1alpha2, and adds the comments to notes. If Spec is empty, it only adds a comment
+// with the reasons in Stays.
 func (a *Absorbed) into(stack map[string]any, notes *remarks) {
 	if len(a.Spec) == 0 {
 		lines := []string{"The flag --absorb-config did not replace this field with other fields, for these reasons:"}

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
 
-// text contains the comments and the order of the keys in a manifest. Each place is a path in the version that is
-// written.
+// text contains the comments and the order of the keys in a manifest. Each place is a path in the apiVersion of the
+// result.
 type text struct {
 	// head and foot are the comments of the whole document.
 	head, foot string
@@ -106,7 +106,7 @@ func (t *text) read(node *yaml.Node, at []string, placed func([]string) []string
 	}
 }
 
-// note records a node at the place that its fields have in the manifest, and the nodes below it.
+// note records a node at its place in the result, and then the nodes below the node.
 func (t *text) note(p *pair, at []string, placed func([]string) []string) {
 	place := joinPlace(placed(at))
 	if _, taken := t.pairs[place]; taken {

@@ -79,7 +79,8 @@ func settle(key, value *yaml.Node) {
 // isBlock reports whether a value is written on the lines below its key.
 func isBlock(value *yaml.Node) bool { return len(value.Content) > 0 }
 
-// textNode returns the node of a string. A string with several lines becomes a block, unless it needs quotes.
+// textNode returns the node of a string. A string with several lines becomes a block, unless the first line is empty or
+// a line needs quotes.
 func textNode(value string) *yaml.Node {
 	node := yamlnode.String(value)
 	if lines := strings.Split(value, "\n"); len(lines) > 1 && !slices.ContainsFunc(lines, needsQuotes) && lines[0] != "" {
