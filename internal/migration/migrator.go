@@ -14,8 +14,8 @@ import (
 const (
 	defaultRate   = 20
 	defaultSettle = 5 * time.Second
-	// maxUnanswered is the number of consecutive requests without an answer after which a run ends. A single failed
-	// object is skipped.
+	// maxUnanswered is the number of consecutive requests without an answer after which a run ends. A run continues after
+	// a single failed object.
 	maxUnanswered = 3
 )
 
@@ -98,8 +98,8 @@ func (m *Migrator) migrate(ctx context.Context, before *definition, result *Resu
 	return nil
 }
 
-// Try makes the requests of a Run as a dry run, with version as the storage version. It also returns the names of all
-// objects, because a client cannot determine which of them are already stored in that version.
+// Try makes the requests that Run makes for the objects, as a dry run and with version as the storage version. It also
+// returns the names of all objects, because a client cannot determine which of them are already stored in that version.
 func (m *Migrator) Try(ctx context.Context, version string) ([]types.NamespacedName, Result, error) {
 	definition, err := m.read(ctx)
 	if err != nil {

@@ -32,8 +32,9 @@ var revisits = wait.Backoff{Duration: time.Minute, Factor: 2, Cap: time.Hour, St
 type Options struct {
 	// Client must not read from a cache, and its scheme must contain CustomResourceDefinitions.
 	Client client.Client
-	// Informers watch the metadata of this definition only. Nil means that the operator is limited to some namespaces. The
-	// operator can then read neither the definition nor all objects, and does not migrate them.
+	// Informers watch only the metadata of the CustomResourceDefinition with the name Definition. Nil means that the
+	// operator is limited to some namespaces. The operator can then read neither the definition nor all objects, and does
+	// not migrate them.
 	Informers cache.Informers
 	// Definition is the name of the CustomResourceDefinition.
 	Definition string
@@ -65,8 +66,8 @@ func New(options Options) *Watcher {
 // NeedLeaderElection returns true, because only one replica may migrate objects.
 func (*Watcher) NeedLeaderElection() bool { return true }
 
-// Start migrates objects until ctx ends. If the operator is not allowed to read the definition, Start logs this
-// and returns.
+// Start migrates objects until ctx ends. If the operator is limited to some namespaces or is not allowed to read the
+// definition, Start logs this and returns.
 func (w *Watcher) Start(ctx context.Context) error {
 	logger := log.FromContext(ctx).WithName("migration").WithValues("definition", w.options.Definition)
 	ctx = log.IntoContext(ctx, logger)
