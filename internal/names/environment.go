@@ -12,8 +12,8 @@ const EnvOperatorPrefix = "LLS_"
 const (
 	// EnvModelCache is the directory for downloaded models.
 	EnvModelCache = "HF_HOME"
-	// EnvHome is the home directory. The operator sets it to a directory on the data volume, so that the volume contains
-	// the files that the server writes below its home directory.
+	// EnvHome is the home directory. The operator sets it to the mount path of the data volume, except in stacks of
+	// v1alpha1, so that the volume contains the files that the server writes below its home directory.
 	EnvHome = "HOME"
 	// EnvConfig is the path of the configuration, for users' own commands.
 	EnvConfig = "LLAMA_STACK_CONFIG"
@@ -52,8 +52,8 @@ const (
 )
 
 // EnvVar returns the variable that holds a provider's secret field (FR-022, FR-032): LLSD_<PROVIDER_ID>_<FIELD>, in
-// upper case, with every other character replaced by an underscore. If two fields result in the same name, package
-// intent reports an error.
+// upper case, with an underscore in place of every character that is not a letter or digit of ASCII. If two fields
+// result in the same name, package intent reports an error.
 func EnvVar(provider, field string) string {
 	return EnvPrefix + fold(provider) + "_" + fold(field)
 }

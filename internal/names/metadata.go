@@ -15,13 +15,13 @@ const (
 	ManagedBy = "llama-stack-operator"
 	// PartOf is the value of LabelPartOf on every child.
 	PartOf = "llama-stack"
-	// App is the value of LabelApp on every pod.
+	// App is the value of LabelApp on every pod that serves a stack.
 	App = "llama-stack"
 	// PreflightApp is the value of LabelApp on a pod in which a change is tried, so that selectors for the pods of a
 	// stack do not match it.
 	PreflightApp = "llama-stack-preflight"
 
-	// LabelApp is only on pods and in selectors.
+	// LabelApp is on pods and in selectors. Children other than pods do not have it.
 	LabelApp = "app"
 	// LabelManagedBy is on every child and names the operator.
 	LabelManagedBy = "app.kubernetes.io/managed-by"
@@ -171,9 +171,9 @@ const (
 	UserAgent = "llama-stack-operator"
 )
 
-// PredecessorManagers returns the field managers with which earlier operators updated children. They are the names of
-// their program in the shipped image and in a local build. These operators also applied fields with the name of the
-// stack as the field manager.
+// PredecessorManagers returns the field managers with which earlier operators updated children. These managers have the
+// names of the program in the shipped image and in a local build. Earlier operators also applied fields with the name
+// of the stack as the field manager.
 func PredecessorManagers() []string { return []string{"manager", "lls-manager"} }
 
 // Labels returns the labels of every child of a stack.

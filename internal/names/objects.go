@@ -57,7 +57,7 @@ func Startup(stack string) string { return stack + "-startup" }
 // in users' namespaces.
 const TrustedCABundle = "odh-trusted-ca-bundle"
 
-// ConfigMap returns the name of the generated configuration with the given content hash (FR-024).
+// ConfigMap returns the name of the ConfigMap for a configuration with the given content hash (FR-024).
 func ConfigMap(stack, hash string) string {
 	return stack + "-config-" + prefix(hash, HashLength)
 }
