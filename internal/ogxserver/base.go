@@ -20,7 +20,7 @@ type baseConfig struct {
 	} `yaml:"registered_resources"`
 }
 
-// readBase decodes an embedded configuration. It returns nil if there is none.
+// readBase decodes an embedded configuration. It returns nil if there is none or it is invalid.
 func readBase(data []byte) *baseConfig {
 	base := &baseConfig{}
 	if data == nil || yaml.Unmarshal(data, base) != nil {
@@ -29,7 +29,8 @@ func readBase(data []byte) *baseConfig {
 	return base
 }
 
-// disabled lists the disabled APIs, and the providers of the base that the OGXServer replaces with its own.
+// disabled writes spec.disabled: the disabled APIs of the OGXServer, and the providers of the base that the providers
+// of the OGXServer replace.
 func (c *conversion) disabled() {
 	list, _ := runtime.DeepCopyJSONValue(c.get("spec.disabledAPIs")).([]any)
 	if list != nil {
@@ -52,7 +53,8 @@ func (c *conversion) disabled() {
 	}
 }
 
-// baseUnknown warns that the user must disable providers of the base if the base is not known.
+// baseUnknown adds a warning for a base that is not known: the user must disable the providers of the base that the
+// providers of the OGXServer replace.
 func (c *conversion) baseUnknown() {
 	if len(c.taken) > 0 {
 		c.differs("The providers that an OGXServer has for an API replace all providers that the base configuration has for that API. "+
@@ -61,7 +63,8 @@ func (c *conversion) baseUnknown() {
 	}
 }
 
-// replaced returns the providers of the base that the OGXServer does not have.
+// replaced returns the providers of the base that the providers of the OGXServer replace. It omits the providers of
+// disabled APIs.
 func (c *conversion) replaced(disabled []any) []string {
 	if c.base == nil {
 		return nil
@@ -85,7 +88,7 @@ func (c *conversion) registersNone() bool {
 	return c.base != nil && len(c.base.Registered.Models) == 0
 }
 
-// models registers models. A model without a provider is assigned to the provider whose id is alphabetically first.
+// models converts the models to register. It assigns a model without a provider as an OGXServer does.
 func (c *conversion) models() {
 	models, _ := runtime.DeepCopyJSONValue(c.get("spec.resources.models")).([]any)
 	if len(models) == 0 {
@@ -104,7 +107,9 @@ func (c *conversion) models() {
 	}
 }
 
-// defaultProvider sets the provider to which an OGXServer assigns a model without a provider.
+// defaultProvider sets the provider to which an OGXServer assigns a model without a provider: the inference provider
+// whose id is alphabetically first. If the OGXServer has no inference providers, defaultProvider adds a warning
+// instead.
 func (c *conversion) defaultProvider(model map[string]any, at ...string) {
 	ids := c.taken["inference"]
 	if len(ids) == 0 {

@@ -32,7 +32,8 @@ type Comment struct {
 	Text string
 }
 
-// Place returns the path in the stack for a path of the OGXServer. It returns any other path unchanged.
+// Place returns the path in the stack for a path of the OGXServer. It returns the path unchanged if the conversion
+// recorded neither this path nor one of its parents.
 func (r *Result) Place(path []string) []string {
 	for i := len(path); i > 0; i-- {
 		if to, ok := r.places[joined(path[:i])]; ok {
@@ -177,7 +178,8 @@ var adoption = map[string]string{
 		"and ignores this annotation. Change the address in your clients.",
 }
 
-// metadata copies the user's metadata: name, namespace, labels and annotations.
+// metadata copies the metadata without the finalizers, and adds a warning for each annotation with which the OGXServer
+// adopts objects.
 func (c *conversion) metadata() {
 	c.move("metadata", "metadata")
 	metadata, _ := c.result.Object["metadata"].(map[string]any)

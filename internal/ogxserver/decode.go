@@ -16,8 +16,9 @@ const (
 	APIVersion = Group + "/v1beta1"
 )
 
-// Check returns the problems of an OGXServer, given as JSON values with numbers as json.Number: unknown fields, values
-// that do not fit their field, and missing required fields. Each has its path and a remedy. The status is not checked.
+// Check returns the problems of an OGXServer, given as JSON values with numbers as json.Number: another version,
+// unknown fields, values that do not fit their field, and missing required fields. Each problem contains a path. Check
+// ignores the status.
 func Check(object map[string]any) []string {
 	var problems []string
 	if version := object["apiVersion"]; version != APIVersion {
@@ -40,7 +41,8 @@ func Check(object map[string]any) []string {
 	return append(problems, missing(checked)...)
 }
 
-// missing returns a problem for each required field that is missing.
+// missing returns a problem for each required field that is missing, and for a distribution with both a name and an
+// image.
 func missing(object map[string]any) []string {
 	var problems []string
 	if name, generated := at(object, "metadata", "name"), at(object, "metadata", "generateName"); name == nil &&

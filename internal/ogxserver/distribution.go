@@ -47,7 +47,8 @@ func offered(name string) []string {
 		func(v string) bool { return release.Compare(v, firstRelease) < 0 })
 }
 
-// version writes the running release if the status contains it. Otherwise, it writes the newest release.
+// version writes the running release if the status contains it and the operator offers it. Otherwise, it writes the
+// newest release that the operator offers.
 func (c *conversion) version(name string, versions []string) {
 	runs, newest := c.text("status.version.serverVersion"), versions[len(versions)-1]
 	place := []string{"spec", "distribution", "version"}

@@ -39,7 +39,7 @@ func (c *conversion) providersOf(api string) []any {
 	return list
 }
 
-// provider adds the provider, or the list of providers, in a field.
+// provider appends the provider or the providers of one field to a list.
 func (c *conversion) provider(list []any, of kind, from ...string) []any {
 	switch value := at(c.from, from...).(type) {
 	case map[string]any:

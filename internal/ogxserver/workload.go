@@ -91,7 +91,8 @@ func below(limit any, request string) bool {
 	return ok && !parsed.IsZero() && parsed.Cmp(resource.MustParse(request)) < 0
 }
 
-// autoscaling converts the autoscaler. The replicas of an OGXServer become the minimum.
+// autoscaling converts the autoscaler. If the OGXServer has more replicas than the minimum, the number of replicas
+// becomes the minimum.
 func (c *conversion) autoscaling() {
 	const field = "spec.workload.autoscaling"
 	if c.get(field) == nil {
