@@ -135,7 +135,7 @@ func (r *reader) form(n node, text string, form *regexp.Regexp, want string) {
 	}
 }
 
-// texts reads a list of strings, and checks each of them.
+// texts reads a list of strings, and checks each of them. It rejects duplicates.
 func (r *reader) texts(n node, check func(node, string)) []string {
 	var found []string
 	for _, item := range r.items(n) {
