@@ -11,7 +11,7 @@ import (
 )
 
 // backend returns the values with which a Gateway verifies a server that uses HTTPS. It returns nil if no Gateway needs
-// them. If a Gateway cannot verify the certificate, it returns nil and adds a warning.
+// them, or if the Secret was not read. If a Gateway cannot verify the server, it returns nil and adds a warning.
 func (p *Plan) backend(serving *cabundle.Serving) *render.Backend {
 	if p.Exposure != render.HTTPRouteKind || !p.ServesTLS {
 		return nil

@@ -19,7 +19,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/check"
 )
 
-// Build returns the plan of a stack. It contains no secrets. The same input produces the same plan, byte for byte.
+// Build returns the plan of a stack. The plan contains no secrets. The same input produces the same plan, byte for
+// byte.
 //
 // A *ConfigError describes a problem that the user must fix, and names its condition. Any other error is a defect.
 func Build(in Input) (*Plan, error) {
@@ -73,8 +74,8 @@ func (p *Plan) complete(in Input) error {
 	return p.render(in)
 }
 
-// refusesPlainHTTP reports whether the server needs an argument to serve plain HTTP. A generated configuration does
-// not.
+// refusesPlainHTTP reports whether the server needs an argument to serve plain HTTP. A server with a generated
+// configuration does not need this argument.
 func (p *Plan) refusesPlainHTTP(in Input) bool {
 	return in.Distribution.Release.Runtime.PlainHTTPRefused && !p.ServesTLS && p.Mode != ModeGenerated
 }
@@ -104,7 +105,8 @@ func (p *Plan) generate(in Input) error {
 	return nil
 }
 
-// engineInput returns the input of the engine that a generated configuration and an override have in common.
+// engineInput returns the part of the input of package stackconfig (the engine) that a generated configuration and an
+// override have in common.
 func engineInput(in Input, base *baseconfig.Base) stackconfig.Input {
 	return stackconfig.Input{
 		Intent: in.Intent, Base: base, Release: in.Distribution.Release,
@@ -125,7 +127,7 @@ func (p *Plan) setGenerated(in Input, result *stackconfig.Result) {
 	p.mount(in, result.Config, result.Hash)
 }
 
-// override mounts the user's own ConfigMap, or a copy if the configuration needs additions.
+// override mounts the user's own ConfigMap, or a copy if the configuration needs additions or is in another namespace.
 func (p *Plan) override(in Input) error {
 	if in.Override == nil {
 		return errors.New("build a plan with overrideConfig: the ConfigMap was not read")
@@ -232,7 +234,8 @@ func (p *Plan) renderObjects(in Input) (err error) {
 	return nil
 }
 
-// recorded checks the pods of the plan's Deployment against the limits, and adds the record to the Deployment.
+// recorded checks the pods of the plan's Deployment against the limits, determines the places and the losses of data,
+// and adds the record to the Deployment.
 func (p *Plan) recorded(in Input, inputs rollout.Inputs, deployment *appsv1ac.DeploymentApplyConfiguration) error {
 	err := p.bounded(in, deployment)
 	if err != nil {

@@ -159,7 +159,7 @@ func label(item *yaml.Node, i int) string {
 	if item.Kind == yaml.ScalarNode {
 		return item.Value
 	}
-	// The id of the entry precedes the id of the object to which the entry refers.
+	// The id of the entry takes precedence over the id of an object to which the entry refers.
 	for _, key := range slices.Backward(identities) {
 		if id := yamlnode.Get(item, key); id != nil && id.Value != "" {
 			return conditional(id.Value)
@@ -168,7 +168,7 @@ func label(item *yaml.Node, i int) string {
 	return strconv.Itoa(i)
 }
 
-// conditional returns the id in ${env.VLLM_URL:+vllm}.
+// conditional returns the id in a reference such as ${env.VLLM_URL:+vllm}. It returns any other id unchanged.
 func conditional(id string) string {
 	if reference, whole := envref.Lookalike.Whole(id); whole && reference.Operator == envref.Alternative {
 		return reference.Text

@@ -59,8 +59,8 @@ func badBase(err error) error {
 	return notGenerated(v1alpha2.ReasonConfigGenerationFailed, err)
 }
 
-// refused returns the error for errors of the engine. It has a separate reason for a spec that the running release
-// accepts and the next release does not, because the remedy differs.
+// refused returns the error for errors of the engine. The reason differs if the running server has another release
+// line, because the remedy is different in an upgrade. It also differs if all errors are missing providers.
 func refused(in Input, report *stackconfig.Report) error {
 	reason := v1alpha2.ReasonConfigGenerationFailed
 	switch {

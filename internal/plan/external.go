@@ -39,7 +39,8 @@ func (p *Plan) externalInputs() []string {
 	return inputs
 }
 
-// withExternal returns the user's configuration with the external providers, or unchanged if there are none.
+// withExternal returns the user's configuration with the external providers. If there are none, it returns the
+// configuration unchanged.
 func (p *Plan) withExternal(in Input) ([]byte, error) {
 	if len(in.Intent.External) == 0 {
 		return in.Override.Data, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/startup"
 )
 
-// facts returns the input of the renderers that does not depend on the configuration.
+// facts returns the part of the input of the renderers that does not depend on the configuration of the plan.
 func facts(in Input) render.Input {
 	result := render.Input{
 		CABundle:  in.Trust.bundle(),
@@ -67,7 +67,7 @@ func expose(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.ExposeSpec {
 // image returns the image of the pods. A reference with a digest keeps its tag, for people who read it.
 func image(in Input) string { return pinned(in.Distribution.Image, in.Digest) }
 
-// pinned returns an image reference with a digest. An empty digest means that the image was not read.
+// pinned adds a digest to an image reference that has none. If digest is empty, it returns the reference unchanged.
 func pinned(image, digest string) string {
 	if digest == "" || strings.Contains(image, "@") {
 		return image
@@ -128,7 +128,8 @@ func otherPortVariable(runtime release.Runtime) string {
 // configuration, to paths on the volume. All data is then on the volume, and the paths do not change with release 0.8,
 // in which the server's default changed (server fact 41).
 //
-// A stack of v1alpha1 gets such variables only for directories whose default is no longer on its volume.
+// A stack of v1alpha1 gets such variables only for directories whose default is no longer on its volume, and gets none
+// if the user sets HOME.
 func paths(in Input, config []byte) []render.EnvVar {
 	mountPath := render.MountPath(&in.Object.Spec)
 	if names.Compat(in.Object.Annotations) {
@@ -209,7 +210,8 @@ func byName(env []stackconfig.EnvVar) []stackconfig.EnvVar {
 	return env
 }
 
-// releaseWarnings adds a warning if the image's release is unknown, or differs from the configuration's release.
+// releaseWarnings adds a warning if the release of the image is unknown, or if the operator has no data of this
+// release.
 func (p *Plan) releaseWarnings(resolved *distribution.Resolved) {
 	const path = "spec.distribution"
 	switch {

@@ -29,7 +29,7 @@ func ModeOf(spec *v1alpha2.LlamaStackDistributionSpec) Mode {
 	}
 }
 
-// NeedsBase reports whether Build needs a base configuration.
+// NeedsBase reports whether Build uses a base configuration. Without one, Build fails unless BaseOptional returns true.
 func NeedsBase(spec *v1alpha2.LlamaStackDistributionSpec) bool { return ModeOf(spec) == ModeGenerated }
 
 // configured reports whether the spec contains settings of the server's configuration.

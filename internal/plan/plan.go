@@ -25,8 +25,8 @@ type Input struct {
 	Intent *intent.Intent
 	// Distribution is the resolved spec.distribution.
 	Distribution distribution.Resolved
-	// Digest is the digest of the image, if Base was read from the image. The pods run this image even if the tag moves.
-	// Empty means that the pods use the image reference as it is written.
+	// Digest is the digest of the image, if Base was read from the image or the stack follows the tag of its image. The
+	// pods run the image with this digest. Empty means that the pods use the image reference as it is written.
 	Digest string
 	// Packages contains the metadata in the images of external providers, by provider id (see stackconfig.Input).
 	// PackageDigests contains the digests of the images that were read.
@@ -68,8 +68,8 @@ type Input struct {
 	KeepsGroup bool
 	// Bounds contains the limits that an administrator sets for the stacks of the namespace. Nil means no limits.
 	Bounds *bounds.Rule
-	// LongConfigMapName selects the longer name for the ConfigMap with the generated configuration, because the usual name
-	// is taken.
+	// LongConfigMapName selects the longer name for the ConfigMap with the generated or copied configuration, because
+	// another object has the usual name.
 	LongConfigMapName bool
 }
 

@@ -20,8 +20,8 @@ func registry(in Input, found *stackconfig.Registry) *render.Registry {
 	}
 }
 
-// recordedEntrypoint returns the image's entrypoint for the record, if it was read together with the base. The
-// entrypoint of the catalogue's images is always known.
+// recordedEntrypoint returns the image's entrypoint for the record. It returns an empty string if the pods do not run
+// the image by its digest, or if the entrypoint is unknown.
 func recordedEntrypoint(in Input) string {
 	if in.Digest == "" || len(in.Distribution.Entrypoint) == 0 {
 		return ""
