@@ -17,7 +17,7 @@ const (
 	MaxManifestBytes = 1 << 20
 	// MaxStacks is the maximum number of stacks in a result.
 	MaxStacks = 20
-	// MaxFindings is the maximum number of findings in a result.
+	// MaxFindings is the maximum number of findings in a result, without the note about omitted findings.
 	MaxFindings = 200
 	// MaxOutputBytes is the total size of configurations and objects after which no other stack is added to a result.
 	MaxOutputBytes = 4 << 20
