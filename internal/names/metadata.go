@@ -145,7 +145,7 @@ const (
 	// ConfigPath is the configuration's path in the container.
 	ConfigPath = ConfigDir + "/" + ConfigFile
 	// TLSDir is the mount path of the server's certificate. It is next to ConfigDir, because no volume can be mounted
-	// inside that volume.
+	// inside the volume at ConfigDir.
 	TLSDir = "/etc/llama-stack-tls"
 	// TLSCertificate is the key of the certificate in a Secret of type kubernetes.io/tls, and the name of its file in
 	// TLSDir.

@@ -7,7 +7,8 @@ const (
 	ModelFilesDir = "/opt/llama-stack/model-files"
 	// ModelFilesContainer is the init container that copies the files out of an image.
 	ModelFilesContainer = "model-files"
-	// ModelFilesCopyDir is the mount path of the volume in ModelFilesContainer. No image has files in this directory.
+	// ModelFilesCopyDir is the mount path of the volume in ModelFilesContainer. Images are not expected to have files in
+	// this directory.
 	ModelFilesCopyDir = "/opt/llama-stack/model-files-copy"
 )
 
