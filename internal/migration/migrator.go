@@ -54,8 +54,8 @@ func New(c client.Client, definition string, options Options) *Migrator {
 // of stored versions. If the list contains only the storage version, Run only reads the definition.
 //
 // If ctx ends or an error occurs, the list of stored versions does not change. The next run examines all objects again,
-// and writes the objects that are not yet in the storage version. If an object cannot be written, the result contains
-// the object, and the list does not change either.
+// and writes the objects that are not yet in the storage version. If an object cannot be written, the result counts the
+// object in Failed, and the list does not change either.
 //
 // Run returns ErrChanged if the definition changed during the run. The caller should then call Run again.
 func (m *Migrator) Run(ctx context.Context) (Result, error) {

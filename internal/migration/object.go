@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pageSize is the number of objects that the API server returns in one response.
+// pageSize is the maximum number of objects that the API server returns in one response.
 const pageSize = 500
 
 // object identifies an object and its version.
