@@ -38,7 +38,8 @@ type Input struct {
 	RenderedByTag bool
 	// Limited lists, sorted, the resources that an earlier operator limited in the running pods because of their workers.
 	Limited []corev1.ResourceName
-	// RunningRelease is the release line of the running server, from the record or the status. It may be empty.
+	// RunningRelease is the release line of the running server, from the record of the Deployment. Empty means that it is
+	// unknown.
 	RunningRelease string
 	// Before contains the places of the running pods' data. Nil means that no pods run, or that the places are unknown.
 	Before *retention.Places
