@@ -41,7 +41,7 @@ func Known() Releases { return Releases{Lines: release.Offered(), Default: relea
 type Result struct {
 	// Stacks are the valid and invalid stacks, in the order of the manifest.
 	Stacks []Stack `json:"stacks"`
-	// Findings are the errors, warnings and notes of all stacks.
+	// Findings are the errors, warnings and notes about the manifest and its stacks.
 	Findings []Finding `json:"findings"`
 }
 
