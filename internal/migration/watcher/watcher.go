@@ -92,7 +92,8 @@ func (w *Watcher) Start(ctx context.Context) error {
 	return nil
 }
 
-// watch returns a channel that receives a value after each change of the definition.
+// watch returns a channel that receives a value when the definition is first read or is created, and after each change
+// of the definition.
 func (w *Watcher) watch(ctx context.Context, definition client.Object) (<-chan struct{}, error) {
 	informer, err := w.options.Informers.GetInformer(ctx, definition, cache.BlockUntilSynced(false))
 	if err != nil {
