@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
-// Keys of the ConfigMap.
+// These are the keys of the ConfigMap.
 const (
 	// KeyImageOverrides holds images that replace those of the catalogue, and names that the catalogue does not have.
 	KeyImageOverrides = "image-overrides"

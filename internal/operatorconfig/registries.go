@@ -18,8 +18,8 @@ type Registries struct {
 	// reads no images, because the key may exclude a registry.
 	ReadLabels bool
 	// Allow lists the registries that may be read, as host[:port], or prefixes of repositories, as host[:port]/path. Empty
-	// means all. They are compared with the repository after Rewrite. In all fields, docker.io and index.docker.io are the
-	// same.
+	// means all. The operator compares the entries with the repository after Rewrite. In all fields, docker.io and
+	// index.docker.io are the same.
 	Allow []string
 	// Insecure lists the registries, as host[:port], that may be read over plain HTTP or with any certificate.
 	Insecure []string
@@ -29,8 +29,8 @@ type Registries struct {
 	// CheckInterval is the pause before the operator resolves the tag of an image again. Zero means an hour.
 	CheckInterval time.Duration
 	// CloudIdentity lists the cloud registries, or prefixes of their repositories, that are read with the identity of the
-	// operator's own pod if a stack's pull Secrets have no credentials for them. Empty means none. They are compared with
-	// the repository after Rewrite, as in Allow.
+	// operator's own pod if a stack's pull Secrets have no credentials for them. Empty means none. As in Allow, the
+	// operator compares the entries with the repository after Rewrite.
 	CloudIdentity []string
 }
 
@@ -49,7 +49,7 @@ const registriesHelp = `# How the operator reads the configuration in images.
 # checkInterval: 1h
 `
 
-// Bounds of CheckInterval.
+// These are the bounds of CheckInterval.
 const (
 	leastCheckInterval = time.Minute
 	mostCheckInterval  = 24 * time.Hour
