@@ -11,7 +11,7 @@ type Mode string
 const (
 	// ModeImageDefault means that the server reads the image's own configuration, and pods mount no configuration.
 	ModeImageDefault Mode = "ImageDefault"
-	// ModeGenerated means that the configuration is generated from a base and the spec.
+	// ModeGenerated means that the operator generates the configuration from a base and the spec.
 	ModeGenerated Mode = "Generated"
 	// ModeOverride means that the server reads the user's own configuration. The operator adds only a few settings.
 	ModeOverride Mode = "Override"

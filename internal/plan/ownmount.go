@@ -12,12 +12,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// beneathOwnMount handles a volume of the user that is mounted at the directory of the generated configuration. The
-// volume takes precedence over the generated configuration.
+// beneathOwnMount handles a volume of the user that is mounted at or below the directory of the generated
+// configuration. The volume takes precedence over the generated configuration.
 //
 // If a stack of v1alpha1 needs a generated configuration only for the number of workers, the volume contains the
 // stack's configuration. In this case, the pods do not mount the generated configuration, no variable refers to it, and
-// the registry stays unchanged. If the spec contains other settings, the user gets a warning that they have no effect.
+// the registry stays unchanged. In any other case, beneathOwnMount only adds a warning.
 func (p *Plan) beneathOwnMount(in Input) {
 	at, found := ownMount(&in.Object.Spec)
 	if !found {

@@ -111,7 +111,8 @@ type Plan struct {
 	Config []byte
 	// ServesTLS reports whether the server serves HTTPS only.
 	ServesTLS bool
-	// ConfigHash is the SHA-256 of the mounted configuration, in hex. Empty means that the pods mount no configuration.
+	// ConfigHash is the SHA-256, in hex, of the configuration, or of all keys of a ConfigMap that is mounted as a whole.
+	// Empty means that there is no configuration to mount.
 	ConfigHash string
 	// ConfigMapName is the name of the mounted ConfigMap, and BaseConfigMapName is the name of the ConfigMap with the
 	// base. Empty means that there is no such ConfigMap.
