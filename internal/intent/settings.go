@@ -13,8 +13,8 @@ import (
 // Settings are the user's patch for the generated configuration. The patch is for sections that no other field of the
 // spec sets.
 type Settings struct {
-	// Values are a JSON merge patch without null. Nil means that there is no patch. Numbers are json.Number. The keys are
-	// written in sorted order.
+	// Values are a JSON merge patch in which no key has the value null. Nil means that there is no patch. Numbers are
+	// json.Number. The keys are written in sorted order.
 	Values map[string]any
 	// Path is the field path of Values: spec.settings.
 	Path *field.Path
@@ -92,7 +92,8 @@ func nulls(values map[string]any, path *field.Path, below string, errs *Errors) 
 	}
 }
 
-// nullsInList rejects null in lists. Its remedy is not removeSettings, whose paths cannot select a part of a list.
+// nullsInList rejects null as the value of a key in an object inside a list. Its remedy is not removeSettings, whose
+// paths cannot select a part of a list.
 func nullsInList(value any, path *field.Path, errs *Errors) {
 	switch v := value.(type) {
 	case map[string]any:
