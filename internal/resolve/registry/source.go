@@ -125,8 +125,8 @@ func ReadBlob(ctx context.Context, from Source, digest v1.Hash, size int64, use 
 	return readBlob(ctx, from, descriptor{Digest: digest, Size: size}, use)
 }
 
-// readBlob passes the content of a blob to the function use and reads the content to its end. The results of use are
-// valid only if readBlob does not return errWrongContent.
+// readBlob passes the content of a blob to the function use. Unless the descriptor contains the content, readBlob also
+// reads the content to its end. The results of use are valid only if readBlob returns nil or the error of use.
 func readBlob(ctx context.Context, from Source, of descriptor, use func(io.Reader) error) error {
 	if _, err := of.hasher(); err != nil {
 		return err

@@ -52,7 +52,7 @@ var (
 	errPlainHTTP = errors.New("plain HTTP is not allowed for this registry; ask an administrator to list the registry under registries.insecure")
 )
 
-// redirects returns the number of redirects that led to a request.
+// redirects returns the number of redirects that led to a request, and at most maxRedirects + 1.
 func redirects(request *http.Request) int {
 	count := 0
 	for ; request.Response != nil && count <= maxRedirects; count++ {
@@ -61,7 +61,7 @@ func redirects(request *http.Request) int {
 	return count
 }
 
-// RoundTrip checks and sends one request. The requests after redirects are checked too.
+// RoundTrip checks and sends one request. The HTTP client also calls it for the request after each redirect.
 func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 	through := t.secure
 	switch {

@@ -7,12 +7,12 @@ import (
 const (
 	// MaxInline is the size in bytes from which a configuration is stored in a layer instead of a label (FR-027a).
 	MaxInline = 50 << 10
-	// LayerFile is the path of the configuration in a layer that is made for it.
+	// LayerFile is the path of the configuration in a layer that contains only the configuration.
 	LayerFile = "usr/share/llama-stack/config.yaml"
 )
 
-// ConfigLabels lists the labels that lead to a configuration. A program that writes a configuration removes the labels
-// that it does not write again.
+// ConfigLabels lists the labels that contain a configuration, its location or its schema version. A program that writes
+// a configuration removes the labels that it does not write again.
 var ConfigLabels = []string{LabelBase64, LabelLayer, LabelPath, LabelConfigVersion}
 
 // Labels holds the content of the labels of an image.
