@@ -27,8 +27,8 @@ import (
 // Values holds the values of referenced Secrets. Its text form does not contain the values.
 type Values struct {
 	data map[keyRef][]byte
-	// authorities holds the authorities in the Secrets of certificates, by Secret. No pod reads them, so they are in no
-	// digest.
+	// authorities holds the CA certificates (ca.crt) in the Secrets of serving certificates, by Secret. No pod reads these
+	// CA certificates, so no digest contains them.
 	authorities map[string][]byte
 	// expiring is the Secret whose certificate expires first, and expiry is the time at which it expires.
 	expiring string
@@ -59,7 +59,8 @@ func (v Values) Serving(secret string) *cabundle.Serving {
 // there is no certificate.
 func (v Values) Expiry() (secret string, end time.Time) { return v.expiring, v.expiry }
 
-// add records the value that a use refers to, and the expiry time of a certificate.
+// add records the value that a use refers to. It also records the expiry time of a certificate that expires before all
+// certificates added earlier.
 func (v *Values) add(secret *corev1.Secret, use intent.SecretUse) {
 	v.data[keyRef{use.Secret, use.Key}] = secret.Data[use.Key]
 	leaf, err := parseCertificate(secret.Data[names.TLSCertificate])
@@ -68,7 +69,7 @@ func (v *Values) add(secret *corev1.Secret, use intent.SecretUse) {
 	}
 }
 
-// Len returns the number of distinct values.
+// Len returns the number of distinct keys of Secrets.
 func (v Values) Len() int { return len(v.data) }
 
 // Digest returns a keyed digest of all values, in hex. The digest changes if a value changes, and reveals nothing about
@@ -100,7 +101,8 @@ type SecretQuery struct {
 }
 
 // Secrets reads each referenced Secret once, by its name. It checks that every key exists, is not empty and reaches the
-// server unchanged, and that certificates are valid. The error is a *status.Failure that lists every problem.
+// server unchanged, and that certificates are valid. If a value cannot be used, the error is a *status.Failure that
+// lists every problem.
 func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Values, error) {
 	values := Values{data: map[keyRef][]byte{}, authorities: map[string][]byte{}}
 	found, wanted := map[string]*corev1.Secret{}, query.bySecret()
@@ -126,8 +128,8 @@ func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Valu
 	return values, problems.failure()
 }
 
-// keepAuthorities remembers the authorities in the Secret of a certificate. If they are too long, it keeps only the
-// part that is necessary to detect this.
+// keepAuthorities copies the CA certificates in the Secret of a serving certificate. If they are too long, it keeps
+// only the part that is necessary to detect this.
 func (v *Values) keepAuthorities(secret *corev1.Secret, uses []intent.SecretUse) {
 	isCertificate := func(use intent.SecretUse) bool { return use.Purpose == intent.PurposeCertificate }
 	if secret != nil && slices.ContainsFunc(uses, isCertificate) {
@@ -146,8 +148,8 @@ func (q *SecretQuery) bySecret() map[string][]intent.SecretUse {
 }
 
 // only returns a copy of a Secret that has only the keys in uses, because a Secret may hold a megabyte of other keys,
-// and a stack may refer to many Secrets. If a value is too long for an environment variable, the copy has only the part
-// that is necessary to detect this.
+// and a stack may refer to many Secrets. If a value other than a certificate is too long for an environment variable,
+// the copy has only the part that is necessary to detect this.
 func only(secret *corev1.Secret, uses []intent.SecretUse) *corev1.Secret {
 	if secret == nil {
 		return nil
