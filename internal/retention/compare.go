@@ -24,7 +24,8 @@ type Loss struct {
 func (l Loss) String() string { return l.Path + ": " + l.Message }
 
 // Compare lists the data of the running stack that a change leaves behind. Data with the same cause is one Loss. The
-// losses are in the order of their first data. If before or after is unknown, Compare returns nil.
+// losses are in the order of their first data. If before or after is unknown, Compare returns nil. If only a
+// configuration is unknown (Unread), it compares only the volumes.
 func Compare(before, after *Places) []Loss {
 	if !before.Known() || !after.Known() {
 		return nil
@@ -79,7 +80,7 @@ func (c *comparison) finish() []Loss {
 	return c.losses
 }
 
-// volumes compares the claims of the volumes, without the configuration.
+// volumes checks only whether the PersistentVolumeClaims are still mounted, because a configuration is unknown.
 func (c *comparison) volumes() {
 	for _, volume := range c.before.Volumes {
 		if strings.HasPrefix(volume.Source, claimPrefix) && !c.after.mounted(volume.Source) {
@@ -130,7 +131,8 @@ func (c *comparison) stays(what string, was, is Data) {
 	}
 }
 
-// unprefixed reports whether the stored keys have the prefix of their namespace and are read without the prefix.
+// unprefixed reports whether the stored keys have the prefix of their namespace, but the server reads keys without the
+// prefix after the change.
 func (c *comparison) unprefixed(was, is Data) bool {
 	apart := func(p *Places, data Data) bool {
 		return slices.ContainsFunc(data.In, func(place Place) bool {
@@ -157,8 +159,9 @@ func (c *comparison) recorded(was Data) {
 	}
 }
 
-// gone handles data whose provider or store no longer exists. It records no loss if the new release does not support
-// this kind of data, because the configuration engine reports this.
+// gone handles data whose provider or store no longer exists. It records no loss if the data does not outlive the pods.
+// It also records no loss if the new release does not support this kind of data, because package stackconfig reports
+// this.
 func (c *comparison) gone(what string, was Data) {
 	if !c.anyDurable(was) || !c.has(what) {
 		return

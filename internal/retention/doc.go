@@ -1,17 +1,17 @@
 // Package retention finds where the data of a stack is stored, and which parts of it a change of the spec leaves
-// behind. Of reads the places from a configuration and the pod that runs it. Compare lists the data that the server no
-// longer finds after a change. Both functions are pure. The places of the running stack are stored in the record of the
-// Deployment, so that a comparison does not read any other object.
+// behind. Of determines the places from the configuration of a server and from its pod. Compare lists the data that the
+// server no longer finds after a change. Both functions are pure. Package rollout stores the places of the running
+// stack in an annotation of the Deployment, so that a comparison does not read any other object.
 //
 // Places contains paths, addresses and names, and references to Secrets, but never a secret value. A place that cannot
-// be determined counts as unchanged, so that only certain losses are reported.
+// be determined counts as unchanged, so that Compare does not report a loss that is only possible.
 //
 // A Loss is Final if the data cannot be recovered. The rollout then waits until the user accepts the loss. Every other
 // Loss is reported, and the rollout continues (decision 0023):
 //
 //	change                                    reported   waits   reason
 //	another type, server, database or table   yes        no      the previous store still has the data
-//	another Secret for a connection           yes        no      it may contain the same database; changes inside
+//	another Secret for a connection           yes        no      it may refer to the same database; changes inside
 //	                                                             a Secret cannot be detected and are not reported
 //	workload.storage removed                  yes        no      the PersistentVolumeClaim remains
 //	workload.storage added                    yes        no      every rollout deletes the files in the pod anyway

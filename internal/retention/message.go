@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
-// These are the remedies for data whose store cannot be copied.
+// These are remedies that several messages contain.
 const (
 	throughAPI = "to keep the data, read it through the API before the change and create it again afterwards"
 	goBack     = "to recover the data, set the previous value again"
@@ -114,7 +114,7 @@ func unmounted(source, to string, durable bool) string {
 		"spec.workload.storage again"
 }
 
-// displacement is data on a volume that the server looks for elsewhere.
+// displacement describes data that is on a volume, but that the server looks for in another place.
 type displacement struct {
 	// from is the location of the data. now is the directory in which the server looks for the data. durable reports
 	// whether now is on a volume.

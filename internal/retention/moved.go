@@ -50,7 +50,7 @@ func (c *comparison) ownField(store Store) string {
 	return "spec.storage." + family
 }
 
-// crosses reports whether the release has changed.
+// crosses reports whether the release has changed. It returns false if one of the releases is unknown.
 func (c *comparison) crosses() bool {
 	return c.before.Release != "" && c.after.Release != "" && c.before.Release != c.after.Release
 }
@@ -140,7 +140,7 @@ func (c *comparison) placeField(what string, was, now Place) string {
 	}
 }
 
-// movedStore handles data of a store that has moved.
+// movedStore handles data that the server looks for in another store, or in another part of the same store.
 func (c *comparison) movedStore(what string, was, now Place) {
 	old, is := c.before.Stores[was.Store], c.after.Stores[now.Store]
 	field := c.placeField(what, was, now)
@@ -157,7 +157,7 @@ func (c *comparison) movedStore(what string, was, now Place) {
 	}
 }
 
-// movedFile handles data of a file that the server looks for in another place.
+// movedFile handles data in a file if the server looks for the data in another file.
 func (c *comparison) movedFile(what string, was, now Place) {
 	from, to := c.before.location(c.before.fileOf(was)), c.after.location(c.after.fileOf(now))
 	mount := c.after.mountOf(from.source)

@@ -174,7 +174,8 @@ func (r *reader) backend(name, backendType string, node *yaml.Node) bool {
 	return true
 }
 
-// served records the address of a backend that is a server. The release's defaults replace missing parts.
+// served records the address and, for a key-value backend, the table or collection of a backend that is a server. The
+// release's defaults replace missing parts.
 func (r *reader) served(store *Store, kind release.Backend, node *yaml.Node) {
 	if whole := text(node, "connection_string"); whole != "" {
 		store.At = r.Pod.connection(whole)
@@ -191,7 +192,8 @@ func (r *reader) served(store *Store, kind release.Backend, node *yaml.Node) {
 	}
 }
 
-// joined returns the address of a database. If all parts are from one Secret, it returns the reference to it.
+// joined returns the address of a database. If host, port and db are the same reference to a Secret, it returns this
+// reference.
 func joined(host, port, db string) string {
 	if strings.HasPrefix(host, "{") && host == port && (db == "" || db == host) {
 		return host

@@ -31,7 +31,7 @@ type Places struct {
 	Version int `json:"v"`
 	// Release is the release line of the server. Empty means that it is unknown.
 	Release string `json:"release,omitempty"`
-	// Unread reports whether the configuration is unknown. If so, only Volumes is set.
+	// Unread reports whether the configuration is unknown. If so, Stores and Data are empty.
 	Unread bool `json:"unread,omitempty"`
 	// Override reports whether the configuration is the user's own file.
 	Override bool `json:"override,omitempty"`
@@ -59,12 +59,12 @@ type Volume struct {
 type Store struct {
 	// Type is the type of the backend with its family, such as kv_sqlite.
 	Type string `json:"type"`
-	// At is the file, or the address of the server: host:port/database. For a value from a Secret, it contains the
-	// reference to the variable instead of the value.
+	// At is the file, or the address of the server: host:port/database. Instead of a value from a Secret, it contains a
+	// reference to the Secret (see Reference).
 	At string `json:"at,omitempty"`
 	// Text is the text in the configuration for At or Table, if the text contains variables.
 	Text string `json:"text,omitempty"`
-	// Table is the table of a key-value store in PostgreSQL.
+	// Table is the table or collection of a key-value store in a database server.
 	Table string `json:"table,omitempty"`
 	// Apart reports whether the namespaces of a key-value store are separate.
 	Apart bool `json:"apart,omitempty"`
@@ -159,7 +159,8 @@ type location struct {
 
 func (l location) durable() bool { return l.source != "" }
 
-// location returns the location of a file in the volume that contains it.
+// location returns the location of a file in the volume that contains it. If no volume that outlives the pod contains
+// the file, the location is the path in the pod.
 func (p *Places) location(file string) location {
 	best := -1
 	var rest string
@@ -175,8 +176,8 @@ func (p *Places) location(file string) location {
 	return location{source: p.Volumes[best].Source, path: path.Join("/", p.Volumes[best].SubPath, rest)}
 }
 
-// below returns the part of a path below a mount. A path in an unknown home directory matches a mount with the same
-// base name as its first directory: a volume at /.llama matches ~/.llama.
+// below returns the part of a path below a mount. A path in an unknown home directory matches a mount whose base name
+// is the first directory of the path, if this name begins with a dot: a volume at /.llama matches ~/.llama.
 func below(file, mount string) (rest string, ok bool) {
 	mount = path.Clean(mount)
 	if home, found := strings.CutPrefix(file, "~/"); found {

@@ -88,7 +88,8 @@ var (
 )
 
 // sameRegistry reports whether the registry in one namespace contains or adopts the entries of the other namespace. A
-// stack adopts entries under the plain name, but never the registry of another stack (LLS_REGISTRY).
+// stack adopts the entries in a namespace without the part that ownSpace matches, but never the registry of another
+// stack (LLS_REGISTRY).
 func sameRegistry(was, is string) bool {
 	if was != is && ownSpace.MatchString(was) && ownSpace.MatchString(is) {
 		return false

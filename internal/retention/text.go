@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// resolve replaces the variables in a text with their values, as the server does. Variables without a value stay
-// unchanged.
+// resolve replaces the variables in a text with their values, as the server does. A reference to a variable without a
+// value stays unchanged, unless it has a default or an alternative.
 func (p *Pod) resolve(text string) string {
 	return envref.Server.Replace(text, func(reference envref.Reference) string {
 		value := p.Env[reference.Name]
@@ -77,8 +77,8 @@ func (p *Pod) address(text string) string {
 	return short(parsed.String())
 }
 
-// connection returns host:port/database of a connection string. It returns Hidden for any other form of connection
-// string, which may contain a password anywhere.
+// connection returns host:port/database of a connection string. It does not change a reference to a Secret. It returns
+// Hidden for any other form of connection string, which may contain a password anywhere.
 func (p *Pod) connection(text string) string {
 	resolved := p.resolve(text)
 	if strings.HasPrefix(resolved, "{Secret ") && strings.HasSuffix(resolved, "}") {
