@@ -15,10 +15,11 @@ import (
 type Outcome string
 
 const (
-	// Changed means that the inputs of the template changed, that there is no Deployment yet, or that a restart
-	// requests a template that was held back. The rendering is applied.
+	// Changed means that the inputs of the template changed, that there is no Deployment yet, or that a restart by a user
+	// requests a template that KeepTemplate held back. The caller applies the rendering.
 	Changed Outcome = "Changed"
-	// Unchanged means that nothing changed since the last rendering. The rendering is applied again, which reverts edits.
+	// Unchanged means that nothing changed since the last rendering. The caller applies the rendering again, which reverts
+	// edits.
 	Unchanged Outcome = "Unchanged"
 	// KeepTemplate means that the same inputs now result in a different template, because the operator is newer or another
 	// program wrote the template. The live template stays. Adopted is False with the decision's message.
@@ -36,8 +37,8 @@ type Rendered struct {
 	Deployment *appsv1ac.DeploymentApplyConfiguration
 	// Record is the record of this rendering, as for a new Deployment.
 	Record Record
-	// Newest reports whether the stack has no newer generation. If so, a record with a newer generation is damaged, and
-	// does not mean that the cache lags behind.
+	// Newest reports whether the stack has no newer generation. If so, a newer generation in a record means that the
+	// record is damaged, not that the cache lags behind.
 	Newest bool
 	// References holds the references whose digest is in Record.
 	References References
@@ -131,7 +132,7 @@ func (o observed) sameReferences(was Record) bool {
 	}
 }
 
-// applyChange applies changed inputs. The pods are replaced unless the template and the references are the same.
+// applyChange applies changed inputs. It replaces the pods unless the template and the references are the same.
 func (o observed) applyChange() (Decision, error) {
 	next, rendered := o.rendered.Record, o.rendered
 	if o.recorded && o.record.Template == next.Template && o.sameReferences(o.record) {
@@ -203,8 +204,8 @@ func (o observed) stop(message string) Decision {
 	return Decision{Outcome: StaleCache, Record: o.record, Message: message}
 }
 
-// leave returns the decision for a rollback: the template stays, and so does the record that was restored with the
-// template. The other fields of the Deployment follow the spec, so that users can still scale the stack.
+// leave returns the decision for a rollback: the live template and the record on the live Deployment stay. The other
+// fields of the Deployment follow the spec, so that users can still scale the stack.
 func (o observed) leave() (Decision, error) {
 	template, err := ownTemplate(o.live)
 	if err != nil {

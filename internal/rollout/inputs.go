@@ -13,8 +13,9 @@ import (
 )
 
 // Inputs holds everything in the pod template that comes from the user or from outside the operator. A change of Inputs
-// replaces the pods. Inputs does not contain parts that the operator adds (probes, security), because a newer operator
-// must not restart pods. It does not contain replicas, expose and allowedFrom either, because they do not affect pods.
+// that changes the template replaces the pods, unless only the operator is newer. Inputs does not contain parts that
+// the operator adds (probes, security), because a newer operator must not restart pods. It does not contain replicas,
+// expose and allowedFrom either, because they do not affect pods.
 //
 // Add new fields at the end and omit them when they are empty: a new field must not change the digest of a stack that
 // does not use it.
@@ -28,7 +29,7 @@ type Inputs struct {
 	Port      int32  `json:"port"`
 	Workers   int32  `json:"workers"`
 	MountPath string `json:"mountPath"`
-	// Claim reports whether the data is on a claim.
+	// Claim reports whether the data is on a PersistentVolumeClaim.
 	Claim bool `json:"claim,omitempty"`
 	// Resources holds the resources of the spec.
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`

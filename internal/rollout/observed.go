@@ -125,7 +125,7 @@ func (o observed) templateRolledBack() (back, confirmed bool) {
 	return back, back
 }
 
-// running returns the digest of the inputs in the template, as it was last applied.
+// running returns the digest of the inputs in the template that the operator last applied.
 func (o observed) running() string {
 	if o.recorded {
 		return o.record.templateInputs()

@@ -6,7 +6,7 @@ import (
 
 // onlyOperator reports whether another version of the operator generates a different configuration for the same stack,
 // and nothing else changed: the spec, its image and base, and the data of its references are the same. Such a
-// configuration restarts no pod. It is rolled out with the next change by a user.
+// configuration restarts no pod. The next change by a user also rolls out this configuration.
 func (o observed) onlyOperator() bool {
 	was, wanted := o.record, o.rendered.Record
 	same := was.UID == wanted.UID && was.Generation == wanted.Generation &&

@@ -15,7 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
-// Record describes the last rendering. Every Deployment has it in the annotation names.AnnotationRendered.
+// Record describes the last rendering. The annotation names.AnnotationRendered of a Deployment contains the Record, or
+// else ByPredecessor.
 type Record struct {
 	// UID is the UID of the stack. Generations of different UIDs cannot be compared, because a stack that is restored from
 	// a backup starts again at generation 1.
@@ -53,8 +54,9 @@ type Record struct {
 	// Places describes where the pods of the template store their data. Nil means that an earlier operator did not record
 	// the places, or that the value is damaged.
 	Places *retention.Places `json:"places,omitempty"`
-	// StorageSecret is the Secret with derived values that the pods of the template read. Nil means that the pods do not
-	// read such a Secret, or that an earlier operator, which used one fixed name, rendered the template.
+	// StorageSecret is the Secret with derived values that the pods of the template read. Derived values are parts of
+	// values in other Secrets, such as the host in a connection string (package secretvalue). Nil means that the pods do
+	// not read such a Secret, or that an earlier operator, which used one fixed name, rendered the template.
 	StorageSecret *StorageSecret `json:"storageSecret,omitempty"`
 	// LeftAsImage reports whether the container keeps the settings of its image because the release was known only from
 	// the tag of the image.
@@ -63,8 +65,8 @@ type Record struct {
 	Limited []corev1.ResourceName `json:"limited,omitempty"`
 	// Left describes the data that the last change of the pods left behind.
 	Left []string `json:"left,omitempty"`
-	// Elsewhere lists the rendered ConfigMaps of other namespaces, as namespace/name. While one of them cannot be read, no
-	// other ConfigMap replaces it.
+	// Elsewhere lists the ConfigMaps in other namespaces that contain the pods' configuration or certificates, as
+	// namespace/name. While one of them cannot be read, no other ConfigMap replaces it.
 	Elsewhere []string `json:"elsewhere,omitempty"`
 	// TrustsPlatform reports whether Inputs contains the certificates of the platform, if there are any, in addition to
 	// those of the spec.
@@ -185,8 +187,8 @@ func (r Record) templateInputs() string {
 	return r.Inputs
 }
 
-// TemplateDigest returns the digest of a rendered pod template without the annotation with the digest of its inputs.
-// Two templates with the same digest run the same pods.
+// TemplateDigest returns the digest of a rendered pod template without the annotations that do not affect a running
+// pod. Two templates with the same digest run the same pods.
 func TemplateDigest(template *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
 	// The conversion to a map makes the digest independent of the field order in Kubernetes' types, which may change
 	// with their version.

@@ -11,8 +11,8 @@ type Autoscaled struct {
 	Count int32 `json:"count,omitempty"`
 }
 
-// keepReplicas keeps the number of replicas that an autoscaler left until the number in the spec changes. A user who
-// stops an autoscaler at five replicas does not request the API's default of one.
+// keepReplicas keeps the number of replicas that an autoscaler left. The number stays in force until the number in the
+// spec changes. A user who stops an autoscaler at five replicas does not request the API's default of one.
 func (o observed) keepReplicas() Rendered {
 	left, rendered := o.record.Autoscaled, o.rendered
 	wanted := rendered.Deployment.Spec.Replicas
