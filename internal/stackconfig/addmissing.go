@@ -9,9 +9,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// addMissing adds the APIs that the base needs to start and that the user did not disable. Not every shipped
-// configuration starts, and a user's provider may need an API that a small base does not have. addMissing warns about
-// each API that it adds.
+// addMissing adds the stores that the release requires, and the APIs that providers need and that the user did not
+// disable. Not every shipped configuration starts, and a user's provider may need an API that a small base does not
+// have. addMissing warns about stores and providers that it adds.
 func addMissing(d *draft.Draft) {
 	storage.AddRequired(d)
 	// An added API may require further APIs. A chain of requirements cannot be longer than the number of APIs.
@@ -29,8 +29,9 @@ func addMissing(d *draft.Draft) {
 	}
 }
 
-// addAPI adds an API. If the API starts without providers, its list of providers is empty. Otherwise, addAPI adds a
-// provider that needs no values. It returns false when the API has no such provider.
+// addAPI adds an API. An API with a routing table starts without providers, so addAPI adds at most an empty list of
+// providers. For any other API, addAPI adds a provider that needs no values. It returns false when the API has no such
+// provider.
 func addAPI(d *draft.Draft, m check.Missing) bool {
 	origin := draft.Origin{Note: "needed by " + m.Names()}
 	all := yamlnode.Get(d.Root, "providers")
@@ -71,8 +72,8 @@ func writeDefaults(d *draft.Draft, e *draft.Provider, origin draft.Origin) {
 	}
 }
 
-// selfContained returns the first inline type of an API that starts with only the default values of its required keys.
-// It returns nil when the API has no such type.
+// selfContained returns the first inline type of an API that starts with only the default values of its required keys
+// and is neither deprecated nor broken. It returns nil when the API has no such type.
 func selfContained(d *draft.Draft, api string) *provider.Type {
 	for _, name := range d.Release.ProviderTypes(api) {
 		kind, _ := d.Release.Provider(api, name)

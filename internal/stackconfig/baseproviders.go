@@ -76,7 +76,8 @@ func keepRequired(d *draft.Draft) map[*draft.Provider]bool {
 }
 
 // keepNeeded keeps a provider of the base for each API that a provider needs and that no kept provider serves.
-// keepNeeded does nothing for a type that the release does not have, because its needs are unknown.
+// keepNeeded does nothing for a provider that does not start. It also does nothing for a type that the release does not
+// have, because the APIs that such a type needs are unknown.
 func (k *keeper) keepNeeded(e *draft.Provider) {
 	if e.Kind == nil || !usable(k.Draft, e) {
 		return
@@ -103,8 +104,8 @@ func (k *keeper) keepNeeded(e *draft.Provider) {
 }
 
 // ofBase returns the provider of the base that serves an API that the spec's providers need: the provider that the base
-// names as its default, or else the first inline provider, or else the first provider. It returns nil when the base
-// has no provider of the API, or only providers that need a variable that is not set.
+// names as its default, or else the first inline provider, or else the first provider. It ignores providers that are
+// not usable, and returns nil when no other provider is left.
 func ofBase(d *draft.Draft, api string) *draft.Provider {
 	for _, reference := range d.Release.References {
 		if reference.API == api && reference.ProviderKey != "" {
@@ -130,7 +131,8 @@ func ofBase(d *draft.Draft, api string) *draft.Provider {
 	return first
 }
 
-// usable reports whether a provider exists and starts. A provider that needs a disabled API does not start.
+// usable reports whether a provider exists, is not disabled and starts. A provider that needs a disabled API does not
+// start.
 func usable(d *draft.Draft, e *draft.Provider) bool {
 	_, disables := missingRequirement(d, e)
 	return e.Enabled && !d.Disabled.Has(e.API, e.ID) && disables == nil && (e.Kind == nil || e.Kind.Broken == "")
@@ -182,7 +184,7 @@ func serves(d *draft.Draft, api string) bool {
 var sectionAPIs = map[string]string{"vector_stores": "vector_io", "safety": "safety"}
 
 // warnOfReference warns about a default of the base that was removed with its provider, if the server still serves the
-// API that reads the default. It does not warn if the settings set or remove the default.
+// API that reads the default. It does not warn if spec.settings or spec.removeSettings contains the default.
 func warnOfReference(d *draft.Draft, path, provider string) {
 	section, _, _ := strings.Cut(path, ".")
 	if api := sectionAPIs[section]; api == "" || len(d.Index.Of(api)) == 0 || d.Intent.Settings.Decides(strings.Split(path, ".")...) {

@@ -15,6 +15,7 @@ import (
 
 // ClearText returns a warning for each credential in clear text in the configuration of an image: values of keys that
 // the release marks as secret, and values of keys whose names identify a credential. No warning contains a value.
+// ClearText returns at most intent.MaxErrors warnings.
 func ClearText(base *baseconfig.Base, rel *release.Release) []Finding {
 	d := draft.New(base, &intent.Intent{MoreVariables: true}, rel, "")
 	draft.Resolve(d)

@@ -46,7 +46,8 @@ func disable(d *draft.Draft, dropped map[string][]string) {
 }
 
 // checkDisabled reports problems with an entry of spec.disabled. It distinguishes a misspelt name from an API of
-// another release.
+// another release. If the release has a setting for telemetry instead of an API, checkDisabled sets this setting to
+// false.
 func checkDisabled(d *draft.Draft, item *intent.Disabled) {
 	api := draft.APIName(item.API)
 	known, ok := d.Release.API(api)
@@ -182,7 +183,8 @@ func removeReferences(d *draft.Draft, removed map[string][]string) {
 	}
 }
 
-// lostResource reports whether a reference names a resource that was removed and that no other provider has.
+// lostResource reports whether a reference names a removed resource. A reference without a provider is still valid if
+// another provider has a resource with the same id.
 func lostResource(d *draft.Draft, reference release.Reference, id string, removed map[string][]string) bool {
 	if !slices.Contains(removed[reference.Resource], id) {
 		return false

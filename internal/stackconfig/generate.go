@@ -49,7 +49,7 @@ var steps = []step{
 	{"providers", func(r *run) { providers.Apply(r.draft) }},
 	// adds the providers that have their own images, which replace all other providers with the same ids
 	{"external", func(r *run) { r.external = external.Apply(r.draft, r.Packages) }},
-	// removes the base's other providers, if the spec requests this
+	// removes the base's providers that the spec's providers do not need, if the spec requests this
 	{"base-providers", func(r *run) { r.dropped = baseProviders(r.draft) }},
 	// disables the providers that need a disabled API
 	{"dependents", func(r *run) { dependents(r.draft) }},
@@ -61,7 +61,7 @@ var steps = []step{
 	{"tables", func(r *run) { storage.NameTables(r.draft, r.KVTable) }},
 	// removes disabled APIs and providers, with the references to them
 	{"disable", func(r *run) { disable(r.draft, r.dropped) }},
-	// adds the APIs that the base needs to start
+	// adds the stores and APIs that the server needs to start
 	{"add-missing", func(r *run) { addMissing(r.draft) }},
 	// sets the port, the host and the workers
 	{"server", func(r *run) { server(r.draft) }},
@@ -76,8 +76,8 @@ var steps = []step{
 }
 
 // Generate returns the configuration with which a server of the release Input.Release starts. It does not change its
-// input, and the same input always results in the same bytes. It continues after an error, so that the Report lists all
-// errors. With errors, the Result is nil. The Report is never nil.
+// input, and the same input always results in the same bytes. It continues after an error, so that the Report lists as
+// many errors as its limit allows. With errors, the Result is nil. The Report is never nil.
 func Generate(in Input) (*Result, *draft.Report) {
 	r := &run{Input: in, draft: draft.New(in.Base, in.Intent, in.Release, in.Directory)}
 	r.draft.Unknown = in.ReleaseUnknown

@@ -84,7 +84,8 @@ func (f *files) enabled(item *yaml.Node) bool {
 		slices.ContainsFunc(f.in.SecretEnv, func(v intent.Variable) bool { return v.Name == condition })
 }
 
-// sharesStore reports whether a node, or a node below it, is a store that is not a file.
+// sharesStore reports whether a node, or a node below it, is a store that is not a file, or a store whose type comes
+// from a variable.
 func (f *files) sharesStore(node *yaml.Node) bool {
 	if node == nil {
 		return false

@@ -17,9 +17,10 @@ import (
 )
 
 // OverrideExternal returns a user's complete configuration, in.Base, with the external providers of the spec. Each
-// external provider replaces the provider with the same id. Everything else is unchanged, except that comments are
-// removed. With errors, the Result is nil. Otherwise it contains only the configuration, the hash, the variables of the
-// external providers, and the external providers. The Report is never nil.
+// external provider replaces the provider with the same API and id, or is added after the other providers of its API.
+// Everything else is unchanged, except that comments are removed, and that aliases and merge keys are expanded. With
+// errors, the Result is nil. Otherwise it contains only the configuration, the hash, the variables of the external
+// providers, and the external providers. The Report is never nil.
 func OverrideExternal(in Input) (*Result, *draft.Report) {
 	d := draft.New(in.Base, in.Intent, in.Release, in.Directory)
 	draft.Resolve(d)
@@ -36,7 +37,7 @@ func OverrideExternal(in Input) (*Result, *draft.Report) {
 
 // OverrideCopy returns a user's complete configuration with two changes: the number of workers (above 1) and the files
 // of the certificate, which the server reads only from its configuration. Everything else is unchanged, except that
-// comments are removed.
+// comments are removed, and that aliases and merge keys are expanded.
 func OverrideCopy(data []byte, server intent.Server) ([]byte, error) {
 	root, err := baseconfig.Read(data)
 	if err != nil {
