@@ -39,8 +39,9 @@ func (e *UnsupportedVersionError) Error() string {
 		e.Version, strings.Join(supportedVersions, ", "))
 }
 
-// Parse reads a base configuration. It expands aliases and merge keys and drops comments. It keeps the order, unknown
-// keys and the spelling of scalars. Its errors contain the position of the problem. No input makes it panic.
+// Parse reads a base configuration. It expands aliases and merge keys, and removes null values that the server rejects.
+// It keeps the order, unknown keys and the spelling of scalars. Errors of YAML syntax and of the structure contain the
+// line of the problem. No input makes it panic.
 func Parse(data []byte) (*Base, error) {
 	digest := sha256.Sum256(data)
 	if base, ok := parsed.Get(digest); ok {
@@ -63,9 +64,9 @@ func (b *Base) Version() string { return b.version }
 // than generating a configuration from it.
 var parsed = lru.New(16)
 
-// maxKeptBase is the maximum size in bytes of a base that is cached. It is twice the size of the largest shipped base.
-// The nodes of a base need a hundred times the memory of its text, so a few large bases would exhaust the operator's
-// memory.
+// maxKeptBase is the maximum size in bytes of a base that is cached. It is several times the size of the largest
+// shipped base. The nodes of a base need a hundred times the memory of its text, so a few large bases would exhaust the
+// operator's memory.
 const maxKeptBase = 64 << 10
 
 // ParseUncached reads a base configuration as Parse does, but does not cache it. Use it for text that is read only
