@@ -13,7 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// backends checks that every reference names a backend, and that a store refers to a backend of its family.
+// backends checks each backend against its type, and checks that required stores exist. It also checks that every
+// reference names a backend, and that a store refers to a backend of its family.
 func (c *checker) backends() {
 	storage := yamlnode.Get(c.Root, "storage")
 	backends := yamlnode.Get(storage, "backends")

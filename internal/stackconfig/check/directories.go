@@ -13,10 +13,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// directories returns the directories of SQLite files that the server does not create. The pod creates them before the
-// server starts. A key-value backend creates its own directory. A relational backend does not, and it fails at startup
-// or at the first request if the directory is missing (server fact 46). This happens, for example, when the key-value
-// data moves away from the directory that the two backends shared.
+// directories returns the directories of SQLite files, except for the directories that the server creates. The pod
+// creates the returned directories before the server starts. A key-value backend creates its own directory. A
+// relational backend does not, and it fails at startup or at the first request if the directory is missing (server fact
+// 46). This happens, for example, when the key-value data moves away from the directory that the two backends shared.
 func (c *checker) directories() []string {
 	var needed []string
 	backends := c.allBackends()

@@ -15,7 +15,7 @@ import (
 )
 
 // probes reports settings with which the server rejects the probes of its pod, because probes have no token. It skips
-// stacks with the user's own probes, whose requests it does not know.
+// stacks with the user's own probes, because the requests of such probes are unknown.
 func (c *checker) probes() {
 	if c.Intent.OwnProbes {
 		return
@@ -72,8 +72,9 @@ func permits(rules []*yaml.Node, path string) (permitted, known bool) {
 const maxExpression = 256
 
 // matchesRoute reports whether the server would match a path with a pattern of a rule. known is false for a variable,
-// and for a regular expression that Go does not support. It is also false for an expression with a counted repetition,
-// because even a short expression of this kind can compile to a program of many megabytes.
+// and for a regular expression that Go does not support or that is longer than maxExpression. It is also false for an
+// expression with a brace, because even a short expression with a counted repetition can compile to a program of many
+// megabytes.
 func matchesRoute(pattern, path string) (matches, known bool) {
 	if envref.In(pattern) {
 		return false, false
@@ -138,7 +139,7 @@ func (c *checker) introspection() {
 	}
 }
 
-// warnAt reports a warning at a place of the configuration, and at the field that wrote it.
+// warnAt reports a warning at a place of the configuration and, if a field wrote the value there, at this field.
 func (c *checker) warnAt(path, message string) {
 	finding := draft.Finding{ConfigPath: path, Message: message}
 	if origin := c.OriginAt(path); origin.Path != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// problem reports a problem with the value at a path as an error or a warning, at the field that caused the problem.
+// problem reports a problem with the value at a path as an error or a warning, at the field that caused the problem. It
+// does not report a problem with which the server starts, if no field wrote the value.
 func (c *checker) problem(p *schema.Problem, path string) {
 	origin := c.OriginAt(path)
 	switch {

@@ -10,8 +10,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// providers checks each provider's config against its type. It skips a type that the release does not have, because
-// only the server in the image, which provides the type, can check it.
+// providers reports repeated ids and types that do not start, and checks each enabled provider's config against its
+// type. It skips a type without known facts, because only the server in the image, which provides the type, can check
+// it.
 func (c *checker) providers() {
 	c.scoring()
 	seen := make(map[[2]string]bool, len(c.Index.Providers))

@@ -60,8 +60,9 @@ func (c *checker) modelReference(reference release.Reference, setting *yaml.Node
 		model, provider, reference.Path)
 }
 
-// resourceReference reports a default shield that does not exist, because the server does not start with it. If no
-// shields are registered, the server does not check the default (server fact 59).
+// resourceReference reports a default shield that does not exist or whose API the server does not serve, because the
+// server does not start with such a default. If no shields are registered, the server does not check the default
+// (server fact 59).
 func (c *checker) resourceReference(reference release.Reference, setting *yaml.Node) {
 	id := draft.NamedID(setting, reference.ResourceKey)
 	known, ok := c.Release.Resource(reference.Resource)

@@ -15,8 +15,8 @@ import (
 )
 
 // registeredResources reports resources of unknown providers (server fact 17), and resources that their provider does
-// not register. The server does not start with either kind of entry. registeredResources skips resources whose
-// condition is not met.
+// not register. The server does not start with either kind of entry. registeredResources also reports repeated ids (see
+// publicIDs) and ignored lists (see warnDropped). registeredResources skips resources whose condition is not met.
 func (c *checker) registeredResources() {
 	for _, known := range c.Release.Resources() {
 		if known.Dropped {
@@ -46,7 +46,7 @@ func (c *checker) registeredResources() {
 }
 
 // warnDropped warns about a list of resources that the server reads and does not use. Such a list comes from the base,
-// because the user's resources of that kind are rejected.
+// because package resources rejects the user's resources of that kind.
 func (c *checker) warnDropped(known release.Resource) {
 	if yamlnode.Len(c.ResourcesOf(known)) > 0 {
 		c.Warn(draft.Finding{ConfigPath: draft.JoinPath(known.Section, known.Kind), Message: fmt.Sprintf(
@@ -56,7 +56,7 @@ func (c *checker) warnDropped(known release.Resource) {
 
 // refusal returns the reason why the provider of a resource does not register it, and the key with the wrong value.
 // With such a resource, the server does not start (server fact 60, server fact 72). The result is empty when the
-// provider accepts the resource, or when the name is known only in the pod.
+// provider accepts the resource, when no facts about its type are known, or when the name is known only in the pod.
 func refusal(known release.Resource, item *yaml.Node, kind *provider.Type) (key, problem string) {
 	if kind == nil {
 		return "", ""

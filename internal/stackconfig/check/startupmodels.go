@@ -8,9 +8,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// startupModels reports models that cannot be verified at startup. Up to 0.5, the server queries the provider for each
-// registered model, and does not start when the provider does not have the model (server fact 58). A public service
-// does not list its models without a key. A server at the user's own endpoint might not require a key.
+// startupModels reports the user's models that the server cannot verify at startup. Up to 0.5, the server queries the
+// provider for each registered model, and does not start when the provider does not have the model (server fact 58). A
+// public service does not list its models without a key. A server at the user's own endpoint might not require a key.
 func (c *checker) startupModels() {
 	models, ok := c.Release.Resource("models")
 	if !ok || !c.Release.Runtime.ModelsAskedAtStart {
@@ -32,7 +32,8 @@ func (c *checker) startupModels() {
 	}
 }
 
-// hasKey reports whether a provider has a credential or needs no credential.
+// hasKey reports whether a provider has a credential or needs no credential. It also returns true if this is unknown,
+// because of envFrom or an unknown type.
 func (c *checker) hasKey(e *draft.Provider) bool {
 	if e.Kind == nil || !e.Enabled || !e.Kind.IsRemote() || e.Kind.CredentialKey == "" || c.Intent.MoreVariables {
 		return true

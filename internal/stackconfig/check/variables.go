@@ -62,7 +62,7 @@ func (c *checker) unsetNote(path string) string {
 }
 
 // variables reports variables without a default that nothing sets. The server does not start with such a variable in
-// any text, even in a provider that no variable enables.
+// any text, even in a provider that no variable enables. variables skips providers with the id draft.DisabledID.
 func (c *checker) variables() {
 	// Most configurations have no such variable. This check is faster than the walk with paths.
 	if !c.Intent.MoreVariables && c.anyUnset(c.Root) {
