@@ -35,8 +35,8 @@ func (d *Draft) OtherRelease(api string) string {
 	}
 }
 
-// RemovalNote returns a note with the release that removed an API, a provider type or a resource, and the replacement.
-// It returns an empty string when no release had it.
+// RemovalNote returns a note with the last release that had an API, a provider type, a resource or a section, and the
+// replacement. It returns an empty string when no earlier release had it, or when this release still has it.
 func (d *Draft) RemovalNote(kind, name string) string {
 	removal, ok := d.Release.Removal(kind, name)
 	if !ok {

@@ -110,8 +110,8 @@ func ItemOf(sequence *yaml.Node, i int) Place { return Place{parent: sequence, i
 // EndOf returns the place after the last item.
 func EndOf(sequence *yaml.Node) Place { return Place{parent: sequence, item: len(sequence.Content)} }
 
-// Write writes a value into the configuration and records its origin. All values that are not from the base must be
-// written with Write.
+// Write writes a value into the configuration and records its origin. Steps write all values that are not from the base
+// with Write or WriteField.
 func (d *Draft) Write(at Place, value *yaml.Node, origin Origin) {
 	switch {
 	case at.parent.Kind == yaml.MappingNode:
@@ -162,7 +162,7 @@ func (d *Draft) SecretVariable(ref *intent.SecretRef) string {
 	return envref.To(ref.EnvVar)
 }
 
-// AddEnv adds a variable that the configuration reads. If several variables have the same name, the first one is used.
+// AddEnv adds a variable that the configuration reads. It ignores a variable with a name that it already added.
 func (d *Draft) AddEnv(variable EnvVar) {
 	if !d.set[variable.Name] {
 		d.set[variable.Name] = true

@@ -114,8 +114,9 @@ func NewFinder(d *Draft) Finder {
 	return Finder{top: d.Root, origins: d.report.origins, wide: make(map[*yaml.Node]*yamlnode.Fields)}
 }
 
-// OriginAt returns the origin of the value at a path of the configuration. A value that a field wrote unchanged
-// (settings, metadata) has the same structure as the field, so the rest of the path applies to the field.
+// OriginAt returns the origin of the value at a path of the configuration. If there is no such value, OriginAt returns
+// the origin of the nearest value that would contain it. A value that a field wrote unchanged (settings, metadata) has
+// the same structure as the field, so the rest of the path applies to the field.
 func (f *Finder) OriginAt(path string) Origin {
 	origin, node := FromBase, f.top
 	steps := SplitPath(path)
