@@ -38,9 +38,9 @@ type translator struct {
 }
 
 const (
-	// maxSchemas limits the number of schemas in a schema whose definitions are expanded.
+	// maxSchemas limits the number of schemas that one translation visits. A definition counts for each reference.
 	maxSchemas = 5000
-	// maxLevels limits the depth of such a schema.
+	// maxLevels limits the depth of the schemas that one translation visits.
 	maxLevels = 32
 	// maxPattern limits the length of a regular expression in bytes.
 	maxPattern = 256
@@ -114,8 +114,8 @@ func (t *translator) definition(name string) map[string]any {
 	return found
 }
 
-// union translates a choice of several types. At most one of them may be a class, a list or a mapping, because
-// otherwise the time of a check would grow exponentially with the depth of the value.
+// union translates a choice of several types. If several of them are classes, lists or mappings, the result accepts
+// every value, because otherwise the time of a check would grow exponentially with the depth of the value.
 func (t *translator) union(members []any, depth int) *schema.Expr {
 	var args []*schema.Expr
 	deep := 0
@@ -225,8 +225,8 @@ func (t *translator) object(s map[string]any, depth int) *schema.Expr {
 	return &schema.Expr{Kind: schema.KindClass, Class: class}
 }
 
-// extra returns the handling of keys that are not properties. The class rejects such keys only if additionalProperties
-// is false. Without additionalProperties, it ignores them.
+// extra returns the handling of keys that are not properties. With patternProperties, the class allows such keys.
+// Otherwise, it rejects them only if additionalProperties is false, and ignores them without additionalProperties.
 func extra(s map[string]any) schema.Extra {
 	switch allowed, given := s["additionalProperties"]; {
 	case s["patternProperties"] != nil:
@@ -240,7 +240,7 @@ func extra(s map[string]any) schema.Extra {
 	}
 }
 
-// keys translates the properties of an object, sorted by name.
+// keys translates the properties of an object, sorted by name, and then the required keys that are not properties.
 func (t *translator) keys(s map[string]any, depth int) []schema.Key {
 	properties, _ := s["properties"].(map[string]any)
 	required, _ := s["required"].([]any)
@@ -316,7 +316,8 @@ func length(value any) *int {
 	return nil
 }
 
-// pattern returns a regular expression if it has the same meaning in Go, otherwise an empty string.
+// pattern returns a regular expression if Go supports it and it is not longer than maxPattern. Otherwise, it returns an
+// empty string.
 func pattern(value any) string {
 	text, _ := value.(string)
 	if len(text) > maxPattern {
