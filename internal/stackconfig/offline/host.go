@@ -14,8 +14,8 @@ var insideDomains = []string{
 	"svc", "test",
 }
 
-// publicDomains lists the top-level domains of public names. With any other domain, a name of two labels is the name of
-// a Service and its namespace. No namespace has the name of one of these domains.
+// publicDomains lists common top-level domains of public names. isOutside treats a name of two labels with any other
+// domain as the name of a Service and its namespace. It assumes that no namespace has the name of one of these domains.
 var publicDomains = []string{"co", "com", "edu", "gov", "io", "net", "org"}
 
 // hostOf returns the host of an endpoint: of a URL, or of a host name with or without a port. It returns an empty

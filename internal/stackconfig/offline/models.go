@@ -68,8 +68,8 @@ func (c *checks) registeredNeed(known release.Resource, item *yaml.Node, at stri
 	return nil
 }
 
-// modelNeed returns a message with the source of a model outside the cluster and the remedy. It returns an empty string
-// if the model needs no such source.
+// modelNeed returns a message with the remedy for a model whose source is outside the cluster. It returns an empty
+// string for any other model.
 func (c *checks) modelNeed(api, provider, model string) string {
 	e := c.Index.Find(api, provider)
 	if e == nil || !e.Enabled || model == "" || strings.HasPrefix(model, "/") {
@@ -84,8 +84,9 @@ func (c *checks) modelNeed(api, provider, model string) string {
 	return ""
 }
 
-// askedNeed returns a message for a model for which the server queries the provider at startup. Up to 0.5, the server
-// queries the provider for each registered model, and does not start without a response.
+// askedNeed returns a message for a model for which the server queries a provider outside the cluster at startup, and
+// an empty string for any other model. Up to 0.5, the server queries the provider for each registered model, and does
+// not start without a response.
 func (c *checks) askedNeed(api, provider string) string {
 	e := c.Index.Find(api, provider)
 	if !c.Release.Runtime.ModelsAskedAtStart || e == nil || !e.Enabled || e.Kind == nil || !e.Kind.IsRemote() {

@@ -27,7 +27,8 @@ type checks struct {
 func checksOf(d *draft.Draft) *checks { return &checks{d, draft.NewFinder(d)} }
 
 // Check reports the parts of a generated configuration that need the internet, for a stack in an offline cluster. A
-// part that prevents the server from starting is an error. A part that fails only when it is used is a warning.
+// part that prevents the server from starting is an error, unless no field wrote the part and the release is unknown. A
+// part that fails only when it is used is a warning.
 func Check(d *draft.Draft) {
 	if !d.Intent.Offline {
 		return
@@ -50,7 +51,7 @@ func Check(d *draft.Draft) {
 }
 
 // Findings returns the parts that need the internet in a configuration that is not generated: the user's own, or the
-// image's. All findings are warnings for a field, because only the server can reject such a configuration.
+// image's. All findings are warnings at the field path, because only the server can reject such a configuration.
 func Findings(data []byte, path string, wishes *intent.Intent, rel *release.Release) []draft.Finding {
 	base, err := baseconfig.Parse(data)
 	if err != nil {
@@ -152,7 +153,8 @@ func baseNeeds(calls, loads []string) []need {
 	return found
 }
 
-// serviceOf returns the public service that a provider calls because no endpoint is set, or an empty string.
+// serviceOf returns the host of the public service that a provider calls because no other endpoint is set or because
+// the server ignores the endpoint. It returns an empty string when there is no such service.
 func (c *checks) serviceOf(e *draft.Provider) string {
 	if e.Kind == nil {
 		return ""
@@ -219,8 +221,8 @@ func (c *checks) downloadsFrom(e *draft.Provider) string {
 
 const hub = "huggingface.co"
 
-// hubVariables lists the variables that specify a cache or a mirror of the hub. Only variables that the user sets
-// count, because the operator always sets HF_HOME.
+// hubVariables lists the variables that specify a cache or a mirror of huggingface.co. Only variables that the user
+// sets count, because the operator always sets HF_HOME.
 var hubVariables = []string{names.EnvHubCache, names.EnvModelCache, names.EnvSentenceTransformers, names.EnvHubEndpoint}
 
 func (c *checks) hasHubFiles() bool { return c.Intent.Files.Hub || c.userSets(hubVariables...) }
@@ -267,7 +269,7 @@ func (c *checks) outsideURLs(node *yaml.Node, at string) []outsideURL {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			if node.Content[i].Value == "issuer" {
-				continue // the issuer is compared with tokens, and the server sends no requests to it
+				continue // the server compares the issuer with tokens, and sends no requests to it
 			}
 			found = append(found, c.outsideURLs(node.Content[i+1], draft.JoinPath(at, node.Content[i].Value))...)
 		}
@@ -291,7 +293,7 @@ func outsideHost(text string) string {
 	switch {
 	case !isURL || envref.In(text) || (scheme != "huggingface" && !isOutside(host)):
 		return ""
-	case scheme == "huggingface": // a dataset of the hub
+	case scheme == "huggingface": // a dataset of huggingface.co
 		return hub
 	default:
 		return host
