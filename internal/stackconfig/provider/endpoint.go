@@ -7,8 +7,8 @@ import (
 )
 
 // Endpoint returns the value of EndpointKey for an endpoint as the user wrote it. An http or https URL without a path
-// gets EndpointPath (server fact 10). A URL with any path, including `/`, is unchanged, and so is any other text,
-// including an environment reference.
+// gets EndpointPath (server fact 10). A URL with a path (even `/`), a query or a fragment is unchanged, and so is any
+// other text, including an environment reference.
 func (t *Type) Endpoint(endpoint string) string {
 	if t.EndpointPath == "" || envref.IsMeant(endpoint) {
 		return endpoint

@@ -30,7 +30,8 @@ type Type struct {
 	// EndpointKey is the key for the user's endpoint: `base_url`, `url`, `host`. Empty means that the type has no such key
 	// and that an endpoint in the spec is an error.
 	EndpointKey string
-	// EndpointPath is appended to an endpoint URL that has no path: `/v1`. Empty means that the URL is used unchanged.
+	// EndpointPath is the path that the method Endpoint appends to a URL without a path: `/v1`. Empty means that Endpoint
+	// does not change the URL.
 	EndpointPath string
 	// EndpointIgnored reports whether the server ignores EndpointKey and calls the public service (server fact 11).
 	EndpointIgnored bool
@@ -116,7 +117,7 @@ func (t *Type) Short() string {
 func (t *Type) IsRemote() bool { return strings.HasPrefix(t.Type, Remote) }
 
 // NeedsCredential reports whether the type calls a service that requires a credential when the user sets no endpoint:
-// the type has no key for an endpoint, or its default is a public service.
+// the type has no key for an endpoint, or the default of this key is the URL of a public service.
 func (t *Type) NeedsCredential() bool {
 	if !t.IsRemote() || t.CredentialKey == "" || t.CredentialOptional {
 		return false
