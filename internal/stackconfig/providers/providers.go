@@ -32,7 +32,8 @@ func Apply(d *draft.Draft) {
 	}
 }
 
-// HasAPI reports whether providers of an API can be configured in this release. path is the field with the provider.
+// HasAPI reports whether providers of an API can be configured in this release. If they cannot, HasAPI reports an error
+// at path, which is the field with the provider.
 func HasAPI(d *draft.Draft, name string, path *field.Path) bool {
 	api, known := d.Release.API(name)
 	if known && api.Providable {
@@ -43,7 +44,8 @@ func HasAPI(d *draft.Draft, name string, path *field.Path) bool {
 }
 
 // providerType returns the type that the user's text identifies. The text is a full type or a short name. For a short
-// name, providerType adds the prefix with which the type exists in this release (FR-030).
+// name, providerType adds the prefix with which the type exists in this release (FR-030). For an unknown type, and for
+// a type that does not start, it reports an error and returns false.
 func providerType(d *draft.Draft, p *intent.Provider) (*provider.Type, bool) {
 	kind, ok := d.Release.ResolveType(p.API, p.Type)
 	if ok && kind.Broken != "" {
@@ -62,8 +64,8 @@ func providerType(d *draft.Draft, p *intent.Provider) (*provider.Type, bool) {
 	return nil, false
 }
 
-// MeantType returns the remedy for a type that the release does not have: its replacement, the releases that have it,
-// or the type with the most similar name.
+// MeantType returns the remedy for a type that the release does not have: its replacement, the releases or the API that
+// have it, the type with the most similar name, or the known types.
 func MeantType(d *draft.Draft, p *intent.Provider) string {
 	for _, prefix := range []string{"", provider.Remote, provider.Inline} {
 		if gone := d.RemovalNote("provider", p.API+"/"+prefix+p.Type); gone != "" {
@@ -115,7 +117,7 @@ func overlay(d *draft.Draft, p *intent.Provider, kind *provider.Type) {
 }
 
 // providerConfig returns the config of a user's provider: endpoint, credential, secrets and settings under the keys of
-// its type, then the values that the type needs and the user cannot supply.
+// its type, then the connection of the base's provider and the values that the type needs and the user did not set.
 func providerConfig(d *draft.Draft, e *draft.Provider, replaced *draft.Provider) *yaml.Node {
 	c := configWriter{
 		Draft: d, entry: e, kind: e.Kind, config: yamlnode.FieldsOf(yamlnode.Map()),
