@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/address"
 )
 
-// maxBody bounds, in bytes, the body of every response. The largest response that is read is a layer.
+// maxBody bounds, in bytes, the body of every response. The largest responses are layers.
 const maxBody = maxLayer + 1<<20
 
 // maxHeader bounds, in bytes, the header of a response.
