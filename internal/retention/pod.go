@@ -13,7 +13,8 @@ import (
 
 // Pod is the part of a pod that determines where its server stores data.
 type Pod struct {
-	// Env holds the variables of the server's container. A value from a Secret is represented by the reference to it.
+	// Env holds the variables of the server's container. For a value from a Secret, Env holds a reference to the Secret
+	// (see Reference). For a value whose source cannot be determined, it holds Hidden.
 	Env map[string]string
 	// Volumes lists the volumes of the server's container, sorted by path.
 	Volumes []Volume
