@@ -82,7 +82,7 @@ type Record struct {
 // operator was installed, or after a user went back to the earlier operator and then installed this one again.
 const ByPredecessor = "by-predecessor"
 
-// Distribution describes how a stack's image was chosen.
+// Distribution describes how the operator chose a stack's image.
 type Distribution struct {
 	// Name and Version are those of the spec.
 	Name    string `json:"name,omitempty"`
@@ -92,14 +92,14 @@ type Distribution struct {
 	// Image is the chosen image, as the spec, the catalogue or the override contains it. If the operator read the image,
 	// the running image also has a digest.
 	Image string `json:"image,omitempty"`
-	// Digest is the digest of the image when its labels were read for the base. Empty means that the base has another
-	// source.
+	// Digest is the digest of the image at the time when the operator read its labels for the base. Empty means that the
+	// base has another source.
 	Digest string `json:"digest,omitempty"`
 	// Release is the server release.
 	Release string `json:"release,omitempty"`
-	// Label is the release in a label of the image. Empty means that the release was found in another way.
+	// Label is the release in a label of the image. Empty means that the operator found the release in another way.
 	Label string `json:"label,omitempty"`
-	// Entrypoint is the entrypoint of the image at Digest, as a JSON list. Empty means that it was not read.
+	// Entrypoint is the entrypoint of the image at Digest, as a JSON list. Empty means that the operator did not read it.
 	Entrypoint string `json:"entrypoint,omitempty"`
 }
 
@@ -110,7 +110,8 @@ type External struct {
 	ID string `json:"id"`
 	// Image identifies the image, see ExternalImage.
 	Image string `json:"image"`
-	// Digest is the digest of the image when it was read. Empty means that it was not read.
+	// Digest is the digest of the image at the time when the operator read it. Empty means that the operator did not read
+	// the image.
 	Digest string `json:"digest,omitempty"`
 	// API, Type and Module are those of the image's label. Empty means that the image has no usable label.
 	API    string `json:"api,omitempty"`
@@ -216,7 +217,7 @@ func podFields(template any) (map[string]any, error) {
 	return fields, err
 }
 
-// NewRendered adds the digest of its template to the record of a rendered Deployment, and writes the record into the
+// NewRendered adds the digest of the template of a rendered Deployment to the record, and writes the record into the
 // Deployment's annotations.
 func NewRendered(deployment *appsv1ac.DeploymentApplyConfiguration, r Record) (Rendered, error) {
 	digest, err := TemplateDigest(deployment.Spec.Template)
