@@ -34,7 +34,7 @@ func (c *checker) problem(p *schema.Problem, path string) {
 }
 
 // warnIgnoredSection warns about the sections of a base that this release ignores and another release reads, because
-// such a section has an effect in the other release (server fact 65). Keys that no release has are not reported.
+// such a section has an effect in the other release (server fact 65). It does not report keys that no release has.
 func (c *checker) warnIgnoredSection(p *schema.Problem) {
 	if p.Kind != schema.UnknownKey || c.OriginAt(p.Path).Path != nil || yamlnode.Len(c.NodeAt(p.Path)) == 0 {
 		return

@@ -132,7 +132,8 @@ func (c *checker) dependencies() {
 	}
 }
 
-// pathOf returns the path of a provider in the configuration.
+// pathOf returns the path of a provider in the configuration. If the configuration does not have the provider, pathOf
+// returns the path of its API.
 func (c *checker) pathOf(e *draft.Provider) string {
 	for i, item := range yamlnode.Items(yamlnode.At(c.Root, "providers", e.API)) {
 		if item == e.Node {

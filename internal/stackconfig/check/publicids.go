@@ -37,8 +37,8 @@ func (c *checker) publicIDs(known release.Resource) {
 	}
 }
 
-// publicID returns the id that clients use for an entry. It returns false when the kind of resource has no separate id
-// for clients, when the server does not register the entry, or when the id is unknown before the server starts.
+// publicID returns the id that clients use for an entry. It returns false when the kind of resource has no PublicID,
+// when the server does not register the entry, or when the id is unknown before the server starts.
 func (c *checker) publicID(known release.Resource, item *yaml.Node) (string, bool) {
 	id, _ := envref.Static(yamlnode.Text(item, known.IDKey))
 	provider, _ := envref.Static(yamlnode.Text(item, "provider_id"))
