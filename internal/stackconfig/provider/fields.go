@@ -91,8 +91,8 @@ func decodeList(dec *json.Decoder, depth int) (any, error) {
 	return list, err
 }
 
-// Node returns a value as a YAML node. Fields keep their order. Strings are quoted where the server's reader, which
-// follows YAML 1.1, would read them as another type. Text with several lines becomes a block.
+// Node returns a value as a YAML node. Fields keep their order. Node quotes strings that the server's reader, which
+// follows YAML 1.1, would read as another type. Text with several lines becomes a block.
 func Node(value any) *yaml.Node {
 	switch v := value.(type) {
 	case Fields:
