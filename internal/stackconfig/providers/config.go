@@ -98,7 +98,7 @@ func isURL(expr *schema.Expr) bool {
 		(expr.Kind == schema.KindUnion && slices.ContainsFunc(expr.Args, isURL)))
 }
 
-// hostAndPort splits an endpoint for a type with separate keys for host and port.
+// hostAndPort writes the host and the port of an endpoint to the separate keys of a type.
 func (c *configWriter) hostAndPort(endpoint string, path *field.Path) {
 	host, port, found := strings.Cut(endpoint, ":")
 	number, err := strconv.ParseUint(port, 10, 16)
