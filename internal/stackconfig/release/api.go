@@ -21,7 +21,7 @@ type API struct {
 type Removal struct {
 	// Kind is `api`, `provider`, `resource`, `section` or `tool`.
 	Kind string `json:"kind"`
-	// Name is the name of the part: an API, `api/type` of a provider, a kind of resource, or a top-level key.
+	// Name is the name of the part: an API, `api/type` of a provider, a kind of resource, a top-level key, or a tool.
 	Name string `json:"name"`
 	// Last is the last line that had the part.
 	Last string `json:"last"`

@@ -194,7 +194,8 @@ func (b *builder) distributions() map[string]*Distribution {
 	return out
 }
 
-// references returns those settings of the shared list that exist in the line's configuration.
+// references returns the references of the document, without references to settings that do not exist in the line's
+// configuration.
 func (b *builder) references(top *schema.Class) []Reference {
 	return slices.DeleteFunc(slices.Clone(b.doc.References), func(ref Reference) bool {
 		return top == nil || !top.HasPath(ref.Path)

@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// document is the decoded content of a data file. The method build creates a Release from it.
+// document is the decoded content of a data file. The function build creates a Release from it.
 type document struct {
 	Line          string                      `json:"line"`
 	Version       string                      `json:"version"`

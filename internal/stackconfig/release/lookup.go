@@ -13,16 +13,16 @@ type Match struct {
 	Release *Release
 	// Asked is the requested version, without a leading `v`.
 	Asked string
-	// Exact reports whether the data is for the requested version: a line was requested, or a version in
-	// Release.Covers. Otherwise the data is for the nearest patch of the same line, and the user must be warned.
+	// Exact reports whether the data is for the requested version: a line was requested, or a version in Release.Covers.
+	// Otherwise, the data is for another version of the same line, and the caller must warn the user.
 	Exact bool
 }
 
-// UnknownError reports that there is no data for a release.
+// UnknownError reports that there is no data for a release, or that users may not request the release.
 type UnknownError struct {
 	// Asked is the requested release.
 	Asked string
-	// Lines are the lines with data, ascending.
+	// Lines are the available lines, ascending.
 	Lines []string
 }
 

@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// overlay is a hand-written file: <line>.overlay.yaml for one line, or shared.overlay.yaml, whose corrections name
-// their lines.
+// overlay is a hand-written file: <line>.overlay.yaml for one line, or a file for one of the names in the variable
+// several. The corrections in such a file name their lines.
 type overlay struct {
 	// Corrections are applied in order.
 	Corrections []correction `yaml:"corrections"`
@@ -116,7 +116,7 @@ func readOverlay(name string) (*overlay, error) {
 	return decodeOverlay(data)
 }
 
-// decodeOverlay reads an overlay strictly, and rejects a correction without a reason or a test.
+// decodeOverlay reads an overlay strictly, and rejects a correction without a name, fields, a reason or a test.
 func decodeOverlay(data []byte) (*overlay, error) {
 	var o overlay
 	dec := yaml.NewDecoder(bytes.NewReader(data))

@@ -29,7 +29,8 @@ type Published struct {
 	IDs []string `json:"ids"`
 }
 
-// Default returns the default of a backend's key, such as `table_name`, or an empty string if the key has no default.
+// Default returns the default of a backend's key, such as `table_name`, or an empty string if the key has no default
+// that is a string.
 func (b *Backend) Default(key string) string {
 	known, ok := b.Class.Key(key)
 	if !ok {
