@@ -11,8 +11,9 @@ import (
 )
 
 // PathVariables returns the variables of a distribution's own configuration whose default is below the server's data
-// directory. Each is set to the same path below mountPath, so that all data is on the volume. PathVariables returns
-// nothing for a distribution that the release does not ship. For the configuration of such a distribution, use PathsIn.
+// directory. The value of each variable is the same path below mountPath, so that all data is on the volume.
+// PathVariables returns nothing for a distribution that the release does not ship. For the configuration of such a
+// distribution, use PathsIn.
 func PathVariables(rel *release.Release, distribution, mountPath string) []draft.EnvVar {
 	known, ok := rel.Distribution(distribution)
 	if !ok {
@@ -46,7 +47,7 @@ func pathReferences(config []byte) []pathReference {
 }
 
 // PathsIn returns the same kind of variables as PathVariables, for any configuration. It searches the text of the
-// configuration. If a variable has several defaults, the first one in the text is used.
+// configuration. If a variable has several defaults, PathsIn uses the first one in the text.
 func PathsIn(config []byte, mountPath string) []draft.EnvVar {
 	var variables []draft.EnvVar
 	for _, found := range pathReferences(config) {
