@@ -77,8 +77,8 @@ func (c *configWriter) takesURL() bool {
 	return c.kind.EndpointPath != "" || (ok && isURL(key.Type))
 }
 
-// checkEndpoint checks an endpoint against the form that the key accepts. It rejects a user or a password in the
-// endpoint, because the endpoint is written to a ConfigMap.
+// checkEndpoint checks an endpoint against the form that the key accepts. Because the operator writes the endpoint to a
+// ConfigMap, checkEndpoint rejects a user or a password, unless the endpoint refers to a variable.
 func (c *configWriter) checkEndpoint(endpoint string) error {
 	scheme, _, found := strings.Cut(endpoint, "://")
 	if c.takesURL() || scheme == "http" || scheme == "https" {
