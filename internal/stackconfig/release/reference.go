@@ -3,8 +3,8 @@ package release
 // Reference is a setting, outside the lists of resources, that names a provider or a resource. When the named object is
 // missing, the server does not start, or requests that use the object fail.
 type Reference struct {
-	// Path is the path of the setting: `vector_stores.default_embedding_model`. When the user disables the named object,
-	// package stackconfig removes the whole setting.
+	// Path is the path of the setting: `vector_stores.default_embedding_model`. When package stackconfig removes the named
+	// object, it also removes the whole setting.
 	Path string `json:"path"`
 	// API is the API of the named provider, or the API that serves the resource: `inference`.
 	API string `json:"api"`
