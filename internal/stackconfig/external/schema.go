@@ -38,7 +38,7 @@ type translator struct {
 }
 
 const (
-	// maxSchemas limits the number of schemas that one translation visits. A definition counts for each reference.
+	// maxSchemas limits the number of schemas that one translation visits.
 	maxSchemas = 5000
 	// maxLevels limits the depth of the schemas that one translation visits.
 	maxLevels = 32
