@@ -20,11 +20,13 @@ type Input struct {
 	Base *baseconfig.Base
 	// Release is the server release that will read the configuration.
 	Release *release.Release
-	// ReleaseUnknown reports whether the release of the server is unknown. Release is then the best guess, Generate writes
-	// only settings that are safe in every release, and problems of the base in Release are warnings.
+	// ReleaseUnknown reports whether the release of the server is unknown. Release is then the best guess, and Generate
+	// writes only settings that are safe in every release. It reports values of the base that Release does not accept as
+	// warnings.
 	ReleaseUnknown bool
 	// Directory is the directory of the SQLite files of the running pods, as written in the configuration. Empty means
-	// that no pods run or that the directory is unknown. It is used for a base that does not set the paths of the files.
+	// that no pods run or that the directory is unknown. Generate uses it for a base that does not set the paths of the
+	// files.
 	Directory string
 	// Packages are the metadata in the images of external providers, by provider id. A provider without an entry has
 	// the type externalprovider.UnknownType until its pod starts.
@@ -54,7 +56,8 @@ type Result struct {
 	// ProviderCount is the number of providers in the configuration, and ResourceCount the number of resources that it
 	// registers. Neither counts entries that exist only when a variable is set.
 	ProviderCount, ResourceCount int
-	// Models are the user's models with the names for clients, in written order. Nil means that the release is unknown.
+	// Models are the user's models with the names for clients, in written order. It is nil when the user has no models, or
+	// when the release is unknown.
 	Models []resources.PublicModel
 	// External are the external providers that the pods install, in installation order.
 	External []ExternalProvider

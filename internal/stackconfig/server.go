@@ -10,8 +10,8 @@ import (
 )
 
 // server sets how the server listens. Releases up to 1.0 read the port from a variable, which the Deployment sets
-// (server fact 26). server also writes the key, so that the file shows the actual port. Without a host, some releases
-// listen only on IPv6 (server fact 28).
+// (server fact 26). server also writes `server.port`, so that the file shows the actual port. It sets a missing host,
+// because some releases would otherwise listen only on IPv6 (server fact 28).
 func server(d *draft.Draft) {
 	s := d.Section(d.Root, "server", d.ReleaseDefault())
 	d.Write(draft.Under(s, "port"), yamlnode.Int(int64(d.Intent.Server.Port)), draft.From(d.Intent.Server.PortPath))
@@ -64,7 +64,8 @@ func ServesTLS(config []byte) bool {
 	return err == nil && servesTLS(root)
 }
 
-// nameDistribution sets the distribution's name, which the server requires to start (server fact 62).
+// nameDistribution sets the distribution's name if the base does not set it, because the server requires the name to
+// start (server fact 62).
 func nameDistribution(d *draft.Draft) {
 	if yamlnode.Text(d.Root, "distro_name") != "" || yamlnode.Text(d.Root, "image_name") != "" {
 		return
