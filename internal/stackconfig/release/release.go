@@ -82,7 +82,7 @@ type Runtime struct {
 	Host string `json:"host"`
 	// ServerPortIgnored reports whether `server.port` has no effect, so that PortVariable must be set.
 	ServerPortIgnored bool `json:"server_port_ignored"`
-	// PlainHTTPRefused reports whether the server does not start without TLS unless `server.insecure` is true.
+	// PlainHTTPRefused reports whether the server starts without TLS only if `server.insecure` is true.
 	PlainHTTPRefused bool `json:"plain_http_refused"`
 	// HealthNeedsToken reports whether the server, with authentication, requires a token for /v1/health too. In that case,
 	// every probe fails.
@@ -91,7 +91,7 @@ type Runtime struct {
 	// if tls_cafile is set.
 	IntrospectionUnverified bool `json:"introspection_unverified"`
 	// ModelsAskedAtStart reports whether the server queries the provider for each registered model, and does not start
-	// when the provider does not have the model (up to 0.5). A service lists no models without an API key.
+	// when the provider does not have the model (up to 0.5). Without an API key, a provider's service lists no models.
 	ModelsAskedAtStart bool `json:"models_asked_at_start"`
 	// RegistryReplaces reports whether a resource that is registered again with other properties replaces the first one
 	// (0.2). Later releases do not start with such a second registration.
@@ -122,8 +122,9 @@ func (r *Release) Provider(api, providerType string) (*provider.Type, bool) {
 	return t, ok
 }
 
-// ResolveType returns the provider type that a user's text identifies. It returns a full type unchanged. For a bare
-// name, it returns the remote type (FR-030), or else the inline type, because `remote::llama-guard` would not start.
+// ResolveType returns the provider type with a full or bare name. For a bare name, it returns the remote type (FR-030).
+// If the API has no such remote type, as for `llama-guard`, it returns the inline type. It returns false when the
+// release has neither.
 func (r *Release) ResolveType(api, name string) (*provider.Type, bool) {
 	if strings.Contains(name, "::") {
 		return r.Provider(api, name)
@@ -134,8 +135,8 @@ func (r *Release) ResolveType(api, name string) (*provider.Type, bool) {
 	return r.Provider(api, provider.Inline+name)
 }
 
-// NearestType returns the type of an API whose name is most similar to a misspelt name, or an empty string. A type
-// without a prefix is compared with the types' names without their prefix.
+// NearestType returns the type, among those of an API, that is most similar to a misspelt type, or an empty string. It
+// compares a name without a prefix with the types' names without their prefixes.
 func (r *Release) NearestType(api, name string) string {
 	return nearestType(r.ProviderTypes(api), name)
 }

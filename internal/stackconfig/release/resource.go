@@ -34,8 +34,8 @@ type Resource struct {
 	// PublicID is the form of the id that clients use, with the entry's keys in braces:
 	// `{provider_id}/{provider_model_id}`. A missing ProviderIDKey has the value of the IDKey.
 	PublicID string
-	// PublicAlias is the form of the public id for an entry whose ProviderIDKey differs from its IDKey. It is the same as
-	// PublicID in all lines except 0.2, where the id of such an entry is unchanged.
+	// PublicAlias is the form of the public id for an entry whose ProviderIDKey differs from its IDKey. It differs from
+	// PublicID only for models in 0.2, where clients use the `model_id` of such an entry.
 	PublicAlias string
 	// AnyProvider is the value of `provider_id` that selects any available provider (`all`). Empty means no such value.
 	AnyProvider string
@@ -87,7 +87,7 @@ func (r *Resource) DropsID() bool {
 
 // Tools describes how tools are declared in a release.
 type Tools struct {
-	// BuiltIn are the short names that users may write, sorted.
+	// BuiltIn are the tools for which users may write a short name, sorted by that name.
 	BuiltIn []BuiltInTool
 	// MCP is the kind of resource that declares an MCP server: `connectors`, up to 0.6 `tool_groups`.
 	MCP string
@@ -103,7 +103,7 @@ type BuiltInTool struct {
 	Name string `json:"name"`
 	// Group is the tool group's id on the server: `builtin::websearch`.
 	Group string `json:"group"`
-	// Automatic reports whether the server registers the group itself, so that nothing is written into the config.
+	// Automatic reports whether the server registers the group itself, so that the config needs no entry for the group.
 	Automatic bool `json:"automatic"`
 	// Providers are the tool_runtime provider types that can serve the tool group. One of them must be configured.
 	Providers []string `json:"providers"`

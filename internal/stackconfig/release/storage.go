@@ -70,14 +70,14 @@ type Store struct {
 	Class *schema.Class
 	// Default is the reference for a config, with KVDefault or SQLDefault as the name of the backend. Nil means that the
 	// store is optional and that the defaults do not include it. When Storage.Inline is true, Default is a whole backend.
-	// Its strings may contain the placeholder {distribution}, which For fills.
+	// Its strings may contain the placeholder {distribution}, which the method For replaces.
 	Default provider.Fields
 	// Required reports whether the server does not start without the store when `storage` is set.
 	Required bool
-	// RequiredWith are settings with which the store is required if RequiredBy has a provider:
-	// `server.auth.access_policy`, `server.tenancy.mode=multi`.
+	// RequiredWith are settings. If any of them is set and RequiredBy has an enabled provider, the server requires the
+	// store: `server.auth.access_policy`, `server.tenancy.mode=multi`.
 	RequiredWith []string
-	// RequiredBy is the API whose providers need the store with these settings: `vector_io`.
+	// RequiredBy is the API whose providers need the store with the settings in RequiredWith: `vector_io`.
 	RequiredBy string
 	// ListOf is the API whose resources the server looks up in the store at each request: `vector_io` (server fact 52).
 	// Without the store, a pod finds only the resources that it created itself and those that existed when it started.
@@ -93,7 +93,7 @@ func (s *Store) For(distribution string) provider.Fields {
 	return fields
 }
 
-// Backend returns a kind of backend by its `type`.
+// Backend returns a kind of backend by its Type.
 func (s *Storage) Backend(backendType string) (Backend, bool) {
 	return first(s.Backends, func(b Backend) bool { return b.Type == backendType })
 }
