@@ -44,7 +44,8 @@ func (r *registrar) model(m *intent.Model) {
 	r.public(m, res)
 }
 
-// public records the name that clients use for a model. It warns if clients cannot use the name in the spec.
+// public records the name that clients use for a model, unless the release is unknown. It warns if that name does not
+// contain the name in the spec.
 func (r *registrar) public(m *intent.Model, res *resource) {
 	if r.Unknown {
 		return
@@ -86,8 +87,8 @@ func (r *registrar) metadata(m *intent.Model) *yaml.Node {
 	return metadata
 }
 
-// embedding reports an embedding model without a dimension. The server does not start with such a model (server fact
-// 19).
+// embedding reports an embedding model whose dimension is missing or is not a whole number greater than 0. Without a
+// dimension, the server does not start (server fact 19).
 func (r *registrar) embedding(m *intent.Model) {
 	if m.ModelType != "embedding" {
 		return

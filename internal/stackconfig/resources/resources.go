@@ -23,8 +23,8 @@ const (
 )
 
 // Register registers the user's models, tools and shields in addition to those of the base. An entry replaces the entry
-// of the base with the same kind and id. Each entry names its provider, because the server silently skips an entry
-// without one (server fact 16).
+// of the base with the same kind and id. Each entry except a connector names its provider, because the server silently
+// skips such an entry without a provider (server fact 16).
 //
 // Register returns the user's models with the names for clients. registers reports whether the server stores some of
 // the resources in its registry.
@@ -66,7 +66,8 @@ type resource struct {
 	id    string
 	path  *field.Path
 	entry *yaml.Node
-	// public identifies an entry among those of the user. Two entries may have the same id when their providers differ.
+	// public identifies an entry among the user's entries of the same kind. Two entries may have the same id when their
+	// providers differ.
 	public string
 }
 
@@ -87,8 +88,8 @@ func (r *registrar) newResource(kind, id string, path *field.Path) (*resource, b
 	return &resource{Resource: known, id: id, path: path, entry: entry, public: id}, true
 }
 
-// provider assigns a provider to a resource: the named provider, or else the first provider of the API (FR-040,
-// FR-041, FR-044). It returns false when there is no such provider, or when the user disabled it.
+// provider assigns a provider to a resource: the named provider, or else the first provider of the API (FR-040, FR-041,
+// FR-044). It returns false when there is no such provider, or when the user disabled the provider or its API.
 func (r *registrar) provider(res *resource, name string, path *field.Path) bool {
 	e, ok := r.choose(res.API, name, path)
 	if !ok {
@@ -107,8 +108,9 @@ func (r *registrar) provider(res *resource, name string, path *field.Path) bool 
 	return true
 }
 
-// warnOfChoice warns about a model without a named provider when the base has several providers, because the first
-// provider might not be the intended one. A provider that exists because the user set its variable is intended.
+// warnOfChoice warns about a model without a named provider when its provider is the first of several providers of the
+// base, because the user might intend another one. A provider that exists because the user set its variable is
+// intended.
 func (r *registrar) warnOfChoice(res *resource, e *draft.Provider) {
 	others := 0
 	for _, other := range r.Index.Of(res.API) {

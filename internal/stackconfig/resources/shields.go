@@ -45,7 +45,8 @@ func (r *registrar) shieldModel(s *intent.Shield) {
 	}
 }
 
-// modelNames returns the names of registered models, both those for clients and those for the server.
+// modelNames returns the names of registered models: the names of the user's models for clients and in the spec, and
+// the ids of all models in the configuration, with and without their providers.
 func (r *registrar) modelNames() []string {
 	var found []string
 	for _, model := range r.models {

@@ -43,8 +43,8 @@ func (r *registrar) tool(t *intent.Tool) {
 	}
 }
 
-// builtInTool declares websearch or rag. A release that registers the groups of these tools automatically needs only a
-// provider that serves the group (server fact 57).
+// builtInTool declares a built-in tool, such as websearch or rag. A release that registers the tool's group
+// automatically needs only a provider that serves the group (server fact 57).
 func (r *registrar) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 	e := r.toolProvider(t, builtIn.Name, builtIn.Providers)
 	if e == nil {
@@ -66,7 +66,7 @@ func (r *registrar) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 }
 
 // baseChoice returns the provider with which the base registers a built-in tool's group. It returns nil when the base
-// does not register the group, or when that provider cannot serve it.
+// does not register the group, or when that provider is disabled or cannot serve the group.
 func (r *registrar) baseChoice(builtIn release.BuiltInTool) *draft.Provider {
 	known, _ := r.Release.Resource(kindToolGroups)
 	for _, item := range yamlnode.Items(r.ResourcesOf(known)) {
@@ -148,7 +148,7 @@ func (r *registrar) mcpURL(entry *yaml.Node, t *intent.Tool) {
 	r.Write(draft.Under(entry, keys[len(keys)-1]), yamlnode.String(t.MCPEndpoint), origin)
 }
 
-// toolGroup registers a group with a provider, in releases whose configuration has tool groups.
+// toolGroup registers a group with a provider. It reports an error in a release whose configuration has no tool groups.
 func (r *registrar) toolGroup(t *intent.Tool, group, provider string) {
 	known, ok := r.Release.Resource(kindToolGroups)
 	if !ok || known.Dropped {
