@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// These expressions match the strings that the server's parser converts to a number or a boolean. The parser never
-// converts a number to a string.
+// These expressions match the strings that the server's parser converts to a number or a boolean, and the numbers that
+// it converts to a boolean (boolNumber). The parser never converts a number to a string.
 var (
 	intString   = regexp.MustCompile(`^\s*[-+]?[0-9]+(?:_[0-9]+)*(?:\.0*)?\s*$`)
 	floatString = regexp.MustCompile(`^(?i)\s*[-+]?(?:(?:[0-9]+(?:_[0-9]+)*\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|inf|infinity|nan)\s*$`)
@@ -74,8 +74,8 @@ func acceptsInt(kind valueKind, value string) bool {
 	}
 }
 
-// isHTTPURL reports whether a string has the scheme http or https and a host. The server's URL parser corrects many
-// mistakes, so isHTTPURL rejects only text that the parser certainly rejects.
+// isHTTPURL reports whether a string has the scheme http or https, a host, and no invalid port. The server's URL parser
+// corrects many mistakes, so isHTTPURL rejects only text that the parser certainly rejects.
 func isHTTPURL(value string) bool {
 	scheme, rest, ok := strings.Cut(strings.TrimSpace(value), ":")
 	if !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {

@@ -11,7 +11,8 @@ import (
 // keys in declared order, then the broken rules. A nil node and null count as an empty mapping.
 //
 // A string with an environment reference (`${env.NAME:=1}`) gets its type at startup, so it is accepted wherever any
-// scalar is accepted. Check does not follow aliases, because they are expanded when a base config is read.
+// scalar is accepted. Check does not follow aliases, because package baseconfig replaces the aliases of a base config
+// with their targets.
 func (c *Class) Check(node *yaml.Node) []Problem {
 	if node == nil || node.Kind == yaml.ScalarNode && scalarKind(node) == valueNull {
 		node = &yaml.Node{Kind: yaml.MappingNode}
@@ -48,12 +49,12 @@ func (c *Class) check(path string, node *yaml.Node) []Problem {
 	return append(problems, c.broken(path, node)...)
 }
 
-// maxNearest is the number of problems of one mapping that name the most similar key. The search for that key takes
-// longer than the rest of the check, and users do not read more problems.
+// maxNearest is the maximum number of problems of one mapping that name the most similar key. The search for that key
+// takes longer than the rest of the check, and users do not read more problems.
 const maxNearest = 100
 
-// unknown returns the problem with a key that the class does not have. nearest states whether the problem names the
-// most similar key.
+// unknown returns the problem with a key that the class does not have, or nil if the class keeps such keys. nearest
+// states whether the problem names the most similar key.
 func (c *Class) unknown(path, name string, nearest bool) []Problem {
 	if c.Extra == ExtraAllow {
 		return nil
@@ -151,9 +152,9 @@ func (e *Expr) checkDict(path string, node *yaml.Node) []Problem {
 	return problems
 }
 
-// checkUnion accepts a value that one member accepts. Otherwise, it reports the problems for the member that was most
-// likely intended. This is the only member that accepts a value of this shape. Among several classes, it is the class
-// with the matching tag, or else the class with the fewest problems.
+// checkUnion accepts a value that one member accepts. For any other list or mapping, it reports the problems for one
+// member: the class that the tag identifies, or else the member with the fewest problems among the members for such a
+// value. For any other scalar, it reports the wrong type.
 func (e *Expr) checkUnion(path string, node *yaml.Node) []Problem {
 	kind := kindOf(node)
 	if kind == valueReference && !e.takesScalar() {
@@ -195,7 +196,8 @@ func (e *Expr) takes(kind valueKind) bool {
 	}
 }
 
-// takesScalar reports whether the type accepts any scalar, including null.
+// takesScalar reports whether at least one member of a union accepts a scalar. A member that accepts only null counts
+// too.
 func (e *Expr) takesScalar() bool {
 	return slices.ContainsFunc(e.Args, func(member *Expr) bool { return member.takes(valueString) })
 }

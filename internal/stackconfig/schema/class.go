@@ -135,7 +135,7 @@ func (c *Class) Names() []string {
 	return names
 }
 
-// reindex updates the index of names for Key.
+// reindex updates the index of names for Key, and the candidates.
 func (c *Class) reindex() {
 	c.index = make(map[string]int, len(c.Keys))
 	c.candidates = suggest.Among(c.Names())

@@ -30,12 +30,13 @@ const (
 type Expr struct {
 	// Kind determines which of the other fields are used.
 	Kind Kind
-	// Args are the members of a union, the element of a list, or the key and the value of a dict.
+	// Args are the types of the members of a union, of the items of a list, of the positions of a tuple, or of the keys
+	// and the values of a dict.
 	Args []*Expr
 	// Values are the accepted values of a literal or enum, as written in the expression.
 	Values []string
-	// Class is the class of a KindClass expression. Nil means that the release data does not describe the class, and that
-	// every mapping is accepted.
+	// Class is the class of a KindClass expression. It is nil for every other kind. The name of a class that the release
+	// data does not describe is a KindAny expression.
 	Class *Class
 
 	text string
@@ -44,8 +45,8 @@ type Expr struct {
 // String returns the expression as it is written in the release data: `SecretStr | null`.
 func (e *Expr) String() string { return e.text }
 
-// Words describes a value of the type for users: a whole number; one of llm, embedding. It does not mention null,
-// because users should omit the key instead.
+// Words describes a value of the type for users: a whole number; one of llm, embedding. For a union, it does not
+// mention null, because users should omit the key instead.
 func (e *Expr) Words() string {
 	switch e.Kind {
 	case KindLiteral:

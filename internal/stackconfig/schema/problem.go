@@ -15,7 +15,8 @@ const (
 	WrongType ProblemKind = "WrongType"
 	// OutOfRange means that the value has the correct type, but breaks a limit. The server does not start.
 	OutOfRange ProblemKind = "OutOfRange"
-	// ConflictingKeys means that the key and the key in Want are mutually exclusive. The server does not start.
+	// ConflictingKeys means that the key and the key in Want are mutually exclusive, or that their lists have an item in
+	// common and must not. The server does not start.
 	ConflictingKeys ProblemKind = "ConflictingKeys"
 	// IncompleteKeys means that the key requires the other keys that Want names. The server does not start.
 	IncompleteKeys ProblemKind = "IncompleteKeys"
@@ -36,7 +37,7 @@ type Problem struct {
 	Path string
 	// Want describes the expected type or limit, or the other keys. It is empty for UnknownKey and DeprecatedKey.
 	Want string
-	// Got is the kind of the value ("a string"), never the value itself, which may be a secret.
+	// Got is the kind of the value ("a whole number"). It is never the value itself, which may be a secret.
 	Got string
 	// Nearest is the known key whose name is most similar to that of the unknown key, or empty.
 	Nearest string

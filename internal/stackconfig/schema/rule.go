@@ -31,8 +31,8 @@ const (
 )
 
 // Rule is a condition on several keys of a class. The server does not start when the rule is broken (server fact 14). A
-// key that is null or empty counts as absent. A rule does not apply when the environment determines whether a key has a
-// value (`${env.TOKEN:=}`).
+// key that is null or empty counts as absent. If the environment determines whether a key has a value
+// (`${env.TOKEN:=}`), the key counts neither as present nor as absent.
 type Rule struct {
 	Kind RuleKind `json:"kind"`
 	Keys []string `json:"keys"`
@@ -184,7 +184,7 @@ func (c *Class) valueOf(name string, node *yaml.Node) *yaml.Node {
 	return nil
 }
 
-// valuesOf returns the strings in a list or a mapping, in lower case.
+// valuesOf returns the strings among the items of a list or the values of a mapping, trimmed and in lower case.
 func valuesOf(node *yaml.Node) []string {
 	if node == nil {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// checkTagged checks a mapping against the class of a union that the tag of the mapping names. The tag is a key,
-// usually `type`, that is a literal in every class of the union. ok is false when the union has no tag, or when the tag
-// does not determine the class.
+// checkTagged checks a mapping against one class of a union. The tag of the mapping determines the class. The tag is a
+// key, usually `type`, that is a literal in every class of the union. ok is false when the node is not a mapping, when
+// the union has no tag, or when the value of the tag is not a fixed string.
 func (e *Expr) checkTagged(path string, node *yaml.Node) (problems []Problem, ok bool) {
 	name, classes := e.tag()
 	if name == "" || node.Kind != yaml.MappingNode {
@@ -44,7 +44,7 @@ func valueAt(node *yaml.Node, key string) *yaml.Node {
 }
 
 // tag returns the name of the key that distinguishes the classes of a union, and the classes. The name is empty when
-// another member also accepts mappings, or when there is only one class.
+// another member also accepts mappings, when there is only one class, or when no key is a literal in every class.
 func (e *Expr) tag() (name string, classes []*Class) {
 	for _, member := range e.Args {
 		switch {
