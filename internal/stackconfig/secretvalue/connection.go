@@ -69,8 +69,8 @@ func (c *connection) setQuery(text string) error {
 	return nil
 }
 
-// parseKeywords parses name=value pairs. A value may be in single quotes, in which a backslash escapes the next
-// character.
+// parseKeywords parses name=value pairs. A value may be in single quotes. A backslash escapes the next character, with
+// or without quotes.
 func (c *connection) parseKeywords(value string) error {
 	rest := strings.TrimSpace(value)
 	for rest != "" {
@@ -94,7 +94,7 @@ func (c *connection) parseKeywords(value string) error {
 	return nil
 }
 
-// keywordValue returns the first value of a text, and the rest of the text.
+// keywordValue returns the value at the beginning of a text, and the rest of the text.
 func keywordValue(text string) (value, rest string, err error) {
 	quoted := strings.HasPrefix(text, "'")
 	if quoted {

@@ -43,7 +43,8 @@ type Derived struct {
 
 // Derive returns a part of the value of a Secret. The value is a connection string:
 // postgresql://user:password@host:port/db or host=… user=…. For PartEncoded, it can be any value. The server's type
-// conversion leaves the result unchanged. Errors describe the problem and never contain any part of the value.
+// conversion leaves the result unchanged. Errors describe the problem. They contain no part of the value except sslmode
+// and the name of a parameter.
 func Derive(part Part, value string) (string, error) {
 	if part == PartEncoded {
 		return encoded(value, "the value")
@@ -110,7 +111,7 @@ const (
 	defaultSSLMode      = "prefer"
 )
 
-// complete sets the defaults of missing parts and checks all parts.
+// complete sets the defaults of missing parts, and checks the host, the user, the port and the sslmode.
 func (c *connection) complete() error {
 	if c.host == "" {
 		return errors.New("the connection string has no host; add the host")
