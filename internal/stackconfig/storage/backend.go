@@ -30,8 +30,8 @@ func (b *backendWriter) put(key string, value *yaml.Node, path *field.Path) {
 	b.Write(draft.Under(b.node, key), value, draft.From(path))
 }
 
-// redis writes a Redis backend. If the server's class has no key for a password, the URL-encoded password is written in
-// front of the host, because the server inserts the host and the port into a URL (server fact 43).
+// redis writes a Redis backend. If the server's class has no key for a password, redis writes the URL-encoded password
+// in front of the host, because the server inserts the host and the port into a URL (server fact 43).
 func (b *backendWriter) redis() {
 	path := b.store.Path.Child("endpoint")
 	host := b.store.Host
@@ -47,8 +47,8 @@ func (b *backendWriter) redis() {
 	b.put("port", yamlnode.Int(int64(b.store.Port)), b.store.Path.Child("endpoint"))
 }
 
-// postgres writes the parts of the connection string, which every release reads (FR-052). Releases that read the whole
-// string reject libpq's keyword form (server fact 44, server fact 45).
+// postgres writes the connection string in parts, because every release reads the parts (FR-052). Not every release
+// reads a whole string, and those that do reject libpq's keyword form (server fact 44, server fact 45).
 func (b *backendWriter) postgres() {
 	if b.store.ConnectionString == nil {
 		return

@@ -16,7 +16,7 @@ import (
 // InlineStore is a store in a release in which each store is a whole backend. The store is a key of the top level or of
 // a provider's config.
 type InlineStore struct {
-	// In is the mapping that contains the store under key.
+	// In is the mapping that contains the store under Key.
 	In  *yaml.Node
 	Key string
 	// name distinguishes the store from others on the same server: `agents_meta-reference_persistence_store`.
@@ -105,7 +105,7 @@ func backendsOf(d *draft.Draft, family string) []release.Backend {
 	return found
 }
 
-// takesFamily reports whether a type accepts every kind of backend of a family.
+// takesFamily reports whether a type accepts at least one kind of backend of a family.
 func takesFamily(d *draft.Draft, expr *schema.Expr, family string) bool {
 	switch {
 	case expr == nil:

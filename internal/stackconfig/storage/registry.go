@@ -62,8 +62,8 @@ func (s *storageWriter) registryNamespace() *Registry {
 	return registry
 }
 
-// siblingFile returns the path of a file with a name in the directory of another file. If the directory is part of a
-// reference, siblingFile uses the directory for the distribution's databases.
+// siblingFile returns the path of a file with a name in the directory of another file. If the path has no slash, or its
+// last slash is inside a reference, siblingFile uses the directory for the distribution's databases.
 func siblingFile(d *draft.Draft, path, name string) string {
 	slash := strings.LastIndexByte(path, '/')
 	if brace := strings.LastIndexByte(path, '}'); slash < 0 || slash < brace {
@@ -72,7 +72,7 @@ func siblingFile(d *draft.Draft, path, name string) string {
 	return path[:slash+1] + name
 }
 
-// digest returns the first part of a hash of the values of a tree, independent of their spelling.
+// digest returns the first part of a hash of the values of a tree, independent of their quotes and layout.
 func digest(node *yaml.Node) string {
 	h := sha256.New()
 	hashNode(h, node)

@@ -16,7 +16,7 @@ import (
 )
 
 // Place replaces the backend of each family for which the user configured one. The other backends of the base are
-// unchanged (FR-053). The backends are always named kv_default and sql_default, because the defaults of the server's
+// unchanged (FR-053). The user's backends are named kv_default and sql_default, because the defaults of the server's
 // stores refer to these names (server fact 47). With other names, the configuration would have to list every store.
 //
 // Place returns the location of the server's registry, which is nil when the registry needs no changes, and the values
@@ -80,7 +80,7 @@ func (s *storageWriter) replace(family string, store *intent.Store) {
 	s.Write(draft.Under(s.backends, defaultName(family)), node, draft.From(store.Path))
 }
 
-// kind returns the kind of backend that the user requests. Not every release has all kinds.
+// kind returns the kind of backend that the user requests. It reports an error if the release does not have that kind.
 func (s *storageWriter) kind(family string, store *intent.Store) (release.Backend, bool) {
 	kind, ok := s.Release.Storage.Backend(family + "_" + store.Type)
 	if !ok {

@@ -40,9 +40,8 @@ func Lacks(d *draft.Draft, store *release.Store) bool {
 	return yamlnode.IsNull(yamlnode.At(d.Root, strings.Split(store.Path, ".")...))
 }
 
-// AddNeeded adds a store that only some settings require, because the server does not start without it: access rules
-// require a store for the owners of vector stores (server fact 52). The operator adds the store itself, because no
-// field and no setting can.
+// AddNeeded adds a missing store that only some settings require, because the server does not start without the store:
+// access rules require a store for the owners of vector stores (server fact 52). No field of the spec adds this store.
 func AddNeeded(d *draft.Draft) {
 	for i := range d.Release.Storage.Stores {
 		store := &d.Release.Storage.Stores[i]
