@@ -43,7 +43,8 @@ func Seq(items ...*yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Tag: seqTag, Content: items}
 }
 
-// String returns a string, in quotes if a reader would read the plain text as another type.
+// String returns a string, in quotes if a reader would read the plain text as another type, or if a character needs an
+// escape.
 func String(text string) *yaml.Node {
 	node := scalar(strTag, text)
 	switch {
@@ -104,7 +105,8 @@ func fromScalar(value any) *yaml.Node {
 	}
 }
 
-// number returns a JSON number in a form that YAML 1.1 also reads as a number. YAML 1.1 supports only 1.5e+5, not 1e5.
+// number returns a JSON number in a form that YAML 1.1 also reads as a number: YAML 1.1 supports 1.5e+5 but not 1e5. It
+// returns a string for a fraction or a number with an exponent that is outside the range of float64.
 func number(text string) *yaml.Node {
 	if !strings.ContainsAny(text, ".eE") {
 		return scalar(intTag, text)
