@@ -56,7 +56,7 @@ type Backend struct {
 	EncodePassword bool
 }
 
-// Store is one store of the server: a reference to a backend.
+// Store is one store of the server: a reference to a backend or, when Storage.Inline is true, a whole backend.
 type Store struct {
 	// Name is the store's name: `metadata`.
 	Name string
