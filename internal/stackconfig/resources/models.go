@@ -58,7 +58,7 @@ func (r *registrar) public(m *intent.Model, res *resource) {
 	}
 }
 
-// providerPath returns the field at which errors about the provider of a resource are reported.
+// providerPath returns the field at which this package reports errors about the provider of a resource.
 func providerPath(path *field.Path, named string) *field.Path {
 	if named == "" {
 		return path
