@@ -50,8 +50,8 @@ type Key struct {
 	Default any
 	// DefaultVariables are the environment variables that set Default.
 	DefaultVariables []string
-	// Secret reports whether the value is a credential. The value is never shown, and users set it with a reference to a
-	// Secret.
+	// Secret reports whether the value is a credential. Messages never show the value, and users set it with a reference
+	// to a Secret.
 	Secret bool
 	// Deprecated reports whether the server accepts the key but advises against it.
 	Deprecated bool
@@ -89,7 +89,7 @@ func NewClass(name string, extra Extra, keys []Key) *Class {
 	return c
 }
 
-// SetKeys sets the keys of a class. Classes that refer to each other must all exist before it is called.
+// SetKeys sets the keys of a class. All classes to which the keys refer must exist before SetKeys is called.
 func (c *Class) SetKeys(keys []Key) {
 	c.Keys = keys
 	c.reindex()

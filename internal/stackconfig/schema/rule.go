@@ -31,7 +31,7 @@ const (
 )
 
 // Rule is a condition on several keys of a class. The server does not start when the rule is broken (server fact 14). A
-// key that is null or empty counts as absent. If the environment determines whether a key has a value
+// key whose value is null or an empty string counts as absent. If the environment determines whether a key has a value
 // (`${env.TOKEN:=}`), the key counts neither as present nor as absent.
 type Rule struct {
 	Kind RuleKind `json:"kind"`
