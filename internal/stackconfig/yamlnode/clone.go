@@ -9,7 +9,7 @@ func Clone(node *yaml.Node) *yaml.Node {
 	if node == nil || node.Kind == yaml.ScalarNode {
 		return node
 	}
-	// Two blocks are allocated for the whole tree instead of two for every node, because a configuration has hundreds of
+	// Clone allocates two blocks for the whole tree instead of two for every node, because a configuration has hundreds of
 	// collections, and each run copies all of them.
 	nodes, links := count(node)
 	c := cloner{nodes: make([]yaml.Node, 0, nodes), links: make([]*yaml.Node, 0, links)}

@@ -49,7 +49,8 @@ func isBlock(node *yaml.Node) bool {
 		len(node.Content) > 0 && node.Style&yaml.FlowStyle == 0
 }
 
-// mapping writes the pairs of a mapping, the first key at the end of the current line, and ends the last line.
+// mapping writes the pairs of a mapping. It writes the first key at the end of the current line, and ends the last
+// line.
 func (w *writer) mapping(node *yaml.Node, indent int) {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if i > 0 {
