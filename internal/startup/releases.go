@@ -47,7 +47,7 @@ type kind struct {
 	Form string `json:"form,omitempty"`
 	// Any is the provider_id for which the id is unchanged.
 	Any string `json:"any,omitempty"`
-	// PrefixOnce reports whether an id that starts with the provider's id is unchanged.
+	// PrefixOnce reports whether an id that starts with the provider's id and a slash is unchanged.
 	PrefixOnce bool `json:"prefix_once,omitempty"`
 	// Providerless reports whether the entries of the list have no provider_id. In other lists, the server skips an entry
 	// without a provider_id.
@@ -64,9 +64,9 @@ type published struct {
 	IDs    []string `json:"ids,omitempty"`
 }
 
-// releases returns the facts as JSON, with one line of text for each release line. A line of text contains only the
-// differences from the release line before it, and is left out if there are none. The programs merge the lines up to
-// the server's release line.
+// releases returns the facts as JSON, with one line of text for each release line that has a registry. A line of text
+// contains only the differences from the release line before it. releases omits a line of text without differences. The
+// programs merge the lines up to the server's release line.
 func releases() []byte {
 	var out bytes.Buffer
 	before := map[string]json.RawMessage{}
