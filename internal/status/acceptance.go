@@ -88,8 +88,9 @@ func NotAccepted(object *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %q does not expose the server (%s): %s", object.GetKind(), object.GetName(), refused.Reason, message)
 }
 
-// refusal returns the condition with which the first router or Gateway refuses a route. It returns nil if a router
-// admits the route, or if no router or Gateway refuses it.
+// refusal returns the condition Admitted of the first router that has set it, or else the condition of the first
+// Gateway that refuses the route. It returns nil if a router admits the route, or if that condition is missing or is
+// not False.
 func (a *acceptance) refusal(object *unstructured.Unstructured) *metav1.Condition {
 	var first *metav1.Condition
 	for _, router := range a.Ingress {

@@ -42,17 +42,17 @@ var exceptions = []struct{ class, remedy string }{
 	{"MemoryError", ""},
 }
 
-// exceptionLine matches the beginning of the last line of a traceback.
+// exceptionLine matches the beginning of a line that may name an exception, such as the last line of a traceback.
 var exceptionLine = regexp.MustCompile(`(?m)^(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?::|$)`)
 
-// These are the exit codes of a process that was ended by a signal.
+// These are the exit codes of a process that the signal SIGKILL or SIGTERM ended.
 const (
 	exitKilled     = 137
 	exitTerminated = 143
 )
 
-// crash returns the reason why a container ended. The container is restarted, so its logs are those of the previous
-// instance.
+// crash returns the reason why a container ended. The kubelet restarts the container, so the message refers to the logs
+// of the previous instance.
 func crash(pod, container string, ended *corev1.ContainerStateTerminated) string {
 	return crashed(container, ended, fmt.Sprintf("see kubectl logs %s -c %s --previous", pod, container))
 }
@@ -82,7 +82,8 @@ func crashed(container string, ended *corev1.ContainerStateTerminated, logs stri
 	}
 }
 
-// exceptionIn returns the most specific known exception in a termination message.
+// exceptionIn returns the most specific known exception in a termination message, and its remedy. Both are empty if
+// there is no such exception.
 func exceptionIn(message string) (class, remedy string) {
 	found := map[string]bool{}
 	for _, match := range exceptionLine.FindAllStringSubmatch(message, -1) {

@@ -115,8 +115,8 @@ func further(a, b state) state {
 	return a
 }
 
-// externalState describes how far one pod has installed a provider. ended is the number of its init containers that
-// have ended.
+// externalState describes how far one pod has installed a provider. ended is the number of the pod's init containers,
+// counted from the first one, that have ended.
 func externalState(
 	pod *corev1.Pod, ended int, provider *ExternalProvider, all []ExternalProvider, now time.Time,
 ) state {
@@ -124,7 +124,7 @@ func externalState(
 	turn := slices.IndexFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
 		return c.Name == own && isImage(c.Image, provider.Image)
 	})
-	if turn < 0 { // the pod has other providers
+	if turn < 0 { // the pod does not install the provider from this image
 		return state{phase: v1alpha2.ExternalProviderPending}
 	}
 	if isTrue(pod, corev1.PodReady) || isTrue(pod, corev1.ContainersReady) {
@@ -213,8 +213,9 @@ func movedTag(provider *ExternalProvider, pods []corev1.Pod) string {
 	return fmt.Sprintf("the pods run different images under the same name, %s and %s; to select one of these images, add its digest to the image reference", digests[0], digests[1])
 }
 
-// listedOtherwise returns a message if the API or the type that the running server reports for a provider differs from
-// the spec or the label of the image. It is empty if they match, or if the server does not report them.
+// listedOtherwise returns a message if the running server does not list a provider, or lists it with an API or a type
+// that differs from the spec or the label of the image. The message is empty if they match, or if the server lists no
+// providers.
 func listedOtherwise(provider *ExternalProvider, listed []v1alpha2.ProviderInfo) string {
 	if len(listed) == 0 {
 		return ""

@@ -72,7 +72,7 @@ func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) str
 }
 
 // failedCopy returns the reason why a container that copies the package of a provider failed. The reason includes logs,
-// a hint for finding the container's logs, unless the container reported a reason.
+// a hint for finding the container's logs, only if the cause is unknown.
 func failedCopy(provider *ExternalProvider, ended *corev1.ContainerStateTerminated, logs string) string {
 	switch {
 	case ended.Reason == "OOMKilled":

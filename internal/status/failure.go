@@ -12,10 +12,10 @@ const (
 	// OnObjectChange means that only a change to the object can resolve the failure. The operator makes no attempt before
 	// that change.
 	OnObjectChange Retry = iota
-	// OnReferenceChange means that a referenced Secret, ConfigMap or image has to change. The operator watches all of
-	// them.
+	// OnReferenceChange means that something outside the object has to change: a referenced Secret or ConfigMap, an image,
+	// or a preflight pod. The operator watches these objects and reads the images from their registries.
 	OnReferenceChange
-	// Later means another attempt after OwnershipRetry, because the object that has to change is not watched.
+	// Later means another attempt after OwnershipRetry, because the operator does not watch the object that has to change.
 	Later
 	// Invalid means another attempt after InvalidRetry. The API server rejected an object as invalid, and will reject it
 	// until the stack or a rule of the cluster changes.

@@ -8,9 +8,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// isMixed reports whether a Ready pod matches the selector but does not have the Deployment's template. A terminating
-// pod is Ready until its server has stopped. The Deployment no longer counts such a pod, so a rollout may be complete
-// while the pod still answers requests. A pod on a failed node is not Ready.
+// isMixed reports whether a Ready pod matches the selector but does not have the Deployment's template. It also returns
+// true if the newest ReplicaSet is not in the cache yet. A terminating pod is Ready until its server has stopped. The
+// Deployment no longer counts such a pod, so a rollout may be complete while the pod still answers requests. A pod on a
+// failed node is not Ready.
 func isMixed(in WorkloadInput) bool {
 	current := currentSet(in.Deployment, in.ReplicaSets)
 	if behind(current, revisionOf(in.Deployment)) {

@@ -12,7 +12,7 @@ import (
 )
 
 // gates lists the conditions that Ready summarizes, in the order of the steps. The first gate that is not True
-// determines its reason.
+// determines the reason of Ready.
 var gates = []string{
 	v1alpha2.ConditionValidationSucceeded,
 	v1alpha2.ConditionSecretsResolved,
@@ -65,8 +65,8 @@ type Summary struct {
 	Phase v1alpha2.Phase
 }
 
-// Summarize computes the conditions and the phase. A condition that this reconcile did not determine keeps its state if
-// it has the current generation, and is Unknown otherwise. lastTransitionTime changes only with the status.
+// Summarize computes the conditions and the phase. A gate that this reconcile did not determine keeps its state if it
+// has the current generation, and is otherwise Unknown. lastTransitionTime changes only with the status.
 func Summarize(in Input) Summary {
 	observed := slices.Clone(in.Observed)
 	if in.Failure != nil {
@@ -101,7 +101,9 @@ func (f *Failure) condition() metav1.Condition {
 	return newCondition(f.Condition, status, f.Reason, f.Message)
 }
 
-// carryOver returns the previous conditions that still apply.
+// carryOver returns the previous conditions that are not transient and have the current generation. It also returns
+// gates of an earlier generation that are not transient, and conditions that the reconcile observed again, because
+// Summarize updates them.
 func carryOver(previous, observed []metav1.Condition, generation int64) []metav1.Condition {
 	kept := make([]metav1.Condition, 0, len(previous)+len(observed))
 	for _, condition := range previous {
@@ -129,7 +131,8 @@ func set(conditions *[]metav1.Condition, condition metav1.Condition, in Input) {
 // maxMessage is the API's limit for the message of a condition, in characters. The API server rejects longer messages.
 const maxMessage = 32768
 
-// fillGates adds every gate that the reconcile did not reach, with the status Unknown.
+// fillGates sets every gate without a condition of the current generation to Unknown. It does not add a gate that is
+// optional and absent.
 func fillGates(conditions *[]metav1.Condition, in Input) {
 	awaited := "an earlier step"
 	if in.Failure != nil {
@@ -145,7 +148,8 @@ func fillGates(conditions *[]metav1.Condition, in Input) {
 }
 
 // Cause returns the condition that explains why a stack is not ready: the first gate that is not True, or Degraded
-// after a rollback. Ready has the same reason and refers to its message. Nil means that all gates are True.
+// after a rollback. Ready has the same reason and refers to its message. Nil means that all gates are True or optional
+// and absent, and that there was no rollback.
 func Cause(conditions []metav1.Condition) *metav1.Condition {
 	for _, gate := range gates {
 		if found := meta.FindStatusCondition(conditions, gate); found != nil && found.Status != metav1.ConditionTrue {
@@ -235,7 +239,7 @@ func servingPhase(serves bool) v1alpha2.Phase {
 	return v1alpha2.PhaseInitializing
 }
 
-// order is the order of the conditions in the status: the summary first, then the steps.
+// order is the order of the conditions in the status: the summary first, then the steps, then the other conditions.
 var order = slices.Concat(
 	[]string{v1alpha2.ConditionReady}, gates,
 	[]string{

@@ -154,7 +154,7 @@ func notCreatedMessage(container *corev1.ContainerStatus) string {
 		container.Name, waiting.Reason, takenOver(waiting.Message))
 }
 
-// slow returns a message about the first container that is not ready.
+// slow returns a message about the first container that is running or waiting and is not ready.
 func slow(pod *corev1.Pod) trouble {
 	for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		switch waiting := container.State.Waiting; {

@@ -57,7 +57,7 @@ type WorkloadInput struct {
 	// ReplicaSets and Pods match the selector of the Deployment.
 	ReplicaSets []appsv1.ReplicaSet
 	Pods        []corev1.Pod
-	// Claims lists the claims without a volume.
+	// Claims lists the claims without a volume for which the cluster reports a problem.
 	Claims []PendingClaim
 	// Earlier reports whether the Deployment was rendered from an earlier spec.
 	Earlier bool
@@ -203,9 +203,11 @@ func revisionOf(object metav1.Object) int64 {
 	return revision
 }
 
-// servingCurrent returns the number of available pods with the current configuration, which is in the status of the
-// ReplicaSet. The status of the Deployment counts the pods of all revisions, and until the Deployment controller has
-// processed a change, it describes the previous template.
+// servingCurrent returns the number of available pods with the current configuration. It reads the number from the
+// status of the ReplicaSet if the Deployment has pods of other revisions, because the status of the Deployment counts
+// all pods. It also does so until the Deployment controller has processed a change, because the status of the
+// Deployment then describes the previous template. Without the ReplicaSet, it computes the number from the status of
+// the Deployment.
 func servingCurrent(deployment *appsv1.Deployment, current *appsv1.ReplicaSet) int32 {
 	state := deployment.Status
 	if state.Replicas == state.UpdatedReplicas && (isSeen(deployment) || current == nil) {
