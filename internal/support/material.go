@@ -61,8 +61,9 @@ type File struct {
 	Data []byte
 }
 
-// Files returns the files of the archive without secrets, sorted by name. The file left-out.txt lists everything that
-// was omitted, including what exceeded the limits.
+// Files returns the files of the archive without secrets, sorted by name. The file left-out.txt lists the objects,
+// events and logs that were omitted, including those that exceeded the limits. It does not list logs of which only the
+// end is in the archive.
 func (m *Material) Files() ([]File, error) {
 	b := &builder{left: slices.Clone(m.LeftOut), files: map[string][]byte{}}
 	for _, object := range m.Objects {
@@ -197,7 +198,8 @@ func safe(name string) string {
 	return strings.NewReplacer("/", "_", "\\", "_", "..", "__").Replace(name)
 }
 
-// timeOf returns the time of an event as text. The alphabetical order of such texts is their chronological order.
+// timeOf returns the time of an event as text. The alphabetical order of such texts is their chronological order,
+// except within a second.
 func timeOf(event map[string]any) string {
 	for _, field := range []string{"lastTimestamp", "eventTime", "deprecatedLastTimestamp", "firstTimestamp"} {
 		if text, _ := event[field].(string); text != "" {
