@@ -15,7 +15,7 @@ import (
 )
 
 // scalar checks text, numbers and booleans. A problem contains the value where a number or a boolean is expected, but
-// not where text is expected, because it may be a secret.
+// not where text is expected, because the value of a text field may be a secret.
 func (c *checker) scalar(value any, typ reflect.Type, path string) (any, bool) {
 	number, isNumber := value.(json.Number)
 	switch typ.Kind() {
@@ -163,8 +163,8 @@ func outline(typ reflect.Type) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// oneLevelDeeper returns the fields that belong one level deeper, in the only field of their object: name and key of a
-// Secret reference belong below secretKeyRef. It returns an empty string for any other mistake.
+// oneLevelDeeper returns text that lists the fields that belong one level deeper, in the only field of their object:
+// name and key of a Secret reference belong below secretKeyRef. It returns an empty string for any other mistake.
 func oneLevelDeeper(fields map[string]any, typ reflect.Type) string {
 	if typ.NumField() != 1 || typ.Field(0).Type.Kind() != reflect.Struct || len(fields) == 0 {
 		return ""
