@@ -35,7 +35,7 @@ func name(c *checks) {
 	}
 }
 
-// distributionOne checks FR-002.
+// distributionOne checks that the spec sets either the name or the image of the distribution (FR-002).
 func distributionOne(c *checks) {
 	d, path := c.Spec.Distribution, spec("distribution")
 	switch {
@@ -61,7 +61,8 @@ func distributionImageUpdates(c *checks) {
 	}
 }
 
-// distributionBaseProviders checks that a spec that drops providers of the base configuration has its own providers.
+// distributionBaseProviders checks that a spec that drops providers of the base configuration has its own providers and
+// no overrideConfig.
 func distributionBaseProviders(c *checks) {
 	s, path := &c.Spec, spec("distribution", "baseProviders")
 	oneOf(c, path, s.Distribution.BaseProviders, v1alpha2.BaseProvidersAll, v1alpha2.BaseProvidersRequired)

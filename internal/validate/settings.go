@@ -11,7 +11,8 @@ const (
 	maxRemovedLength = 256
 )
 
-// removeSettingsPath checks the form of the paths. Package intent checks which paths are allowed.
+// removeSettingsPath checks the number and the form of the paths, and rejects duplicates. Package intent checks which
+// paths are allowed.
 func removeSettingsPath(c *checks) {
 	path, removed := spec("removeSettings"), c.Spec.RemoveSettings
 	c.atMost(path, len(removed), maxRemoved)

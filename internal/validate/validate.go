@@ -97,7 +97,7 @@ var rules = []rule{
 	{name: "modelFiles.directories", check: modelFilesDirectories},
 }
 
-// Spec returns all errors of an object, in the order of its fields, and warnings about valid values that are probably
+// Spec returns the errors of an object, in the order of its fields, and warnings about valid values that are probably
 // mistakes. It does not change the object, and never panics for any stored object. intent.Message of each error
 // contains the field path, the value and the remedy, and never the value of a secret. Spec returns the first
 // intent.MaxErrors errors and the number of the others.
