@@ -43,7 +43,7 @@ func loses(request admission.Request) error {
 	var before map[string]any
 	isObject := json.Unmarshal(request.OldObject.Raw, &before) == nil
 	if !isObject || before["apiVersion"] != v1alpha1.GroupVersion.String() {
-		return nil // there is no stored object, or v1alpha1 shows all of it
+		return nil // there is no stored object, or the request does not use v1alpha1
 	}
 	problem := convert.DataProblem(before)
 	if !errors.Is(problem, convert.ErrOmitted) {

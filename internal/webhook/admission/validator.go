@@ -46,9 +46,9 @@ func NewValidator(options Options) *Validator {
 	return &Validator{options: options, plans: make(chan struct{}, maxPlans)}
 }
 
-// Handle answers one request. It never denies an update that does not change the spec, or an update of an object that
-// is being deleted. It turns an error that the stored object already has into a warning. It denies an update through
-// v1alpha1 that would remove fields that v1alpha1 cannot hold.
+// Handle answers one request. It denies an object that it cannot decode. It allows any other update that does not
+// change the spec, or whose object is being deleted. It turns an error that the stored object already has into a
+// warning. It denies an update through v1alpha1 that would remove fields that v1alpha1 cannot hold.
 func (v *Validator) Handle(ctx context.Context, request admission.Request) admission.Response {
 	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update || request.SubResource != "" {
 		return admission.Allowed("")
