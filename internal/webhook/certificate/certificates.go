@@ -23,7 +23,7 @@ type Options struct {
 	// Namespace is the operator's namespace, which contains the Secret and the Service.
 	Namespace string
 	// Service is the name of the Service through which the API server reaches the webhooks. The serving certificate is for
-	// <Service>.<Namespace>.svc. The bundle is injected only into configurations that name this Service.
+	// <Service>.<Namespace>.svc. Certificates injects the CA bundle only into objects that name this Service.
 	Service string
 	// Recorder records an event when something fails, on the affected object or on the Secret. Nil means no events.
 	Recorder events.EventRecorder

@@ -102,7 +102,8 @@ func (i *injector) check() error {
 	return nil
 }
 
-// look injects the bundle into the object if it has another one, and returns the pause before the next call.
+// look injects the bundle into the object if the object has a different bundle, and returns the pause before the next
+// call.
 func (t *target) look(ctx context.Context) time.Duration {
 	current := t.source.current.Load()
 	if current == nil {
@@ -126,7 +127,7 @@ func (t *target) look(ctx context.Context) time.Duration {
 	return t.condition(ctx, found, "")
 }
 
-// update reads the object, and injects the bundle if the object has another one.
+// update reads the object, and injects the bundle if the object has a different bundle.
 func (t *target) update(ctx context.Context, bundle []byte) (found webhooks, is state, err error) {
 	found, err = t.get(ctx)
 	if apierrors.IsNotFound(err) {
@@ -185,7 +186,7 @@ const (
 	trusted
 )
 
-// inject writes the bundle into the object if it has another one.
+// inject writes the bundle into the object if the object has a different bundle.
 func (t *target) inject(ctx context.Context, found webhooks, bundle []byte) (state, error) {
 	if len(found.bundles) == 0 {
 		return unconcerned, nil
@@ -212,7 +213,7 @@ func (t *target) inject(ctx context.Context, found webhooks, bundle []byte) (sta
 	return trusted, nil
 }
 
-// mayWrite returns an error if the object must not be written.
+// mayWrite returns an error if the operator must not write the object.
 func (t *target) mayWrite(found webhooks) error {
 	for _, annotation := range injectors {
 		if found.Annotations[annotation] != "" {
@@ -227,5 +228,5 @@ func (t *target) mayWrite(found webhooks) error {
 	return nil
 }
 
-// patchOptions returns the options of every patch.
+// patchOptions returns the options of every patch that writes a bundle.
 func patchOptions() metav1.PatchOptions { return metav1.PatchOptions{FieldManager: names.FieldManager} }

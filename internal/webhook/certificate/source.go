@@ -90,7 +90,8 @@ func (s *source) look(ctx context.Context) time.Duration {
 	return next.Sub(now)
 }
 
-// renew publishes the content of the Secret after any renewal, and returns the time of the next renewal check.
+// renew renews the content of the Secret if necessary, publishes the content, and returns the time of the next renewal
+// check.
 func (s *source) renew(ctx context.Context, now time.Time) (time.Time, error) {
 	secret, err := s.secret(ctx)
 	if err != nil {
@@ -137,7 +138,8 @@ func (s *source) secret(ctx context.Context) (*corev1.Secret, error) {
 	return secret, nil
 }
 
-// isCurrent reports whether the Secret has this bundle. If it has another one, the source reads and publishes that one.
+// isCurrent reports whether the Secret has this bundle. If the Secret does not have it, isCurrent makes the source read
+// the Secret again.
 func (s *source) isCurrent(ctx context.Context, bundle []byte) (bool, error) {
 	secret, err := s.secrets.Get(ctx, names.WebhookCertificateSecret, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
