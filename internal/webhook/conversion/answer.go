@@ -69,7 +69,8 @@ func (a *answer) header(code int) {
 	a.to.WriteHeader(code)
 }
 
-// finish writes the result of the conversion. A failure discards the objects that were not sent yet.
+// finish writes the result of the conversion. After a failure, it discards all objects, unless the beginning of the
+// answer was already sent.
 func (a *answer) finish(v *review) error {
 	code := http.StatusOK
 	if !a.sent && (v.failure != nil || len(a.held) == 0) {

@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	// smallReview bounds the bytes of an answer that are buffered before they are sent to the API server. It also
-	// bounds the size of a small review. A small review is read completely before it is answered, and fails as a whole.
+	// smallReview bounds the bytes of an answer that are buffered before they are sent to the API server. It also bounds
+	// the size of a small review. If its answer is small too, the handler reads a small review completely before it
+	// answers, and the review fails as a whole.
 	smallReview = 1 << 20
 	// smallReviews and largeReviews bound the number of concurrent reviews. Other reviews wait. Two large reviews take
 	// 64 MiB if their objects have the maximum size.
@@ -26,8 +27,8 @@ const (
 // than POST, and 415 for a media type other than JSON.
 //
 // The uid, the desiredAPIVersion and the review's own kind and apiVersion have to precede the objects, as every API
-// server writes them. A review larger than a mebibyte is answered while it is still being read. The server has to use
-// HTTP/2, or HTTP/1.1 as net/http does.
+// server writes them. The handler begins its answer to a review larger than a mebibyte while it still reads the review.
+// The server has to use HTTP/2, or HTTP/1.1 as net/http does.
 func Handler(log logr.Logger) http.Handler {
 	return &handler{
 		log: log, small: make(chan struct{}, smallReviews), large: make(chan struct{}, largeReviews),

@@ -184,7 +184,8 @@ func (v *review) failIfEnded() {
 	}
 }
 
-// checkBefore rejects a review in which the objects precede the fields that they depend on.
+// checkBefore rejects a review that contains the objects twice, or in which they precede the fields that they depend
+// on. It also checks the kind and the desired version of the review.
 func (v *review) checkBefore() error {
 	if v.listed {
 		return errors.New("the review contains request.objects twice")
