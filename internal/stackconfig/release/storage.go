@@ -72,7 +72,7 @@ type Store struct {
 	// store is optional and that the defaults do not include it. When Storage.Inline is true, Default is a whole backend.
 	// Its strings may contain the placeholder {distribution}, which the method For replaces.
 	Default provider.Fields
-	// Required reports whether the server does not start without the store when `storage` is set.
+	// Required reports whether the server needs the store to start when `storage` is set.
 	Required bool
 	// RequiredWith are settings. If any of them is set and RequiredBy has an enabled provider, the server requires the
 	// store: `server.auth.access_policy`, `server.tenancy.mode=multi`.
