@@ -147,7 +147,7 @@ func (r *registrar) choose(api, name string, path *field.Path) (*draft.Provider,
 	return nil, false
 }
 
-// ignoredWithAPI reports whether an entry is ignored because the user disabled its API, and warns about it.
+// ignoredWithAPI reports whether an entry is ignored because the user disabled its API. It warns about such an entry.
 func (r *registrar) ignoredWithAPI(api string, path *field.Path) bool {
 	item := r.Disabled.APIs[api]
 	if item != nil {
@@ -168,8 +168,8 @@ func (r *registrar) chooseFirst(api string, path *field.Path) (*draft.Provider, 
 	return nil, false
 }
 
-// ignoredWithProviders reports whether an entry is ignored because providers of its API were disabled and none remains,
-// and warns about it.
+// ignoredWithProviders reports whether an entry is ignored because providers of its API were disabled and none remains.
+// It warns about such an entry.
 func (r *registrar) ignoredWithProviders(api string, path *field.Path) bool {
 	ignored := r.HasDependent(api)
 	if ignored {
@@ -252,7 +252,7 @@ func (r *registrar) listOf(res *resource) *yaml.Node {
 }
 
 // defaults corrects settings that name a default resource (safety.default_shield_id). When any resource of that kind is
-// registered, the server does not start if the default resource does not exist. The default resource of the base may
+// registered, the server does not start if the default resource does not exist. The default resource of the base might
 // exist only when a variable is set.
 func (r *registrar) defaults() {
 	for _, reference := range r.Release.References {
