@@ -89,8 +89,8 @@ func mayBeOther(value string) bool {
 	return false
 }
 
-// writtenQuoted reports whether the encoder adds quotes to a scalar without quotes, because it has the tag of a string
-// and would be read as another type.
+// writtenQuoted reports whether the encoder adds quotes to a scalar without quotes, because the scalar has the tag of a
+// string, and a reader would read it as another type.
 func writtenQuoted(node *yaml.Node) bool {
 	const str = "!!str"
 	if node.Tag != str {
