@@ -15,9 +15,9 @@ import (
 )
 
 // Untrusted is the condition of the CustomResourceDefinition while the operator cannot make the API server trust its
-// conversion webhook. Its status is True, and it exists only while the problem lasts, so that an operator without this
-// problem leaves no condition behind when it is removed. The condition is on the definition and not on the stacks,
-// because a stack that is written while the conversion fails can lose its managed fields.
+// conversion webhook. The status of the condition is True. The condition exists only while the problem lasts, so that
+// an operator without this problem leaves no condition behind when it is removed. The condition is on the definition
+// and not on the stacks, because a stack that is written while the conversion fails can lose its managed fields.
 const Untrusted apiextensionsv1.CustomResourceDefinitionConditionType = "llamastack.io/ConversionUntrusted"
 
 // ReasonNotInjected is the reason of Untrusted: the definition has another bundle, and the operator cannot inject its
