@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
 
-// answer is the review in the response. Its beginning is buffered, so that it can be discarded after most failures. The
-// rest is sent immediately.
+// answer is the review in the response. It buffers up to smallReview bytes, so that it can discard the objects of a
+// small review after a failure. It sends a longer review in parts of about this size.
 type answer struct {
 	to   http.ResponseWriter
 	pace *pace

@@ -184,8 +184,8 @@ func (v *review) failIfEnded() {
 	}
 }
 
-// checkBefore rejects a review that contains the objects twice, or in which they precede the fields that they depend
-// on. It also checks the kind and the desired version of the review.
+// checkBefore rejects a review that contains the list of objects twice, or in which this list precedes the fields on
+// which the objects depend. It also checks the kind and the desired version of the review.
 func (v *review) checkBefore() error {
 	if v.listed {
 		return errors.New("the review contains request.objects twice")
