@@ -7,8 +7,8 @@ import (
 )
 
 // checkTagged checks a mapping against one class of a union. The tag of the mapping determines the class. The tag is a
-// key, usually `type`, that is a literal in every class of the union. ok is false when the node is not a mapping, when
-// the union has no tag, or when the value of the tag is not a fixed string.
+// key, usually `type`, that is a literal in every class of the union. The result ok is false when the node is not a
+// mapping, when the union has no tag, or when the value of the tag is not a fixed string.
 func (e *Expr) checkTagged(path string, node *yaml.Node) (problems []Problem, ok bool) {
 	name, classes := e.tag()
 	if name == "" || node.Kind != yaml.MappingNode {
