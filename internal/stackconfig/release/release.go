@@ -93,8 +93,8 @@ type Runtime struct {
 	// ModelsAskedAtStart reports whether the server queries the provider for each registered model, and does not start
 	// when the provider does not have the model (up to 0.5). Without an API key, a provider's service lists no models.
 	ModelsAskedAtStart bool `json:"models_asked_at_start"`
-	// RegistryReplaces reports whether a resource that is registered again with other properties replaces the first one
-	// (0.2). Later releases do not start with such a second registration.
+	// RegistryReplaces reports whether the server starts if a resource is registered again with other properties (0.2).
+	// The second registration replaces the first one only if it has another provider. Later releases do not start.
 	RegistryReplaces bool `json:"registry_replaces"`
 	// WritesTemp reports whether the server needs a writable /tmp.
 	WritesTemp bool `json:"writes_temp"`

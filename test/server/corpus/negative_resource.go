@@ -46,7 +46,7 @@ func (n *negatives) models() {
 		})
 	})
 	if n.rel.Runtime.RegistryReplaces {
-		n.choice("model/twice", Taken, "It is unclear which of the two entries the user intends. The server uses the last entry.", twice)
+		n.choice("model/twice", Taken, "It is unclear which of the two entries the user intends. The server uses the first entry.", twice)
 	} else {
 		n.refused("model/twice", "already exists", twice)
 	}
