@@ -264,26 +264,41 @@ var (
 	replicaSetKind = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"}
 )
 
-// secretsIn returns the names of the Secrets in the environment and the Secret volumes of a pod or a pod template. It
-// omits the Secrets of projected volumes and image pull secrets.
+// secretsIn returns the names of the Secrets that a pod or a pod template refers to: in environment variables, volumes
+// and pull Secrets.
 func secretsIn(value any) []string {
 	var found []string
 	switch v := value.(type) {
 	case map[string]any:
 		for key, item := range v {
-			reference, _ := item.(map[string]any)
-			name, _ := reference["name"].(string)
-			if (key == "secretKeyRef" || key == "secretRef") && name != "" {
-				found = append(found, name)
-			}
-			if name, is := item.(string); is && key == "secretName" && name != "" {
-				found = append(found, name)
+			switch key {
+			case "secretKeyRef", "secretRef", "nodePublishSecretRef", "secret": // secret is a source of a projected volume
+				found = append(found, namesOf(item)...)
+			case "imagePullSecrets":
+				references, _ := item.([]any)
+				found = append(found, namesOf(references...)...)
+			case "secretName":
+				if name, _ := item.(string); name != "" {
+					found = append(found, name)
+				}
 			}
 			found = append(found, secretsIn(item)...)
 		}
 	case []any:
 		for _, item := range v {
 			found = append(found, secretsIn(item)...)
+		}
+	}
+	return found
+}
+
+// namesOf returns the names in references.
+func namesOf(references ...any) []string {
+	var found []string
+	for _, reference := range references {
+		fields, _ := reference.(map[string]any)
+		if name, _ := fields["name"].(string); name != "" {
+			found = append(found, name)
 		}
 	}
 	return found

@@ -142,12 +142,13 @@ func runUpgradeCheck(
 // write writes the reports of all stacks with --filename. Without --filename, it writes a table first, and then only
 // the reports of stacks that need action, unless the command line contains names or --all.
 func (o *upgradeOptions) write(page *bytes.Buffer, reports []upgrade.Report, names []string) {
-	if len(o.files) == 0 {
+	inCluster := !o.hasFiles()
+	if inCluster {
 		writeTable(page, upgrade.Rows(reports))
 	}
-	quiet, written := 0, len(o.files) == 0
+	quiet, written := 0, inCluster
 	for i := range reports {
-		if len(o.files) == 0 && len(names) == 0 && !o.all && !reports[i].NeedsAction() {
+		if inCluster && len(names) == 0 && !o.all && !reports[i].NeedsAction() {
 			quiet++
 			continue
 		}

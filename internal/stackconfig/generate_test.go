@@ -207,7 +207,7 @@ func TestPathVariables(t *testing.T) {
 	if got := stackconfig.PathVariables(release.Default(), "nobody", "/.llama"); got != nil {
 		t.Errorf("an unknown distribution has %+v", got)
 	}
-	if got := stackconfig.PathsIn([]byte("a: ${env.A:=~/.ogx} ${env.A:=~/.ogx/b} ${env.B:=/data}"), "/data"); !slices.Equal(got, []stackconfig.EnvVar{{Name: "A", Value: "/data"}}) {
+	if got := stackconfig.PathsIn([]byte("a: ${env.A:=~/.ogx} ${env.A:=~/.ogx/b} ${env.B:=/data} ${env.C:=~/.ogx-other/c}"), "/data"); !slices.Equal(got, []stackconfig.EnvVar{{Name: "A", Value: "/data"}}) {
 		t.Errorf("text has %+v", got)
 	}
 }

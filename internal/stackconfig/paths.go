@@ -38,7 +38,7 @@ func pathReferences(config []byte) []pathReference {
 			continue
 		}
 		for _, directory := range dataDirectories {
-			if rest, is := strings.CutPrefix(home, directory); is {
+			if rest, is := strings.CutPrefix(home, directory); is && (rest == "" || rest[0] == '/') {
 				found = append(found, pathReference{variable: reference.Name, directory: directory, rest: rest})
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"reflect"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha1"
@@ -35,6 +36,13 @@ func decode(raw []byte) (object *stack, warnings, problems []string) {
 	}
 	object, problems = fit(value)
 	return object, warnings, problems
+}
+
+// isDeleted reports whether the object of a request is being deleted. It does not decode the spec, because a value that
+// does not fit must not prevent the removal of a finalizer.
+func isDeleted(raw []byte) bool {
+	var object metav1.PartialObjectMetadata
+	return json.Unmarshal(raw, &object) == nil && object.DeletionTimestamp != nil
 }
 
 // loses returns an error for an update through v1alpha1 that would remove fields of the stored object, because the

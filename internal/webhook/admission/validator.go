@@ -53,12 +53,12 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update || request.SubResource != "" {
 		return admission.Allowed("")
 	}
+	if isDeleted(request.Object.Raw) {
+		return admission.Allowed("")
+	}
 	object, warnings, problems := decode(request.Object.Raw)
 	if len(problems) > 0 {
 		return answer(request, problems, warnings)
-	}
-	if object.DeletionTimestamp != nil {
-		return admission.Allowed("")
 	}
 	before := stored(request)
 	if before != nil && sameSpec(before, object) {

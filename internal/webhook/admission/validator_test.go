@@ -182,6 +182,8 @@ func TestHandle(t *testing.T) {
 		"garbage":                                       {request: create(runtime.RawExtension{Raw: []byte(`{"spec":`)}), denied: "read the object of the request"},
 		"not an object":                                 {request: create(runtime.RawExtension{Raw: []byte(`[]`)}), denied: "must be an object"},
 		"a value of the wrong type":                     {request: create(runtime.RawExtension{Raw: []byte(`{"spec":{"workload":{"replicas":"two"}}}`)}), denied: "spec.workload.replicas"},
+		"a finalizer of a stack with a value of the wrong type": {request: update(object(t, good, deleted),
+			runtime.RawExtension{Raw: []byte(`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"workload":{"replicas":"two"}}}`)})},
 		"v1alpha1 over a stack with too much data":      {request: through("v1alpha1", update(big.Object, bigChanged.Object)), denied: "write the object as v1alpha2"},
 		"v1alpha1 without the annotation with the data": {request: through("v1alpha1", update(big.Object, older(t, `{distribution: {name: starter}, workers: 2}`, `{}`).Object)), denied: "write the object as v1alpha2"},
 		"the same spec in v1alpha1":                     {request: through("v1alpha1", update(big.Object, big.Object))},
