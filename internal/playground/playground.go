@@ -17,7 +17,7 @@ const (
 	MaxManifestBytes = 1 << 20
 	// MaxStacks is the maximum number of stacks in a result.
 	MaxStacks = 20
-	// MaxFindings is the maximum number of findings in a result, without the note about omitted findings.
+	// MaxFindings is the maximum number of findings in a result. A note about omitted findings may follow them.
 	MaxFindings = 200
 	// MaxOutputBytes is the total size of configurations and objects after which no other stack is added to a result.
 	MaxOutputBytes = 4 << 20
@@ -50,10 +50,10 @@ type Stack struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
 	Valid     bool   `json:"valid"`
-	// Release and Image are the release and the image of the server. They are empty if the stack cannot be planned.
+	// Release and Image are the release and the image of the server. They are empty if the stack is invalid.
 	Release string `json:"release"`
 	Image   string `json:"image"`
-	// Config is the configuration of the server.
+	// Config is the configuration of the server. It is empty if the stack is invalid.
 	Config []Line `json:"config"`
 	// Objects are the objects that the operator applies. The list is empty unless Options.Objects is set.
 	Objects []Object `json:"objects"`
@@ -94,7 +94,7 @@ type Playground struct {
 	printer dryrun.Printer
 }
 
-// Run plans every stack of a manifest. The result depends only on the arguments.
+// Run plans the stacks of a manifest, up to the limits of a result. The result depends only on the arguments.
 func (p *Playground) Run(manifest string, options Options) Result {
 	p.printer.NextRound()
 	r := run{
