@@ -14,14 +14,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Apply merges the patch into a copy of the template, which has only the server's container. That container comes first
-// in the result. The errors are for the user. Each error names a field of the patch, with path as the beginning of its
-// path, and contains a remedy.
+// Apply merges the patch into a copy of the template. The only container of the template, apart from init containers,
+// is the server's container. It comes first in the result. The errors are for the user. Each error names a field of the
+// patch. The path of the field begins with path.
 func Apply(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, path *field.Path,
 ) (*corev1ac.PodTemplateSpecApplyConfiguration, field.ErrorList) {
 	result, errs := merge(template, patch, path)
 	if len(errs) == 0 {
-		// This check needs the complete template, because a patch may change the operator's own init containers without an
+		// This check needs the complete template, because a patch of one of the operator's own init containers may omit the
 		// image.
 		errs = guardInitContainers(result.Spec, path.Child("spec", "initContainers"))
 	}
@@ -67,7 +67,7 @@ func Check(patch []byte, server string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// skeleton returns a template with every part that a patch must not change and that every stack's template may have.
+// skeleton returns a template with every part that a patch must not change and that the template of a stack may have.
 func skeleton(server string) *corev1ac.PodTemplateSpecApplyConfiguration {
 	container := corev1ac.Container().WithName(server).WithImage("image")
 	spec := corev1ac.PodSpec().WithContainers(container)

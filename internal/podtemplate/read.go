@@ -80,7 +80,7 @@ func tooMany(value any, path *field.Path, errs *field.ErrorList) {
 }
 
 // withoutDirectives returns the fields of the patch without directives. It rejects null, which kubectl apply and Helm
-// drop before it is stored, and keys that look like a directive but are not one.
+// drop before they send the patch, and keys that look like a directive but are not one.
 func withoutDirectives(value any, path *field.Path, errs *field.ErrorList) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -140,8 +140,8 @@ func strict(fields map[string]any, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// removals changes {$patch: delete} of an object to null. It keeps the directive in an item of a list, because the item
-// identifies the item to remove.
+// removals changes {$patch: delete} of an object to null. It keeps the directive in an item of a list, because the key
+// in this item identifies the item to remove.
 func removals(fields map[string]any) {
 	for key, value := range fields {
 		switch value := value.(type) {
