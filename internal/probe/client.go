@@ -21,7 +21,7 @@ type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 const (
 	// defaultTimeout bounds one request, up to the last byte of the response. A server that ingests documents does not
-	// answer for a while. The request is sent again later.
+	// answer for a while. The prober repeats the request later.
 	defaultTimeout = 10 * time.Second
 	// maxHeader bounds the response header, in bytes.
 	maxHeader = 16 << 10
@@ -44,10 +44,10 @@ func (c client) to(target Target) *http.Client {
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: maxHeader,
 			TLSClientConfig: &tls.Config{
-				// Certificates are issued for the names by which users reach a stack, and not for the name of its Service, so the
-				// name is not verified. VerifyConnection compares the certificate with the configured one. If the configured
-				// certificate is unknown, any certificate is accepted, as in the kubelet's probes, because requests contain no
-				// secrets.
+				// The client does not verify the name, because certificates contain the names by which users reach a stack, and not
+				// the name of its Service. VerifyConnection compares the certificate with the configured one. If the configured
+				// certificate is unknown, the client accepts any certificate, as the kubelet's probes do, because requests contain
+				// no secrets.
 				InsecureSkipVerify: true, //nolint:gosec // see above
 				VerifyConnection:   verifyCertificate(target.Certificate),
 				NextProtos:         []string{"http/1.1"},
@@ -57,8 +57,8 @@ func (c client) to(target Target) *http.Client {
 	}
 }
 
-// verifyCertificate returns a function that checks that a server presents the certificate with this SHA-256. Empty
-// means that any certificate is accepted.
+// verifyCertificate returns a function that accepts only the server certificate whose SHA-256, in hex, is the argument.
+// If the argument is empty, the function accepts any certificate.
 func verifyCertificate(certificate string) func(tls.ConnectionState) error {
 	return func(state tls.ConnectionState) error {
 		if certificate == "" {

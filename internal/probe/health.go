@@ -45,7 +45,8 @@ var problems = []struct {
 	{regexp.MustCompile(`(?i)connection|connect\b|resolution|unreachable|not known`), "The provider's service cannot be reached"},
 }
 
-// Problem returns a message of the operator for an error message of a provider, which may contain credentials.
+// Problem returns a message of the operator in place of an error message of a provider, because the provider's message
+// may contain credentials.
 func Problem(message string) string {
 	for _, known := range problems {
 		if known.pattern.MatchString(message) {

@@ -16,7 +16,7 @@ const (
 	maxMCPServers = 20
 	// toolGroupsPath lists the tool groups up to release 0.6, including those of MCP servers.
 	toolGroupsPath = "/v1/toolgroups"
-	// betaConnectorsPath lists the connectors of releases 0.7 and 0.8, which are MCP servers.
+	// betaConnectorsPath lists the MCP servers of releases 0.7 and 0.8, which call them connectors.
 	betaConnectorsPath = "/v1beta/connectors"
 	// connectorsPath lists the connectors from release 1.0 on.
 	connectorsPath = "/v1alpha/admin/connectors"
@@ -55,7 +55,8 @@ func (c client) mcpServers(ctx context.Context, target Target, version string) (
 }
 
 // parseMCPServers parses a list of connectors ("connector_id", "connector_type") or a list of tool groups
-// ("identifier"). Tool groups with "mcp_endpoint" are MCP servers. Entries with an invalid id are left out.
+// ("identifier"). Tool groups with "mcp_endpoint" are MCP servers. The function omits entries with an invalid id, and
+// entries after the first maxMCPServers.
 func parseMCPServers(body []byte) ([]v1alpha2.MCPServerStatus, error) {
 	type resource struct {
 		Connector     string          `json:"connector_id"`

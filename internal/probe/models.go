@@ -18,7 +18,7 @@ var modelForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/@+-]{0,255}$`)
 
 // Models is a server's list of models.
 type Models struct {
-	// Listed contains the first models, sorted by id. Nil means that the server does not list them.
+	// Listed contains the first models, sorted by id. Nil means that the server does not list its models.
 	Listed []v1alpha2.ModelStatus
 	// LeftOut is the number of other models.
 	LeftOut int32
@@ -63,8 +63,8 @@ func (m *modelEntry) model() v1alpha2.ModelStatus {
 	return model
 }
 
-// parseModels sorts the list, because the servers of one stack may return it in different orders. Invalid ids are left
-// out.
+// parseModels sorts the list, because the servers of one stack may return it in different orders. It omits models with
+// an invalid id.
 func parseModels(body []byte) (Models, error) {
 	data, err := dataOf[modelEntry](body, "models")
 	if err != nil {

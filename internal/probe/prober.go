@@ -21,7 +21,7 @@ import (
 type Options struct {
 	// Dial connects to servers. Nil means the network, with names resolved by DNS.
 	Dial Dial
-	// Notify is called for each stack whose server reported something new. It may block until ctx ends.
+	// Notify receives each stack whose answer has changed. It may block until ctx ends.
 	Notify func(ctx context.Context, stack types.NamespacedName)
 	// FirstRetry is the pause after the first failed attempt. The pause doubles with each attempt. Zero means 5 seconds.
 	FirstRetry time.Duration
@@ -34,7 +34,8 @@ type Options struct {
 }
 
 const (
-	// attempts is the maximum number of failed attempts for one rollout. The next attempt follows the next rollout.
+	// attempts is the maximum number of failed attempts for one rollout. The next attempt follows the next rollout. The
+	// limit does not apply after a server has reported the health of its providers.
 	attempts   = 5
 	firstRetry = 5 * time.Second
 	lastRetry  = 2 * time.Minute
@@ -42,8 +43,8 @@ const (
 	// the servers of all stacks. Some of these servers do not answer for a while.
 	workers   = 16
 	perSecond = 10
-	// defaultInterval results in one request every three seconds for 100 stacks. The pause doubles while a server does
-	// not answer, up to longest intervals. jitter spreads the requests to different servers.
+	// defaultInterval results in one query every three seconds for 100 stacks. The pause doubles while a server does not
+	// answer, up to a number of intervals (longest). jitter spreads the requests to different servers.
 	defaultInterval = 5 * time.Minute
 	longest         = 12
 	jitter          = 0.2
@@ -78,8 +79,8 @@ func New(options Options) *Prober {
 	}
 }
 
-// Ask returns the answer of the server in this rollout. If the server has not been queried yet, Ask schedules the
-// requests and returns an empty answer. It does not wait.
+// Ask returns the answer of the server in this rollout. If the target of the stack is new or has changed, Ask schedules
+// the requests and returns an empty answer. Ask does not wait.
 func (p *Prober) Ask(target Target) Answer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,7 +153,8 @@ func (p *Prober) ask(ctx context.Context, target Target, known *Answer) result {
 	return now
 }
 
-// due returns the server to query now and its last answer. It returns false if no further request is needed.
+// due returns the server to query now and its last answer. It returns false if the prober must not query the server
+// now.
 func (p *Prober) due(stack types.NamespacedName) (Target, Answer, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,8 +165,8 @@ func (p *Prober) due(stack types.NamespacedName) (Target, Answer, bool) {
 	return known.target, known.answer, true
 }
 
-// conclude records the outcome of an attempt and schedules the next one. It returns true if the stack has to be
-// notified. It ignores an answer from pods that have been replaced since the request.
+// conclude records the outcome of an attempt and schedules the next one. It returns true if the answer has changed, so
+// that the prober has to call notify. It ignores the outcome if the stack's target has changed since the request.
 func (p *Prober) conclude(target Target, now result) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -189,8 +191,8 @@ func (p *Prober) conclude(target Target, now result) bool {
 	return news
 }
 
-// pause returns the pause before the next requests to a server. It is zero until the server's answer is final. After
-// that, it doubles with each failed attempt, up to longest intervals.
+// pause returns the pause before the next requests to a server. The pause is zero until the answer is concluded. After
+// that, it doubles with each failed attempt, up to a number of intervals (longest).
 func (p *Prober) pause(known *server) time.Duration {
 	if !known.answer.Concluded {
 		return 0

@@ -41,8 +41,8 @@ type providerEntry struct {
 	} `json:"health"`
 }
 
-// parseProviders sorts the list, because the servers of one stack may return it in different orders. Invalid names are
-// left out.
+// parseProviders sorts the list, because the servers of one stack may return it in different orders. It omits providers
+// with an invalid name.
 func parseProviders(body []byte) ([]v1alpha2.ProviderInfo, error) {
 	data, err := dataOf[providerEntry](body, "providers")
 	if err != nil {

@@ -17,7 +17,8 @@ type Answer struct {
 	Models Models
 	// MCPServers lists the MCP servers. It is empty while the server does not list them.
 	MCPServers []v1alpha2.MCPServerStatus
-	// Concluded reports whether the result is final, because the server has answered or will not answer.
+	// Concluded reports whether the server has answered, or the prober has sent its last request in this rollout. The
+	// health of providers may still change.
 	Concluded bool
 }
 
@@ -25,7 +26,7 @@ type Answer struct {
 type server struct {
 	target Target
 	answer Answer
-	// failed is the number of failed attempts since the last answer, or since the rollout.
+	// failed is the number of failed attempts since the last complete answer, or since the start of the rollout.
 	failed int
 	// done reports whether the prober sends no further requests to the server in this rollout.
 	done bool
@@ -38,7 +39,8 @@ type result struct {
 	version   string
 	providers []v1alpha2.ProviderInfo
 	models    Models
-	// mcpServers is nil if the MCP servers were not requested, or if the server does not list them.
+	// mcpServers is nil if the prober did not request the MCP servers, or if the request failed and the prober may repeat
+	// it.
 	mcpServers []v1alpha2.MCPServerStatus
 	// err is the error of the request for the version or the providers. modelsErr is the error of the request for the
 	// models, and mcpErr is the error of the request for the MCP servers, which is sent last.
@@ -75,7 +77,8 @@ func (s *server) update(now result) bool {
 }
 
 // updateLists records the models and the MCP servers of a server that lists its providers. It returns the number of
-// failed attempts since the last answer. An answer without a valid list is final. After other errors, the lists stay.
+// failed attempts since the last complete answer. An answer without a valid list is final. After other errors, the
+// lists do not change.
 func (s *server) updateLists(now result) int {
 	if now.mcpServers != nil { // MCP servers do not change within a rollout
 		s.answer.MCPServers = now.mcpServers

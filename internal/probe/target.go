@@ -32,7 +32,7 @@ type Target struct {
 	// MCP reports whether the server may have MCP servers. If not, the prober does not request them.
 	MCP bool
 	// Certificate is the SHA-256, in hex, of the certificate that the server has to present. Empty means that the
-	// certificate is unknown, and that any certificate is accepted.
+	// certificate is unknown, and that the prober accepts any certificate.
 	Certificate string
 }
 
