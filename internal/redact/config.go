@@ -9,7 +9,8 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// maxConfig bounds, in bytes, the configuration that is shown.
+// maxConfig is the maximum size, in bytes, of a text that the package parses. Config returns only the size of a larger
+// text.
 const maxConfig = 1 << 20
 
 // Config returns a configuration in YAML without its secrets and its comments. It returns certificates unchanged, and

@@ -22,7 +22,7 @@ func IsKey(key string) bool {
 	})
 }
 
-// snake returns a name in camel case, kebab case or with dots in snake case.
+// snake converts a name to snake case. The name may be in camel case or kebab case, and may contain dots or spaces.
 func snake(name string) string {
 	var text strings.Builder
 	lower := false

@@ -11,13 +11,14 @@ import (
 // words.
 const shortest = 8
 
-// Known is a set of values that are known to be secret. They are replaced everywhere in text.
+// Known is a set of values that are known to be secret. Its methods replace these values everywhere in text.
 type Known struct {
 	values   map[string]bool
 	replacer *strings.Replacer
 }
 
-// Add adds a value, its base64 form, and each of its lines.
+// Add adds a value, its base64 form, and each of its lines. It ignores values shorter than the constant shortest, and
+// lines that are only a reference to a variable.
 func (k *Known) Add(value string) {
 	k.replacer = nil
 	if k.values == nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // Object returns a copy of a Kubernetes object without secrets. It drops managed fields, and replaces the values of all
-// annotations except the known ones. Of the data of a Secret, it keeps only the names of the keys.
+// annotations except those of the list annotations. Of the data of a Secret, it keeps only the names of the keys.
 func (k *Known) Object(object map[string]any) map[string]any {
 	switch object["kind"] {
 	case "Secret":
@@ -25,8 +25,8 @@ func (k *Known) Object(object map[string]any) map[string]any {
 	}
 }
 
-// Learn adds the secrets of an object to the known values: those of a Secret, literal values of variables, and values
-// of keys that hold a credential.
+// Learn adds the secrets of an object to the known values: the values of a Secret except for certificates, and the
+// values of other objects that Object replaces because of their place or key.
 func (k *Known) Learn(object map[string]any) {
 	learning := walker{known: k, hide: k.Add}
 	switch object["kind"] {
@@ -110,7 +110,8 @@ var annotations = []string{
 // dropped lists the annotations that contain a copy of the object with its secrets.
 var dropped = []string{"kubectl.kubernetes.io/last-applied-configuration"}
 
-// variables lists the environment variables that the operator sets. The values of all others are redacted.
+// variables lists the environment variables that the operator sets. The walker replaces the values of all other
+// variables, except variables whose names begin with imagePrefix.
 var variables = []string{
 	names.EnvModelCache, names.EnvHome, names.EnvConfig, names.EnvRunConfig, names.EnvCABundle, names.EnvRequestsCABundle,
 	names.EnvAWSCABundle, names.EnvPort, names.EnvWorkers, names.EnvRegistry, names.EnvGeneration, names.EnvPythonPath,

@@ -14,7 +14,8 @@ var privateKey = regexp.MustCompile(
 	`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`,
 )
 
-// forms are secrets that are recognized by their form. The replacement keeps the text that is not secret.
+// forms are the patterns of secrets that Text recognizes by their form. The replacement keeps the text that is not
+// secret.
 var forms = []struct {
 	pattern     *regexp.Regexp
 	replacement string
@@ -35,10 +36,10 @@ var forms = []struct {
 }
 
 const (
-	// credentialName is the end of a name that holds a credential.
+	// credentialName matches a name that ends with a word for a credential.
 	credentialName = `[\w.-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|` +
 		`credential|authorization|cookie)s?`
-	// someValue is a value with or without quotes. The closing quote may be missing.
+	// someValue matches a value with or without quotes. The closing quote may be missing.
 	someValue = `(\\?"(?:[^"\\]|\\[^"])*\\?"|'[^']*'|\\?["']?[^\s"',;&]+)`
 )
 
@@ -56,7 +57,7 @@ var triggers = []string{
 	"glpat", "gh", "xox", "dapi", "tvly", "bsa",
 }
 
-// Text returns a text without the secrets that are recognized by their form or by a name before them.
+// Text returns a text without the secrets that it recognizes by their form or by a name before them.
 func Text(text string) string {
 	if strings.Contains(text, "PRIVATE KEY-----") {
 		text = privateKey.ReplaceAllString(text, Mark)

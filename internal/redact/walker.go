@@ -10,14 +10,15 @@ import (
 // walker copies a JSON value without its secrets.
 type walker struct {
 	known *Known
-	// hide is called for each value that the walker replaces because of its place or key. Nil means that values are not
-	// collected.
+	// hide receives each value that the walker replaces because of its place or key. Nil means that the walker does not
+	// collect values.
 	hide func(string)
 	// free reports whether the value is a configuration and not a Kubernetes object.
 	free bool
 }
 
-// identifiers lists the fields whose values identify objects. The values are kept unchanged.
+// identifiers lists the fields of Kubernetes objects that identify an object or contain no secrets for other reasons.
+// The walker keeps their values unchanged.
 var identifiers = []string{
 	"apiVersion", "kind", "name", "namespace", "uid", "labels", "matchLabels", "selector", "image", "imageID", "caBundle",
 	"resourceVersion", "creationTimestamp", "secretName", "nodeName", "hostname", "involvedObject", "regarding", "reason",
@@ -81,7 +82,7 @@ func (w walker) object(key string, object map[string]any) any {
 	return kept
 }
 
-// all replaces every text of a map.
+// all replaces every text of a map, except texts that are only a reference to a variable.
 func (w walker) all(object map[string]any) any {
 	kept := make(map[string]any, len(object))
 	for name, value := range object {
@@ -146,8 +147,8 @@ func (w walker) variable(variable map[string]any) any {
 	return kept
 }
 
-// argument copies an argument of a program. It keeps the name of a flag, and redacts the value of a flag and all other
-// text.
+// argument copies an argument of a program. It keeps the name of a flag, and the value of a flag if the value is never
+// secret. It redacts all other text.
 func (w walker) argument(item any) any {
 	text, is := item.(string)
 	if !is {
