@@ -7,7 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render/ingresscontroller"
 )
 
-// IngressClass returns the class of the stack's Ingress. An empty string means the cluster's default.
+// IngressClass returns the class of the stack's Ingress. An empty string means the cluster's default class, or that the
+// stack is not exposed.
 func IngressClass(in Input) string {
 	if in.Expose == nil {
 		return ""
@@ -24,8 +25,8 @@ func backendTLS(in Input) (ingress, service map[string]string) {
 }
 
 // ingressTLSSecret returns the Secret with the certificate of an Ingress: the Secret that the spec names for the
-// Ingress, or else the Secret with the server's certificate if the Ingress has a host name. An empty string means that
-// the Ingress serves plain HTTP.
+// Ingress, or else the Secret with the certificate of a server that serves HTTPS, if the spec sets a host name. A stack
+// of v1alpha1 uses only the Secret that the spec names. An empty string means that the Ingress serves plain HTTP.
 func ingressTLSSecret(in Input) string {
 	if secret := in.Expose.TLSSecretName; secret != "" || compat(in) {
 		return secret

@@ -42,7 +42,7 @@ func backendTLSPolicy(in Input) (*gatewayv1ac.BackendTLSPolicyApplyConfiguration
 		WithSpec(gatewayv1ac.BackendTLSPolicySpec().WithTargetRefs(target).WithValidation(validation)), nil
 }
 
-// serverCA returns the ConfigMap with the authorities that the policy refers to.
+// serverCA returns the ConfigMap to which the policy refers. The ConfigMap contains the authorities.
 func serverCA(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	if !gatewaySpeaksTLS(in) || in.Backend.Authorities == nil {
 		return nil, nil

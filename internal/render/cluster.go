@@ -15,19 +15,20 @@ type Cluster struct {
 	Routes             bool `json:"routes,omitempty"`
 	HTTPRoutes         bool `json:"httpRoutes,omitempty"`
 	BackendTLSPolicies bool `json:"backendTLSPolicies,omitempty"`
-	// ExposureUnknown reports whether Ingress and Gateway could not be read, so that the way to expose a stack is
-	// unknown.
+	// ExposureUnknown reports whether the operator could not read the settings for Ingress or Gateway, so that the way to
+	// expose a stack is unknown.
 	ExposureUnknown bool `json:"exposureUnknown,omitempty"`
 }
 
 // Ingress holds the settings for exposed stacks.
 type Ingress struct {
 	// Domain is the domain for generated host names of stacks without their own host name. Empty means
-	// names.DefaultDomain, except for Routes, which get a name from OpenShift.
+	// names.DefaultDomain. Routes, which get a name from OpenShift, and stacks of earlier operators do not use this
+	// default (see Hostname).
 	Domain string `json:"domain,omitempty"`
 	// ClassName is the class of Ingresses for stacks that name no class. Empty means the cluster's default.
 	ClassName string `json:"className,omitempty"`
-	// Annotations are set on every Ingress. The annotations of a stack take precedence.
+	// Annotations are the annotations of every Ingress. The annotations of a stack take precedence.
 	Annotations map[string]string `json:"annotations,omitempty"`
 	// ControllerNamespaces are the namespaces from which connections to exposed stacks come.
 	ControllerNamespaces []string `json:"controllerNamespaces,omitempty"`

@@ -32,8 +32,8 @@ func (e *TooLargeError) Error() string {
 }
 
 // configMap returns the ConfigMap with the generated configuration. It is immutable and named after its content.
-// Different content is a different object, so a pod that starts later still reads the configuration of its rollout
-// (decision 0003).
+// Different content results in a different object, so a pod that starts later still reads the configuration of its
+// rollout (decision 0003).
 func configMap(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	if in.Config == nil || in.Config.Data == nil {
 		return nil, nil

@@ -15,7 +15,7 @@ const (
 	// progressDeadline is in seconds: ten minutes for the server to start (startupSeconds), and five minutes to schedule
 	// the pod and pull its image.
 	progressDeadline = startupSeconds + 300
-	// revisionHistory is the number of old ReplicaSets to keep for a rollback. Their ConfigMaps are kept too.
+	// revisionHistory is the number of old ReplicaSets to keep for a rollback. The operator also keeps their ConfigMaps.
 	revisionHistory = 10
 )
 
@@ -39,7 +39,7 @@ func deployment(in Input) (*appsv1ac.DeploymentApplyConfiguration, error) {
 		WithSpec(spec), nil
 }
 
-// Replicas returns the number of pods in the spec.
+// Replicas returns the number of pods in the spec, or 1 if the spec sets no number.
 func Replicas(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
 	if wanted := workload(spec).Replicas; wanted != nil {
 		return *wanted

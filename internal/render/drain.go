@@ -20,10 +20,10 @@ const (
 	drainSleep = 5
 )
 
-// drained adds the preStop hook that lets the server finish its requests. The function runs after the user's patch is
-// applied, because a preStop hook of the user replaces the operator's. The API server rejects two hooks, and a hook
-// that is longer than the grace period. The pods of a stack of v1alpha1 terminate without this hook, as they did under
-// earlier operators.
+// drained adds the grace period and the preStop hook that let the server finish its requests. The function runs after
+// the user's patch is applied, because a preStop hook of the user replaces the operator's. The API server rejects a
+// hook with two handlers, and a hook that is longer than the grace period. The pods of a stack of v1alpha1 terminate
+// without these settings, as they did under earlier operators.
 func drained(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration) {
 	if compat(in) {
 		return

@@ -36,9 +36,9 @@ func externalVolume() *corev1ac.VolumeApplyConfiguration {
 		corev1ac.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse(externalLimit)))
 }
 
-// withInstalledConfig mounts the configuration that the installation completed in place of the generated one. The
-// generated configuration stays a volume of the pod, because the installation reads it, and because the operator keeps
-// each ConfigMap to which a volume of a ReplicaSet refers.
+// withInstalledConfig replaces the mount of the generated configuration with a mount of the configuration that the
+// installation completes. The generated configuration stays a volume of the pod, because the installation reads it, and
+// because the operator keeps each ConfigMap to which a volume of a ReplicaSet refers.
 func withInstalledConfig(mounts []*corev1ac.VolumeMountApplyConfiguration) []*corev1ac.VolumeMountApplyConfiguration {
 	for _, mount := range mounts {
 		if *mount.Name == names.ConfigVolume {

@@ -27,7 +27,8 @@ const (
 // first.
 //
 // It copies links as links. It makes the tree readable and writable for everyone, because the server's image may run as
-// another user, and the next run must be able to remove it. Kubernetes replaces two dollar signs with one.
+// another user, and the next run must be able to remove the tree. The script contains no two adjacent dollar signs,
+// because Kubernetes would replace them with one.
 const copyScript = `image=$1 source=$2 target=$3 log=$4
 fail() {
   printf '%s\n' "$1" >&2
@@ -109,8 +110,8 @@ func (c copying) container(server *corev1ac.ContainerApplyConfiguration) *corev1
 	return container
 }
 
-// withoutToken returns a mount of a volume that keeps the token of the pod's ServiceAccount out of a container.
-// Kubernetes mounts no token where another volume is mounted.
+// withoutToken returns a mount that keeps the token of the pod's ServiceAccount out of a container. It mounts an empty
+// directory of a volume, because Kubernetes mounts no token where another volume is mounted.
 func withoutToken(volume string) *corev1ac.VolumeMountApplyConfiguration {
 	return corev1ac.VolumeMount().WithName(volume).WithMountPath(tokenDir).WithSubPath(nothing).WithReadOnly(true)
 }

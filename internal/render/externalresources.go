@@ -7,7 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// copyLimits returns the limits of a container that copies a package from its image.
+// copyLimits returns the limits of a container that copies a package or model files from its image.
 func copyLimits() corev1.ResourceList { return bound("1", "256Mi") }
 
 // installLimits returns the limits of the container that installs the packages.
@@ -22,9 +22,10 @@ func bound(cpu, memory string) corev1.ResourceList {
 // leastRequests returns the requests of both kinds of containers for resources that the server does not request.
 func leastRequests() corev1.ResourceList { return bound("100m", "64Mi") }
 
-// within returns the resources of a container that runs before the server. It has limits and requests for CPU and
-// memory, because a quota may require them, and requests no more than the server. The pod therefore needs no more
-// resources in total and keeps its quality of service, and a LimitRange that accepts the server accepts the container.
+// within returns the resources of a container that runs before the server. The container has limits and requests for
+// CPU and memory, because a quota may require them. If the server has a request or a limit for a resource, the
+// container requests no more of it than the server. In this case, the pod needs no more resources in total and keeps
+// its quality of service, and a LimitRange that accepts the server accepts the container.
 func within(
 	server *corev1ac.ResourceRequirementsApplyConfiguration, limits corev1.ResourceList,
 ) *corev1ac.ResourceRequirementsApplyConfiguration {

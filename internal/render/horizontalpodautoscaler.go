@@ -13,7 +13,7 @@ import (
 // defaultCPUUtilization is the target in percent if the user sets no target.
 const defaultCPUUtilization int32 = 80
 
-// horizontalPodAutoscaler returns the autoscaler that changes the Deployment's replicas with its load.
+// horizontalPodAutoscaler returns the autoscaler that changes the Deployment's replicas with the load of the pods.
 func horizontalPodAutoscaler(in Input) (*autoscalingv2ac.HorizontalPodAutoscalerApplyConfiguration, error) {
 	autoscaling := workload(&in.Stack.Spec).Autoscaling
 	if autoscaling == nil {

@@ -15,7 +15,7 @@ var HTTPRouteKind = schema.GroupVersionKind{
 }
 
 // httpRoute returns the route that attaches the stack to the Gateway of the administrator. It sets the defaults of the
-// API server explicitly, because lists of this API are compared as a whole.
+// API server explicitly, because the operator compares each list of this API as a whole.
 func httpRoute(in Input) (*gatewayv1ac.HTTPRouteApplyConfiguration, error) {
 	if !exposedBy(in, HTTPRouteKind) {
 		return nil, nil

@@ -11,13 +11,14 @@ import (
 
 // Input is the complete input for the objects of one stack.
 type Input struct {
-	// Stack is the owner of the objects. It is not changed.
+	// Stack is the owner of the objects. The package does not change it.
 	Stack *v1alpha2.LlamaStackDistribution
 	// Image is the server's image.
 	Image string
 	// Server describes the needs of the server release in Image.
 	Server Server
-	// Config is the configuration to mount. Nil means that the image's own configuration runs, and nothing is mounted.
+	// Config is the configuration to mount. Nil means that the server uses the image's own configuration, and that the
+	// pods mount no configuration.
 	Config *Config
 	// Base is the base configuration to keep with a generated configuration. Nil means that no base is kept.
 	Base *Base
@@ -31,7 +32,8 @@ type Input struct {
 	Offline []EnvVar
 	// Secrets are variables with the values of Secrets, in order.
 	Secrets []EnvVar
-	// StorageSecret is the name of the Secret with derived values. Empty means the usual name.
+	// StorageSecret is the name of the Secret with derived values: the parts of connection strings (see function
+	// StorageSecret). Empty means the usual name.
 	StorageSecret string
 	// Launcher reports whether a command of the operator, and not the image's entrypoint, starts the server with the
 	// configuration, as is usual for stacks of v1alpha1. The user's own command takes precedence.
@@ -42,13 +44,14 @@ type Input struct {
 	// Directories lists the directories that must exist before the server starts, as they are written in its
 	// configuration. Empty means that the server creates all directories that it needs.
 	Directories []string
-	// Registry describes how the server's registry is updated before the server starts. Nil means that it is unchanged.
+	// Registry describes how the pods update the server's registry before the server starts. Nil means that the pods do
+	// not update it.
 	Registry *Registry
 	// External are the external providers that the pods install before the server starts, in installation order. Empty
-	// means that nothing is installed.
+	// means that the pods install nothing.
 	External []ExternalProvider
-	// ExternalFiles are the files of the program for the installation, by name. They are used when there are external
-	// providers.
+	// ExternalFiles are the files of the program for the installation, by name. The package uses them only if there are
+	// external providers.
 	ExternalFiles map[string]string
 	// Inputs is the digest of all inputs of the pod template (see package rollout). Empty means that it is not recorded.
 	Inputs string
@@ -69,8 +72,8 @@ type Input struct {
 
 // Server holds the facts about a server release that affect the pod.
 type Server struct {
-	// Release is the release line, such as `0.7`. It is written on the claim with the server's data. Empty means that
-	// it is unknown.
+	// Release is the release line, such as `0.7`. The operator writes it as an annotation of the claim with the server's
+	// data. Empty means that the release is unknown.
 	Release string
 	// PortVariables are the environment variables for the port. If the release is unknown, they include the variables of
 	// several releases, because a server ignores the variables of other releases.
@@ -98,7 +101,7 @@ type Config struct {
 	Key string
 	// Whole mounts every key as a file with the name of the key, instead of only Key as config.yaml.
 	Whole bool
-	// Hash is the SHA-256 of the content, in hex. If the hash changes, the pods are replaced (FR-026).
+	// Hash is the SHA-256 of the content, in hex. If the hash changes, the Deployment replaces the pods (FR-026).
 	Hash string
 	// Data is the content of the ConfigMap to create. Nil means that the ConfigMap is the user's own.
 	Data []byte
@@ -108,7 +111,7 @@ type Config struct {
 type Base struct {
 	// ConfigMapName is the name of the ConfigMap to create.
 	ConfigMapName string
-	// Data is the base as it was read.
+	// Data is the base as the operator read it.
 	Data []byte
 }
 
@@ -116,8 +119,8 @@ type Base struct {
 type ExternalProvider struct {
 	// API and ID identify the provider in the configuration. Path is the field of the spec that declares it.
 	API, ID, Path string
-	// Image contains the package. The image has a digest if the digest was read. PullPolicy is empty if the user sets no
-	// policy.
+	// Image contains the package. The image has a digest if the operator has read the digest. PullPolicy is empty if the
+	// user sets no policy.
 	Image      string
 	PullPolicy corev1.PullPolicy
 	// Type and Module are the values in the configuration. Empty means that only the image contains them, and the last
@@ -129,8 +132,8 @@ type ExternalProvider struct {
 type EnvVar struct {
 	Name  string
 	Value string
-	// SecretName and SecretKey identify the value in the stack's namespace. Empty means that another field has the
-	// value.
+	// SecretName and SecretKey identify the key of a Secret in the stack's namespace. Empty means that another field has
+	// the value.
 	SecretName string
 	SecretKey  string
 	// Annotation is the name of the pod's annotation with the value. Empty means that another field has the value.
@@ -153,7 +156,8 @@ func Workers(spec *v1alpha2.LlamaStackDistributionSpec) int32 {
 	return 1
 }
 
-// TLSSecret returns the Secret with the server's certificate. An empty string means that the spec names no Secret.
+// TLSSecret returns the Secret with the server's certificate. An empty string means that the spec does not enable TLS
+// or names no Secret.
 func TLSSecret(spec *v1alpha2.LlamaStackDistributionSpec) string {
 	if spec.Networking == nil || spec.Networking.TLS == nil || !spec.Networking.TLS.Enabled {
 		return ""

@@ -15,21 +15,21 @@ import (
 // operator depends.
 type ChildKind struct {
 	schema.GroupVersionKind
-	// New returns an empty object of its Go type. Nil means that the kind has a Definition, and is handled without its Go
-	// type.
+	// New returns an empty object of its Go type. Nil means that the kind has a Definition, and that the operator uses no
+	// Go type for it.
 	New func() Child
 	// Definition is the name of the CustomResourceDefinition of a kind that a cluster need not serve. Empty means that
 	// the kind is built into Kubernetes.
 	Definition string
-	// MetadataOnly reports whether objects of the kind are cached without their content, because there may be many large
-	// objects that belong to no stack.
+	// MetadataOnly reports whether the operator caches objects of the kind without their content, because there may be
+	// many large objects that belong to no stack.
 	MetadataOnly bool
-	// IgnoreStatus reports whether changes to the status of such a child are ignored.
+	// IgnoreStatus reports whether the operator ignores changes to the status of such a child.
 	IgnoreStatus bool
 	// Exposes reports whether such a child exposes the stack outside the cluster.
 	Exposes bool
-	// Retained reports whether a child is kept when the stack no longer needs it, because data is deleted only with the
-	// stack.
+	// Retained reports whether the operator keeps a child that the stack no longer needs, because data must not be deleted
+	// before the stack.
 	Retained bool
 
 	renderers []renderer
@@ -122,8 +122,8 @@ func Kinds() []schema.GroupVersionKind {
 	return kindsWhere(func(ChildKind) bool { return true })
 }
 
-// PrunedKinds lists the kinds whose objects are deleted when a stack no longer needs them. It includes pods, of which
-// only preflight pods are deleted.
+// PrunedKinds lists the kinds whose objects the operator deletes when a stack no longer needs them. The list includes
+// pods, of which the operator deletes only preflight pods.
 func PrunedKinds() []schema.GroupVersionKind {
 	return append(kindsWhere(func(kind ChildKind) bool { return !kind.Retained }), podKind)
 }
@@ -133,7 +133,7 @@ func ExposureKinds() []schema.GroupVersionKind {
 	return kindsWhere(func(kind ChildKind) bool { return kind.Exposes })
 }
 
-// MetadataOnlyKinds lists the kinds for which only metadata is cached.
+// MetadataOnlyKinds lists the kinds for which the operator caches only metadata.
 func MetadataOnlyKinds() []schema.GroupVersionKind {
 	return kindsWhere(func(kind ChildKind) bool { return kind.MetadataOnly })
 }
@@ -148,8 +148,8 @@ func kindsWhere(matches func(ChildKind) bool) []schema.GroupVersionKind {
 	return kinds
 }
 
-// PreflightKinds lists the kinds of the objects that are created for a preflight. The pod comes first, because it must
-// be deleted before the objects that it reads.
+// PreflightKinds lists the kinds of the objects that the operator creates for a preflight. The pod comes first, because
+// it must be deleted before the objects that it reads.
 func PreflightKinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{podKind, policyKind, secretKind, configMapKind}
 }

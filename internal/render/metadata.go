@@ -13,8 +13,8 @@ import (
 // kind is the kind of the children's owner.
 const kind = "LlamaStackDistribution"
 
-// owner returns the owner reference that deletes children with their stack. It returns no reference for a stack that is
-// not an object of a cluster (no UID).
+// owner returns the owner reference with which Kubernetes deletes children together with their stack. It returns no
+// reference for a stack that is not an object of a cluster (no UID).
 func owner(stack *v1alpha2.LlamaStackDistribution) []*metav1ac.OwnerReferenceApplyConfiguration {
 	if stack.UID == "" {
 		return nil
@@ -30,7 +30,7 @@ func owner(stack *v1alpha2.LlamaStackDistribution) []*metav1ac.OwnerReferenceApp
 	}
 }
 
-// owned sets the labels and the owner that every child has.
+// owned builds a child with the usual labels and with the stack as its owner.
 func owned[T interface {
 	WithLabels(labels map[string]string) T
 	WithOwnerReferences(references ...*metav1ac.OwnerReferenceApplyConfiguration) T

@@ -47,7 +47,8 @@ func allowedFrom(spec *v1alpha2.LlamaStackDistributionSpec) *v1alpha2.AllowedFro
 }
 
 // peers returns the stack's own namespace and the operator's, followed by the namespaces in allowedFrom and the sources
-// of connections to an exposed stack.
+// of connections to an exposed stack. If allowedFrom contains everyNamespace, peers returns only a peer for all
+// namespaces.
 func peers(in Input, allowed *v1alpha2.AllowedFromSpec) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
 	if allowed == nil {
 		allowed = &v1alpha2.AllowedFromSpec{}
@@ -72,7 +73,8 @@ func peers(in Input, allowed *v1alpha2.AllowedFromSpec) []*networkingv1ac.Networ
 const policyGroup = "network.openshift.io/policy-group"
 
 // exposurePeers returns the sources of connections to an exposed stack: the routers of OpenShift, the namespaces of the
-// ingress controller, and the namespace of the Gateway.
+// ingress controller, and the namespace of the Gateway. If the stack is not exposed, it returns no sources, except for
+// a stack of v1alpha1 whose spec sets expose or allowedFrom.
 func exposurePeers(in Input) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
 	networking := in.Stack.Spec.Networking
 	asked := compat(in) && networking != nil && (networking.Expose != nil || networking.AllowedFrom != nil)

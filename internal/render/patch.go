@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/podtemplate"
 )
 
-// InvalidError reports a spec that cannot be rendered. Each of its errors contains the field and the remedy.
+// InvalidError reports a spec that cannot be rendered. Each of its errors contains the field.
 type InvalidError struct {
 	Errors field.ErrorList
 }
@@ -19,7 +19,8 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("render the spec: %v", e.Errors.ToAggregate())
 }
 
-// patched applies the user's patch to the complete template. Only steps that adapt to the patch follow.
+// patched applies the user's patch to the complete template. Only the functions that adapt to the patch, imported and
+// drained, run after it.
 func patched(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration,
 ) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
 	patch := overrides(&in.Stack.Spec).PodTemplate

@@ -30,7 +30,7 @@ const (
 
 // Preflight is a change to try in a separate pod.
 type Preflight struct {
-	// Template is the pod template to try. It is not changed.
+	// Template is the pod template to try. The package does not change it.
 	Template *corev1ac.PodTemplateSpecApplyConfiguration
 	// Constraint is the OpenShift security context constraint that admits the running pods. Empty means that the cluster
 	// has no such constraints.
@@ -64,8 +64,8 @@ func withoutGeneration(metadata *metav1ac.ObjectMetaApplyConfiguration) *metav1a
 	return &result
 }
 
-// PreflightObjects returns the pod and, before it in apply order, the objects that are created only for it. These are
-// copies of the objects that the running pods read and that would change, and, if connections are limited, a policy
+// PreflightObjects returns the pod and, before it in apply order, the objects that only the pod needs. These are copies
+// of the objects of the running pods that a rollout changes in place, and, if the stack has a NetworkPolicy, a policy
 // that allows no incoming connections.
 func PreflightObjects(in Input, preflight Preflight) ([]Object, error) {
 	name, err := PreflightName(in.Stack.Name, preflight.Template)
@@ -90,7 +90,8 @@ func PreflightObjects(in Input, preflight Preflight) ([]Object, error) {
 	return append(objects, Object{GVK: podKind, Name: name, Apply: pod}), nil
 }
 
-// preflightCopies returns copies of the objects that the running pods read and that would change.
+// preflightCopies returns copies of the objects of the running pods that a rollout changes in place: the CA bundle and
+// the Secret with derived values.
 func preflightCopies(in Input, preflight Preflight, name string) (objects []Object, err error) {
 	bundle, err := caBundle(in)
 	if bundle != nil {

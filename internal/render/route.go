@@ -10,8 +10,8 @@ import (
 // RouteKind is the kind Route of OpenShift, which other clusters do not serve.
 var RouteKind = schema.GroupVersionKind{Group: "route.openshift.io", Version: "v1", Kind: "Route"}
 
-// routeApplyConfiguration is the part of OpenShift's Route that is used here, because the OpenShift module has no apply
-// configurations.
+// routeApplyConfiguration is an apply configuration with the fields of OpenShift's Route that the operator sets. The
+// OpenShift module has no apply configurations.
 type routeApplyConfiguration struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -54,8 +54,8 @@ func (routeApplyConfiguration) IsApplyConfiguration() {}
 func (r *routeApplyConfiguration) GetName() *string { return r.Name }
 
 // route returns the Route that exposes the stack through OpenShift's router, always over HTTPS. If the server serves
-// HTTPS, the router passes its connections through. Otherwise, the router uses the certificate that the spec names, or
-// its own certificate.
+// HTTPS, the router passes connections to the server without decrypting them. Otherwise, the router uses the
+// certificate that the spec names, or its own certificate.
 func route(in Input) (*routeApplyConfiguration, error) {
 	if !exposedBy(in, RouteKind) {
 		return nil, nil

@@ -61,7 +61,8 @@ func startupVolume(in Input) *corev1ac.VolumeApplyConfiguration {
 		WithName(names.Startup(in.Stack.Name)))
 }
 
-// startsWrapped reports whether the server's container, and not an init container, runs the program.
+// startsWrapped reports whether the server's container, and not an init container, runs the program that updates the
+// registry.
 func startsWrapped(in Input) bool {
 	return in.Registry != nil && len(in.Registry.Start) > 0 && len(overrides(&in.Stack.Spec).Command) == 0
 }
@@ -81,7 +82,8 @@ func registryContainer(in Input, server *corev1ac.ContainerApplyConfiguration) *
 	return likeServer(server, names.RegistryContainer, shell(registryScript, registryArguments(in)...))
 }
 
-// likeServer returns a container that runs a command with all settings of the server's container.
+// likeServer returns a container that runs a command with the settings of the server's container, except for its
+// arguments, ports and probes.
 func likeServer(
 	server *corev1ac.ContainerApplyConfiguration, name string, command []string,
 ) *corev1ac.ContainerApplyConfiguration {
@@ -92,8 +94,8 @@ func likeServer(
 	return container.WithName(name)
 }
 
-// generation returns the value of the annotation with the stack's generation, or an empty string for a stack that is
-// not an object of a cluster.
+// generation returns the value of the annotation with the stack's generation, or an empty string if the pods do not
+// update the registry, or if the stack is not an object of a cluster.
 func generation(in Input) string {
 	if in.Registry == nil || in.Stack.UID == "" {
 		return ""

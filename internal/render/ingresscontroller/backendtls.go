@@ -44,7 +44,7 @@ func of(class string) []controller {
 	return found
 }
 
-// SupportsBackendTLS reports whether an Ingress of the class can be configured to use HTTPS to the server.
+// SupportsBackendTLS reports whether annotations can make an Ingress of the class use HTTPS to the server.
 func SupportsBackendTLS(class string) bool { return len(of(class)) > 0 }
 
 // VerifiesBackendTLS reports whether the controller of the class verifies the certificate of the server, and needs
