@@ -89,7 +89,7 @@ func (c *ConfigMaps) Forget(stack types.NamespacedName) {
 }
 
 // Get reads every ConfigMap that the stack refers to. The error is a *status.Failure that lists all missing ConfigMaps
-// and keys.
+// and keys, or the error of a failed read.
 func (c *ConfigMaps) Get(
 	ctx context.Context, stack types.NamespacedName, uses []intent.ConfigMapUse,
 ) (Contents, error) {
@@ -113,7 +113,8 @@ func (c *ConfigMaps) Get(
 
 // find returns the content of the ConfigMap that a use refers to, and the use for the namespace in which the ConfigMap
 // was found. If the ConfigMap of another namespace does not exist or cannot be read, find reads the ConfigMap with the
-// same name in the stack's own namespace. A nil content means that neither ConfigMap can be read.
+// same name in the stack's own namespace, unless the use is optional or has NoOther set. A nil content means that find
+// could read no ConfigMap.
 func (c *ConfigMaps) find(
 	ctx context.Context, stack types.NamespacedName, use intent.ConfigMapUse, problems *problems,
 ) (*content, intent.ConfigMapUse, error) {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// maxKept bounds, in bytes, the data that is kept from images for the stacks of a namespace: configurations and the
-// metadata of external providers. A stack needs its data until the stack is rolled out.
+// maxKept bounds, in bytes, the data that the pool keeps from images for the stacks of a namespace: configurations and
+// the metadata of external providers. A stack needs its data until the stack is rolled out.
 const maxKept = 32 << 20
 
 // part is the part of a task that the pool needs to enforce its bounds.
@@ -14,8 +14,8 @@ type part struct {
 	namespace string
 	// busy reports whether the task waits for a free share of the pool.
 	busy bool
-	// place is the task's element in the list of tasks that keep data. counted is the number of bytes that were counted
-	// for it. dropped reports whether its data was dropped to make room for other tasks.
+	// place is the task's element in the list of tasks that keep data. counted is the number of bytes that the pool counts
+	// for the task. dropped reports whether the pool dropped the data of the task to make room for other tasks.
 	place   *list.Element
 	counted int
 	dropped bool
@@ -98,8 +98,8 @@ func (p *Pool) setBusy(one *part, waits bool) {
 }
 
 // pauseTogether returns the pause before a task checks again whether a share is free. waiting is the number of tasks of
-// its namespace that wait. However many tasks wait, together they check at most as often as busyTogether tasks that
-// have the pause busy.
+// its namespace that wait. All waiting tasks together check at most as often as busyTogether tasks with the pause busy,
+// regardless of their number.
 func pauseTogether(waiting int) time.Duration {
 	return busy * time.Duration(1+waiting/busyTogether)
 }

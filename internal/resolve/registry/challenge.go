@@ -51,7 +51,7 @@ func (r *Reader) connect(ctx context.Context, repository name.Repository, auth a
 	}, nil
 }
 
-// challenge returns the challenge of a registry, which specifies how clients authenticate.
+// challenge returns the challenge of a registry. The challenge specifies how clients authenticate.
 func (r *Reader) challenge(
 	ctx context.Context, registry name.Registry, through http.RoundTripper,
 ) (*transport.Challenge, error) {

@@ -90,8 +90,8 @@ func newAnswerError(status int, said []transport.Diagnostic) error {
 // Sanitize returns the error of a library that wrote to a registry, without text that a remote host wrote.
 func Sanitize(err error) error { return sanitize(err) }
 
-// sanitize replaces an error of a library, which may contain text that a remote host wrote: the body of a response, its
-// first line, a token, or an address with a signature.
+// sanitize replaces an error of a library. Such an error may contain text that a remote host wrote: the body of a
+// response, its first line, a token, or an address with a signature.
 func sanitize(err error) error {
 	if err == nil {
 		return nil

@@ -20,7 +20,7 @@ type Identities interface {
 	// Credentials returns the credentials of a registry that imagename.CloudOf recognizes. The error is the error of ctx,
 	// or an IdentityError.
 	Credentials(ctx context.Context, registry string) (authn.AuthConfig, error)
-	// Refused is called when the registry does not accept the credentials.
+	// Refused records that the registry did not accept the credentials.
 	Refused(registry string)
 }
 

@@ -21,8 +21,8 @@ const (
 	// LabelLayer is the digest of the layer that holds the file LabelPath.
 	LabelLayer = "io.llamastack.config.layer"
 	LabelPath  = "io.llamastack.config.path"
-	// LabelConfigVersion is the schema version of the configuration. If the version is not supported, the image is
-	// rejected before a layer is read. Without the label, the configuration itself names its version.
+	// LabelConfigVersion is the schema version of the configuration. If the version is not supported, the package rejects
+	// the image before it reads a layer. Without the label, the configuration itself names its version.
 	LabelConfigVersion = "io.llamastack.config.version"
 	// LabelDefaultConfig names the file whose content is in the label com.ogx.config.<file>.
 	LabelDefaultConfig = "com.ogx.distribution.default-config"
@@ -63,7 +63,7 @@ type source struct {
 }
 
 // configSource returns the location of the configuration. A label takes precedence over a layer (FR-027b). configSource
-// returns nil if the image does not have one of the labels.
+// returns nil if the image has none of these labels.
 func configSource(labels map[string]string) (*source, error) {
 	if text, ok := labels[LabelBase64]; ok {
 		return inline(LabelBase64, text)

@@ -58,7 +58,8 @@ func fromLayer(ctx context.Context, of *manifest, from *source, blob fetch) ([]b
 	return data, nil
 }
 
-// fileInLayer reads a file from a layer that may be compressed. Every error describes a fault of the layer.
+// fileInLayer reads a file from a layer that may be compressed. Every error describes a fault of the layer, except for
+// the error of ctx.
 func fileInLayer(ctx context.Context, content io.Reader, file string) ([]byte, error) {
 	unpacked, done, err := unpack(ctx, content)
 	switch {

@@ -34,7 +34,8 @@ type Target struct {
 type PoolOptions struct {
 	// Credentials returns the credentials that the kubelet would use for a target.
 	Credentials func(ctx context.Context, target Target) (authn.Keychain, error)
-	// Notify is called for each stack whose image was read or could not be read. It may block until ctx ends.
+	// Notify receives each stack for which the result of Read, ReadProviders or Watch has changed. It may block until ctx
+	// ends.
 	Notify func(ctx context.Context, stack types.NamespacedName)
 	// FirstRetry is the pause after the first failed attempt. The pause doubles with each attempt, up to ten minutes. If
 	// the registry requests a longer pause, that pause is used, up to an hour. Each pause is up to a quarter longer, at
@@ -137,7 +138,8 @@ func NewPool(options PoolOptions) *Pool {
 	}
 }
 
-// Configure sets which registries may be read, and how. After a change, every failed read is tried again at once.
+// Configure sets which registries the pool may read, and how. After a change, the pool immediately retries every failed
+// read.
 func (p *Pool) Configure(options Options) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,7 +147,8 @@ func (p *Pool) Configure(options Options) {
 	p.configure(options)
 }
 
-// Mirror sets the mirrors from the cluster's mirror sets. Every failed read is tried again at once.
+// Mirror sets the mirrors from the cluster's mirror sets. After a change, the pool immediately retries every failed
+// read.
 func (p *Pool) Mirror(mirrors mirror.Set) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -353,8 +356,8 @@ func message(err error) string {
 // lookAgain returns the pause before the pool checks again which digest a tag refers to.
 func (p *Pool) lookAgain() time.Duration { return cmp.Or(p.current.CheckInterval, p.options.LookAgain) }
 
-// pause returns the pause before another attempt. All stacks that wait for a newer answer to the same question have
-// their next attempt at the same time.
+// pause returns the pause before another attempt. After a successful read or a lasting failure, all stacks that share
+// the registry's answer have their next attempt at the same time.
 func (p *Pool) pause(after Outcome, attempts int) time.Duration {
 	if after.Image != nil || Lasting(after.Err) {
 		if after.asked.IsZero() {

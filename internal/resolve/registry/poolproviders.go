@@ -38,7 +38,8 @@ type providersTask struct {
 	target Providers
 	// found holds the outcomes of the last complete pass over the images. Nil means that no pass is complete yet.
 	found map[string]Outcome
-	// pass holds the outcomes of the current pass. begun is the time at which its first image was read.
+	// pass holds the outcomes of the current pass. begun is the start of this pass. Zero means that no pass is in
+	// progress.
 	pass     map[string]Outcome
 	begun    time.Time
 	keychain authn.Keychain
@@ -116,8 +117,8 @@ func (p *Pool) forgetProviders(stack types.NamespacedName) {
 	delete(p.providers, stack)
 }
 
-// handleProviders reads one image of a stack's external providers. It reports whether the stack must be notified, which
-// happens once for all images.
+// handleProviders reads one image of a stack's external providers. It reports whether the stack must be notified. It
+// returns true at most once for each pass over all images of the stack.
 func (p *Pool) handleProviders(ctx context.Context, stack types.NamespacedName) (news bool) {
 	task, image, reader, old, release := p.beginProvider(stack)
 	if reader == nil {
@@ -138,8 +139,8 @@ func (p *Pool) handleProviders(ctx context.Context, stack types.NamespacedName) 
 }
 
 // beginProvider takes a share of the pool for the next image of a stack's external providers. It returns a nil reader
-// if there is nothing to read, or if no share is free. Until the task is concluded, no other goroutine works on it, and
-// only the task itself uses its pass map.
+// if there is nothing to read, or if no share is free. Until concludeProvider records the outcome, no other goroutine
+// works on the task.
 func (p *Pool) beginProvider(stack types.NamespacedName) (*providersTask, string, *Reader, ages, func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Watched is a tag that is regularly compared with the registry.
+// Watched is a tag that the pool regularly compares with the registry.
 type Watched struct {
 	Target
 	// Soon requests the first comparison at once. Otherwise, the first comparison is spread over the interval, so that
@@ -23,8 +23,8 @@ type Watched struct {
 type Tag struct {
 	// Digest is the digest that the tag referred to in the last answer. Empty means that there was no answer.
 	Digest string
-	// Err is the reason why there is no newer answer. Nil means that the last attempt succeeded, or that it was the first
-	// failure after a success. A single failure is not reported.
+	// Err is the reason why there is no newer answer. Nil means that the last attempt succeeded, or that it was a single
+	// failure, which the pool does not report. However, the pool reports a failure of the first attempt if Soon is set.
 	Err error
 }
 
@@ -53,8 +53,8 @@ const toldFailures = 2
 const maxCredentials = 16 << 10
 
 // Watch returns the result of comparing a tag. It returns false until an attempt ends. It does not wait: the first call
-// starts the comparisons, which continue until Unwatch. Notify is called when the tag refers to another digest, when it
-// cannot be compared, and when it can be compared again.
+// starts the comparisons, which continue until Unwatch. The pool calls Notify when the tag refers to another digest,
+// when the pool cannot compare the tag, and when it can compare the tag again.
 func (p *Pool) Watch(watched Watched) (Tag, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -61,7 +61,7 @@ type flight struct {
 }
 
 // together calls ask once for all concurrent callers of a question. No caller waits longer than its own context, and no
-// caller fails because another caller stops waiting.
+// caller fails because the context of another caller is canceled.
 func (r *Reader) together(ctx context.Context, of question, ask func() reading) reading {
 	for {
 		r.mu.Lock()

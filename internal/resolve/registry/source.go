@@ -27,7 +27,7 @@ const (
 	PartLayer    = "layer"
 )
 
-// Part is a manifest or a blob that was read completely. Its digest is in the previous part, or in the image's name.
+// Part is a manifest or a blob that was read completely. Its digest is in an earlier part, unless it is the first part.
 type Part struct {
 	Kind   string
 	Digest string
@@ -150,7 +150,7 @@ func verified(content io.Reader, of descriptor, use func(io.Reader) error) error
 	if err != nil {
 		return err
 	}
-	// One byte more than expected shows that there is more.
+	// The limit is one byte more than the expected size, so that verified detects longer content.
 	limited := &io.LimitedReader{R: content, N: of.Size + 1}
 	reader := io.TeeReader(limited, hasher)
 	used := use(reader)

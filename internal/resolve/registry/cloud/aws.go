@@ -103,8 +103,8 @@ func (e ecr) tokenRequest(ctx context.Context, keys aws.Credentials) request {
 	}
 }
 
-// awsKeys returns the keys of the pod's identity. They are used once and not kept. No profile is read, because a
-// profile could name a program to run.
+// awsKeys returns the keys of the pod's identity. The caller uses them once and does not keep them. The function reads
+// no profile, because a profile could name a program to run.
 func (i *Identities) awsKeys(ctx context.Context, region string) (aws.Credentials, error) {
 	through := &awsClient{client: i.client, ctx: ctx}
 	loaded, err := config.LoadDefaultConfig(ctx,
@@ -139,7 +139,8 @@ type awsClient struct {
 	failed error
 }
 
-// errNoSession is the error for a request to the first version of the machine metadata, which the SDK falls back to.
+// errNoSession is the error for a request to the first version of the machine's metadata service. The SDK falls back to
+// this version.
 var errNoSession = errors.New("the request to the metadata service of the machine has no session token")
 
 // Do sends a request.

@@ -85,7 +85,7 @@ func (c *client) ask(ctx context.Context, of request) ([]byte, error) {
 	return said.content, err
 }
 
-// answer is the response to a request. A zero status means that there was no response.
+// answer is the response to a request. A zero status means that there was no complete response.
 type answer struct {
 	status  int
 	header  http.Header
@@ -123,8 +123,8 @@ func (c *client) exchange(asked *http.Request, service bool, codes []string) (an
 	return said, nil
 }
 
-// roundTrip sends a request to an identity service over HTTP. It sends any other request over HTTPS, and only to public
-// addresses.
+// roundTrip sends a request to an identity service over HTTP. It sends any other request over HTTPS, and only to
+// addresses that a registry may have.
 func (c *client) roundTrip(asked *http.Request, service bool) (*http.Response, error) {
 	through := c.public
 	switch {

@@ -7,8 +7,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/authn"
 )
 
-// googleToken is the address at which a Google Cloud machine, or the node for a pod, returns the token of its service
-// account.
+// googleToken is the address at which a pod, or a machine in Google Cloud, gets the token of its own service account.
 const googleToken = "http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token"
 
 // maxSeconds bounds the life of a token whose expiry is given in seconds.

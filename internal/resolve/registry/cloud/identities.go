@@ -26,7 +26,8 @@ type credentials struct {
 	expires time.Time
 }
 
-// fetchTime bounds one attempt to get a token. It is shorter than the read that waits for it.
+// fetchTime bounds one attempt to get a token. It is shorter than the default timeout of the read that waits for the
+// token.
 const fetchTime = 10 * time.Second
 
 // Options configures Identities.

@@ -13,8 +13,8 @@ const (
 	// maxTokens bounds the number of tokens that are kept. An administrator determines the registries for which the
 	// operator gets tokens.
 	maxTokens = 128
-	// renewBefore is how long before its expiry a token is renewed. A token with a short life is renewed when a quarter of
-	// its life is left.
+	// renewBefore is the time between the renewal of a token and its expiry. For a token with a short life, this time is a
+	// quarter of the life.
 	renewBefore = 5 * time.Minute
 	// leastLife is the minimum time for which a returned token is still valid. A read takes less time.
 	leastLife = 20 * time.Second

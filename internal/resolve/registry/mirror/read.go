@@ -38,8 +38,9 @@ type entry struct {
 	MirrorSourcePolicy string   `json:"mirrorSourcePolicy"`
 }
 
-// Read merges all mirror sets into one Set. It skips and counts entries in a form that no node accepts. If several
-// objects name the same source, the Set has their mirrors in the order of the objects' kinds and names.
+// Read merges all mirror sets into one Set. It skips and counts objects, sources and mirrors in a form that no node
+// accepts, and sources that exceed maxSources. If several objects name the same source, the Set has their mirrors in
+// the order of the objects' kinds and names.
 func Read(objects []Object) (set Set, ignored int) {
 	objects = slices.Clone(objects)
 	slices.SortFunc(objects, func(a, b Object) int {
@@ -116,7 +117,7 @@ func (s *Source) add(kind string, one entry) (ignored int) {
 	return ignored
 }
 
-// form matches what OpenShift accepts: *.domain, or host[:port][/path].
+// form matches the sources and mirrors that OpenShift accepts: *.domain, or host[:port][/path].
 var form = regexp.MustCompile(`^(\*(\.[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?)+|` +
 	`[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?)*(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*)$`)
 
