@@ -19,8 +19,8 @@ type lookup struct {
 	auth   authn.Authenticator
 }
 
-// do returns an answer from memory if the answer is new enough or the name has a digest, whose content never changes.
-// Otherwise, it sends a request to the registry.
+// do returns an answer from memory if the answer is new enough, or if the name has a digest whose content is in memory,
+// because such content never changes. Otherwise, it sends a request to the registry.
 func (l *lookup) do(ctx context.Context, old ages) reading {
 	if pinned, err := v1.NewHash(l.ref.Identifier()); err == nil {
 		if found, ok := l.known(pinned); ok {
@@ -78,7 +78,8 @@ func (l *lookup) askDigest(ctx context.Context) (v1.Hash, error) {
 	return digest, nil
 }
 
-// answer calls ask and remembers the result.
+// answer calls ask, and remembers the result unless the context is canceled. If the registry rejects the credentials
+// and the challenge was in memory, answer drops the challenge and calls ask again.
 func (l *lookup) answer(ctx context.Context, ask func(context.Context) (v1.Hash, error)) *answer {
 	ctx, wanted := withWanted(ctx)
 	registry := l.ref.Context().RegistryStr()

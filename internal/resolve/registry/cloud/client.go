@@ -85,7 +85,7 @@ func (c *client) ask(ctx context.Context, of request) ([]byte, error) {
 	return said.content, err
 }
 
-// answer is the response to a request. A zero status means that there was no complete response.
+// answer is the response to a request. A zero status means that there was no usable response.
 type answer struct {
 	status  int
 	header  http.Header
