@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// shortest is the minimum length in bytes of a known value that is replaced in text. Shorter values are often ordinary
-// words.
+// shortest is the minimum length in bytes of a known value that Text replaces. Shorter values are often ordinary words.
 const shortest = 8
 
 // Known is a set of values that are known to be secret. Its methods replace these values everywhere in text.

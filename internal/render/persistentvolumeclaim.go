@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// persistentVolumeClaim returns the claim for the server's data. With retainOnDelete, it has no owner, so it is kept
-// when its stack is deleted.
+// persistentVolumeClaim returns the claim for the server's data. With retainOnDelete, it has no owner, so Kubernetes
+// keeps it when the stack is deleted.
 func persistentVolumeClaim(in Input) (*corev1ac.PersistentVolumeClaimApplyConfiguration, error) {
 	storage := workload(&in.Stack.Spec).Storage
 	if storage == nil {

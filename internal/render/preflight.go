@@ -141,7 +141,7 @@ func preflightPod(in Input, preflight Preflight, name string) (*corev1ac.PodAppl
 		WithSpec(spec), nil
 }
 
-// ownCopies makes the pod read the copies that were created for it.
+// ownCopies makes the pod read the copies that the operator creates for it.
 func ownCopies(in Input, preflight Preflight, spec *corev1ac.PodSpecApplyConfiguration, name string) {
 	for i := range spec.Volumes {
 		source := spec.Volumes[i].ConfigMap

@@ -80,7 +80,7 @@ func NewConfigMaps(cache, direct client.Reader, namespaces ...string) *ConfigMap
 // Contents holds the contents of ConfigMaps, by intent.ConfigMapUse.ID and key.
 type Contents map[string]map[string][]byte
 
-// Forget drops the content that is remembered for a deleted stack.
+// Forget drops the content that ConfigMaps remembers for a deleted stack.
 func (c *ConfigMaps) Forget(stack types.NamespacedName) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

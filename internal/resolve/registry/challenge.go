@@ -16,7 +16,7 @@ import (
 
 const (
 	userAgent = "llama-stack-k8s-operator"
-	// rememberedRegistries is the number of registries whose challenge is remembered.
+	// rememberedRegistries is the number of registries whose challenge a Reader remembers.
 	rememberedRegistries = 64
 )
 

@@ -21,7 +21,7 @@ type Details struct {
 }
 
 // Open returns access to an image in a registry, and the reference to read there. The reader's checks apply to
-// everything that is read.
+// everything that the source reads.
 func (r *Reader) Open(ctx context.Context, image string, credentials authn.Keychain) (Source, name.Reference, error) {
 	ref, err := r.reference(image)
 	if err != nil {

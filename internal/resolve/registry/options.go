@@ -26,13 +26,13 @@ type Options struct {
 	// mirror.example.com/ogxai. The longest match applies. Requests go to the replacement. The pods keep the image of the
 	// spec, because the nodes have their own rules for mirrors.
 	Rewrite map[string]string
-	// CloudIdentity lists the cloud registries, or repositories below a registry, that are read with the credentials of
-	// Identities if a read has no other credentials. If the list is empty, no registry is read in this way.
+	// CloudIdentity lists the cloud registries, or repositories below a registry, that a Reader reads with the credentials
+	// of Identities if a read has no other credentials. If the list is empty, a Reader does not use Identities.
 	CloudIdentity []string
 	// Identities returns credentials with the identity of the operator's own pod. Nil means that the pod has no identity.
 	Identities Identities
-	// Mirrors holds the mirror sets of the cluster: places to try before the source, or instead of it. An image whose
-	// name Rewrite replaces is read only at the replacement.
+	// Mirrors holds the mirror sets of the cluster: places to try before the source, or instead of it. If Rewrite replaces
+	// the name of an image, a Reader reads the image only at the replacement.
 	Mirrors mirror.Set
 	// Platform selects the image of an index. Zero means linux on the architecture of this program.
 	Platform v1.Platform

@@ -14,8 +14,8 @@ import (
 // Watched is a tag that the pool regularly compares with the registry.
 type Watched struct {
 	Target
-	// Soon requests the first comparison at once. Otherwise, the first comparison is spread over the interval, so that
-	// an operator that starts does not compare the tags of all stacks at the same time.
+	// Soon requests the first comparison at once. Otherwise, the pool makes the first comparison at a random time within
+	// the interval, so that an operator that starts does not compare the tags of all stacks at the same time.
 	Soon bool
 }
 
@@ -34,8 +34,8 @@ type tagTask struct {
 	watched Watched
 	found   Tag
 	// auth holds the credentials of the last answer, so that a comparison needs no request to the API server. Nil means
-	// that they have to be read. The credentials are valid only for authOf, because another reader may read the image
-	// elsewhere.
+	// that the pool has to read the credentials. The credentials are valid only for authOf, because another reader may
+	// read the image elsewhere.
 	auth   authn.Authenticator
 	authOf *Reader
 	// failures is the number of failures since the last answer. pause is the pause before this attempt.
@@ -46,10 +46,11 @@ type tagTask struct {
 	soon bool
 }
 
-// toldFailures is the number of consecutive failures after which the failure is reported.
+// toldFailures is the number of consecutive failures after which Watch reports the failure.
 const toldFailures = 2
 
-// maxCredentials bounds, in bytes, the credentials that are kept for a tag. Larger credentials are read each time.
+// maxCredentials bounds, in bytes, the credentials that the pool keeps for a tag. The pool reads larger credentials for
+// each comparison.
 const maxCredentials = 16 << 10
 
 // Watch returns the result of comparing a tag. It returns false until an attempt ends. It does not wait: the first call

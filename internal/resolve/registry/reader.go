@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// remembered is the number of images whose content is kept in memory.
+	// remembered is the number of images whose content a Reader keeps in memory.
 	remembered = 64
-	// rememberedAnswers is the number of questions whose last answer, a digest or an error, is kept.
+	// rememberedAnswers is the number of questions whose last answer, a digest or an error, a Reader keeps.
 	rememberedAnswers = 4096
 )
 

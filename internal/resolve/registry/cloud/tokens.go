@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// maxTokens bounds the number of tokens that are kept. An administrator determines the registries for which the
-	// operator gets tokens.
+	// maxTokens bounds the number of tokens in memory. An administrator determines the registries for which the operator
+	// gets tokens.
 	maxTokens = 128
 	// renewBefore is the time between the renewal of a token and its expiry. For a token with a short life, this time is a
 	// quarter of the life.
 	renewBefore = 5 * time.Minute
 	// leastLife is the minimum time for which a returned token is still valid. A read takes less time.
 	leastLife = 20 * time.Second
-	// mostLife bounds the time for which a token is kept, even if it expires later.
+	// mostLife bounds the time for which the package keeps a token, even if the token expires later.
 	mostLife = 12 * time.Hour
 	// failedFor is the pause after a failed attempt, unless the cloud requests a longer pause.
 	failedFor = 20 * time.Second

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxPlaces bounds the number of places in which one image is looked up.
+// maxPlaces bounds the number of repositories that Places returns.
 const maxPlaces = 8
 
 // Set lists the mirrored sources of a cluster. The zero Set has no sources.
@@ -21,9 +21,9 @@ type Source struct {
 	Never bool
 }
 
-// Places returns the repositories in which the images of a repository may be, in the order in which they are tried.
-// Only the source with the longest matching prefix applies. An empty result means that the repository must not receive
-// requests and has no mirror.
+// Places returns the repositories in which the images of a repository may be, in the order in which a reader must try
+// them. Only the source with the longest matching prefix applies. An empty result means that the repository must not
+// receive requests and has no mirror.
 func (s Set) Places(repository string, byDigest bool) []string {
 	var best *Source
 	length := 0
