@@ -98,7 +98,7 @@ func decodeManifest(content []byte) (*manifest, error) {
 	return &found, nil
 }
 
-// maxListed bounds the number of manifests, layers or labels that eachEntry passes to its caller.
+// maxListed bounds the number of manifests, layers or labels that eachEntry visits.
 const maxListed = 10_000
 
 // find returns the first entry of a list for which fits returns true, or nil if there is no such entry. It keeps one
