@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestSecretsIn checks that every reference to a Secret in a pod is found, because support-bundle redacts the values.
+func TestSecretsIn(t *testing.T) {
+	type object = map[string]any
+	pod := object{"spec": object{
+		"imagePullSecrets": []any{object{"name": "pull"}},
+		"containers": []any{object{
+			"env":     []any{object{"name": "A", "valueFrom": object{"secretKeyRef": object{"name": "key", "key": "k"}}}},
+			"envFrom": []any{object{"secretRef": object{"name": "all"}}},
+		}},
+		"volumes": []any{
+			object{"name": "a", "secret": object{"secretName": "volume"}},
+			object{"name": "b", "projected": object{"sources": []any{object{"secret": object{"name": "projected"}}}}},
+			object{"name": "c", "csi": object{"nodePublishSecretRef": object{"name": "csi"}}},
+			object{"name": "d", "configMap": object{"name": "not-a-secret"}},
+		},
+	}}
+	got := secretsIn(pod)
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"all", "csi", "key", "projected", "pull", "volume"}, got); diff != "" {
+		t.Errorf("Secrets (-want +got):\n%s", diff)
+	}
+}
