@@ -8,9 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// podDisruptionBudget returns a budget for the number of pods that a node drain may stop at the same time: the
-// configured budget, or else one pod at a time if the replicas in the spec or the minimum of the autoscaler are at
-// least two.
+// podDisruptionBudget returns a budget for the number of pods that a node drain may stop at the same time. Without a
+// configured budget, this number is one if the replicas in the spec or the minimum of the autoscaler are at least two.
 func podDisruptionBudget(in Input) (*policyv1ac.PodDisruptionBudgetApplyConfiguration, error) {
 	configured := workload(&in.Stack.Spec).PodDisruptionBudget
 	if configured == nil && max(Replicas(&in.Stack.Spec), LeastAutoscaled(in.Stack)) < 2 {

@@ -14,8 +14,9 @@ type part struct {
 	namespace string
 	// busy reports whether the task waits for a free share of the pool.
 	busy bool
-	// place is the task's element in the list of tasks that keep data. counted is the number of bytes that the pool counts
-	// for the task. dropped reports whether the pool dropped the data of the task to make room for other tasks.
+	// The field place is the task's element in the list of tasks that keep data. The field counted is the number of bytes
+	// that the pool counts for the task. The field dropped reports whether the pool dropped the data of the task to make
+	// room for other tasks.
 	place   *list.Element
 	counted int
 	dropped bool
