@@ -182,7 +182,7 @@ func TestUnusableReleaseIsBuilt(t *testing.T) {
 				}
 			}
 			if len(reasons) != 1 || !strings.Contains(reasons[0], test.want) ||
-				!strings.Contains(reasons[0], "built from Go modules") {
+				!strings.Contains(reasons[0], "Building the programs from Go modules") {
 				t.Errorf("reasons %q, want %q", reasons, test.want)
 			}
 			left, err := filepath.Glob(filepath.Join(b.cache.Folder, "*-release-*.partial"))

@@ -23,7 +23,7 @@ func TestParseStat(t *testing.T) {
 			name: "zombie", text: "7 (etcd)" + strings.Replace(tail, " S ", " Z ", 1),
 			want: stat{state: 'Z', parent: 3, start: 128497},
 		},
-		{name: "empty", text: "", failure: "without a program name"},
+		{name: "empty", text: "", failure: "the process state contains no program name"},
 		{name: "cut off", text: "7 (etcd) S 1 7", failure: "only 5 fields"},
 		{name: "no parent", text: "7 (etcd)" + strings.Replace(tail, " 3 ", " nobody ", 1), failure: "parent"},
 		{name: "no number", text: "7 (etcd)" + strings.Replace(tail, "128497", "soon", 1), failure: "start time"},
