@@ -16,9 +16,8 @@ type CheckedBase struct {
 	Warnings []stackconfig.Finding
 }
 
-// CheckBase checks the configuration of an image against the release of the server in the image. It makes the checks
-// that Build makes for a stack whose spec sets only the image and environment variables with unknown names. An error is
-// a *ConfigError, as in Build.
+// CheckBase checks the configuration of an image against the release of the server in the image, as Build does for a
+// stack that sets only the image and unknown environment variables. An error is a *ConfigError, as in Build.
 func CheckBase(data []byte, of *distribution.Resolved) (CheckedBase, error) {
 	base, err := baseconfig.ParseUncached(data)
 	if err != nil {

@@ -19,8 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/check"
 )
 
-// Build returns the plan of a stack. The plan contains no secrets. The same input produces the same plan, byte for
-// byte.
+// Build returns the plan of a stack, without secrets. The same input produces the same plan, byte for byte.
 //
 // A *ConfigError describes a problem that the user must fix, and names its condition. Any other error is a defect.
 func Build(in Input) (*Plan, error) {
@@ -105,8 +104,7 @@ func (p *Plan) generate(in Input) error {
 	return nil
 }
 
-// engineInput returns the part of the input of package stackconfig (the engine) that a generated configuration and an
-// override have in common.
+// engineInput returns the input of package stackconfig that a generated configuration and an override share.
 func engineInput(in Input, base *baseconfig.Base) stackconfig.Input {
 	return stackconfig.Input{
 		Intent: in.Intent, Base: base, Release: in.Distribution.Release,
@@ -234,8 +232,7 @@ func (p *Plan) renderObjects(in Input) (err error) {
 	return nil
 }
 
-// recorded checks the pods of the plan's Deployment against the limits, determines the places and the losses of data,
-// and adds the record to the Deployment.
+// recorded checks the pods against the limits, determines the places of data, and adds the record to the Deployment.
 func (p *Plan) recorded(in Input, inputs rollout.Inputs, deployment *appsv1ac.DeploymentApplyConfiguration) error {
 	err := p.bounded(in, deployment)
 	if err != nil {

@@ -39,8 +39,7 @@ func (p *Plan) externalInputs() []string {
 	return inputs
 }
 
-// withExternal returns the user's configuration with the external providers. If there are none, it returns the
-// configuration unchanged.
+// withExternal returns the user's configuration with the external providers, if there are any.
 func (p *Plan) withExternal(in Input) ([]byte, error) {
 	if len(in.Intent.External) == 0 {
 		return in.Override.Data, nil
@@ -73,8 +72,7 @@ func (p *Plan) copiedAsV1alpha1(in Input) error {
 	const path = "spec.overrideConfig.configMapName"
 	if len(in.Override.Files) > 1 {
 		p.warn(path, "the external providers are in a copy of key %q of ConfigMap %q, and the other keys are not mounted next to this copy: "+
-			"to mount keys that the server needs, use spec.workload.overrides.volumes and volumeMounts",
-			in.Override.Key, in.Override.ConfigMapName)
+			"to mount keys that the server needs, use spec.workload.overrides.volumes and volumeMounts", in.Override.Key, in.Override.ConfigMapName)
 	}
 	if in.Override.Key != names.ConfigFile && intent.OwnCommand(&in.Object.Spec) {
 		p.warn(path, "the external providers are in a copy of key %q of ConfigMap %q, which is mounted as %s: your command must read that file",

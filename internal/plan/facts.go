@@ -128,8 +128,7 @@ func otherPortVariable(runtime release.Runtime) string {
 // configuration, to paths on the volume. All data is then on the volume, and the paths do not change with release 0.8,
 // in which the server's default changed (server fact 41).
 //
-// A stack of v1alpha1 gets such variables only for directories whose default is no longer on its volume, and gets none
-// if the user sets HOME.
+// Unless HOME is set, a stack of v1alpha1 gets such variables for directories whose default left its volume.
 func paths(in Input, config []byte) []render.EnvVar {
 	mountPath := render.MountPath(&in.Object.Spec)
 	if names.Compat(in.Object.Annotations) {
@@ -210,8 +209,7 @@ func byName(env []stackconfig.EnvVar) []stackconfig.EnvVar {
 	return env
 }
 
-// releaseWarnings adds a warning if the release of the image is unknown, or if the operator has no data of this
-// release.
+// releaseWarnings adds a warning if the release of the image is unknown, or if the operator has no data of it.
 func (p *Plan) releaseWarnings(resolved *distribution.Resolved) {
 	const path = "spec.distribution"
 	switch {

@@ -67,8 +67,7 @@ func rootOf(config []byte) *yaml.Node {
 }
 
 // derivedFrom returns a function for retention.PodOf. The function returns the source of a value in the Secret with
-// derived values of the stack, or retention.Hidden if the source is unknown. It returns an empty string for any other
-// Secret.
+// derived values of the stack, retention.Hidden for an unknown source, and an empty string for any other Secret.
 func (p *Plan) derivedFrom(stack string) func(secret, key string) string {
 	return func(secret, key string) string {
 		if !names.IsStorageSecret(stack, secret) {

@@ -38,8 +38,7 @@ type Input struct {
 	RenderedByTag bool
 	// Limited lists, sorted, the resources that an earlier operator limited in the running pods because of their workers.
 	Limited []corev1.ResourceName
-	// RunningRelease is the release line of the running server, from the record of the Deployment. Empty means that it is
-	// unknown.
+	// RunningRelease is the release line of the running server, from the record of the Deployment, or empty if unknown.
 	RunningRelease string
 	// Before contains the places of the running pods' data. Nil means that no pods run, or that the places are unknown.
 	Before *retention.Places
@@ -111,8 +110,7 @@ type Plan struct {
 	Config []byte
 	// ServesTLS reports whether the server serves HTTPS only.
 	ServesTLS bool
-	// ConfigHash is the SHA-256, in hex, of the configuration, or of all keys of a ConfigMap that is mounted as a whole.
-	// Empty means that there is no configuration to mount.
+	// ConfigHash is the SHA-256, in hex, of the configuration, or of all keys of a ConfigMap that is mounted completely.
 	ConfigHash string
 	// ConfigMapName is the name of the mounted ConfigMap, and BaseConfigMapName is the name of the ConfigMap with the
 	// base. Empty means that there is no such ConfigMap.

@@ -67,8 +67,7 @@ func leaves(node *yaml.Node, path string, visit func(path, value string)) {
 }
 
 // Origins returns the origins of the differences that Compare lists, by Difference.What. An origin is from the later
-// configuration, or from the earlier configuration if the value was removed. Differences outside the configuration have
-// no origin.
+// configuration, or from the earlier one if the value was removed. Only differences in the configuration have origins.
 func Origins(before, after *Plan) map[string]string {
 	origins := map[string]string{}
 	for _, side := range []*Plan{before, after} {

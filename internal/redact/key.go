@@ -11,6 +11,7 @@ import (
 // words lists the names of keys that hold a credential, in snake case, in addition to those of package credential.
 var words = []string{
 	"credential", "authorization", "auth", "cookie", "bearer", "pat", "dsn", "connection_string", "passcode",
+	"identitytoken", "registrytoken", // in a pull Secret
 }
 
 // IsKey reports whether a key of a configuration or an object holds one or more credentials. It also recognizes keys in

@@ -3,6 +3,7 @@ package redact
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -16,8 +17,9 @@ type Known struct {
 	replacer *strings.Replacer
 }
 
-// Add adds a value, its base64 form, and each of its lines. It ignores values shorter than the constant shortest, and
-// lines that are only a reference to a variable.
+// Add adds a value, its base64 form, and each of its lines. If the value is a JSON object, such as the credentials of a
+// registry or a key of a cloud, Add also adds the credentials in the object. Add ignores values shorter than the
+// constant shortest, and lines that are only a reference to a variable.
 func (k *Known) Add(value string) {
 	k.replacer = nil
 	if k.values == nil {
@@ -30,6 +32,24 @@ func (k *Known) Add(value string) {
 		k.values[base64.StdEncoding.EncodeToString([]byte(value))] = true
 	}
 	k.add(strings.TrimSpace(value))
+	var object map[string]any
+	if json.Unmarshal([]byte(value), &object) == nil {
+		k.addCredentials(object)
+	}
+}
+
+// addCredentials adds the texts in an object whose keys hold credentials.
+func (k *Known) addCredentials(object map[string]any) {
+	for key, item := range object {
+		switch item := item.(type) {
+		case map[string]any:
+			k.addCredentials(item)
+		case string:
+			if IsKey(key) {
+				k.Add(item)
+			}
+		}
+	}
 }
 
 func (k *Known) add(value string) {

@@ -62,6 +62,18 @@ func TestKnown(t *testing.T) {
 	}
 }
 
+// TestKnownObject checks that the credentials in a value that is a JSON object are known, and its other texts are not.
+func TestKnownObject(t *testing.T) {
+	var known redact.Known
+	known.Add(`{"auths": {"registry.example.com": {"username": "llamastack", "password": "` + canary + `-p",
+		"auth": "` + canary + `-a", "identitytoken": "` + canary + `-i", "registrytoken": "` + canary + `-r"}}}`)
+	known.Add(`{"type": "service_account", "project_id": "my-project", "private_key": "` + canary + `-k\nsecond-line-of-it\n"}`)
+	got := known.Text(strings.ReplaceAll("llamastack C-p C-a C-i C-r my-project C-k second-line-of-it", "C", canary))
+	if want := "llamastack <redacted> <redacted> <redacted> <redacted> my-project <redacted> <redacted>"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func parse(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var object map[string]any
