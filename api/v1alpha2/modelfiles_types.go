@@ -20,14 +20,14 @@ type ModelFilesSpec struct {
 	// huggingFaceCache is the directory with a cache of the Hugging Face Hub, relative to the root of the files. The cache
 	// has directories such as models--sentence-transformers--all-MiniLM-L6-v2. If unset, the server uses its own cache.
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a relative directory: write a directory such as hub, without a leading "/", and without ":" and the segment ".."'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a relative directory: write a directory such as hub, without a leading "/", without ":" and without the segment ".."'`
 	// +optional
 	HuggingFaceCache string `json:"huggingFaceCache,omitempty"`
 
 	// tiktokenCache is the directory with the tokenizers of tiktoken, relative to the root of the files. If unset, the
 	// server uses the tokenizers in its image.
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a relative directory: write a directory such as tiktoken, without a leading "/", and without ":" and the segment ".."'`
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a relative directory: write a directory such as tiktoken, without a leading "/", without ":" and without the segment ".."'`
 	// +optional
 	TiktokenCache string `json:"tiktokenCache,omitempty"`
 }

@@ -129,7 +129,7 @@ func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 	refused := &status.Failure{
 		Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonConfigMapNotFound,
 		Retry: status.OnReferenceChange,
-		Message: `ConfigMap "mine" in namespace "shared" does not exist, or its annotation llamastack.io/allow-namespaces does not name "team"; create the ConfigMap, or add the namespace to the annotation. ` +
+		Message: `ConfigMap "mine" in namespace "shared" does not exist, or its annotation llamastack.io/allow-namespaces does not contain the namespace "team"; create the ConfigMap, or add the namespace "team" to the annotation. ` +
 			`Referenced by: spec.overrideConfig.configMapName`,
 	}
 	_, err := f.runSteps(t, own, "configmaps")

@@ -176,9 +176,9 @@ func (c *ConfigMaps) notFound(use intent.ConfigMapUse, namespace string) string 
 	case use.Namespace == "":
 		return fmt.Sprintf("ConfigMap %q not found in namespace %q", use.Name, namespace)
 	}
-	return fmt.Sprintf("ConfigMap %q in namespace %q does not exist, or its annotation %s does not name %q; "+
-		"create the ConfigMap, or add the namespace to the annotation",
-		use.Name, use.Namespace, names.AnnotationAllowNamespaces, namespace)
+	return fmt.Sprintf("ConfigMap %q in namespace %q does not exist, or its annotation %s does not contain the "+
+		"namespace %q; create the ConfigMap, or add the namespace %q to the annotation",
+		use.Name, use.Namespace, names.AnnotationAllowNamespaces, namespace, namespace)
 }
 
 // read returns the content of one ConfigMap, or nil if it does not exist. id is the key under which the content is

@@ -413,7 +413,7 @@ func TestConfigMapsOfAnotherNamespace(t *testing.T) {
 	for _, name := range []string{"closed", "gone"} {
 		_, err := resolve.NewConfigMaps(w, w).Get(t.Context(), stack, []intent.ConfigMapUse{use(name)})
 		failure, ok := errors.AsType[*status.Failure](err)
-		want := `ConfigMap "` + name + `" in namespace "shared" does not exist, or its annotation llamastack.io/allow-namespaces does not name "ns"; create the ConfigMap, or add the namespace to the annotation. Referenced by: spec.x`
+		want := `ConfigMap "` + name + `" in namespace "shared" does not exist, or its annotation llamastack.io/allow-namespaces does not contain the namespace "ns"; create the ConfigMap, or add the namespace "ns" to the annotation. Referenced by: spec.x`
 		if !ok || failure.Message != want || failure.Reason != v1alpha2.ReasonConfigMapNotFound {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}

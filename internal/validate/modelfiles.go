@@ -41,8 +41,11 @@ func modelFilesImage(c *checks) {
 	}
 	c.Add(Image(path.Child("reference"), image.Reference)...)
 	pullPolicy(c, path.Child("pullPolicy"), image.PullPolicy)
-	if at := image.Path; at != "" && (len(at) > maxMountPath || !absoluteForm.MatchString(at) ||
-		dotsForm.MatchString(at)) {
+	switch at := image.Path; {
+	case at == "":
+	case len(at) > maxMountPath:
+		c.tooLong(path.Child("path"), at, maxMountPath)
+	case !absoluteForm.MatchString(at) || dotsForm.MatchString(at):
 		c.InvalidText(path.Child("path"), at, `is not an absolute path: write a path such as /models, without ":" and without the segments "." and ".."`)
 	}
 }
@@ -54,7 +57,11 @@ func modelFilesDirectories(c *checks) {
 }
 
 func (c *checks) directoryBelow(path *field.Path, at, example string) {
-	if at != "" && (len(at) > maxDirectory || !directoryForm.MatchString(at) || upwardsForm.MatchString(at)) {
-		c.InvalidText(path, at, `is not a relative directory: write a directory such as %s, without a leading "/", and without ":" and the segment ".."`, example)
+	switch {
+	case at == "":
+	case len(at) > maxDirectory:
+		c.tooLong(path, at, maxDirectory)
+	case !directoryForm.MatchString(at) || upwardsForm.MatchString(at):
+		c.InvalidText(path, at, `is not a relative directory: write a directory such as %s, without a leading "/", without ":" and without the segment ".."`, example)
 	}
 }

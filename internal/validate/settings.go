@@ -20,7 +20,9 @@ func removeSettingsPath(c *checks) {
 	seen := map[string]bool{}
 	for i, text := range removed {
 		switch {
-		case len(text) > maxRemovedLength || !dottedForm.MatchString(text):
+		case len(text) > maxRemovedLength:
+			c.tooLong(path.Index(i), text, maxRemovedLength)
+		case !dottedForm.MatchString(text):
 			c.InvalidText(path.Index(i), text, `is not a dotted path: write a path such as server.quota`)
 		case seen[text]:
 			c.duplicate(path.Index(i), text)

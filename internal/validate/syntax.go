@@ -79,6 +79,11 @@ func (c *checks) duplicate(path *field.Path, value string) {
 	c.Add(err)
 }
 
+// tooLong adds an error for a path that is longer than its limit.
+func (c *checks) tooLong(path *field.Path, text string, limit int) {
+	c.InvalidText(path, text, "is longer than %d bytes: use a shorter path", limit)
+}
+
 // between checks the range of a number, if the number is set.
 func (c *checks) between(path *field.Path, value *int32, low, high int32) {
 	switch {

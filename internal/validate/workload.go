@@ -73,7 +73,9 @@ func storageMountPath(c *checks) {
 	case at == "":
 	case slices.Contains(c.ownMounts(), strings.TrimSuffix(at, "/")):
 		c.InvalidText(path, at, `is the mount path of one of the operator's volumes: use another path, for example /.llama`)
-	case len(at) > maxMountPath || !absoluteForm.MatchString(at) || dotsForm.MatchString(at):
+	case len(at) > maxMountPath:
+		c.tooLong(path, at, maxMountPath)
+	case !absoluteForm.MatchString(at) || dotsForm.MatchString(at):
 		c.InvalidText(path, at, `is not an absolute path: write a path such as /.llama, without ":" and without the segments "." and ".."`)
 	}
 }

@@ -50,11 +50,12 @@ func (f *Failure) Pause() time.Duration { return f.pause }
 var (
 	errNoIdentity  = errors.New("the operator's pod has no identity in this cloud")
 	errEnvironment = errors.New("the environment variables of the operator's pod do not specify a valid identity")
-	errAddress     = errors.New("the operator's environment contains an address that must not receive requests for tokens")
-	errLarge       = fmt.Errorf("the response is larger than %d bytes", maxAnswer)
-	errNonsense    = errors.New("the response does not contain a token")
-	errExpired     = errors.New("the token has already expired; check the clock of the operator's node")
-	errNoAnswer    = errors.New("the host did not respond in time")
+	errAddress     = errors.New("the address of the token service is invalid, local, reserved or without HTTPS; " +
+		"check the environment variables of the operator's pod")
+	errLarge    = fmt.Errorf("the response is larger than %d bytes", maxAnswer)
+	errNonsense = errors.New("the response does not contain a token")
+	errExpired  = errors.New("the token has already expired; check the clock of the operator's node")
+	errNoAnswer = errors.New("the host did not respond in time")
 )
 
 // statusError is the error for a failed response.
