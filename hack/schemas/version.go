@@ -50,7 +50,8 @@ func ofVersion(
 		},
 	}
 	if c.unknown != "" {
-		return nil, fmt.Errorf("the field %s has no type and no known shape", c.unknown)
+		return nil, fmt.Errorf("the field %s has no type and no known shape; set its type, or add its shape to "+
+			"hack/schemas/shape.go", c.unknown)
 	}
 	share(schema, c.definitions)
 	return schema, nil

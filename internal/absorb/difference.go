@@ -127,7 +127,8 @@ func (j *judgement) environment(built *plan.Plan) {
 	})
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
 		if !equality.Semantic.DeepEqual(before[name], after[name]) {
-			j.stay("${env."+name+"}", "with a generated configuration, this variable has another value in the pod")
+			j.stay("${env."+name+"}", "with a generated configuration, this variable would have a different value "+
+				"in the pod")
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// File is a file in an archive that is not part of an image.
+// File is a file that an archive contains in addition to its images.
 type File struct {
 	// Name is the path of the file in the archive.
 	Name string

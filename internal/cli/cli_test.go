@@ -94,15 +94,15 @@ var refusalCases = map[string]struct {
 }{
 	"unknown field": {
 		stack(`{distribution: {name: starter}, networkin: {port: 8321}}`),
-		`spec.networkin: unknown field, did you mean "networking"?`,
+		`spec.networkin: unknown field; did you mean "networking"?`,
 	},
 	"unknown field in a list": {
 		stack(`{distribution: {name: starter}, workload: {overrides: {volumeMounts: [{name: a, mountPth: /a}]}}}`),
-		`spec.workload.overrides.volumeMounts[0].mountPth: unknown field, did you mean "mountPath"?`,
+		`spec.workload.overrides.volumeMounts[0].mountPth: unknown field; did you mean "mountPath"?`,
 	},
 	"unknown field in a map": {
 		stack(`{distribution: {name: starter}, externalProviders: {inference: [{providerId: a, imag: b, image: c}]}}`),
-		`spec.externalProviders.inference[0].imag: unknown field, did you mean "image"?`,
+		`spec.externalProviders.inference[0].imag: unknown field; did you mean "image"?`,
 	},
 	"unknown field without a similar field": {
 		stack(`{distribution: {name: starter}, zzzzzzzzz: 1}`),
@@ -110,7 +110,7 @@ var refusalCases = map[string]struct {
 	},
 	"unknown key of a provider": {
 		stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm, endpont: "http://vllm:8000"}}}`),
-		`spec.providers.inference.endpont: unknown field, did you mean "endpoint"?`,
+		`spec.providers.inference.endpont: unknown field; did you mean "endpoint"?`,
 	},
 	"key that is set twice": {
 		"apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: a}\nspec:\n  distribution: {name: starter}\n  distribution: {name: other}\n",

@@ -95,11 +95,11 @@ func TestConvertOGXServerRefusals(t *testing.T) {
 	}{
 		"unknown field": {
 			ogx("{distribution: {name: starter}, network: {prot: 80}}"), nil,
-			"error: standard input: document 1: demo: spec.network.prot: unknown field, did you mean \"port\"?\nnothing was converted\n",
+			"error: standard input: document 1: demo: spec.network.prot: unknown field; did you mean \"port\"?\nnothing was converted\n",
 		},
 		"unknown field of a provider": {
 			ogx("{distribution: {name: starter}, providers: {inference: {remote: {vllm: [{endpont: a}]}}}}"), nil,
-			`spec.providers.inference.remote.vllm[0].endpont: unknown field, did you mean "endpoint"?`,
+			`spec.providers.inference.remote.vllm[0].endpont: unknown field; did you mean "endpoint"?`,
 		},
 		"value of a wrong type":    {ogx("{distribution: {name: starter}, network: {port: http}}"), nil, "spec.network.port: must be a whole number"},
 		"required":                 {ogx("{distribution: {name: starter}, providers: {inference: {remote: {openai: [{id: a}]}}}}"), nil, "spec.providers.inference.remote.openai[0].apiKey: required"},

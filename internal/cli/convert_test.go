@@ -193,7 +193,7 @@ func TestConvertRefusals(t *testing.T) {
 			stack(`{distribution: {name: starter}, networkin: {}}`),
 			[]string{"--to", "v1alpha1"},
 			1,
-			`error: standard input: document 1: demo: spec.networkin: unknown field, did you mean "networking"?`,
+			`error: standard input: document 1: demo: spec.networkin: unknown field; did you mean "networking"?`,
 		},
 		"no distribution":                   {older(`{server: {}}`), nil, 1, "error: standard input: document 1: demo: spec.server.distribution: required"},
 		"no name":                           {strings.Replace(older(simple), "{name: demo}", "{}", 1), nil, 1, "metadata.name: required: set the name of the stack"},

@@ -46,7 +46,7 @@ func TestLists(t *testing.T) {
 	if got.code != 1 {
 		t.Errorf("invalid item: exit code %d, want 1", got.code)
 	}
-	contains(t, got.err, `error: standard input: demo: spec.networkin: unknown field, did you mean "networking"?`)
+	contains(t, got.err, `error: standard input: demo: spec.networkin: unknown field; did you mean "networking"?`)
 }
 
 // toYAML returns each of the JSON values as a YAML document.

@@ -71,7 +71,7 @@ func TestSurvey(t *testing.T) {
 		t.Errorf("changes reported for the stack of the previous operator: %+v", one)
 	}
 	contains(t, one.NextRollOut, "keep their earlier template")
-	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?; the manifest applied last contains the unknown field`)
+	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field; did you mean spec.server.distribution.image?; the manifest applied last contains the unknown field`)
 	contains(t, strings.Join(before.Stacks[1].Refused, "\n"), `spec.server.distribution.name: unknown distribution "unheard-of"`)
 	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `the stack cannot use ConfigMap "mine" of namespace "team-a"; add the namespace `)
 	contains(t, strings.Join(before.Stacks[3].ByHand, "\n"), `the controller of Deployment/taken is LlamaStackDistribution "taken"; delete Deployment/taken`)

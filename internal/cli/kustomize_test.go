@@ -42,7 +42,7 @@ patches:
 	if bad.code != 1 {
 		t.Errorf("exit code %d\n%s", bad.code, bad.err)
 	}
-	contains(t, bad.err, "error: kustomize "+overlay+`: prod-demo: spec.workload.replicaz: unknown field, did you mean "replicas"?`)
+	contains(t, bad.err, "error: kustomize "+overlay+`: prod-demo: spec.workload.replicaz: unknown field; did you mean "replicas"?`)
 	none := run(t, "", "validate", "-k", filepath.Join(folder, "none"))
 	if none.code != 1 {
 		t.Errorf("a folder without a kustomization: exit code %d\n%s", none.code, none.err)

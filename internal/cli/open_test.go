@@ -103,7 +103,7 @@ func TestChat(t *testing.T) {
 			out:  `got {"model":"vllm/other","messages":[{"role":"user","content":"q"}],"stream":true}` + "\n",
 		},
 		"several models": {models: twoModels, args: []string{"q"}, code: 1, err: "error: the server has several models; select one with --model: vllm/llama, vllm/other"},
-		"misspelt":       {models: twoModels, args: []string{"q", "--model", "vllm/lama"}, code: 1, err: `error: the server has no model "vllm/lama", did you mean "vllm/llama"?`},
+		"misspelt":       {models: twoModels, args: []string{"q", "--model", "vllm/lama"}, code: 1, err: `error: the server has no model "vllm/lama"; did you mean "vllm/llama"?`},
 		"fails": {
 			models: oneModel, args: []string{"q"}, code: 1, out: "\n",
 			chat: func(w http.ResponseWriter, _ *http.Request) {

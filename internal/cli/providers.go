@@ -159,7 +159,7 @@ func unknownType(rel *release.Release, api, name string) error {
 	}
 	for _, api := range apis {
 		if nearest := rel.NearestType(api, name); nearest != "" {
-			return fmt.Errorf("%s, did you mean %q?", message, nearest)
+			return fmt.Errorf("%s; did you mean %q?", message, nearest)
 		}
 	}
 	for _, api := range apis {

@@ -96,7 +96,7 @@ func TestOperatorConfigRefuses(t *testing.T) {
 	if got.code != 0 {
 		t.Errorf("exit code %d, want 0\n%s", got.code, got.err)
 	}
-	contains(t, got.err, `warning: `+unread+`: llama-stack-operator-config: image-override: unknown key, did you mean "image-overrides"?; the key has no effect`)
+	contains(t, got.err, `warning: `+unread+`: llama-stack-operator-config: image-override: unknown key; did you mean "image-overrides"?; the key has no effect`)
 
 	empty, twice := filepath.Join(t.TempDir(), "empty.yaml"), operatorConfig(t, overrides)
 	data, err := os.ReadFile(twice)

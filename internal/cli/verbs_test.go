@@ -76,7 +76,7 @@ func TestProvidersRefuses(t *testing.T) {
 	}{
 		{[]string{"--api", "safety", "--release", "1.5"}, `server release 1.5 has no API "safety" with providers; release 0.8 was the last that had it; check text`},
 		{[]string{"--api", "inferense"}, `did you mean "inference"?`},
-		{[]string{"vlm"}, `has no provider type "vlm", did you mean "remote::vllm"?`},
+		{[]string{"vlm"}, `has no provider type "vlm"; did you mean "remote::vllm"?`},
 		{[]string{"tgi"}, `has no provider type "tgi"; use one of the releases with this type: 0.2, 0.3, 0.4, 0.5, 0.6`},
 		{[]string{"torchtune-cpu"}, `has no provider type "torchtune-cpu"; use one of the releases with this type: 0.2, 0.3, 0.4, 0.5, 0.6`},
 		{[]string{"neo4"}, `has no provider type "neo4"; releases 1.3, 1.4, 1.5 have "remote::neo4j"`},

@@ -109,7 +109,7 @@ func TestBadOperatorConfig(t *testing.T) {
 	env.SetOperatorConfig(t, "image-override", "starter: a:1")
 	expect(2)
 	if !slices.ContainsFunc(listConfigEvents(t, env), func(e eventsv1.Event) bool {
-		return e.Note == `image-override: unknown key, did you mean "image-overrides"?; the key has no effect`
+		return e.Note == `image-override: unknown key; did you mean "image-overrides"?; the key has no effect`
 	}) {
 		t.Errorf("events %+v", listConfigEvents(t, env))
 	}

@@ -96,8 +96,8 @@ func TestPreflightFails(t *testing.T) {
 			pod := env.WaitForPreflightPod(t, nil)
 			env.AssignToNode(t, pod)
 			env.SetPodStatus(t, pod, tc.pod)
-			want := fmt.Sprintf("The operator tries the change in Pod %q, which is not ready: %s. The running pods do not change; "+
-				"change the spec or an object that it refers to, or delete the pod to try again", pod.Name, strings.ReplaceAll(tc.want, "POD", pod.Name))
+			want := fmt.Sprintf("The operator tries the change in Pod %[1]q, which is not ready: %[2]s. The running pods do not change; "+
+				"change the spec or an object that it refers to, or delete Pod %[1]q to try again", pod.Name, strings.ReplaceAll(tc.want, "POD", pod.Name))
 			for condition, message := range map[string]string{
 				v1alpha2.ConditionDeploymentUpdated: want,
 				v1alpha2.ConditionReady:             "DeploymentUpdated is False; its message has the details",

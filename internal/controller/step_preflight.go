@@ -220,7 +220,8 @@ func (r *Reconciler) judgePreflight(
 		return nil
 	case status.PreflightCrashed:
 		return preflightFailed(pod.Name, verdict.Message,
-			"change the spec or an object that it refers to, or delete the pod to try again", status.OnObjectChange)
+			fmt.Sprintf("change the spec or an object that it refers to, or delete Pod %q to try again", pod.Name),
+			status.OnObjectChange)
 	case status.PreflightHindered:
 		return preflightFailed(pod.Name, verdict.Message, "the kubelet tries again", status.OnReferenceChange)
 	case status.PreflightLost:

@@ -238,7 +238,7 @@ func TestClusterProblems(t *testing.T) {
 		"no binding":              {func(f *doctor.Facts) { f.Binding.Value = nil }, `warning policy: ValidatingAdmissionPolicyBinding "llamastackdistributions.llamastack.io" does not exist, so the policy has no effect`},
 		"binding that only warns": {func(f *doctor.Facts) { f.Binding.Value.Spec.ValidationActions = nil }, `warning policy: ValidatingAdmissionPolicyBinding "llamastackdistributions.llamastack.io" does not contain the action Deny, so the policy has no effect`},
 		"no ConfigMap":            {func(f *doctor.Facts) { f.Config.Value = nil }, `warning operator-config: ConfigMap "llama-stack-operator-config" does not exist in namespace "operator"`},
-		"wrong ConfigMap":         {func(f *doctor.Facts) { f.Config.Value.Data = map[string]string{"ingres": ""} }, `error operator-config: ConfigMap "llama-stack-operator-config": ingres: unknown key, did you mean "ingress"?`},
+		"wrong ConfigMap":         {func(f *doctor.Facts) { f.Config.Value.Data = map[string]string{"ingres": ""} }, `error operator-config: ConfigMap "llama-stack-operator-config": ingres: unknown key; did you mean "ingress"?`},
 		"rights of a user":        {func(f *doctor.Facts) { f.Rights.Value[8].Allowed = false }, `warning your-rights: you do not have the right to create pods/portforward in namespace "team-a"; without this right, you cannot open a stack, list the models of its server, or chat with a model`},
 	})
 }

@@ -44,13 +44,13 @@ var errorCases = map[string]struct {
 	want []string
 }{
 	"misspelt field": {inference + indent(2, "provider: vllm\nendpont: http://vllm:8000"), []string{
-		`spec.providers.inference.endpont: unknown field, did you mean "endpoint"?`,
+		`spec.providers.inference.endpont: unknown field; did you mean "endpoint"?`,
 	}},
 	"misspelt field in a list": {inference + indent(2, "- {id: a, provider: vllm, setings: {}}"), []string{
-		`spec.providers.inference[0].setings: unknown field, did you mean "settings"?`,
+		`spec.providers.inference[0].setings: unknown field; did you mean "settings"?`,
 	}},
 	"field with different upper and lower case": {inference + indent(2, "provider: vllm\napikey: {secretKeyRef: {name: a, key: b}}"), []string{
-		`spec.providers.inference.apikey: unknown field, did you mean "apiKey"?`,
+		`spec.providers.inference.apikey: unknown field; did you mean "apiKey"?`,
 	}},
 	"a configuration key in the wrong place": {inference + indent(2, "provider: vllm\ntls_verify: false"), []string{
 		"spec.providers.inference.tls_verify: unknown field; known fields: apiKey, endpoint, id, provider, secretRefs, settings; " +
@@ -67,7 +67,7 @@ var errorCases = map[string]struct {
 	}},
 	"incomplete reference": {inference + indent(2, "provider: vllm\napiKey: {secretKeyRef: {name: a, kye: b}}"), []string{
 		"spec.providers.inference.apiKey.secretKeyRef.key: required: a key of that Secret",
-		`spec.providers.inference.apiKey.secretKeyRef.kye: unknown field, did you mean "key"?`,
+		`spec.providers.inference.apiKey.secretKeyRef.kye: unknown field; did you mean "key"?`,
 	}},
 	"reference with invalid names": {inference + indent(2, "provider: vllm\nsecretRefs: {user: {secretKeyRef: {name: My_Secret, key: a/b}}}"), []string{
 		`spec.providers.inference.secretRefs[user].secretKeyRef.name: "My_Secret" is not a valid Secret name: ` +
@@ -157,7 +157,7 @@ settings: {host: x}`), []string{
 		"spec.resources.models[0].contextLength: 0 is not a whole number greater than 0",
 		"spec.resources.models[1].contextLength: 1.5 is not a whole number greater than 0",
 		"spec.resources.models[2].contextLength: must be a whole number greater than 0, got a string",
-		`spec.resources.models[3].context_length: unknown field, did you mean "contextLength"?`,
+		`spec.resources.models[3].context_length: unknown field; did you mean "contextLength"?`,
 		"spec.resources.models[4].metadata: must be an object, got a list",
 	}},
 	"empty resources": {"resources: {models: [], tools: [], shields: []}", []string{

@@ -279,7 +279,7 @@ func TestExpose(t *testing.T) {
 			spec:    v1alpha2.ExposeSpec{Annotations: map[string]string{"a": "b"}, IngressClassName: "n", TLSSecretName: "t"},
 		},
 		`"yes"`:                   {err: "expose: must be true, false, or an object {hostname: <name>, …}, got a string"},
-		`{"hostnam":"a"}`:         {err: `expose.hostnam: unknown field, did you mean "hostname"?`},
+		`{"hostnam":"a"}`:         {err: `expose.hostnam: unknown field; did you mean "hostname"?`},
 		`{"enabled":"on"}`:        {err: "expose.enabled: must be true or false, got a string"},
 		`{"annotations":{"a":1}}`: {err: "expose.annotations[a]: must be a string, got a number; quote it", spec: v1alpha2.ExposeSpec{Annotations: map[string]string{}}},
 		`{`:                       {err: "expose: is not valid JSON"},

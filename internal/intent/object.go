@@ -201,7 +201,7 @@ func (o *object) full() bool { return len(*o.Errors) >= MaxErrors }
 
 func (o *object) unknownField(path *field.Path, name string) {
 	if near := nearest(name, o.asked); near != "" {
-		o.Forbidden(path, "unknown field, did you mean %q?", near)
+		o.Forbidden(path, "unknown field; did you mean %q?", near)
 		return
 	}
 	o.Forbidden(path, "unknown field; known fields: %s", o.known())

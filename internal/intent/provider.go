@@ -197,8 +197,8 @@ func (o *object) shorthand(key string) *SecretRef {
 	path := o.path.Child(key)
 	fields, isObject := o.fields[key].(map[string]any)
 	_, isRef := fields["secretKeyRef"]
-	misspelt := slices.ContainsFunc(o.asked, func(known string) bool { return strings.EqualFold(known, key) })
-	if !isObject || misspelt || (!isRef && !isFlat(fields)) {
+	misspelled := slices.ContainsFunc(o.asked, func(known string) bool { return strings.EqualFold(known, key) })
+	if !isObject || misspelled || (!isRef && !isFlat(fields)) {
 		o.unknownProviderField(path, key)
 		return nil
 	}
@@ -216,7 +216,7 @@ func (o *object) unknownProviderField(path *field.Path, key string) {
 	case nearest(key, o.asked) != "":
 		o.unknownField(path, key)
 	case slices.Contains(addressKeys, key):
-		o.Forbidden(path, "unknown field, did you mean %q?", "endpoint")
+		o.Forbidden(path, "unknown field; did you mean %q?", "endpoint")
 	default:
 		o.Forbidden(path, "unknown field; known fields: %s; put a key of the provider's own configuration under settings, or, for a secret value, set the key to %s",
 			o.known(), secretShape)

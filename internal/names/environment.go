@@ -34,7 +34,8 @@ const (
 	EnvRegistry = "LLS_REGISTRY"
 	// EnvGeneration is the UID of the stack, a slash, and the generation of the stack for which the pod was created.
 	EnvGeneration = "LLS_GENERATION"
-	// EnvPythonPath is the path that Python searches for packages before those of the image.
+	// EnvPythonPath lists the directories that Python searches for packages before it searches the directories of the
+	// image.
 	EnvPythonPath = "PYTHONPATH"
 	// EnvUserPythonPath holds the user's PYTHONPATH if the user sets it with valueFrom and the operator adds a directory
 	// to it.

@@ -3,7 +3,7 @@ package names
 const (
 	// ModelFilesVolume is the volume with the model files of spec.modelFiles.
 	ModelFilesVolume = "model-files"
-	// ModelFilesDir is the mount path of that volume.
+	// ModelFilesDir is the mount path of ModelFilesVolume.
 	ModelFilesDir = "/opt/llama-stack/model-files"
 	// ModelFilesContainer is the init container that copies the files out of an image.
 	ModelFilesContainer = "model-files"

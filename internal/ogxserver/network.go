@@ -67,8 +67,8 @@ func (c *conversion) trust() {
 		entry, _ := value.(map[string]any)
 		of, _ := entry["name"].(string)
 		if name = cmp.Or(name, of); of != name {
-			c.leaveOut(fieldPath(from), fmt.Sprintf("a stack uses certificates from only one ConfigMap, which is %q: "+
-				"copy the key %q from the ConfigMap %q to that ConfigMap, "+
+			c.leaveOut(fieldPath(from), fmt.Sprintf("a stack uses certificates from only one ConfigMap, and this "+
+				"stack uses %q: copy the key %q from the ConfigMap %q to that ConfigMap, "+
 				"and add the key to spec.networking.tls.caBundle.configMapKeys", name, entry["key"], of))
 			continue
 		}

@@ -69,7 +69,7 @@ func TestReadBoundsErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"{}":                         "bounds: line 1: must be a list, got a mapping",
 		"[team-a]":                   `bounds[0]: line 1: must be a mapping, got the text "team-a"`,
-		"[{namespace: [a]}]":         `bounds[0].namespace: unknown field, did you mean "namespaces"?`,
+		"[{namespace: [a]}]":         `bounds[0].namespace: unknown field; did you mean "namespaces"?`,
 		"[{namespaces: ['a[']}]":     `bounds[0].namespaces[0]: "a["` + pattern,
 		"[{serviceAccounts: ['']}]":  `bounds[0].serviceAccounts[0]: ""` + pattern,
 		"[{stacks: -1}]":             `bounds[0].stacks: line 1: must be a whole number that is 0 or greater, got the number "-1"`,

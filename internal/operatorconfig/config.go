@@ -139,7 +139,7 @@ func (r *reader) unknownKey(key string) {
 func unknown(what, name string, known []string) string {
 	message := "unknown " + what
 	if near := suggest.Nearest(name, known); near != "" {
-		return message + fmt.Sprintf(", did you mean %q?", near)
+		return message + fmt.Sprintf("; did you mean %q?", near)
 	}
 	return message + "; known " + what + "s: " + strings.Join(known, ", ")
 }

@@ -88,7 +88,7 @@ func TestReadErrors(t *testing.T) {
 		"a scheme":                   {map[string]string{key: "starter: https://quay.io/x"}, []string{`image-overrides[starter]: "https://quay.io/x" is not an image reference: write [registry/]repository[:tag][@digest], with the repository in lower case`}},
 		"a name":                     {map[string]string{key: "my starter: a:1"}, []string{`image-overrides[my starter]: "my starter" is not a valid distribution name: use at most 63 letters, digits, "-", "_" and ".", and begin and end with a letter or digit`}},
 		"a version":                  {map[string]string{key: "starter@latest: a:1"}, []string{`image-overrides[starter@latest]: version "latest": unknown server release "latest"; known release lines: `}},
-		"a key with a similar name":  {map[string]string{"image-override": ""}, []string{`image-override: unknown key, did you mean "image-overrides"?`}},
+		"a key with a similar name":  {map[string]string{"image-override": ""}, []string{`image-override: unknown key; did you mean "image-overrides"?`}},
 		"a key with no similar name": {map[string]string{"zzz": ""}, []string{"zzz: unknown key; known keys: bounds, featureFlags, gateway, image-overrides, ingress, registries"}},
 		"more errors":                {map[string]string{key: "a b: c\nd: 1"}, []string{`image-overrides[a b]: "a b" is not`, "image-overrides[d]: line 2: must be text"}},
 	} {

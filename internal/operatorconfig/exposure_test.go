@@ -37,7 +37,7 @@ func TestReadExposureErrors(t *testing.T) {
 		"a URL for a domain": {operatorconfig.KeyIngress, "domain: https://apps.example.com", []string{
 			`ingress.domain: "https://apps.example.com" cannot be used: a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
 		}},
-		"a misspelt field":     {operatorconfig.KeyIngress, "ingressClassName: nginx", []string{`ingress.ingressClassName: unknown field, did you mean "className"?`}},
+		"a misspelt field":     {operatorconfig.KeyIngress, "ingressClassName: nginx", []string{`ingress.ingressClassName: unknown field; did you mean "className"?`}},
 		"an annotation's type": {operatorconfig.KeyIngress, "annotations: {a: true}", []string{`ingress.annotations[a]: line 1: must be text, got the boolean "true"; put it in quotes`}},
 		"no namespace":         {operatorconfig.KeyGateway, "name: public", []string{"gateway: the name or the namespace of the Gateway is missing; set both"}},
 		"no gateway":           {operatorconfig.KeyGateway, "{}", []string{"gateway: the name or the namespace of the Gateway is missing; set both"}},

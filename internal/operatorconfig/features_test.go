@@ -19,9 +19,9 @@ func TestReadFeatures(t *testing.T) {
 		"enableNetworkPolicy: {enabled: true}":   {on: true},
 		"enableNetworkPolicy: {enabled: false}":  {},
 		"enableNetworkPolicy: true":              {errs: []string{`featureFlags.enableNetworkPolicy: line 1: must be a mapping, got the boolean "true"`}},
-		"enableNetworkPolicies: {enabled: true}": {errs: []string{`featureFlags.enableNetworkPolicies: unknown field, did you mean "enableNetworkPolicy"?`}},
+		"enableNetworkPolicies: {enabled: true}": {errs: []string{`featureFlags.enableNetworkPolicies: unknown field; did you mean "enableNetworkPolicy"?`}},
 		"enableNetworkPolicy: {enabled: 'true'}": {errs: []string{`featureFlags.enableNetworkPolicy.enabled: line 1: must be true or false, got the text "true"`}},
-		"enableNetworkPolicy: {enable: true}":    {errs: []string{`featureFlags.enableNetworkPolicy.enable: unknown field, did you mean "enabled"?`}},
+		"enableNetworkPolicy: {enable: true}":    {errs: []string{`featureFlags.enableNetworkPolicy.enable: unknown field; did you mean "enabled"?`}},
 	} {
 		got, errs := operatorconfig.Read(configMap(map[string]string{operatorconfig.KeyFeatureFlags: text}),
 			operatorconfig.Config{})

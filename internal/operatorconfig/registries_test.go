@@ -49,7 +49,7 @@ cloudIdentity: [123456789012.dkr.ecr.eu-west-1.amazonaws.com, Europe-docker.pkg.
 func TestReadRegistriesErrors(t *testing.T) {
 	const place = "a registry or a prefix of repositories: write host[:port][/path], with the path in lower case"
 	for text, want := range map[string][]string{
-		"allowed: []":           {`registries.allowed: unknown field, did you mean "allow"?`},
+		"allowed: []":           {`registries.allowed: unknown field; did you mean "allow"?`},
 		"timeout: 1s":           {"registries.timeout: unknown field; known fields: allow, checkInterval, cloudIdentity, insecure, readLabels, rewrite"},
 		"allow: quay.io":        {`registries.allow: line 1: must be a list, got the text "quay.io"`},
 		"allow: [1]":            {`registries.allow[0]: line 1: must be text, got the number "1"; put it in quotes`},
@@ -61,7 +61,7 @@ func TestReadRegistriesErrors(t *testing.T) {
 		"rewrite: {a: 'b c'}":   {`registries.rewrite[a]: "b c" is not ` + place},
 		"rewrite: {'a b': b}":   {`registries.rewrite[a b]: "a b" is not ` + place},
 		"rewrite: {a: }":        {"registries.rewrite[a]: line 1: must be text, got an empty value"},
-		"cloudIdentities: []":   {`registries.cloudIdentities: unknown field, did you mean "cloudIdentity"?`},
+		"cloudIdentities: []":   {`registries.cloudIdentities: unknown field; did you mean "cloudIdentity"?`},
 		"cloudIdentity: true":   {`registries.cloudIdentity: line 1: must be a list, got the boolean "true"`},
 		"cloudIdentity: [aws]": {`registries.cloudIdentity[0]: "aws" is not in a cloud registry: write one of ` + imagename.CloudForms +
 			`, followed by a prefix of repositories; for any other registry, use a pull Secret`},

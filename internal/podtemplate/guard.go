@@ -76,7 +76,7 @@ func guardContainer(before, after map[string]any, server string, path *field.Pat
 }
 
 // imageless reports containers other than the server's that have no image and therefore cannot run. Such a container is
-// often a patch of the server's container with a misspelt name.
+// often a patch of the server's container with a misspelled name.
 func imageless(after map[string]any, server string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, item := range items(after, "spec", "containers") {

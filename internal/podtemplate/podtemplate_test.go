@@ -194,11 +194,11 @@ func TestBounds(t *testing.T) {
 var refusalCases = map[string]struct{ patch, want string }{
 	"not an object": {`[a]`, `podTemplate: must be an object that is part of a pod template, such as {spec: {tolerations: […]}}`},
 	"a misspelt field": {
-		`{spec: {contaners: []}}`, `podTemplate.spec.contaners: unknown field, did you mean "containers"?`,
+		`{spec: {contaners: []}}`, `podTemplate.spec.contaners: unknown field; did you mean "containers"?`,
 	},
 	"a misspelt field of an item": {
 		`{spec: {containers: [{name: llama-stack, resources: {limit: {cpu: 1}}}]}}`,
-		`podTemplate.spec.containers[0].resources.limit: unknown field, did you mean "limits"?`,
+		`podTemplate.spec.containers[0].resources.limit: unknown field; did you mean "limits"?`,
 	},
 	"a field with no similar name":       {`{zzzzzzzz: 1}`, `podTemplate.zzzzzzzz: unknown field; known fields: metadata, spec`},
 	"the wrong type of a value in a map": {`{spec: {nodeSelector: {a: 1}}}`, `podTemplate.spec.nodeSelector[a]: must be text, got a number; quote it`},

@@ -6,7 +6,7 @@ import "strings"
 // of a comparison grows with the square of the length.
 const longest = 100
 
-// Nearest returns the candidate that is most similar to a misspelt name, or an empty string when none is similar. A
+// Nearest returns the candidate that is most similar to a misspelled name, or an empty string when none is similar. A
 // candidate is similar if it differs by a few typing errors (one for every three letters), or if at least half of the
 // words of each name are the same (`url` and `base_url`, `api_key` and `api_token`). Of equally similar candidates,
 // Nearest returns the first.
@@ -35,7 +35,7 @@ func Among(names []string) Candidates {
 	return candidates
 }
 
-// Nearest returns the candidate that is most similar to a misspelt name, as the function Nearest does.
+// Nearest returns the candidate that is most similar to a misspelled name, as the function Nearest does.
 func (c Candidates) Nearest(name string) string {
 	if len(name) > longest {
 		return ""

@@ -161,7 +161,7 @@ func unknownField(name string, known map[string]reflect.Type) string {
 	near := suggest.Nearest(name, names)
 	switch {
 	case near != "":
-		return fmt.Sprintf("unknown field, did you mean %q?", near)
+		return fmt.Sprintf("unknown field; did you mean %q?", near)
 	case len(names) == 0 || len(names) > fewFields:
 		return "unknown field: remove it"
 	default:

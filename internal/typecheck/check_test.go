@@ -44,10 +44,10 @@ func TestCheck(t *testing.T) {
 		"unknown fields": {
 			`{"networkin": {}, "baseConfig": {"cofigMapName": "a", "zzzzzz": 1}, "zzzzzzz": 1, "externalProviders": {"inference": [{"imag": "b"}]}}`,
 			[]string{
-				`spec.baseConfig.cofigMapName: unknown field, did you mean "configMapName"?`,
+				`spec.baseConfig.cofigMapName: unknown field; did you mean "configMapName"?`,
 				`spec.baseConfig.zzzzzz: unknown field; known fields: configMapName, key`,
-				`spec.externalProviders.inference[0].imag: unknown field, did you mean "image"?`,
-				`spec.networkin: unknown field, did you mean "networking"?`,
+				`spec.externalProviders.inference[0].imag: unknown field; did you mean "image"?`,
+				`spec.networkin: unknown field; did you mean "networking"?`,
 				`spec.zzzzzzz: unknown field: remove it`,
 			},
 		},

@@ -59,7 +59,7 @@ func unknownAPI(api string) string {
 	slices.Sort(known)
 	message := fmt.Sprintf("%q is not an API of any server release", api)
 	if near := suggest.Nearest(api, known); near != "" {
-		return fmt.Sprintf("%s, did you mean %q?", message, near)
+		return fmt.Sprintf("%s; did you mean %q?", message, near)
 	}
 	return message + "; known APIs: " + strings.Join(known, ", ")
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // paused rejects a value of the annotation that neither pauses the stack nor resumes it. The operator does not change
-// the objects of a stack with an error, so that a misspelt "true" does not resume the stack.
+// the objects of a stack with an error, so that a misspelled "true" does not resume the stack.
 func paused(c *checks) {
 	if value, ok := c.Annotations[names.AnnotationPaused]; ok && value != "true" && value != "false" {
 		c.InvalidText(field.NewPath("metadata", "annotations").Key(names.AnnotationPaused), value,

@@ -13,16 +13,16 @@ var answers = map[string][]string{
 	"19-llsmcp-integer-env.yaml":                  {"spec.server.containerSpec.env[6].value: must be text, got a number; quote it"},
 	"25-lls-observability-null-name.yaml":         nil, // a null name is treated as an absent name
 	"27-rhoai-docs-pgvector-no-distribution.yaml": {"spec.server.distribution: required"},
-	"36-v1alpha2-pr253-ha.yaml":                   {`spec.workload.autoscaling.targetCPUUtilizationPercentage: unknown field, did you mean "targetCPUUtilization"?`},
+	"36-v1alpha2-pr253-ha.yaml":                   {`spec.workload.autoscaling.targetCPUUtilizationPercentage: unknown field; did you mean "targetCPUUtilization"?`},
 	"37-v1alpha2-pr253-vllm-postgres.yaml": {
 		"spec.providers.inference[0].secretRefs[api_key]", "secretKeyRef",
 	},
 	"39-v1alpha2-spec-quickstart-production.yaml": {
-		`spec.workload.autoscaling.targetCPUUtilizationPercentage: unknown field, did you mean "targetCPUUtilization"?`,
+		`spec.workload.autoscaling.targetCPUUtilizationPercentage: unknown field; did you mean "targetCPUUtilization"?`,
 	},
 	"38-v1alpha2-pr253-networking.yaml": {`spec.networking.allowedFrom.namespaces[0]: "nsA" is not a valid namespace name`},
 	"40-claims-containerspec-image.yaml": {
-		"spec.server.distribution: required", "spec.server.containerSpec.image: unknown field, did you mean spec.server.distribution.image?",
+		"spec.server.distribution: required", "spec.server.containerSpec.image: unknown field; did you mean spec.server.distribution.image?",
 		"spec.providers: unknown field", "spec.apis: unknown field",
 	},
 }

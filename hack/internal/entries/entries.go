@@ -25,7 +25,7 @@ var (
 	dropped = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// Read returns the entries of the pages in a folder by reason. A reason with two entries is an error.
+// Read returns the entries of the pages in a folder, keyed by reason. A reason with two entries is an error.
 func Read(folder string) (map[string]Entry, error) {
 	pages, err := filepath.Glob(filepath.Join(folder, "*.md"))
 	if err != nil {
@@ -49,7 +49,7 @@ func Read(folder string) (map[string]Entry, error) {
 	return found, nil
 }
 
-// in returns the anchors of the entries in a page by reason.
+// in returns the anchors of the entries in the text of a page, keyed by reason.
 func in(text string) map[string][]string {
 	found := map[string][]string{}
 	for _, match := range heading.FindAllStringSubmatch(text, -1) {

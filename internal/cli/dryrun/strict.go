@@ -15,7 +15,7 @@ func WithPlace(problem typecheck.Problem, typ reflect.Type) string {
 	if strings.HasPrefix(problem.Message, "unknown field") && !strings.Contains(problem.Message, "did you mean") {
 		spec := typecheck.FieldsOf(typ)["spec"]
 		if elsewhere := placesOf(name, spec, "spec"); len(elsewhere) == 1 {
-			return fmt.Sprintf("%s: unknown field, did you mean %s?", problem.Path, elsewhere[0])
+			return fmt.Sprintf("%s: unknown field; did you mean %s?", problem.Path, elsewhere[0])
 		}
 	}
 	return problem.String()

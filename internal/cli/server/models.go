@@ -147,7 +147,7 @@ func byName(models []Model, name string) (Model, error) {
 			names = append(names, model.ID, model.ProviderModel)
 		}
 		if near := suggest.Nearest(name, names); near != "" {
-			return Model{}, fmt.Errorf("the server has no model %q, did you mean %q?", name, near)
+			return Model{}, fmt.Errorf("the server has no model %q; did you mean %q?", name, near)
 		}
 		return Model{}, fmt.Errorf("the server has no model %q; its models are: %s", name, ids(models))
 	case 1:

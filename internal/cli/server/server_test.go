@@ -203,7 +203,7 @@ func TestChoose(t *testing.T) {
 		"by id":                       {[]server.Model{b, a}, "openai/gpt", nil, b.ID, ""},
 		"by the name of the provider": {[]server.Model{b, a}, "gpt", nil, b.ID, ""},
 		"ambiguous":                   {[]server.Model{b, c}, "gpt", nil, "", `several providers have a model "gpt"; use one of: openai/gpt, azure/gpt`},
-		"misspelt":                    {[]server.Model{b, a}, "lama-a", nil, "", `the server has no model "lama-a", did you mean "llama-a"?`},
+		"misspelt":                    {[]server.Model{b, a}, "lama-a", nil, "", `the server has no model "lama-a"; did you mean "llama-a"?`},
 		"unknown":                     {[]server.Model{b, a}, "zzzzzz", nil, "", `the server has no model "zzzzzz"; its models are: openai/gpt, vllm/llama-a`},
 		"server without models":       {nil, "zzzzzz", nil, "", `the server has no model "zzzzzz"; its models are: none`},
 	} {

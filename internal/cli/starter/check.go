@@ -121,7 +121,7 @@ func Providers(asked string) []string {
 func (p *Plan) checkProvider() error {
 	known := Providers(p.Release)
 	if p.Provider == "" {
-		return wrong(FlagProvider, "required: the model provider; use one of %s", strings.Join(known, ", "))
+		return wrong(FlagProvider, "required: set the model provider to one of %s", strings.Join(known, ", "))
 	}
 	kind, ok := p.rel().ResolveType(inference, p.Provider)
 	if !ok {

@@ -358,7 +358,7 @@ func TestNoCloudIdentity(t *testing.T) {
 		transient bool
 		pause     time.Duration
 	}{
-		{name: "none", status: 404, want: "the operator's identity at Google Cloud: contact \"metadata.google.internal\": status 404 Not Found; bind the operator's ServiceAccount"},
+		{name: "none", status: 404, want: "the operator's identity at Google Cloud: contact \"metadata.google.internal\": status 404 Not Found; give the operator's ServiceAccount"},
 		{name: "down", status: 503, want: "status 503 Service Unavailable", transient: true},
 		{
 			name: "busy", status: 429, retry: "120", want: "status 429 Too Many Requests", transient: true,

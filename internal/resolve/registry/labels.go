@@ -75,7 +75,8 @@ func configSource(labels map[string]string) (*source, error) {
 		label := labelConfigFile + file
 		text, ok := labels[label]
 		if !ok {
-			return nil, &LabelError{Label: LabelDefaultConfig, Err: fmt.Errorf("the image has no label %q", shorten(label))}
+			return nil, &LabelError{Label: LabelDefaultConfig, Err: fmt.Errorf("the image has no label %q; "+
+				"add this label with the configuration in base64", shorten(label))}
 		}
 		return inline(label, text)
 	}

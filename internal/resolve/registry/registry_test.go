@@ -217,7 +217,7 @@ func TestRead(t *testing.T) {
 			name: "unsupported version", labels: map[string]string{LabelLayer: digestOf(t, withFile), LabelPath: "no such file", LabelConfigVersion: "3"},
 			wantErr: `label "io.llamastack.config.version": Unsupported config.yaml version 3. Supported versions: 1, 2`,
 		},
-		{name: "default without its file", labels: map[string]string{LabelDefaultConfig: "a.yaml"}, wantErr: `label "com.ogx.distribution.default-config": the image has no label "com.ogx.config.a.yaml"`},
+		{name: "default without its file", labels: map[string]string{LabelDefaultConfig: "a.yaml"}, wantErr: `label "com.ogx.distribution.default-config": the image has no label "com.ogx.config.a.yaml"; add this label with the configuration in base64`},
 		{name: "not base64", labels: map[string]string{LabelBase64: "***"}, wantErr: `label "io.llamastack.config.base64": the value is not base64`},
 		{name: "large label", labels: map[string]string{LabelBase64: encoded(strings.Repeat("x", maxConfig+3))}, wantErr: `the configuration is larger than 786432 bytes`},
 		{name: "not a digest", labels: map[string]string{LabelLayer: "latest", LabelPath: "a"}, wantErr: `label "io.llamastack.config.layer": "latest" is not a digest`},

@@ -78,7 +78,7 @@ func removedBefore(line string) []Removal {
 }
 
 // KnownAPI reports whether any release has an API with that name, written as in the config (`vector_io`) or as in a
-// Kubernetes object (`vectorIo`). It distinguishes an API of another release from a misspelt name.
+// Kubernetes object (`vectorIo`). It distinguishes an API of another release from a misspelled name.
 func KnownAPI(name string) bool {
 	return slices.Contains(KnownAPIs(), SnakeCase(name))
 }

@@ -42,8 +42,8 @@ func LinesWithCredential(api, providerType string) []string {
 	})
 }
 
-// NearestTypeOfAny returns the type of an API in any line whose name is most similar to a misspelt name, as NearestType
-// does for one line. It returns an empty string when no name is similar.
+// NearestTypeOfAny returns the type of an API in any line whose name is most similar to a misspelled name, as
+// NearestType does for one line. It returns an empty string when no name is similar.
 func NearestTypeOfAny(api, name string) string {
 	var types []string
 	for _, line := range Lines() {

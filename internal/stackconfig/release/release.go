@@ -135,8 +135,8 @@ func (r *Release) ResolveType(api, name string) (*provider.Type, bool) {
 	return r.Provider(api, provider.Inline+name)
 }
 
-// NearestType returns the type, among those of an API, that is most similar to a misspelt type, or an empty string. It
-// compares a name without a prefix with the types' names without their prefixes.
+// NearestType returns the type, among those of an API, that is most similar to a misspelled type, or an empty string.
+// It compares a name without a prefix with the types' names without their prefixes.
 func (r *Release) NearestType(api, name string) string {
 	return nearestType(r.ProviderTypes(api), name)
 }

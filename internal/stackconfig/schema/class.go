@@ -11,7 +11,7 @@ type Extra string
 
 const (
 	// ExtraIgnore means that the class silently ignores an unknown key. Nearly every class of the server does this, so a
-	// misspelt key alone rarely causes an error (server fact 2).
+	// misspelled key alone rarely causes an error (server fact 2).
 	ExtraIgnore Extra = "ignore"
 	// ExtraAllow means that the class keeps an unknown key and passes it on, for example to a client library.
 	ExtraAllow Extra = "allow"

@@ -13,7 +13,8 @@ const googleToken = "http://metadata.google.internal/computeMetadata/v1/instance
 // maxSeconds bounds the life of a token whose expiry is given in seconds.
 const maxSeconds = int64(mostLife / time.Second)
 
-const googleRemedy = "bind the operator's ServiceAccount to a principal with Workload Identity Federation for GKE, or add a pull Secret to the stack"
+const googleRemedy = "give the operator's ServiceAccount the role roles/artifactregistry.reader with Workload Identity " +
+	"Federation for GKE, or add a pull Secret to the stack"
 
 // google gets an access token of the pod's service account. Every Google registry accepts it as the password of a user
 // with a fixed name.

@@ -26,7 +26,7 @@ const unprivileged = "65532:65532"
 func PushProgram(ctx context.Context, reference, program string) error {
 	tag, err := name.NewTag(reference, name.Insecure)
 	if err != nil {
-		return fmt.Errorf("naming an image: %w", err)
+		return fmt.Errorf("parsing image reference %q: %w", reference, err)
 	}
 	image, err := programImage(program)
 	if err != nil {
