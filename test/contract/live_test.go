@@ -23,9 +23,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
-// The test creates the manifests on a real API server, first with the definition of the previous operator, and then
-// with this operator and its webhooks. The API server must accept and reject the same stacks, and each stack must have
-// the same meaning in both versions. The objects must be the same, except for the differences in the table.
+// The test creates the manifests on a real API server, first with the CustomResourceDefinition of the previous
+// operator, and then with this operator and its webhooks. The API server must accept and reject the same stacks, and
+// each stack must have the same meaning in both versions. The objects must be the same, except for the differences in
+// the table.
 func TestOnARealAPIServer(t *testing.T) {
 	c := live{process.StartCluster(t, testutil.Options{})}
 	trials := readTrials(t)
@@ -72,9 +73,9 @@ func readTrials(t *testing.T) []*trial {
 	return trials
 }
 
-// refusals contains the API server's messages for the published manifests that it rejects. With the definition of the
-// previous operator, the API server also rejects some of these manifests. The other manifests are written for another
-// proposal of v1alpha2, and kubectl rejects their unknown fields.
+// refusals contains the API server's messages for the published manifests that it rejects. With the
+// CustomResourceDefinition of the previous operator, the API server rejects all these manifests, too. Some of them are
+// written for another proposal of v1alpha2, and contain unknown fields.
 var refusals = map[string]string{
 	"real/19-llsmcp-integer-env":                  "spec.server.containerSpec.env[6].value in body must be of type string",
 	"real/27-rhoai-docs-pgvector-no-distribution": "spec.server.distribution: Required value",
@@ -86,7 +87,7 @@ var refusals = map[string]string{
 }
 
 // admits creates the stacks of a trial, and reports whether the API server accepts them. The result must be the same as
-// with the definition of the previous operator.
+// with the CustomResourceDefinition of the previous operator.
 func (c live) admits(t *testing.T, one *trial) bool {
 	t.Helper()
 	var refused error
@@ -108,8 +109,8 @@ func (c live) admits(t *testing.T, one *trial) bool {
 	return refused == nil
 }
 
-// own makes a stack the owner of the ConfigMap of its userConfig. The dashboard that creates such stacks does the same.
-// The operator must not remove the owner reference.
+// own makes the stack of the manifest from the dashboard the owner of the stack's ConfigMap, as the dashboard does. It
+// does not change the ConfigMaps of other manifests.
 func (c live) own(t *testing.T, one *trial, stack *unstructured.Unstructured) {
 	t.Helper()
 	if one.name != "real/06-odh-dashboard-playground" {
@@ -178,7 +179,8 @@ func (c live) settled(t *testing.T, one *trial) error {
 	return nil
 }
 
-// nullIsNothing removes null values, because the schema determines whether an API server preserves them.
+// nullIsNothing makes a comparison ignore null values, because the schema determines whether an API server preserves
+// them.
 var nullIsNothing = cmpopts.IgnoreMapEntries(func(_ string, value any) bool { return value == nil })
 
 // converts reads each stack of a trial in both versions, and writes it back in the newer version.

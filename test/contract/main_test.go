@@ -14,9 +14,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// These folders contain the manifests, and the objects that the previous operator creates for each manifest (in today
-// and real-today). The manifests that were designed for the test are in this repository. Manifests that users have
-// published are not in this repository, and are compared only on machines that have them.
+// These folders contain the manifests, and the objects that the previous operator creates for each manifest that it
+// accepts (in today and real-today). The manifests that were designed for the test are in this repository. Manifests
+// that users have published are not in this repository, and are compared only on machines that have them.
 const designed = "testdata"
 
 var published = filepath.Join(testutil.Root(), "../shared/fixtures/v1alpha1")

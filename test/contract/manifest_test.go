@@ -57,7 +57,8 @@ func quoted(t *testing.T, value any) []byte {
 
 const ownConfig = "version: 2\nproviders: {}\n"
 
-// A configuration can still read the variables of Services.
+// The pods keep the environment variables of Services, which a configuration may read. In this test, only the pod with
+// a generated configuration does not have them.
 func TestServiceLinks(t *testing.T) {
 	for server, want := range map[string]bool{
 		"distribution: {name: starter}":                                                     true,
@@ -73,7 +74,7 @@ func TestServiceLinks(t *testing.T) {
 	}
 }
 
-// The launcher correctly reads server versions with a suffix.
+// The script of the launcher contains a pattern for server versions with a suffix.
 func TestLauncherReadsVersionsWithSuffixes(t *testing.T) {
 	command := podOf(t, "distribution: {name: starter}\nuserConfig: {configMapName: mine}", ownConfig).Containers[0].Command
 	if len(command) != 3 || !strings.Contains(command[2], "0.2.1[0-6][!0-9]*") {
@@ -109,7 +110,7 @@ podOverrides:
 	}
 }
 
-// The tag of a custom image does not change the container.
+// The tag of a custom image does not change the container, but the version in the tag of a published image does.
 func TestTagOfAnOwnImage(t *testing.T) {
 	for _, image := range []string{"quay.io/team/llama:1.2", "quay.io/team/llama:v1.4.2", "quay.io/team/llama:prod"} {
 		pod := podOf(t, "distribution: {image: "+image+"}", ownConfig)

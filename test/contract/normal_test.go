@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// flat returns the leaves of an object by path. The path of a list item contains the name of the item instead of its
-// index, so that the order of the items is not compared. A list of plain values is one leaf.
+// flat contains the leaves of an object by path. The path of a list item contains the name of the item, if it has one,
+// instead of its index, so that the order of the items is not compared. A list of plain values is one leaf.
 type flat map[string]string
 
 // byName maps the lists whose items have a name to the field with this name.
@@ -110,7 +110,8 @@ var defaults = map[string]flat{
 	"PersistentVolumeClaim": {"spec.volumeMode": "Filesystem"},
 }
 
-// dropDefaults removes from an object the values that the API server added.
+// dropDefaults removes the API server's defaults from an object: the default pull policies, and the defaults of the
+// other fields that ours does not have.
 func (f flat) dropDefaults(kind string, ours flat) {
 	for p, value := range f {
 		if container, ok := strings.CutSuffix(p, ".imagePullPolicy"); ok && value == pullPolicy(f[container+".image"]) {

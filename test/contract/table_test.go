@@ -31,8 +31,8 @@ type place struct {
 	Object string
 	// Path is the path of the field. An empty path means the object itself.
 	Path string
-	// Today and Ours are the values of the previous operator and of this operator. An empty text matches any value, and
-	// `-` means that the field is absent.
+	// Today and Ours are patterns for the values of the previous operator and of this operator. An empty text matches any
+	// value, and `-` means that the field is absent.
 	Today, Ours string
 	// Manifests are patterns for the manifests in which the field differs. An empty list matches any manifest.
 	Manifests []string
