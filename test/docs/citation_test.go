@@ -24,10 +24,11 @@ const (
 	decisionsIndex  = decisionsFolder + "/README.md"
 	// pageLines is the maximum number of lines of a decision record.
 	pageLines = 60
-	// factLines is the maximum number of lines of a fact. The heading counts, and the empty line at the end does not.
+	// factLines is the maximum number of lines of a fact. The heading and the empty lines before and after the text do not
+	// count.
 	factLines = 12
-	// fewestCitations is the minimum number of citations of facts in comments. If the test finds fewer, the scan does not
-	// work.
+	// fewestCitations is the minimum number of citations of facts in the comments and strings of Go files. If the test
+	// finds fewer, the scan does not work.
 	fewestCitations = 30
 )
 

@@ -31,8 +31,8 @@ var (
 	entryRow = regexp.MustCompile("(?m)^\\| <a id=\"[a-z]+\"></a>`([A-Za-z]+)` \\|")
 )
 
-// The pages of the folder have exactly one entry for each condition, reason and event that the code writes, and no
-// other entries.
+// The pages in docs/troubleshooting have exactly one entry for each condition, reason and event that the code writes,
+// except the reasons in neverShown, and no other entries.
 func TestTroubleshooting(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testutil.Root(), troubleshooting, "*.md"))
 	if err != nil {
@@ -70,7 +70,7 @@ func TestTroubleshooting(t *testing.T) {
 	}
 }
 
-// The page contains the conditions and reasons that only users of v1alpha1 see.
+// The page about the status contains the conditions and reasons that only users of v1alpha1 see.
 func TestConditionsOfV1Alpha1(t *testing.T) {
 	table := readPage(t, statusPage).section(t, "What users of v1alpha1 see")
 	values := constants(t, "api/v1alpha1/conditions.go")
@@ -84,8 +84,8 @@ func TestConditionsOfV1Alpha1(t *testing.T) {
 	}
 }
 
-// Every condition, reason and event that the code writes is asserted by name in a test of the controller or of the
-// webhooks.
+// The tests of the controller or of the webhooks contain the name of every condition, reason and event that the code
+// writes, except the reasons in neverShown.
 func TestConditionsHaveATest(t *testing.T) {
 	tested := map[string]bool{}
 	for _, pattern := range []string{
@@ -163,7 +163,7 @@ func collectNames(file *ast.File, names map[string]bool) {
 
 var optionRow = regexp.MustCompile("(?m)^\\| `--([a-z-]+)` \\|[^|]*\\|([^|]*)\\|")
 
-// The page contains the operator's options with their defaults.
+// The page about the operator's command line contains all options with their defaults, and no other options.
 func TestOptions(t *testing.T) {
 	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 	new(manager.Options).BindFlags(flags)

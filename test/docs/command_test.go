@@ -61,7 +61,7 @@ func TestVerbsExist(t *testing.T) {
 	}
 }
 
-// The commands that do not need a cluster succeed exactly as they are written on the page.
+// Every command `go run ./cmd/kubectl-llamastack` on a page succeeds with the arguments that the page shows.
 func TestOfflineCommandsRun(t *testing.T) {
 	t.Chdir(testutil.Root())
 	ran := 0

@@ -26,7 +26,7 @@ func builtLines(t *testing.T) []string {
 	return found
 }
 
-// The pages state the Kubernetes lines that are tested, and no other lines.
+// The pages state the oldest and the newest Kubernetes line that test/cluster builds.
 func TestTestedKubernetes(t *testing.T) {
 	lines := builtLines(t)
 	oldest, newest := lines[0], lines[len(lines)-1]
@@ -44,8 +44,8 @@ func TestTestedKubernetes(t *testing.T) {
 // kubeVersion matches the Kubernetes versions that the chart accepts.
 var kubeVersion = regexp.MustCompile(`(?m)^kubeVersion: ">=(1\.[0-9]+)\.0-0"$`)
 
-// If a feature needs a newer Kubernetes version than the oldest version that the chart accepts, the page states the
-// newer version.
+// The page about compatible versions states the oldest Kubernetes version that the chart accepts, and the table of the
+// page begins with this version.
 func TestOldestKubernetes(t *testing.T) {
 	chart, err := os.ReadFile(filepath.Join(testutil.Root(), "charts/llama-stack-k8s-operator/Chart.yaml"))
 	if err != nil {

@@ -194,7 +194,7 @@ metadata: {name: docs-test-real-server}
 spec: {policyName: docs-test-real-server}
 `
 
-// standInManifest returns a model server with a Service.
+// standInManifest contains a pod of a model server, and its Service.
 const standInManifest = `
 apiVersion: v1
 kind: Service

@@ -31,7 +31,8 @@ const (
 
 var keyHeading = regexp.MustCompile("(?m)^## `([a-zA-Z-]+)`$")
 
-// The page contains the name of the operator's ConfigMap, and each of its keys with a valid example.
+// The page about the operator's ConfigMap contains the name and the namespace of the ConfigMap, and each key with a
+// valid example.
 func TestOperatorConfig(t *testing.T) {
 	p := readPage(t, operatorPage)
 	var keys []string
@@ -70,7 +71,7 @@ func expectConfig(t *testing.T, data map[string]string) {
 
 var metricName = regexp.MustCompile(`"(llama_stack_operator_[a-z_]+)"`)
 
-// The page contains the operator's metrics, and no other metrics.
+// The page about the operator's metrics lists all metrics, and no other metrics.
 func TestMetrics(t *testing.T) {
 	var made []string
 	internal := os.DirFS(filepath.Join(testutil.Root(), "internal"))

@@ -26,7 +26,8 @@ func readPage(t *testing.T, path string) page {
 	return page{path, string(text)}
 }
 
-// pages returns the pages that people write. It omits the changelog, because it describes earlier versions.
+// pages returns the pages that people write, except the pages in docs/reference and the changelog, which describes
+// earlier versions.
 func pages(t *testing.T) []page {
 	t.Helper()
 	var all []page
@@ -52,7 +53,7 @@ func pages(t *testing.T) []page {
 	return all
 }
 
-// generatedPages returns the pages that a program writes.
+// generatedPages returns the pages in docs/reference, most of which contain generated text.
 func generatedPages(t *testing.T) []page { return below(t, "docs/reference") }
 
 var (
@@ -165,7 +166,7 @@ func TestIndexHasEveryPage(t *testing.T) {
 
 var ownPath = regexp.MustCompile(`(?:^|[ =(./])((?:cmd|config|dist|docs|hack|internal|test|tools)/[A-Za-z0-9_./-]*|api/v[A-Za-z0-9_./-]*)`)
 
-// A path in code exists in the repository.
+// Every path of the repository in the code on a page exists.
 func TestPathsExist(t *testing.T) {
 	for _, p := range pages(t) {
 		for _, code := range p.code() {

@@ -131,8 +131,8 @@ var shared = regexp.MustCompile(names.OperatorNamespace + `|kubectl create (?:na
 // forwards matches commands that listen on a port of this machine.
 var forwards = regexp.MustCompile(`kubectl port-forward|kubectl proxy|kubectl llamastack open`)
 
-// run runs the pages. It first runs most of them concurrently. Then it runs the pages that change shared objects, one
-// after the other.
+// run runs the pages. It first runs most of them concurrently. Then it runs the pages that must not run at the same
+// time as other pages, one after the other.
 func (s *site) run(t *testing.T, pages []page) {
 	t.Helper()
 	var alone []page

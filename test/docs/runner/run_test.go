@@ -77,7 +77,7 @@ func TestRunOnNode(t *testing.T) {
 	}
 }
 
-// A command that takes too long is killed, together with the processes that it started.
+// Run reports a command that takes too long, and does not wait for the processes that the command started.
 func TestLimit(t *testing.T) {
 	place := newPlace(t)
 	place.Limit = 300 * time.Millisecond
@@ -88,7 +88,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// A command in the background runs until the end of the page, and the next command waits for its first output.
+// Run ends a command in the background at the end of the page, and runs the next command only after the first output of
+// this command.
 func TestBackground(t *testing.T) {
 	place := newPlace(t)
 	result := place.Run(t.Context(), script.Parse(console(

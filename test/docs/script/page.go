@@ -2,7 +2,8 @@ package script
 
 // Page is a page of the documentation, read as a script.
 type Page struct {
-	// Blocks are the blocks in their order, without blocks that are not part of the script.
+	// Blocks are the fenced blocks and the hidden blocks of commands, in their order. Fenced blocks in HTML comments are
+	// omitted.
 	Blocks []Block
 	// StandIns are the stand-ins for model servers in the namespace of the page.
 	StandIns []StandIn

@@ -219,8 +219,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// Parse accepts any text, the parsed commands are in the text, and after an update with new outputs, the page shows
-// these outputs.
+// Parse accepts any text, the lines of the problems and of the commands are in the text, and the lines that Merge
+// returns match the new output.
 func FuzzParse(f *testing.F) {
 	f.Add(fences(wholePage), "NAME\na  1s\n")
 	f.Add(fences("~~~console\n$ a\n…\nb\n$ c # exit code 3\n~~~"), "x\nb")
