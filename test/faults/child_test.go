@@ -114,8 +114,8 @@ func edit(wanted named, patch string) strike {
 	}
 }
 
-// taken sets another owner of the stack's Service. The operator reports the other owner, and does not change the
-// Service until the owner is restored.
+// taken sets another owner of the stack's Service, and waits until the operator reports this owner. The returned
+// function removes the owner.
 func taken(t *testing.T, _ *theatre, s *stage) func() {
 	t.Helper()
 	owner := &corev1.ConfigMap{}

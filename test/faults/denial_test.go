@@ -43,7 +43,8 @@ func quota(t *testing.T, _ *theatre, s *stage) func() {
 	}
 }
 
-// policy creates an admission policy that denies every write of a Deployment by the operator.
+// policy creates an admission policy that denies the creation and every update of a Deployment in the stack's
+// namespace.
 func policy(t *testing.T, _ *theatre, s *stage) func() {
 	t.Helper()
 	const why = "ask the platform team"

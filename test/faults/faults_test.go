@@ -22,7 +22,8 @@ type theatre struct {
 	created, updated map[string]any
 }
 
-// TestFaults runs all faults one after the other on the same control plane.
+// TestFaults runs the faults one after the other on the same control plane. It runs slow faults only with the flag
+// -all.
 func TestFaults(t *testing.T) {
 	c := startCluster(t)
 	th := &theatre{cluster: c, operator: c.startOperator(t, "--leader-elect=false")}
@@ -52,7 +53,7 @@ func TestFaults(t *testing.T) {
 	th.table.write(t)
 }
 
-// undisturbed checks that the healthy stack still has the same pods.
+// undisturbed checks that the healthy stack is ready, and still has the same pods and objects.
 func (th *theatre) undisturbed(t *testing.T) {
 	t.Helper()
 	if diff := cmp.Diff(th.steadyPods, th.steady.pods(t)); diff != "" {
@@ -86,8 +87,8 @@ type fault struct {
 
 type strike func(t *testing.T, th *theatre, s *stage) (end func())
 
-// strike runs a fault on a stack. During the fault, no pod may change. After the end of the fault, the stack must reach
-// the intended state within the time limit.
+// strike runs a fault on a stack. During the fault, no pod may change, unless new pods are the expected result. After
+// the end of the fault, the stack must reach the intended state within the time limit.
 func (th *theatre) strike(t *testing.T, order int, fault *fault) {
 	t.Helper()
 	s := th.newStage(t)

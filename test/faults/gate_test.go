@@ -129,7 +129,7 @@ func (g *gate) greet(*tls.ClientHelloInfo) (*tls.Config, error) {
 // url returns the gate's URL for the operator. It contains the host name in the gate's certificate.
 func (g *gate) url() string { return strings.Replace(g.server.URL, "127.0.0.1", "localhost", 1) }
 
-// set sets the gate's rule, and resets the number of writes.
+// set sets the gate's rule, and resets the numbers of calls, writes and answers.
 func (g *gate) set(r rule) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -208,7 +208,7 @@ func (s *stage) pods(t *testing.T) []string {
 	return uids
 }
 
-// kinds lists all kinds of objects that the operator creates, and the kind of stacks.
+// kinds lists the kinds of objects that the operator creates in this cluster, and the kind of stacks.
 var kinds = []schema.GroupVersionKind{
 	{Group: "apps", Version: "v1", Kind: "Deployment"},
 	{Version: "v1", Kind: "Service"},
@@ -250,14 +250,14 @@ func (s *stage) outcome(t *testing.T) map[string]any {
 	return result
 }
 
-// The digests of Secrets depend on the namespace. They are in the inputs of the pods, and in the name of a Secret whose
-// values changed.
+// The digests of Secrets depend on the namespace. They are in the annotation with the inputs of the pods, and in the
+// name of a Secret whose values changed.
 var (
 	inputsDigest = regexp.MustCompile(`("` + regexp.QuoteMeta(names.AnnotationInputs) + `":"[0-9a-f]+\.)[0-9a-f]+"`)
 	secretDigest = regexp.MustCompile(regexp.QuoteMeta(names.StorageSecret(stackName)) + `-[0-9a-f]{8}\b`)
 )
 
-// anywhere replaces the namespace in a text with a placeholder.
+// anywhere replaces the namespace and the digests of Secrets in a text with placeholders.
 func (s *stage) anywhere(text string) string {
 	text = strings.ReplaceAll(text, s.namespace, "NS")
 	text = inputsDigest.ReplaceAllString(text, `${1}DIGEST"`)

@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// webhooks lists the faults of webhooks of another user, which the API server calls for every Deployment.
+// webhooks lists the faults of another user's webhook for Deployments.
 var webhooks = []fault{
 	{name: "another webhook denies the Deployment", strikes: []strike{webhook(http.StatusForbidden)}, spec: changed},
 	{name: "another webhook denies the Deployment with the code of a conflict", slow: true, strikes: []strike{webhook(http.StatusConflict)}, spec: changed},
