@@ -73,7 +73,7 @@ func as[T any](t *testing.T, object *unstructured.Unstructured) T {
 	return typed
 }
 
-// watched returns the namespaces in the operator's configuration. An empty list means all namespaces.
+// watched returns the namespaces in the arguments of the operator's Deployment. An empty list means all namespaces.
 func watched(t *testing.T, objects manifest) []string {
 	t.Helper()
 	return arguments(t, objects).WatchNamespaces
@@ -158,8 +158,8 @@ func TestEveryBindingIsTheOperators(t *testing.T) {
 	})
 }
 
-// No rule contains wildcards. The rules for the lease, the ConfigMap, the Secrets, definitions and webhook
-// configurations list the names of these objects.
+// No rule contains wildcards. The rules for the lease, the ConfigMap, the Secrets, CustomResourceDefinitions and
+// webhook configurations list the names of these objects.
 func TestRulesAreNarrow(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		for _, object := range slices.Concat(objects["ClusterRole"], objects["Role"]) {
@@ -207,8 +207,9 @@ func roleIn(t *testing.T, objects manifest, namespace string) rbacv1.Role {
 	return found[0]
 }
 
-// The two replicas run on different nodes if possible. One of them keeps running when nodes are drained, and a replica
-// has enough time to release its lease when it stops.
+// The topology spread constraint and the PodDisruptionBudget select the two replicas, so that they run on different
+// nodes if possible, and one of them keeps running when nodes are drained. A replica has enough time to release its
+// lease when it stops.
 func TestOneReplicaStays(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		deployment := one[appsv1.Deployment](t, objects, "Deployment").Spec

@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The operator for some namespaces has Roles in these namespaces, with the rules of the ClusterRole, and in its own
-// namespace. It has no permissions in other namespaces.
+// The operator for some namespaces has a Role in each of these namespaces, with the rules of the ClusterRole, and
+// another Role in its own namespace. It has no permissions in other namespaces.
 func TestNamespacedHasRolesOnly(t *testing.T) {
 	objects := read(t, namespaced)
 	if n := len(objects["ClusterRoleBinding"]); n != 0 {
@@ -135,8 +135,8 @@ func checkMounted(t *testing.T, pod *corev1.PodTemplateSpec, secret, path string
 	}
 }
 
-// takeAnnotations removes an annotation from the objects that call the webhooks. The annotation makes another
-// controller write the CA bundle into these objects.
+// takeAnnotations checks an annotation of the objects that contain the settings of the webhooks, and removes it. The
+// annotation makes another controller write the CA bundle into these objects.
 func takeAnnotations(t *testing.T, objects manifest, annotation, want string) {
 	t.Helper()
 	for _, kind := range []string{"CustomResourceDefinition", "ValidatingWebhookConfiguration"} {
@@ -148,8 +148,8 @@ func takeAnnotations(t *testing.T, objects manifest, annotation, want string) {
 	}
 }
 
-// compareRest compares a manifest with the plain manifest, except for the given number of additional arguments and
-// volumes of the Deployment.
+// compareRest compares a manifest with the plain manifest, except for the volumes of the Deployment, and the given
+// number of additional arguments.
 func compareRest(t *testing.T, objects, elsewhere manifest, deployment appsv1.Deployment, arguments int) {
 	t.Helper()
 	container := &deployment.Spec.Template.Spec.Containers[0]
