@@ -33,7 +33,7 @@ func (c *cluster) helm(t *testing.T, arguments ...string) string {
 }
 
 // installChart installs an older chart with its default values, and upgrades the release to this chart with the given
-// values. The upgrade must replace the definition, and remove objects that the values disable.
+// values. The upgrade must replace the CustomResourceDefinition, and remove objects that the values disable.
 func (c *cluster) installChart(t *testing.T, values []string) {
 	t.Helper()
 	c.makeNamespace(t, names.OperatorNamespace)
@@ -50,7 +50,7 @@ func (c *cluster) installChart(t *testing.T, values []string) {
 	}
 }
 
-// olderChart returns the chart with an older definition.
+// olderChart returns the folder of a copy of the chart with another short name in the CustomResourceDefinition.
 func olderChart(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -83,7 +83,8 @@ func (c *cluster) expectShortName(t *testing.T, want string) {
 	}
 }
 
-// uninstallChart removes the release. The definition and the stacks remain, and the next release adopts them.
+// uninstallChart removes the release. The CustomResourceDefinition and the stacks remain, and the next release adopts
+// them. At the end, uninstallChart removes the next release and the CustomResourceDefinition.
 func (c *cluster) uninstallChart(t *testing.T, namespace string) {
 	t.Helper()
 	c.helm(t, "uninstall", release)

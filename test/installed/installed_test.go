@@ -29,7 +29,7 @@ type form struct {
 	// namespace is the namespace of the stack.
 	namespace string
 	openShift bool
-	// rolesOnly means that the operator has permissions only in this namespace.
+	// rolesOnly means that the operator has permissions only in this namespace and in its own namespace.
 	rolesOnly bool
 }
 
@@ -125,7 +125,7 @@ func (c *cluster) applyStack(t *testing.T, namespace string) {
 	c.kubectl(t, "apply", "--namespace="+namespace, "--filename=test/installed/testdata/stack.yaml")
 }
 
-// children returns the objects of the stack, of every kind that the operator creates.
+// children returns the objects that the operator creates for the stack, except ConfigMaps, by name.
 func children(f form) map[string]schema.GroupVersionKind {
 	found := map[string]schema.GroupVersionKind{
 		"stack":                {Group: "apps", Version: "v1", Kind: "Deployment"},

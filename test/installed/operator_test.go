@@ -79,7 +79,7 @@ func (o *operator) stop(t *testing.T) {
 	}
 }
 
-// kubeconfigOf returns a kubeconfig that contains only a token of the ServiceAccount.
+// kubeconfigOf returns the path of a kubeconfig whose only credential is a token of the ServiceAccount.
 func (c *cluster) kubeconfigOf(t *testing.T, namespace, account string) string {
 	t.Helper()
 	owner := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account}}
@@ -140,7 +140,7 @@ func certificate(t *testing.T, pod *corev1.PodSpec, container *corev1.Container,
 	return folder
 }
 
-// deployment returns the operator's Deployment, with the pods that its ReplicaSet created.
+// deployment returns the only Deployment in a namespace.
 func (c *cluster) deployment(t *testing.T, namespace string) *appsv1.Deployment {
 	t.Helper()
 	var deployments appsv1.DeploymentList
