@@ -112,7 +112,7 @@ func (p page) anchors() []string {
 	return anchors
 }
 
-// section returns the text between a heading and the next heading of its level.
+// section returns the text between a heading of level 2 and the next heading of this level.
 func (p page) section(t *testing.T, title string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(p.text, "\n## "+title+"\n")
