@@ -56,7 +56,7 @@ func TestCommandLine(t *testing.T) {
 	u.changes()
 }
 
-// answers sends a chat request to a model, and checks that the words of the answer arrive one by one.
+// answers sends a chat request to a model, and checks that the answer does not arrive all at once.
 func (u *user) answers() {
 	u.t.Helper()
 	const line = "kubectl llamastack chat my What is a llama?"

@@ -199,8 +199,8 @@ func install(ctx context.Context, manifest []byte) error {
 	return nil
 }
 
-// uninstall removes the objects that install applied, even after an interrupt. The remaining stacks are removed
-// together with the definition.
+// uninstall removes the objects that install applied, even after an interrupt. The deletion of the
+// CustomResourceDefinition also deletes the remaining stacks.
 func uninstall(ctx context.Context, manifest []byte) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer cancel()

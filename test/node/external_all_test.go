@@ -19,7 +19,7 @@ import (
 // oldestExternal is the oldest release with support for external providers.
 const oldestExternal = "0.3.5"
 
-// The test uses the oldest and the newest release that load a provider by its module.
+// External providers work in the oldest and in the newest release that load a provider by its module.
 func TestExternalProvidersOfReleases(t *testing.T) {
 	for _, release := range []string{oldestExternal, newestRelease} {
 		t.Run(release, func(t *testing.T) {
@@ -38,8 +38,8 @@ func failing() map[string]struct {
 		files external.Image
 		says  string
 	}
-	// The name differs from the working provider's package, because its files would replace files of a package with the
-	// same name.
+	// The name differs from the name of the working provider's package, because two packages with the same name would
+	// replace each other's files.
 	spec := external.Spec{API: "inference", Type: "remote::acme-other", Module: "acme_other"}
 	change := func(edit func(*external.Wheel)) external.Image {
 		wheel := external.Wheel{Name: "acme-other", Version: "1.0", Files: map[string]string{

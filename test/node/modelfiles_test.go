@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/external"
 )
 
-// modelClaim is a volume with model files.
+// modelClaim is a PersistentVolumeClaim for model files. The test does not write files to the volume.
 const modelClaim = `---
 apiVersion: v1
 kind: PersistentVolumeClaim
@@ -22,8 +22,8 @@ metadata: {name: models}
 spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
 `
 
-// The server can read model files from an image and from a volume, and cannot write to them. If an image does not
-// contain the files, the earlier pod continues to run.
+// The server can read model files from an image. It cannot write to the folder of the model files, whether the folder
+// is from an image or from a volume. If an image does not contain the files, the earlier pod continues to run.
 func TestModelFiles(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -53,7 +53,7 @@ func TestRealServerDeclaration(t *testing.T) {
 	c.chat(url, "vllm/found-8b")
 }
 
-// An upgrade changes the stack to the next release line. The old pod serves requests until the new pod is ready. The
+// An upgrade changes the stack to the next release line. The old pod is not deleted before a new pod has started. The
 // new pod and the status report the new release.
 func TestRealServerUpgrade(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "server@"+nextRelease)

@@ -25,7 +25,8 @@ const (
 	realPatience = 10 * time.Minute
 )
 
-// realRequests are a tenth of the operator's default requests, because a small node runs an old pod and a new pod.
+// realRequests are lower than the operator's default requests of one core and one GiB, because a small node runs an old
+// pod and a new pod.
 const realRequests = `{requests: {cpu: 100m, memory: 256Mi}}`
 
 // published contains the images that scenarios with the real server have pushed.

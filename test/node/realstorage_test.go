@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The passwords contain characters that must be encoded in a URL. A server that does not encode them cannot connect.
+// The passwords contain characters that must be encoded in a URL. If they are not encoded, the server cannot connect.
 const (
 	postgresPassword = "pg/with:odd@signs#and?%41+[x]"
 	redisPassword    = "redis/with:odd@signs#and?%41+[x]"

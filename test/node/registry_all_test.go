@@ -196,9 +196,9 @@ var registryFaults = []struct {
 	}},
 }
 
-// TestRegistryFaults checks that the pods are not replaced during every fault of the registry of a stack's image. A
-// change of the spec is rolled out with the configuration that the operator read before the fault, and the status
-// contains the time since which the registry has been unavailable.
+// TestRegistryFaults checks that no fault of the registry of a stack's image replaces the pod, and that the status
+// describes the fault. During the fault, a change of the spec is rolled out with the image that the pods had before the
+// fault.
 func TestRegistryFaults(t *testing.T) {
 	s := newScenario(t)
 	r := s.serveRegistry()

@@ -65,7 +65,7 @@ func TestNodeRestart(t *testing.T) {
 	})
 }
 
-// startedAgain returns an error until the same pod is ready and its container has been started after the given time.
+// startedAgain returns an error until the same pod has a new container and is ready.
 func startedAgain(t *testing.T, before *corev1.Pod) error {
 	t.Helper()
 	now := &corev1.Pod{}
@@ -85,7 +85,7 @@ func startedAgain(t *testing.T, before *corev1.Pod) error {
 	return nil
 }
 
-// ledSince returns an error until a pod of the operator has renewed the lease after the given time.
+// ledSince returns an error until a pod of the operator has acquired the lease after the given time.
 func ledSince(t *testing.T, since time.Time) error {
 	t.Helper()
 	if _, err := leader(t); err != nil {

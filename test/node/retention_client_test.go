@@ -239,7 +239,7 @@ func (s *scenario) running(stack string, count int) (pods []corev1.Pod) {
 	return pods
 }
 
-// registryLog returns the output that the program that updates the registry wrote at the last start of a container.
+// registryLog returns the output of the program that updates the registry, from the last start of a container.
 func (s *scenario) registryLog(pod, container string) string {
 	s.t.Helper()
 	var said []string

@@ -106,7 +106,7 @@ func (s *scenario) refused(manifest string) string {
 	return err.Error()
 }
 
-// stack returns a manifest of a stack with a spec in YAML, which must be indented.
+// stack returns a manifest of a stack with a spec in YAML. It indents the spec.
 func stack(name, spec string) string {
 	indented := strings.ReplaceAll(strings.Trim(spec, "\n"), "\n", "\n  ")
 	return fmt.Sprintf("---\napiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: %s}\nspec:\n  %s\n", name, indented)

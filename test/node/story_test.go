@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// This file contains the independent test of each user story. After a stack is applied, the running server must be
-// configured as in the spec. The server is the stand-in, which answers requests about its configuration.
+// This file contains the independent tests of the user stories 1 to 6. After a stack is applied, the running server
+// must be configured as in the spec. The server is the stand-in, which answers requests about its configuration.
 
 const simple = `
 distribution: {name: starter}
@@ -175,8 +175,8 @@ workload: {resources: `+small+`}
 	}
 }
 
-// Story 5: the stack has an Ingress with the host name of the spec, and serves HTTPS with the certificate of the
-// Secret. The operator's own request for the version does not accept another certificate.
+// Story 5: the stack has an Ingress with the host name of the spec, and serves HTTPS. The operator can request the
+// version of the server. TestRealServerExposure checks the certificate.
 func TestStory5Exposure(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// ownImage is the stack with a custom image and command.
+// ownImage is the name of the stack with a custom image and command.
 const ownImage = "command-and-args"
 
 // takenOver lists stacks of the operator for v1alpha1, by the names of their manifests in test/contract: a plain stack
@@ -84,7 +84,7 @@ func manifest(t testing.TB, objects []*unstructured.Unstructured) string {
 }
 
 // recorded replaces the operator for v1alpha1. It writes a status and the objects that were recorded for the same
-// manifests, with this image.
+// manifests, with the image of the stand-in.
 func (s *scenario) recorded(stacks []*unstructured.Unstructured) {
 	s.t.Helper()
 	for _, stack := range stacks {
@@ -123,7 +123,8 @@ func (s *scenario) older(name string) *unstructured.Unstructured {
 	return found
 }
 
-// adaptRecorded adapts a recorded Deployment to the stack's fields in this test, and sets a probe without a delay.
+// adaptRecorded adapts a recorded Deployment to the stack's fields in this test, and sets a startup probe with short
+// intervals.
 func adaptRecorded(deployment, stack *unstructured.Unstructured) {
 	server := stack.Object["spec"].(map[string]any)["server"].(map[string]any)
 	asked := server["containerSpec"].(map[string]any)
@@ -153,7 +154,7 @@ func adaptRecorded(deployment, stack *unstructured.Unstructured) {
 	_ = unstructured.SetNestedSlice(deployment.Object, containers, "spec", "template", "spec", "containers")
 }
 
-// writeRecorded creates an object. If the object exists, it applies the object as the operator for v1alpha1 does at
+// writeRecorded creates an object if it does not exist. Then it applies the object as the operator for v1alpha1 does at
 // each reconcile: without an owner, and never a PersistentVolumeClaim.
 func (s *scenario) writeRecorded(stack, object *unstructured.Unstructured) error {
 	created := object.DeepCopy()

@@ -49,9 +49,10 @@ type predecessor interface {
 // This operator takes over a cluster with running stacks of the operator for v1alpha1. The pods are not replaced, and
 // their data is preserved. The test reads and edits stacks in both versions, and drains the node. Then it installs the
 // older operator again, and then this operator again, and finally removes this operator. Only the edits and the drain
-// replace pods. The environment variable $OLDER contains the path of the program of the older operator. If it is not
-// set, the test writes recorded objects of the older operator, with its field managers. The test does not run in
-// parallel with other scenarios.
+// replace pods. If the real older operator is installed again, it also replaces the pods of the edited stacks. The
+// environment variable $OLDER contains the path of the program of the older operator. If it is not set, the test writes
+// recorded objects of the older operator, with its field managers. The test does not run in parallel with other
+// scenarios.
 func TestTakeOver(t *testing.T) {
 	run := &takeOver{
 		older: predecessorOf(t), ours: currentManifest(t), started: time.Now(),
@@ -140,7 +141,7 @@ func (run *takeOver) say(step string) {
 	}
 }
 
-// same checks that no pod was replaced or restarted, and that the data still exists.
+// same checks that no pod was replaced or restarted, that no object was created again, and that the data still exists.
 func (run *takeOver) same(step string) {
 	run.t.Helper()
 	for _, stack := range takenOver {

@@ -103,7 +103,7 @@ func (t Tree) write(into *layerWriter) error {
 	return nil
 }
 
-// copyEntry copies a file, a folder or a link. The copied folders contain no other kinds of entries.
+// copyEntry copies a file, a folder or a link. It omits entries of other kinds.
 func copyEntry(into *layerWriter, source, target string, entry fs.DirEntry) error {
 	info, err := entry.Info()
 	if err != nil {

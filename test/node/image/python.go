@@ -54,7 +54,7 @@ func findPython(ctx context.Context, bin string) (python, error) {
 	return p, nil
 }
 
-// needless reports whether servers do not use a part of the standard library: whole folders, modules for graphical
+// needless matches the parts of the standard library that servers do not use: whole folders, modules for graphical
 // windows and tests with all their libraries, and code that is compiled for other optimization levels.
 var needless = regexp.MustCompile(`^/(test|idlelib|tkinter|turtledemo|ensurepip|lib2to3|pydoc_data|site-packages|dist-packages|config-[^/]*)$` +
 	`|^/lib-dynload/_(tkinter|test|ctypes_test)|\.opt-[12]\.pyc$`)

@@ -15,7 +15,7 @@ import (
 )
 
 // entrypoint is the entrypoint of the published images of release 0.3 and later. It starts the server with the path of
-// a configuration, or with the name of a distribution if no path is set.
+// a configuration, or with the name of a distribution if there is no such file.
 const entrypoint = `#!/bin/sh
 if [ -n "$RUN_CONFIG_PATH" ] && [ -f "$RUN_CONFIG_PATH" ]; then exec %[1]s "$RUN_CONFIG_PATH" "$@"; fi
 exec %[1]s "${DISTRO_NAME}" "$@"
@@ -28,8 +28,8 @@ const (
 	ownConfig = "/app/config.yaml"
 )
 
-// unused lists packages that no provider of the test's configurations imports. They make up half of the size of an
-// environment. The largest are the packages for Oracle Cloud.
+// unused matches the packages that no provider of the test's configurations imports, the tests of packages, and type
+// stubs. They make up half of the size of an environment. The largest are the packages for Oracle Cloud.
 var unused = regexp.MustCompile(`/site-packages/((oci|oracledb|pkcs11|pip|setuptools)(-[^/]*)?|[^/]+/tests?)$|\.pyi$`)
 
 // services is the folder in which a package describes all services of AWS.
@@ -93,8 +93,8 @@ func Server(ctx context.Context, folder, version string) (v1.Image, error) {
 	}, layers...)
 }
 
-// serverLayers returns the layers of the image. They begin with the parts that change least: the machine's programs and
-// libraries, the interpreter, and the environment.
+// serverLayers returns three layers: the machine's programs and libraries with the entries in own, the interpreter, and
+// the environment.
 func serverLayers(
 	ctx context.Context, folder string, interpreter python, environment string, own []Entry,
 ) ([]v1.Layer, error) {

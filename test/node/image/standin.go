@@ -16,9 +16,9 @@ import (
 // serverUser is the user that server images specify.
 var serverUser = user{"stack", 1001, root, "/app"}
 
-// interpreter replaces the Python interpreter of a server's image for the calls that the operator makes before it
-// starts a server. It handles the launcher of a stack with a userConfig, which reads the release and starts the
-// server's application. The program that updates the registry does nothing for a stand-in.
+// interpreter replaces the Python interpreter of a server's image for the scripts that run before the server starts. It
+// handles the launcher of a stack with a userConfig, which reads the release and starts the server's application. The
+// program that updates the registry does nothing for a stand-in.
 const interpreter = `#!/bin/sh
 case "$1 $3" in
 "-c llama-stack") echo "$STANDIN_VERSION" ;;
@@ -27,9 +27,9 @@ case "$1 $3" in
 esac
 `
 
-// StandIns returns images of test/node/standin, one for each release of the server that it replaces, such as 0.7.3.
-// Each image reports the version of its release and contains the configuration of that release's starter distribution.
-// The images share all layers except the last.
+// StandIns returns images of test/node/standin, one for each of the given releases of the server, such as 0.7.3. Each
+// image reports the version of its release and contains the configuration of that release's starter distribution. The
+// images share all layers except the last.
 func StandIns(ctx context.Context, folder string, releases ...string) (map[string]v1.Image, error) {
 	program, err := buildProgram(ctx, folder, "./test/node/standin", "")
 	if err != nil {

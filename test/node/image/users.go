@@ -13,7 +13,8 @@ type user struct {
 	home     string
 }
 
-// users returns the two files with user names: root, and the user of the image.
+// users returns the files with the names of the users and groups, for root and the user of the image. It also returns
+// /tmp and the home folder of this user.
 func users(u user) []Entry {
 	var passwd, group strings.Builder
 	for _, each := range []user{{"root", root, root, "/root"}, u} {

@@ -20,7 +20,7 @@ import (
 	"syscall"
 )
 
-// world contains the inputs of the program: arguments, environment and streams.
+// world contains the environment and the output streams of the program.
 type world struct {
 	getenv         func(string) string
 	environ        func() []string
