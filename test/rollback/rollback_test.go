@@ -69,7 +69,8 @@ func TestRollback(t *testing.T) {
 	}
 }
 
-// The pod template of another version of the operator is not changed until the next change of the spec or a restart.
+// The operator does not change the pod template of another version of the operator until a user restarts the
+// Deployment.
 func TestKeptTemplate(t *testing.T) {
 	c := startCluster(t)
 	stack := newStack(t)
