@@ -57,8 +57,8 @@ func startCluster(t *testing.T) *cluster {
 	return c
 }
 
-// runOperator runs the operator with the shipped ServiceAccount. Its requests to servers fail, because there are no
-// servers.
+// runOperator runs the operator with the shipped ServiceAccount. The operator's requests to servers fail, because there
+// are no servers.
 func (c *cluster) runOperator(t *testing.T) {
 	t.Helper()
 	options := manager.Options{
