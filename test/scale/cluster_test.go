@@ -151,7 +151,7 @@ func (c *cluster) addStacks(b *testing.B, from, to int) {
 	each(b, to-from, func(i int) error { return c.Create(b.Context(), c.newStack(b, inStacks, stackName(from+i))) })
 }
 
-// kinds lists the kinds of a stack's children, in the order in which they are applied.
+// kinds lists the kinds of a stack's children, in the order in which the operator applies them.
 var kinds = []struct{ apiVersion, kind string }{
 	{"v1", "ConfigMap"},
 	{"v1", "ServiceAccount"},
@@ -312,8 +312,7 @@ func writeOne(b *testing.B, bare client.Client, object *unstructured.Unstructure
 	return bare.Apply(b.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("bare"))
 }
 
-// calls returns the operator's calls after a position in the audit log, except calls for leases and watches and the
-// lists before the watches.
+// calls returns the operator's calls after a position in the audit log, except lists, watches, and calls for leases.
 func (c *cluster) calls(b *testing.B, after int64) []call {
 	b.Helper()
 	return readCalls(b, c.audit, after, version)
@@ -348,7 +347,7 @@ func (c *cluster) audited(b *testing.B) int64 {
 	return info.Size()
 }
 
-// begins waits until the operator has made a call after a position in the log.
+// begins waits until the operator has made a write after a position in the log.
 func (c *cluster) begins(b *testing.B, after int64) {
 	b.Helper()
 	eventually(b, poll, "the operator makes a call", func() (bool, error) {

@@ -24,7 +24,8 @@ type operator struct {
 	metrics string
 }
 
-// startOperator runs the operator with the options and environment variables of the shipped Deployment.
+// startOperator runs the operator with the memory limit of the shipped Deployment in $GOMEMLIMIT. Leader election and
+// the webhooks are disabled, and the operator serves metrics over plain HTTP.
 func (c *cluster) startOperator(b *testing.B) *operator {
 	b.Helper()
 	folder := b.TempDir()
@@ -131,7 +132,7 @@ func (o *operator) file(b *testing.B, name string) []byte {
 	return data
 }
 
-// resident returns the operator's memory in MiB, and its maximum.
+// resident returns the operator's memory in MiB, and most returns the maximum.
 func (o *operator) resident(b *testing.B) float64 { return o.memory(b, "VmRSS:") }
 func (o *operator) most(b *testing.B) float64     { return o.memory(b, "VmHWM:") }
 

@@ -40,7 +40,8 @@ const (
 	quiet = 3 * time.Second
 )
 
-// BenchmarkScale measures the operator once. Run it with -benchtime=1x, as `make bench-scale` does.
+// BenchmarkScale measures the operator. Run it with -benchtime=1x, as `make bench-scale` does, so that it measures only
+// once.
 func BenchmarkScale(b *testing.B) {
 	for b.Loop() {
 		m := measure(b)
