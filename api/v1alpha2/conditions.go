@@ -5,9 +5,10 @@ package v1alpha2
 
 // Condition types.
 const (
-	// ConditionReady is True if the stack runs as requested. It summarizes the conditions below. Its reason is the reason
-	// of the first condition that is not True, and its message names that condition. If all conditions are True, its
-	// reason is the reason of Available.
+	// ConditionReady is True if the stack runs as requested. It summarizes the conditions from ValidationSucceeded to
+	// Available. Its reason is the reason of the first of these conditions that is not True, and its message names that
+	// condition. If none of them is False or Unknown, its reason is the reason of Available, or RolledBack after a
+	// rollback.
 	ConditionReady = "Ready"
 	// ConditionValidationSucceeded is True if the spec is valid, the operator's bounds allow it, and the referenced
 	// ConfigMaps exist.
@@ -23,11 +24,10 @@ const (
 	// all other changes.
 	ConditionStorageReady = "StorageReady"
 	// ConditionExposed is True if the objects that expose the stack outside the cluster are in place. A stack has this
-	// condition only if networking.expose is set. The condition does not describe
-	// access inside the cluster.
+	// condition only if networking.expose is set. The condition does not describe access inside the cluster.
 	ConditionExposed = "Exposed"
-	// ConditionAvailable is True if enough pods serve requests with the current configuration. Otherwise, its message
-	// describes the problem of a pod.
+	// ConditionAvailable is True if enough pods serve requests with the current configuration. Otherwise, the message
+	// describes the problem of a pod, if there is one.
 	ConditionAvailable = "Available"
 	// ConditionDegraded exists only while the stack runs in a state that differs from the requested one.
 	ConditionDegraded = "Degraded"

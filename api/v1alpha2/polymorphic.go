@@ -48,8 +48,8 @@ func marshalRaw(raw []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// unmarshalRaw keeps the bytes without insignificant white space, so that two spellings of one value are equal in every
-// comparison and digest.
+// unmarshalRaw keeps the bytes without insignificant white space, so that values that differ only in white space are
+// equal in every comparison and digest.
 func unmarshalRaw(data []byte, raw *[]byte) error {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, data); err != nil {

@@ -7,8 +7,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type Phase string
 
 const (
-	// PhasePending means that the operator waits for something outside the object, such as a missing Secret, or retries a
-	// failed step. Pods that are already running continue to run.
+	// PhasePending means that the stack is paused, or that the operator retries a failed step or waits for something
+	// outside the object, such as a missing Secret. Pods that are already running continue to run.
 	PhasePending Phase = "Pending"
 	// PhaseInitializing means that pods are starting, and that too few pods serve requests.
 	PhaseInitializing Phase = "Initializing"
@@ -16,7 +16,8 @@ const (
 	// progress. A stack that is scaled to 0 replicas as desired is also Ready. The condition Ready is True only in the
 	// desired state.
 	PhaseReady Phase = "Ready"
-	// PhaseFailed means that the desired state cannot be reached without a change.
+	// PhaseFailed means that the stack cannot reach the desired state without a change, or that pods with the current
+	// configuration do not become ready.
 	PhaseFailed Phase = "Failed"
 	// PhaseTerminating means that the object is being deleted.
 	PhaseTerminating Phase = "Terminating"
