@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A page has the help of the command, and keeps the handwritten text below the help. The index lists every command.
+// A page has the help of the command, and keeps the handwritten text below the help. The index links to the pages of
+// commands.
 func TestRun(t *testing.T) {
 	folder := t.TempDir()
 	if err := run(folder); err != nil {
