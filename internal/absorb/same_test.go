@@ -62,7 +62,7 @@ func checkSame(t testing.TB, input plan.Input, got absorb.Result, want string) {
 	}
 }
 
-// settleServer adds the values that the pod also sets to the user's configuration.
+// settleServer adds to the user's configuration the values that the pod also sets.
 func settleServer(theirs, ours config, input plan.Input) {
 	if theirs["server"] == nil {
 		theirs["server"] = config{}
@@ -116,7 +116,7 @@ func filled(t testing.TB, stack *v1alpha2.LlamaStackDistribution, got absorb.Res
 }
 
 // parsed returns a configuration without differences that have no effect on the server: the order of APIs, empty lists
-// of resources, and null or empty values in them.
+// of resources, and null values and empty metadata of resources. It replaces each key of secrets with its value.
 func parsed(t testing.TB, text string, secrets map[string]string) config {
 	t.Helper()
 	var c config
