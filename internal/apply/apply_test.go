@@ -319,7 +319,7 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	if got := b.apply(t, b.child(t, deploymentText)); got[0] != apply.Unchanged {
 		t.Errorf("%s, want unchanged", got[0])
 	}
-	// The exception is a predecessor to which the user went back for a while.
+	// The exception is a predecessor that the user ran again until PredecessorsUntil.
 	live = b.get(t, deployments, "my")
 	entries := live.GetManagedFields()
 	for i := range entries {
@@ -508,8 +508,8 @@ func TestMigrateVolumeClaim(t *testing.T) {
 	}
 }
 
-// TestStaleCache checks that a cache without the Applier's last write does not cause another write, and that an
-// outdated object in the cache does not cause an overwrite of a newer object.
+// TestStaleCache checks that a cache without the Applier's last write does not cause another write. If the cache still
+// contains an object that was deleted, the apply fails with a conflict.
 func TestStaleCache(t *testing.T) {
 	b := newBench(t)
 	b.apply(t, b.child(t, serviceText))

@@ -123,8 +123,8 @@ func TestSetOfANewlyTakenName(t *testing.T) {
 	}
 }
 
-// TestSetWithoutLookup checks the creation of an object if another client has just created an object with the same
-// name, which is not in the cache yet.
+// TestSetWithoutLookup checks that Set fails with a conflict if another client has just created an object that has the
+// same name and is not in the cache yet. The next CheckOwnership then reports that the name is taken.
 func TestSetWithoutLookup(t *testing.T) {
 	b := newBench(t)
 	foreign := b.child(t, configText)
@@ -256,8 +256,8 @@ func TestAnswerWithoutContent(t *testing.T) {
 	}
 }
 
-// TestSetOfAnUnknownField checks that field validation is not needed: an apply with an unknown field is rejected in any
-// case.
+// TestSetOfAnUnknownField checks that field validation is not needed, because the API server rejects an apply with an
+// unknown field in any case.
 func TestSetOfAnUnknownField(t *testing.T) {
 	b := newBench(t)
 	wanted := b.child(t, serviceText)

@@ -122,9 +122,9 @@ func TestMigrateLongAfterTheAdoption(t *testing.T) {
 	b.changes(t, `{apiVersion: v1, kind: Service, metadata: {name: my-service}, spec: {selector: {app: my}, ports: [{name: http, port: 81, targetPort: 81, protocol: TCP}]}}`)
 }
 
-// TestMigrateKeepsOtherManagers checks that the fields of a client that applies a copy are taken over at the adoption
-// only, because a later apply of such a client is intended. The fields of a client that updates and does not write the
-// labels are never taken over.
+// TestMigrateKeepsOtherManagers checks that the Applier does not take over the fields of a client that applies a copy
+// of an object later, because such an apply is intended. It also does not take over the fields of a client that updates
+// an object and does not write the labels.
 func TestMigrateKeepsOtherManagers(t *testing.T) {
 	b := newBench(t)
 	b.apply(t, b.child(t, serviceText))
