@@ -34,7 +34,8 @@ func TestServingHostname(t *testing.T) {
 	}
 }
 
-// Only certificates are copied. A key is never copied.
+// AuthoritiesPEM returns only certificates. If the text is invalid, for example because it contains a private key,
+// AuthoritiesPEM returns nothing, and Problem is set.
 func TestServingAuthorities(t *testing.T) {
 	chain, key := testutil.NewCertificate(t, time.Now().Add(time.Hour))
 	authority, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
