@@ -211,7 +211,7 @@ func TestLabelKeepsOtherEntries(t *testing.T) {
 	}
 }
 
-// Verify rejects an image whose labels the operator could not read.
+// Verify rejects an image if the operator could not read the labels, or would read different values.
 func TestVerify(t *testing.T) {
 	s := store{}
 	const one = `{"rootfs":{"diff_ids":["a"]}}`
@@ -299,8 +299,8 @@ func TestCheckTag(t *testing.T) {
 	}
 }
 
-// FuzzLabel labels arbitrary registry content. Label must not panic, and must produce the same bytes for the same
-// input. The operator must read the expected labels.
+// FuzzLabel labels arbitrary registry content. Label and Verify must not panic. If Verify accepts the labelled image,
+// Label must not change the image again.
 func FuzzLabel(f *testing.F) {
 	f.Add(`{"rootfs":{"diff_ids":["a"]},"history":[{}],"config":{"Labels":{"a":"b"}}}`, layerEntry("sha256:"+strings.Repeat("0", 64)))
 	f.Add(`{"config":null,"rootfs":null}`, "")

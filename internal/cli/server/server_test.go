@@ -55,7 +55,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// Models decodes the responses of all releases.
+// Models decodes the responses of releases 0.3, 0.4 and 1.5, and rejects other responses.
 func TestModels(t *testing.T) {
 	llm := server.Model{ID: "vllm/llama", Type: "llm", Provider: "vllm", ProviderModel: "llama"}
 	for name, tc := range map[string]struct {
@@ -145,8 +145,8 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// The client checks that a trusted authority issued the certificate of the server, but not the host name in the
-// certificate. It sends no token to a server with another certificate.
+// The client checks that a trusted authority issued the certificate of the server, unless Authorities is nil. It sends
+// no request, and so no token, to a server with another certificate.
 func TestCertificate(t *testing.T) {
 	for name, tc := range map[string]struct {
 		authorities func(own *x509.Certificate) []*x509.Certificate
@@ -310,7 +310,7 @@ func TestChatRequests(t *testing.T) {
 	}
 }
 
-// Chat writes each part of the answer as soon as it arrives, and stops at the deadline.
+// Chat writes each part of the answer as soon as it arrives, and stops when the context is canceled.
 func TestChatStreams(t *testing.T) {
 	client := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")

@@ -129,7 +129,7 @@ func (f *facts) replicaSet(revision int, wanted, available int32) *facts {
 	return f
 }
 
-// pods adds pods to the last ReplicaSet. A pod without a container status is ready.
+// pods adds pods to the last ReplicaSet. Without a container status, running pods are ready.
 func (f *facts) pods(phase corev1.PodPhase, number int, container *corev1.ContainerStatus) *facts {
 	set := f.ReplicaSets[len(f.ReplicaSets)-1].Name
 	for range number {
