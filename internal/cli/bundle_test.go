@@ -54,7 +54,7 @@ var bundled = []string{
 	"quay.io/team/provider:1.2",
 }
 
-// The operator can read the printed settings.
+// The command prints the settings in each output format. The operator can read the printed ConfigMap.
 func TestBundleLoadOutput(t *testing.T) {
 	file, digest := makeBundle(t, bundled...)
 	load := func(t *testing.T, form string) string {

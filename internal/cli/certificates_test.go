@@ -10,7 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// The BackendTLSPolicy is created from the Secret in the files. Without the Secret, a note names the missing objects.
+// render creates the BackendTLSPolicy from the Secret in the files. Without the Secret, a note names the objects that
+// the output does not contain.
 func TestRenderBackendTLSPolicy(t *testing.T) {
 	file := operatorConfig(t, "  gateway: '{name: public, namespace: gateways}'\n")
 	exposed := stack("{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}, expose: {hostname: llama.example.com}}}")

@@ -380,7 +380,7 @@ func TestVersion(t *testing.T) {
 			t.Errorf("no %q in\n%s%s", want, got.out, got.err)
 		}
 	}
-	// The Deployment in the manifests of this operator has only the label with its name.
+	// In the manifests of this operator, the only label of the Deployment is the operator's name.
 	if want := "labelSelector=app.kubernetes.io%2Fname%3Dllama-stack-k8s-operator"; !slices.ContainsFunc(s.requests,
 		func(request string) bool { return strings.Contains(request, want) }) {
 		t.Errorf("no request with %s: %q", want, s.requests)
@@ -403,7 +403,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// The version of the command is printed even if the cluster does not answer.
+// The command prints its own version even if the kubeconfig does not have the context.
 func TestVersionWithoutCluster(t *testing.T) {
 	s := stub(t, nil)
 	got := s.run(t, "version", "--context", "missing")

@@ -27,8 +27,8 @@ func item(name string) string {
 	return `{"apiVersion": "llamastack.io/v1alpha2", "kind": "LlamaStackDistribution", "metadata": {"name": "` + name + `", "namespace": "team-a"}}`
 }
 
-// The names of stacks, namespaces and contexts are those of the cluster that the flags select. Without a cluster, there
-// are no completions.
+// The completions are the stacks and namespaces of the cluster that the flags select, and the contexts of the
+// kubeconfig. Without a kubeconfig, there are no completions.
 func TestCompleteOnCluster(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, ok := answers[r.URL.Path]

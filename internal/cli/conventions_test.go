@@ -15,7 +15,8 @@ import (
 // cases are command lines of a command for the exit codes 0, 1 and 2. They are nil if there is no such command line.
 type cases struct{ success, rejected, usage []string }
 
-// exitCases contains command lines of every command. {good}, {bad} and {new} are files, and {folder} is a folder.
+// exitCases contains command lines of every command that runs without a cluster. {good}, {bad} and {new} are files, and
+// {folder} is a folder.
 var exitCases = map[string]cases{
 	"init": {
 		[]string{"--provider", "ollama", "--endpoint", "http://ollama:11434"}, nil, []string{"--provider", "olama"},
@@ -35,7 +36,8 @@ var exitCases = map[string]cases{
 	"migrate":       {[]string{"--dry-run", "-f", "{good}"}, []string{"--dry-run", "-f", "{bad}"}, []string{}},
 }
 
-// All commands have the exit codes that docs/reference/cli/README.md and the help of the root command specify.
+// Commands without a cluster have the exit codes that docs/reference/cli/README.md and the help of the root command
+// specify.
 func TestExitCodes(t *testing.T) {
 	folder := write(t, map[string]string{"good.yaml": stack(simple), "bad.yaml": stack("{distribution: {name: starter}, networkin: {}}")})
 	files := strings.NewReplacer("{good}", filepath.Join(folder, "good.yaml"), "{bad}", filepath.Join(folder, "bad.yaml"),
@@ -129,7 +131,8 @@ func TestColorChoice(t *testing.T) {
 	contains(t, wrong.err, `"allways" is not a valid value; use one of auto, always, never; did you mean "always"?`)
 }
 
-// Shells request completions with the hidden command __complete.
+// The hidden command __complete, which shells run for completions, prints the values of flags. The command completion
+// prints a script for each shell.
 func TestCompletion(t *testing.T) {
 	for _, tc := range []struct {
 		args []string

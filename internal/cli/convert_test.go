@@ -136,7 +136,7 @@ func target(name string) string {
 	return "v1alpha2"
 }
 
-// fixtures returns manifests for the previous operator.
+// fixtures returns the paths of manifests for the previous operator.
 func fixtures(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../test/contract/testdata/cases/*.yaml")

@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// Each case is a folder with two manifests, before.yaml and after.yaml. The golden files contain the output of diff for
-// each value of -o.
+// Each case is a folder with two manifests, before.yaml and after.yaml. The golden files contain the output of diff
+// with -o text and with -o diff.
 func TestDiff(t *testing.T) {
 	const folder = "testdata/diff"
 	for _, name := range golden.Cases(t, folder) {

@@ -68,7 +68,8 @@ func toYAML(t *testing.T, text string) string {
 	return strings.Join(documents, "---\n")
 }
 
-// A character above U+FFFF is two escape sequences in JSON. A YAML parser does not combine the two.
+// The commands read a character above U+FFFF, which is two escape sequences in JSON. A YAML parser does not combine the
+// two.
 func TestJSONWithSurrogatePairs(t *testing.T) {
 	manifest := strings.Replace(asJSON(t, stack(`{distribution: {name: starter}, workload: {overrides: {podAnnotations: {a: FACE}}}}`)), "FACE", `\ud83d\ude00`, 1)
 	got := run(t, manifest, "render", "-f", "-")
@@ -78,7 +79,8 @@ func TestJSONWithSurrogatePairs(t *testing.T) {
 	contains(t, got.out, `a: "\U0001F600"`)
 }
 
-// The commands skip unreadable files of a folder. A file that is an argument of the command must be readable.
+// The commands skip an unreadable file of a folder, unless the file mentions LlamaStackDistribution. A file that is an
+// argument of the command must be readable.
 func TestFoldersWithForeignFiles(t *testing.T) {
 	const chart = "apiVersion: v1\nkind: Service\nmetadata:\n  name: {{ .Values.name }}\n{{- end }}\n"
 	folder := write(t, map[string]string{"a.yaml": chart, "b.yaml": stack(simple), "c.yaml": "- a\n- b\n", "d.json": "{"})

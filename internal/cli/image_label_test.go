@@ -52,7 +52,7 @@ func mediaTypes(t *testing.T, descriptor *remote.Descriptor) (kinds []string, la
 	return kinds, len(manifest.Layers)
 }
 
-// small and large are numbers of bytes to add to a configuration. A large configuration is written to a layer.
+// small and large are numbers of bytes to add to a configuration. The command writes a large configuration to a layer.
 const small, large = 0, 60 << 10
 
 // The code of the operator reads the same configuration from the labels or the layer that the command wrote.
@@ -235,8 +235,8 @@ func TestImageLabelKeepsAttestations(t *testing.T) {
 	}
 }
 
-// The reference of an image in an OCI layout contains a tag, a digest, or neither of them. The written image replaces
-// the image with the same tag.
+// The reference of an image in an OCI layout contains a tag or a digest. The written image replaces the image with the
+// same tag.
 func TestImageLayoutNames(t *testing.T) {
 	config := write(t, map[string]string{"config.yaml": ownConfig}) + "/config.yaml"
 	digest, err := serverImage(t, false, "amd64").Digest()
@@ -401,7 +401,7 @@ func TestImageLabelReadOnly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server.instead(func(http.ResponseWriter, *http.Request) bool { return false })
-			// The registry has one blob store for all repositories.
+			// The repositories of the registry share their blobs, so each case needs a different configuration.
 			config := write(t, map[string]string{"config.yaml": ownConfig + "# " + name}) + "/config.yaml"
 			written := server.push(t, "team/"+strings.ReplaceAll(name, " ", "-")+":0.7.3", serverImage(t, false, "amd64"))
 			server.instead(func(w http.ResponseWriter, r *http.Request) bool {

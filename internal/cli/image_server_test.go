@@ -158,7 +158,7 @@ func serverIndex(t *testing.T, docker bool) v1.ImageIndex {
 	})
 }
 
-// starterConfig returns the configuration of a real distribution, enlarged by the given number of bytes.
+// starterConfig returns the configuration of a real distribution, enlarged by at least the given number of bytes.
 func starterConfig(t *testing.T, more int) string {
 	t.Helper()
 	resolved, err := distribution.Resolve("starter", "", "0.7.3", nil)
@@ -204,7 +204,8 @@ func makeLayout(t *testing.T, images map[string]v1.Image, indexes map[string]v1.
 	return folder
 }
 
-// logIn writes a password for the registry to the user's Docker configuration. From then on the registry requires it.
+// logIn writes a user name and a password for the registry to the user's Docker configuration. From then on, the
+// registry accepts only the password s3cret.
 func (s *imageServer) logIn(t *testing.T, password string) {
 	t.Helper()
 	s.instead(func(w http.ResponseWriter, r *http.Request) bool {

@@ -74,7 +74,8 @@ func TestInitProviders(t *testing.T) {
 	}
 }
 
-// For every kind of storage of every release, init writes a valid manifest, with and without the optional flags.
+// For every kind of storage of every release, init writes a valid manifest. Every second command line has the optional
+// flags.
 func TestInitStores(t *testing.T) {
 	for i, line := range release.Offered() {
 		for j, store := range storeArguments {

@@ -86,7 +86,7 @@ func mapList(items ...any) map[string]any {
 	}
 }
 
-// run runs a command against the cluster.
+// run runs a command against the cluster, and checks that the command sends only read requests and reads no Secret.
 func (c *liveCluster) run(t *testing.T, stdin string, args ...string) result {
 	t.Helper()
 	c.requests = nil
@@ -99,7 +99,7 @@ func (c *liveCluster) run(t *testing.T, stdin string, args ...string) result {
 	return got
 }
 
-// liveObject parses a manifest, and sets the namespace.
+// liveObject parses a manifest, and sets the namespace, the UID and the generation.
 func liveObject(t *testing.T, manifest string) map[string]any {
 	t.Helper()
 	var found map[string]any
@@ -111,7 +111,7 @@ func liveObject(t *testing.T, manifest string) map[string]any {
 	return found
 }
 
-// deploy serves a stack, and its objects as the operator renders them.
+// deploy serves a stack, and its Deployment and ConfigMaps as the operator renders them.
 func (c *liveCluster) deploy(t *testing.T, manifest string) map[string]any {
 	t.Helper()
 	live := liveObject(t, manifest)
@@ -206,8 +206,8 @@ func TestDiffLiveKeepsImageAndBase(t *testing.T) {
 	contains(t, moved.out, "the image changes from "+image+" to docker.io/ogxai/distribution-starter:0.8", "- a_key_of_the_kept_base: 1  (base)")
 }
 
-// A field that the last applied manifest sets and the new manifest does not set is removed. Fields of other clients do
-// not change.
+// Like kubectl apply, diff removes a field that the last applied manifest sets and the new manifest does not set. It
+// keeps the fields of other clients.
 func TestDiffLiveMerges(t *testing.T) {
 	c := newLiveCluster(t)
 	live := c.deploy(t, edit("storage: {}", "storage: {}, replicas: 0, workers: 2"))

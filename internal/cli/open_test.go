@@ -204,7 +204,8 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// The commands verify an HTTPS server with the certificates of the operator, of the Secret, or of a file.
+// The commands verify an HTTPS server with the certificates in the operator's ConfigMap or in the Secret. Without a
+// usable certificate, they print a warning and do not verify the server.
 func TestServerCertificate(t *testing.T) {
 	backend := modelServer(t, oneModel, nil, true)
 	certificate := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: backend.Certificate().Raw}))

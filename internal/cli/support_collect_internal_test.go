@@ -7,7 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSecretsIn checks that every reference to a Secret in a pod is found, because support-bundle redacts the values.
+// TestSecretsIn checks that secretsIn returns the Secrets in pull Secrets, variables and volumes of a pod, because
+// support-bundle redacts their values.
 func TestSecretsIn(t *testing.T) {
 	type object = map[string]any
 	pod := object{"spec": object{

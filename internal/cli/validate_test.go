@@ -47,7 +47,7 @@ func validateJSON(t *testing.T, code int, stdin string, args ...string) findings
 	return report
 }
 
-// places returns the file, the line and the path of each error.
+// places returns the file, the position, the path and the origin of each error.
 func places(report findings.Report) []findings.Finding {
 	var list []findings.Finding
 	for _, f := range report.Findings {

@@ -119,7 +119,7 @@ func TestRenderExplain(t *testing.T) {
 	if wrong := run(t, stack(simple), "render", "-f", "-", "--explain", "-o", "config"); wrong.code != 2 {
 		t.Errorf("--explain -o config: exit code %d, want 2", wrong.code)
 	}
-	// With overrideConfig, the operator generates no values.
+	// The spec does not change the configuration, so the operator generates no values.
 	contains(t, run(t, stack("{distribution: {name: starter}}"), "render", "-f", "-", "--explain").out,
 		"generates no configuration")
 }
@@ -143,8 +143,8 @@ func TestRenderRelease(t *testing.T) {
 	contains(t, image.err, `spec.distribution.image: "example.com/a:1": the image determines the release`)
 }
 
-// If clients must use another model name than the spec contains, a note reports that name. upgrade-check reports a
-// release that changes the name.
+// If the spec contains another model name than the one that clients must use, a note reports the name for clients.
+// upgrade-check reports a release that changes the name for clients.
 func TestPublicModels(t *testing.T) {
 	const spec = `{distribution: {name: starter, version: "0.7"}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}},
   resources: {models: [llama, {name: fast, providerModelId: meta/llama-70b}]}}`
