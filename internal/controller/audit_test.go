@@ -18,8 +18,8 @@ import (
 )
 
 // TestCalls checks the documented number of calls. A new object causes one write for each child and one for the status.
-// Each visible transition causes one status write. An object in its desired state causes no write, even after a restart
-// of the operator.
+// A visible transition causes one status write, and so does a restart of the operator with another version. An idle
+// object causes no calls.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// updateConfigMap replaces the data of a ConfigMap.
+// updateConfigMap sets one key of a ConfigMap.
 func updateConfigMap(t *testing.T, env *controllertest.Environment, name, key, value string) {
 	t.Helper()
 	configMap := &corev1.ConfigMap{}

@@ -24,7 +24,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// canarySpec uses every field that refers to a Secret.
+// canarySpec refers to Secrets in providers, storage, networking.tls, secretEnv and externalProviders.
 const canarySpec = `
 distribution: {name: starter}
 providers:
@@ -55,8 +55,8 @@ func TestSecretsStaySecret(t *testing.T) {
 	certificate, broken := controllertest.NewTLSSecret(t, "llama-tls"), controllertest.NewMismatchedTLSSecret(t, "broken-tls")
 	slipped, authority := controllertest.NewTLSSecret(t, "slipped-tls"), setCertificateAndAuthority(t, certificate, canary)
 	setCertificateAndAuthority(t, slipped, canary)
-	// The authority next to a certificate is copied to a ConfigMap for Gateways. A private key in the same text must not
-	// be copied.
+	// The operator copies the authority next to a certificate to a ConfigMap for Gateways. It must not copy a private key
+	// in the same text.
 	slipped.Data[names.TLSAuthority] = append(slipped.Data[names.TLSAuthority], slipped.Data["tls.key"]...)
 	// One line of each key is sufficient to find the key.
 	keys := []string{
@@ -195,8 +195,8 @@ func checkNoSecrets(t *testing.T, stack string, set *appsv1.ReplicaSet) {
 	}
 }
 
-// setCertificateAndAuthority sets in a Secret a certificate for exposed stacks, and an authority followed by the given
-// text.
+// setCertificateAndAuthority sets in a Secret a certificate for exposed stacks, and an authority after a comment with
+// the given text.
 func setCertificateAndAuthority(t *testing.T, secret *corev1.Secret, text string) (authority []byte) {
 	t.Helper()
 	secret.Data["tls.crt"], secret.Data["tls.key"] = testutil.NewCertificate(t, time.Now().Add(90*24*time.Hour), "*."+names.DefaultDomain)

@@ -226,7 +226,8 @@ func (d denySecretReads) RoundTrip(request *http.Request) (*http.Response, error
 	}, nil
 }
 
-// TestConditionsOfADefect checks that an unexpected error is reported as a defect and that the operator retries.
+// TestConditionsOfADefect checks that the status reports an unexpected error as a defect, and that the stack is pending
+// and in progress.
 func TestConditionsOfADefect(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))

@@ -34,7 +34,7 @@ func NewDirect(ctx context.Context, recorder events.EventRecorder, options Optio
 	return r, nil
 }
 
-// StartWorkers makes the reconciler query servers and read images until ctx ends, as an operator does. Their answers do
+// StartWorkers makes the reconciler query servers and read images until ctx ends, as an operator does. The results do
 // not requeue stacks. The next reconcile uses them.
 func StartWorkers(ctx context.Context, r *Reconciler) {
 	for _, worker := range []manager.Runnable{r.prober, r.pool} {
@@ -76,12 +76,12 @@ func (d directReader) List(ctx context.Context, list client.ObjectList, options 
 	return meta.SetList(list, found)
 }
 
-// IndexField does nothing, because List knows the index functions.
+// IndexField does nothing, because List calls the index functions directly.
 func (directReader) IndexField(context.Context, client.Object, string, client.IndexerFunc) error {
 	return nil
 }
 
-// indexed reports whether an object has the value of an index.
+// indexed reports whether an object matches a selector of an emulated index.
 func indexed(index fields.Selector, object client.Object) bool {
 	for field, values := range map[string]client.IndexerFunc{
 		fieldHost: hostOf, fieldClaim: claimOf,

@@ -64,7 +64,7 @@ func TestIngress(t *testing.T) {
 	env.WaitForRouteURL(t, "my", "")
 }
 
-// generatedHost returns the host name that is generated for a stack in a domain.
+// generatedHost returns the host name that the operator generates for a stack in a domain.
 func generatedHost(env *controllertest.Environment, stack, domain string) string {
 	return names.HostLabel(stack, env.Namespace) + "." + domain
 }

@@ -11,7 +11,7 @@ import (
 // emptyCache is a cache without objects.
 type emptyCache struct{ client.Reader }
 
-// Get finds no object.
+// Get returns a NotFound error.
 func (emptyCache) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
 	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 }

@@ -31,7 +31,7 @@ type fixture struct {
 	writes   []string
 
 	mu    sync.Mutex
-	reads []string // the names of the ConfigMaps that were read, including their data
+	reads []string // the names of the ConfigMaps that were read with their data
 }
 
 // newFixture returns a fixture with objects in its cluster.
@@ -89,7 +89,7 @@ func newOperatorConfigMap(key, value string) *corev1.ConfigMap {
 	}
 }
 
-// newStack returns a stack with this spec, which it decodes strictly.
+// newStack decodes a spec strictly, and returns a stack with that spec.
 func newStack(t *testing.T, spec string) *stack {
 	t.Helper()
 	object := &stack{}

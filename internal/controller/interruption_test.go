@@ -1,7 +1,7 @@
 //go:build !race
 
-// This test is left out of builds with the race detector, which finds nothing here: one goroutine reconciles, step
-// after step, and it does so a hundred times.
+// Builds with the race detector omit these tests, because only one goroutine reconciles, and the tests repeat the same
+// steps about a hundred times.
 
 package controller_test
 
@@ -114,11 +114,11 @@ func reconcileUntilDisconnected(
 // generationUID matches the UID of the stack in the annotation of a pod template.
 var generationUID = regexp.MustCompile(`"llamastack\.io/generation":"[^/]*/`)
 
-// referencesDigest matches the digest of inputs and Secrets in that annotation, which uses a different key in each
-// namespace.
+// referencesDigest matches the digest of inputs and Secrets in another annotation of a pod template. The digest uses a
+// different key in each namespace.
 var referencesDigest = regexp.MustCompile(`("llamastack\.io/inputs":")[0-9a-f]+\.[0-9a-f]+`)
 
-// storageHash matches the name of the Secret with derived values, which uses that key too.
+// storageHash matches the name of the Secret with derived values, which contains a hash with the key of the namespace.
 var storageHash = regexp.MustCompile(`my-storage-[0-9a-f]{8}`)
 
 // listResults returns the objects of a stack, without the parts that differ between runs.

@@ -21,7 +21,7 @@ import (
 )
 
 // TestLabels checks that a stack of an image with labels keeps the image at its digest and the configuration that was
-// read, even if the registry or the tag changes.
+// read, even if the registry does not respond and the spec changes.
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
@@ -137,7 +137,7 @@ func TestLabelsOfAnOverride(t *testing.T) {
 	}
 	operator.Stop(t)
 
-	// The running image is read again, even if its tag has moved.
+	// The operator reads the running image again, even if the tag of the image has moved.
 	r.Down.Store(false)
 	r.PushImage(t, "team/starter:0.7.1", map[string]string{controllertest.ConfigLabel: "bm90aGluZw==", controllertest.ReleaseLabel: "9.0"})
 	env.StartReconciler(t, "labels-3")
@@ -196,7 +196,7 @@ func TestUnreadableImages(t *testing.T) {
 	// A change of the operator's configuration causes another attempt immediately instead of after half a minute.
 	env.SetOperatorConfig(t, operatorconfig.KeyRegistries, fmt.Sprintf("{insecure: [%q], allow: [%q]}", r.Host, r.Host))
 	env.WaitForCondition(t, "waits", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
-	env.DeleteStacks(t) // every check reconciles all stacks
+	env.DeleteStacks(t) // WaitUntil reconciles all stacks before every check
 
 	for _, tc := range []struct{ name, image, reason, message string }{
 		{"bare", bare, v1alpha2.ReasonMissingConfigLabels, "Distribution image " + bare + " missing config labels. Add labels using `crane mutate` or use `overrideConfig` " +
@@ -272,7 +272,8 @@ func waitForUnreadableEvent(t *testing.T, env *controllertest.Environment, name 
 	})
 }
 
-// TestReadLabelsOff checks that no image is read, and that the status of a stack that needs a base reports this.
+// TestReadLabelsOff checks that, without readLabels, the operator reads no image, and the status of a stack reports
+// that the stack needs a base configuration.
 func TestReadLabelsOff(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	r, _ := env.StartReconcilerWithRegistry(t)

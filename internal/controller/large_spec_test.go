@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// TestSpecBecomesTooLarge checks that the Deployment of a running stack does not change when its spec becomes too
-// large. The status reports the reason, and the stack continues with a smaller spec.
+// TestSpecBecomesTooLarge checks that the Deployment of a running stack does not change when the spec of the stack
+// becomes too large. The status reports the reason, and the stack continues with a smaller spec.
 func TestSpecBecomesTooLarge(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "large")

@@ -183,8 +183,8 @@ func TestCallsOfManyStacks(t *testing.T) {
 	t.Run("a restart", func(t *testing.T) {
 		operator.Stop(t)
 		env.StartOperator(t, version)
-		// Reads of ConfigMaps show that a stack is reconciled: its base, the kept copy of the base and its
-		// configuration, or their replacements.
+		// Reads of ConfigMaps show that every stack is reconciled: at least three for each stack that shares the Secret, and
+		// at least one for each other stack.
 		waitForCalls(t, env, version, seen, "get configmaps", 3*sharing+others)
 		now := env.WaitUntilIdleWithin(t, version, manyTimeout)[seen:]
 		t.Logf("calls: %v", controllertest.CountCalls(now))

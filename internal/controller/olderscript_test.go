@@ -102,8 +102,8 @@ func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 }
 
 // TestTagOfARunningImage checks that pods that an earlier operator rendered for the release in the tag of their image
-// keep the settings for this release, even after a change. Pods of a new stack, and pods that another program rendered,
-// use the release that their image names.
+// keep the settings for this release, even after a change. Pods that this operator rendered keep the settings of their
+// image.
 func TestTagOfARunningImage(t *testing.T) {
 	const spec, edit = `{distribution: {image: "quay.io/team/llama:1.2"}`, `, workload: {workers: 1, overrides: {podLabels: {a: b}}}`
 	for name, tc := range map[string]struct {
