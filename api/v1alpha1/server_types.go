@@ -158,11 +158,12 @@ type PodDisruptionBudgetSpec struct {
 
 // AutoscalingSpec configures a HorizontalPodAutoscaler.
 type AutoscalingSpec struct {
-	// minReplicas is the lower bound. Defaults to 1.
+	// minReplicas is the lower bound. Defaults to 1. The autoscaler does not scale below spec.replicas.
 	// +optional
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
 
-	// maxReplicas is the upper bound. 0 disables autoscaling. Required.
+	// maxReplicas is the upper bound, which is never less than minReplicas and spec.replicas. 0 disables autoscaling.
+	// Required.
 	// +required
 	MaxReplicas int32 `json:"maxReplicas"`
 

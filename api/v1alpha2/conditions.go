@@ -78,8 +78,9 @@ const (
 	ReasonSecretNotFound = "SecretNotFound"
 	// ReasonSecretKeyMissing means that a referenced Secret does not have the key. Status: False.
 	ReasonSecretKeyMissing = "SecretKeyMissing"
-	// ReasonSecretValueUnusable means that the server cannot use a value: it is empty, a certificate that does not match
-	// its key, or a string that the server would convert to a number or a boolean and reject. Status: False.
+	// ReasonSecretValueUnusable means that the server cannot use a value. For example, the value is empty, a certificate
+	// has expired or does not match its key, or the server would convert a string to a number or a boolean and reject it.
+	// Status: False.
 	ReasonSecretValueUnusable = "SecretValueUnusable"
 )
 
@@ -121,7 +122,8 @@ const (
 	// ReasonDeploymentUpdateFailed means that the API server rejected a child object. The message has one line for each
 	// rejection. Status: False.
 	ReasonDeploymentUpdateFailed = "DeploymentUpdateFailed"
-	// ReasonOwnershipConflict means that an object with the name of a child object has another owner. Status: False.
+	// ReasonOwnershipConflict means that an object with the name of a child object has another controller, or has neither
+	// a controller nor the labels of the stack. Status: False.
 	ReasonOwnershipConflict = "OwnershipConflict"
 	// ReasonPreflightInProgress means that the operator tries the change in the pod that the message names. The running
 	// pods do not change. Status: Unknown.
