@@ -2,6 +2,7 @@ package faults_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -86,10 +87,12 @@ func deleteChild(t *testing.T, s *stage, child *unstructured.Unstructured) {
 	}
 }
 
+// patchChild returns a function that patches a child. The API server rejects a patch with unknown fields.
 func patchChild(patch string) func(*testing.T, *stage, *unstructured.Unstructured) {
 	return func(t *testing.T, s *stage, child *unstructured.Unstructured) {
 		t.Helper()
-		if err := s.Patch(t.Context(), child, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		if err := s.Patch(t.Context(), child, client.RawPatch(types.MergePatchType, []byte(patch)),
+			client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -97,16 +100,18 @@ func patchChild(patch string) func(*testing.T, *stage, *unstructured.Unstructure
 
 // edits change fields that the operator sets and that do not require new pods.
 var edits = []strike{
-	edit(everyChild[0], `{"spec":{"progressDeadlineSeconds":7}}`),
-	edit(everyChild[1], `{"spec":{"selector":{"app.kubernetes.io/instance":"nobody"}}}`),
-	edit(everyChild[3], `{"data":{"sql-password":"eA=="}}`),
-	edit(everyChild[6], `{"spec":{"rules":[{"host":"elsewhere.example.com"}]}}`),
-	edit(everyChild[7], `{"spec":{"ingress":[]}}`),
-	edit(everyChild[8], `{"spec":{"minAvailable":0}}`),
-	edit(everyChild[9], `{"spec":{"maxReplicas":9}}`),
+	edit("Deployment", `{"spec":{"progressDeadlineSeconds":7}}`),
+	edit("Service", `{"spec":{"selector":{"app.kubernetes.io/instance":"nobody"}}}`),
+	edit("Secret", `{"data":{"sql-password":"eA=="}}`),
+	edit("Ingress", `{"spec":{"rules":[{"host":"elsewhere.example.com"}]}}`),
+	edit("NetworkPolicy", `{"spec":{"ingress":[]}}`),
+	edit("PodDisruptionBudget", `{"spec":{"minAvailable":0}}`),
+	edit("HorizontalPodAutoscaler", `{"spec":{"maxReplicas":9}}`),
 }
 
-func edit(wanted named, patch string) strike {
+// edit changes the only child of a kind.
+func edit(kind, patch string) strike {
+	wanted := everyChild[slices.IndexFunc(everyChild, func(c named) bool { return c.kind == kind })]
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()
 		patchChild(patch)(t, s, s.child(t, wanted))
