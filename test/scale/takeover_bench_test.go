@@ -36,7 +36,8 @@ func BenchmarkTakeOver(b *testing.B) {
 	}
 }
 
-// timeLists reads all stacks in both versions, in one call and in pages, and writes the median and the longest time.
+// timeLists reads all stacks in each of the given versions, in one call and in pages, and writes the median and the
+// longest time.
 func (c *older) timeLists(b *testing.B, text *strings.Builder, when string, versions []string) {
 	b.Helper()
 	for _, version := range versions {

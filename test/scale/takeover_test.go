@@ -85,8 +85,8 @@ func leaveStacks(t testing.TB, stacks int) *older {
 	return c
 }
 
-// upgrade installs this operator with the network policies that the stacks have, and waits until both versions can be
-// listed.
+// upgrade installs and starts this operator, and waits until both versions can be listed. It enables network policies,
+// because the stacks of the previous operator have network policies.
 func (c *older) upgrade(t testing.TB) {
 	t.Helper()
 	c.Install(t)
@@ -173,8 +173,9 @@ func (c *older) handedOver(ctx context.Context) error {
 	return nil
 }
 
-// writes counts the operator's writes for the stacks since a position in the audit log, by verb and resource. It does
-// not count writes of the operator's own objects.
+// writes counts the operator's writes for the stacks since a position in the audit log, by verb and resource. It counts
+// a rejected write a second time, with its status code. It does not count writes of the operator's own objects, unless
+// the API server rejects them.
 func (c *older) writes(t testing.TB, after int64) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
@@ -266,7 +267,8 @@ func TestTakeOver(t *testing.T) {
 	c.keepsPods(t)
 }
 
-// keepsPods checks that each Deployment has the template of the previous operator, and that the events report this.
+// keepsPods checks that each Deployment has the template of the previous operator, and that each event about an update
+// of a Deployment names the image in this template.
 func (c *older) keepsPods(t *testing.T) {
 	t.Helper()
 	deployments := &appsv1.DeploymentList{}

@@ -55,7 +55,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// The schemas accept each manifest of the repository that the pipeline accepts.
+// The schemas accept each manifest of the repository that the definition and the pipeline accept.
 func TestManifests(t *testing.T) {
 	schemas := map[string]string{v1alpha1.GroupVersion.String(): "v1alpha1", stack: "v1alpha2"}
 	count := map[string]int{}

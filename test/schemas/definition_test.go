@@ -62,7 +62,7 @@ func definitionOf(t *testing.T, version string) *definition {
 	return nil
 }
 
-// structure returns the errors that the schema causes in the API server, without its rules.
+// structure returns the first error of the API server's schema validation, without the CEL rules, or an empty string.
 func (d *definition) structure(object map[string]any) string {
 	if errs := validation.ValidateCustomResource(nil, object, d.schema); len(errs) > 0 {
 		return errs[0].Error()
@@ -94,8 +94,9 @@ var replacements = []any{
 	map[string]any{"name": int64(1)},
 }
 
-// TestMutations replaces each value of each accepted case. The schema must reject every object that the structure of
-// the definition rejects. It must accept every object that the definition and the pipeline accept.
+// TestMutations replaces the values in the accepted cases, each path once per topic. The schema must reject every
+// object that the structure of the definition rejects. It must accept every object that the definition and the pipeline
+// accept.
 func TestMutations(t *testing.T) {
 	schema, crd := compile(t, "v1alpha2"), definitionOf(t, "v1alpha2")
 	table, err := casetable.Load(filepath.Join(testutil.Root(), casetable.Folder))
@@ -177,8 +178,8 @@ func eachValue(value any, path string, visit func(path string, set func(any))) {
 	}
 }
 
-// The description of each field without a type contains an example, because `kubectl explain` shows nothing else about
-// such a field.
+// The description of each field of the spec without a type contains a brace, as an example does, because
+// `kubectl explain` shows nothing else about such a field.
 func TestDescriptions(t *testing.T) {
 	fields := 0
 	for _, version := range []string{"v1alpha1", "v1alpha2"} {

@@ -122,7 +122,7 @@ func manifestsIn(t *testing.T, file, apiVersion string) []manifest {
 			return found
 		}
 		if err != nil {
-			return found // a file without stacks
+			return found // the rest of the file is not YAML, as in a template
 		}
 		text, err := yaml.Marshal(&node)
 		if err != nil {
