@@ -39,7 +39,7 @@ spec:
 func TestAuthentication(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		if rel.Runtime.HealthNeedsToken {
-			return // the operator rejects the stack; the engine's tests check this
+			return // the operator rejects the stack; the tests of package stackconfig check this
 		}
 		s := sample{secrets: secrets{}}
 		if err := s.add([]byte(authentication)); err != nil {

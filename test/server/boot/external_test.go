@@ -31,7 +31,7 @@ type externalStack struct {
 	image        external.Image
 }
 
-// externalConfig is a configuration of one provider that every release accepts.
+// externalConfig is the template of a configuration with one provider. Every release accepts this form.
 const externalConfig = `version: 2
 image_name: external
 distro_name: external

@@ -38,8 +38,9 @@ var failures = []failure{
 	{"redis, nobody listens", "testdata/redis-sqlite.yaml", func(on *place) { on.redis.address = fmt.Sprintf("127.0.0.1:%d", on.closed) }},
 }
 
-// TestUnusableStores records the exceptions in the log of a server that cannot use its stores, because they can explain
-// a failed pod. If the server starts nevertheless, the first request fails, and the golden file states this.
+// TestUnusableStores compares the exceptions in the log of a server that cannot use its stores with a golden file,
+// because these exceptions can explain a failed pod. If the server starts nevertheless, the golden file contains the
+// word boots.
 func TestUnusableStores(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		said := make([]string, len(failures))
@@ -59,7 +60,8 @@ func TestUnusableStores(t *testing.T) {
 	})
 }
 
-// boot starts the server, and returns its exceptions, each on its own line.
+// boot starts the server, and returns its exceptions, each on its own line. If the server starts nevertheless, boot
+// returns the word boots.
 func (f *failure) boot(t *testing.T, rel *release.Release) string {
 	t.Helper()
 	s := readSample(t, f.file)
@@ -102,7 +104,8 @@ var (
 	address = regexp.MustCompile(` \('(?:127|\(secret\)).*$| connecting to (?:127|\(secret\)).*$`)
 )
 
-// exceptions returns the exceptions in a log, each once, in the order of the log.
+// exceptions returns the exceptions in a log, in their order. If the text of an exception contains the previous
+// exception, the function returns only the longer text.
 func exceptions(log string) []string {
 	var found []string
 	for _, match := range exception.FindAllStringSubmatch(log, -1) {

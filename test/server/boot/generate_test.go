@@ -52,7 +52,7 @@ func generate(t *testing.T, rel *release.Release, s sample, root string) pod {
 	}, root)
 }
 
-// generateOn does the same as generate with another base than the distribution's base.
+// generateOn does the same as generate, but with the given base instead of the distribution's base.
 func generateOn(t *testing.T, rel *release.Release, s sample, base *plan.Base, root string) pod {
 	t.Helper()
 	in, _, errs := validate.Spec(s.stack)

@@ -51,8 +51,8 @@ func bootLiteral(t *testing.T, rel *release.Release, key string) error {
 	return err
 }
 
-// literalConfig is a configuration with which every release starts, because each release ignores the keys of the other
-// releases.
+// literalConfig is the template of a configuration with which every release starts if ENDPOINT_KEY is the release's own
+// key. Each release ignores the other keys, which are for other releases.
 const literalConfig = `version: 2
 image_name: literal-mapping
 distro_name: literal-mapping

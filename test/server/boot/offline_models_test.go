@@ -23,7 +23,8 @@ const (
 
 // TestOfflineModels tests offline stacks with an embedding model that the server itself loads from the volume of model
 // files. A search with a question finds the text that answers the question, although their only common word is "the".
-// Without the files, the server starts, and reports the missing files when a request uses the model.
+// Without the files, the server starts, a request that uses the model fails, and the log contains the address of
+// Hugging Face.
 func TestOfflineModels(t *testing.T) {
 	releases := offlineReleases(t)
 	for _, rel := range releases {
@@ -76,8 +77,8 @@ func answersWithModel(t *testing.T, rel *release.Release, packages, hub string) 
 	server.stop()
 }
 
-// missesModel checks that the operator only warns about a missing model, that the server starts without it, and that a
-// request for the model fails.
+// missesModel checks that the operator accepts a stack without the files of a model, that the server starts, that a
+// request for the model fails, and that the log contains the address of Hugging Face.
 func missesModel(t *testing.T, rel *release.Release, packages string) {
 	t.Helper()
 	server := bootWithModel(t, rel, packages, map[string]string{"tiktoken": support.Tokenizer})

@@ -43,9 +43,8 @@ func offlineReleases(t *testing.T) []*release.Release {
 	return releases
 }
 
-// TestOffline starts the server of a stack with spec.offline without a network, adds a file to one of its vector
-// stores, and finds the file with a search. The server must not start with configurations that the operator rejects,
-// and must start with configurations for which the operator only shows a warning.
+// TestOffline starts the server of a stack with spec.offline without a network, creates a vector store with a file, and
+// finds the text of the file with a search. It also checks which causes prevent the server from starting.
 func TestOffline(t *testing.T) {
 	releases := offlineReleases(t)
 	for _, rel := range releases {
@@ -84,8 +83,8 @@ func answersOffline(t *testing.T, rel *release.Release) {
 	t.Logf("offline: %s finds the text of a file", rel.Version)
 }
 
-// endsOffline checks which of these causes prevent the server of a release from starting. The operator rejects the
-// first two causes if spec.offline is set, so the test removes that field.
+// endsOffline checks for each cause in the table whether it prevents the server of a release from starting. If
+// spec.offline is set, the operator may reject the first two causes, so the test removes that field for them.
 func endsOffline(t *testing.T, rel *release.Release) {
 	for _, tt := range []struct {
 		name, says, tokenizer string

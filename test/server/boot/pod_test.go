@@ -122,7 +122,7 @@ func (p *pod) fill(t *testing.T, volume corev1.Volume, configMaps map[string]cor
 // tlsPath matches a line of the configuration with the path of a file of a mounted Secret.
 var tlsPath = regexp.MustCompile(`(?m)^(\s*tls_(?:certfile|keyfile|cafile): )(\S+)$`)
 
-// localTLS replaces the paths of the certificate and its key in a configuration with paths on this machine.
+// localTLS replaces the paths of the certificates and the key in a configuration with paths on this machine.
 func (p *pod) localTLS(config string) string {
 	return tlsPath.ReplaceAllStringFunc(config, func(line string) string {
 		parts := tlsPath.FindStringSubmatch(line)
@@ -162,7 +162,7 @@ func (p *pod) value(t *testing.T, variable corev1.EnvVar, values secrets) string
 	return value
 }
 
-// lookup returns a variable of the pod.
+// lookup returns the value of a variable of the pod.
 func (p *pod) lookup(t *testing.T, name string) string {
 	t.Helper()
 	for _, variable := range p.env {

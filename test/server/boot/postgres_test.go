@@ -42,7 +42,7 @@ type postgres struct {
 	port int
 }
 
-// database is an empty database of a running PostgreSQL.
+// database contains the connection data of a database of a running PostgreSQL.
 type database struct {
 	host     string
 	port     int
@@ -126,8 +126,8 @@ func startPostgres() (*postgres, error) {
 	return started, started.waitReady(p)
 }
 
-// postgresInstallation returns the directory and the user of PostgreSQL. If the test runs as root, the programs are
-// copied, because the cache is in root's home directory, which other users cannot read.
+// postgresInstallation returns the directory and the user of PostgreSQL. If the test runs as root, the function copies
+// the programs, because the cache is in root's home directory, which other users cannot read.
 func postgresInstallation(dir string) (string, *syscall.SysProcAttr, error) {
 	if os.Geteuid() != 0 {
 		return support.Postgres, nil, nil

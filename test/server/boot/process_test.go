@@ -90,7 +90,7 @@ func start(program *exec.Cmd, stopBy syscall.Signal) (*process, error) {
 	p := &process{cmd: cmd, stopBy: stopBy, log: &syncBuffer{}, guard: guard, exited: make(chan struct{})}
 	cmd.Dir, cmd.Env, cmd.ExtraFiles = program.Dir, program.Env, []*os.File{alive}
 	cmd.Stdout, cmd.Stderr = p.log, p.log
-	// Wait must not wait longer for children that hold the output open.
+	// Wait waits at most this long for children that hold the output open.
 	cmd.WaitDelay = stopTimeout
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if program.SysProcAttr != nil {
@@ -134,7 +134,8 @@ type llamaStack struct {
 	client *http.Client
 	boot   time.Duration // the time from the start until the health check succeeds
 	stop   func()        // stops the server before the end of the test
-	// failed is the number of requests that were answered with an internal error.
+	// failed is the number of requests that the test has repeated because the server failed to answer them or to add a
+	// file.
 	failed  int
 	process *process
 }
@@ -143,7 +144,7 @@ type llamaStack struct {
 type boot struct {
 	release *release.Release
 	config  string   // path of config.yaml
-	home    string   // HOME, an empty directory
+	home    string   // the directory HOME
 	env     []string // the environment of the pod, NAME=value
 	command []string // replaces the release's own command, if set
 	client  *http.Client

@@ -28,8 +28,8 @@ var adoptions = []struct{ version, store string }{
 	{"1.5.0", onPostgres},
 }
 
-// inGate lists the cases that run in the gate, because its time is limited: one case with a file and one case with a
-// namespace.
+// inGate lists the indexes of the cases that run without the build tag retention, to limit the duration of the tests.
+// In one case, each registry has its own file. In the other case, each registry has its own namespace.
 var inGate = []int{1, 3}
 
 // TestRetentionAdoption starts a stack as an operator of an earlier commit rendered it. That operator used a separate
@@ -100,8 +100,8 @@ func (a *adoption) earlier(t *testing.T, number int) {
 	p.wrapper = nil
 	config := a.rendered(t, number)
 	writeFile(t, p.config, config)
-	// In a cluster, the operator reads this value from the running stack, and therefore continues to use the same table in
-	// PostgreSQL.
+	// In a cluster, the operator reads the configuration of the running stack, and therefore continues to use the same
+	// table in PostgreSQL.
 	a.stack.running = &plan.Running{
 		Stack: a.stack.stack.Name, Distribution: resolve(t, a.stack.rel, a.stack.stack.Spec.Distribution.Name),
 		Pod: &corev1.PodSpec{}, Config: []byte(config),
@@ -140,7 +140,7 @@ func (a *adoption) rendered(t *testing.T, number int) string {
 	return strings.NewReplacer(places...).Replace(string(text))
 }
 
-// today starts the server with the current rendering, and searches every vector store.
+// today starts the server with the current rendering, searches every vector store, and checks the list of models.
 func (a *adoption) today(t *testing.T) {
 	if len(a.made) != 2 {
 		t.Errorf("%d vector stores were created, want 2", len(a.made))

@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// keptProviders lists the providers of a release's starter that the retention tests use, by API. The server starts
-// faster with fewer providers.
+// keptProviders lists the providers of a release's starter that the retention tests use, by API. A nil list means all
+// providers of the API. The server starts faster with fewer providers.
 var keptProviders = map[string][]string{
 	"vector_io":       {"faiss"},
 	"files":           nil,

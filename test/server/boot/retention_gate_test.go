@@ -2,5 +2,6 @@
 
 package boot
 
-// wholeRetention is false if the tests run in the gate, where the time allows only some of the cases.
+// wholeRetention is false without the build tag retention. In this case, the tests run only some of the cases, to limit
+// their duration.
 const wholeRetention = false

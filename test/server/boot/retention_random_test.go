@@ -29,8 +29,9 @@ import (
 const (
 	// randomPairs is the total number of random changes for all releases.
 	randomPairs = 108
-	// triesPerPair is the number of changes that are tried to find one usable change. With an unusable change, the server
-	// does not start even with an empty state, because a service or a package is missing.
+	// triesPerPair is the number of changes that are tried to find one usable change. A change is unusable if the pipeline
+	// rejects a stack, or if the server cannot start or serve the client even with an empty state, for example because a
+	// package is missing.
 	triesPerPair = 6
 	// seedVariable is the environment variable with the seed of the changes. If it is not set, the seed is defaultSeed.
 	seedVariable = "RETENTION_SEED"
@@ -141,7 +142,8 @@ func (p *pairs) try(t *testing.T, edit *corpus.Edit) {
 	}
 }
 
-// ready returns the outcome of the pipeline for a case, or the reason why the server cannot start with it.
+// ready returns the outcome of the pipeline for a case. The string is the reason why the test cannot use the case, or
+// is empty.
 func (p *pairs) ready(t *testing.T, c *corpus.Case) (*corpus.Outcome, string) {
 	t.Helper()
 	light, reason := c.Light()
@@ -211,7 +213,7 @@ func (p *pairs) runScript(t *testing.T, outcome *corpus.Outcome, config string, 
 	}
 }
 
-// These are the indexes of the requests of look.
+// These are the indexes of the requests of look, and of the search that the test appends to them.
 const (
 	askModels = iota
 	askVectorStores
@@ -219,7 +221,7 @@ const (
 	askSearch
 )
 
-// look returns the requests that list all registered resources.
+// look returns the requests that list the models, the vector stores and the shields.
 func (p *pairs) look() []realserver.Call {
 	return []realserver.Call{
 		askModels:       {Method: http.MethodGet, Path: "/v1/models"},
@@ -239,7 +241,8 @@ const (
 	makeModel
 )
 
-// client returns the requests that create a vector store with a file, and a model if the release supports it.
+// client returns the requests that create a vector store with a file, and a model. Some releases reject the request for
+// the model.
 func (p *pairs) client() []realserver.Call {
 	models, _ := p.rel.Resource("models")
 	embedding := models.Public(corpus.EditEmbedding, corpus.EditInference, "")
@@ -257,7 +260,7 @@ func (p *pairs) client() []realserver.Call {
 	}
 }
 
-// madeByClient contains the resources that the second server must still have.
+// madeByClient contains the client's resources, which the second server must still have, and the declared models.
 type madeByClient struct {
 	store string
 	model string // the client's model; empty if clients of the release cannot register models
@@ -298,8 +301,9 @@ func (m *madeByClient) search() realserver.Call {
 	}
 }
 
-// compare returns an error if the second server has fewer or more resources than a server that started with an empty
-// state. It ignores models that providers list, because a server lists them only some time after its start.
+// compare returns an error unless the second server has the declared models and the client's resources, and otherwise
+// the same vector stores and shields as a server that started with an empty state. It ignores models that providers
+// list, because a server lists them only some time after its start.
 func (m *madeByClient) compare(fresh, second realserver.Verdict) error {
 	if !second.OK {
 		return fmt.Errorf("the server does not start: %s", second)
@@ -331,8 +335,8 @@ func (m *madeByClient) compare(fresh, second realserver.Verdict) error {
 	return nil
 }
 
-// declared returns the public ids of the models that a configuration declares. It omits models whose provider depends
-// on a variable or can have any type.
+// declared returns the public ids of the models that a configuration declares. It omits models whose names depend on a
+// variable, and models for which the server chooses the provider.
 func (p *pairs) declared(t *testing.T, outcome *corpus.Outcome) []string {
 	t.Helper()
 	var config struct {

@@ -100,7 +100,7 @@ func (r *tableOfLines) add(cells ...any) {
 	r.lines = append(r.lines, strings.Join(words, "\t")+"\n")
 }
 
-// String returns the first line, and the other lines in order.
+// String returns the table: the first line, and then the other lines, sorted.
 func (r *tableOfLines) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,7 +125,8 @@ func summary(times []int) string {
 	return fmt.Sprintf("%d, at most %d", sorted[len(sorted)/2], sorted[len(sorted)-1])
 }
 
-// tableFile is the file to which `make test-retention` writes the tables.
+// tableFile is the environment variable with the path of the file to which the tests append the tables.
+// `make test-retention` sets it.
 const tableFile = "RETENTION_TABLE"
 
 var tableMutex sync.Mutex

@@ -16,8 +16,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestRetentionRolling changes a stack with several pods. An old pod serves requests while new pods start. It restarts
-// after the new pods have registered their resources, and serves requests again after a rollback.
+// TestRetentionRolling changes a stack with several pods. An old pod serves requests while two new pods start. Then the
+// old pod starts again, then a new pod, and then a pod of the next change. Each of them must serve every vector store
+// that clients created.
 func TestRetentionRolling(t *testing.T) {
 	report := newRetentionReport(t)
 	releases, _ := retentionScope(t)

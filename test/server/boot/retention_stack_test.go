@@ -130,7 +130,8 @@ func (k *keptStack) run(t *testing.T, p pod) (*llamaStack, error) {
 // maxHung is the maximum number of times that a server is started until it answers.
 const maxHung = 3
 
-// serve starts the programs of a pod and uses the server. A server that hangs (see answerTimeout) is started again.
+// serve starts the programs of a pod and uses the server. If the server hangs (see answerTimeout), serve starts it
+// again.
 func (k *keptStack) serve(t *testing.T, p pod, use func(server *llamaStack) error) (*llamaStack, error) {
 	t.Helper()
 	for starts := 1; ; starts++ {
@@ -155,7 +156,8 @@ func (k *keptStack) start(t *testing.T, use func(server *llamaStack) error) {
 	}
 }
 
-// clock runs before the release's Python and writes the duration of the script.
+// clock is the directory of scripts that replace Python. They run the release's Python, and print the duration of the
+// program that runs before the server.
 var clock, _ = filepath.Abs("testdata/clock")
 
 var (

@@ -16,7 +16,7 @@ import (
 )
 
 // TestRetention changes a stack step by step. After each step, it checks that no data of clients was lost, and that the
-// server serves the resources that the spec declares.
+// change has the expected effect on the server.
 func TestRetention(t *testing.T) {
 	report := newRetentionReport(t)
 	releases, stores := retentionScope(t)
@@ -174,7 +174,8 @@ func (r *retention) model(t *testing.T, name string, set fields) {
 	})
 }
 
-// declare sets a base that declares one vector store with the given name, or no vector store if the name is empty.
+// declare sets a base that declares one vector store with the given name, or no vector store if the name is empty or
+// the release does not support such declarations.
 func (r *retention) declare(t *testing.T, name string) {
 	t.Helper()
 	var stores []any

@@ -114,7 +114,7 @@ var stackCases = []stackCase{
 	},
 }
 
-// checkSingle checks that the server does not have additional providers of an API from the base.
+// checkSingle checks that the server has at most one provider of an API, or of each API if the parameter is *.
 func checkSingle(t *testing.T, server *llamaStack, api string) {
 	t.Helper()
 	served, err := server.providers(t.Context())
@@ -294,7 +294,8 @@ func checkModel(t *testing.T, server *llamaStack, rel *release.Release, models *
 	}
 }
 
-// checkMCP checks that the server lists the MCP servers, and requests their tools.
+// checkMCP checks that the server lists the MCP servers and their tools, and that the prober gets the MCP servers. It
+// omits a release that cannot list them.
 func checkMCP(t *testing.T, server *llamaStack, rel *release.Release, names []string) {
 	t.Helper()
 	for _, name := range names {
@@ -343,8 +344,8 @@ func (tc *stackCase) again(t *testing.T, rel *release.Release, server *llamaStac
 }
 
 // checkState checks that the server stores its chats, in PostgreSQL if the object configures it. The server connects
-// and writes in the background, so a successful start does not show that chats are stored. The function sends chats
-// until one is stored.
+// and writes in the background, so a successful start does not show that it stores chats. checkState polls until the
+// server has stored a chat, and calls the given function after each attempt.
 func checkState(t *testing.T, server *llamaStack, db *database, again func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), stateTimeout)

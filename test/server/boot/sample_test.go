@@ -188,7 +188,7 @@ func (s *sample) edit(t *testing.T, change func(spec map[string]any)) {
 }
 
 // withoutAPIs removes the parts of a spec for APIs that the release does not have. The operator rejects such parts, and
-// the engine's tests check the messages.
+// the tests of package stackconfig check the messages.
 func withoutAPIs(rel *release.Release, spec map[string]any) {
 	providers := mapping(spec, "providers")
 	for field := range providers {
@@ -201,7 +201,7 @@ func withoutAPIs(rel *release.Release, spec map[string]any) {
 	}
 }
 
-// fitProviders replaces endpoints with the endpoints of the servers on this machine.
+// fitProviders replaces the endpoints and the databases of providers with those of the servers on this machine.
 func fitProviders(t *testing.T, spec map[string]any, on place) {
 	t.Helper()
 	for _, value := range mapping(spec, "providers") {

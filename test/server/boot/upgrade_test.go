@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// TestUpgrade upgrades one stack with its data to every selected release, from the oldest to the newest. Each release
-// starts with the state of the previous release.
+// TestUpgrade upgrades two stacks through the selected releases, from the oldest to the newest. It checks that each
+// release starts with the state of the previous release, and lists the model.
 func TestUpgrade(t *testing.T) {
 	releases, err := realserver.Releases()
 	if err != nil {

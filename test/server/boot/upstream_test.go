@@ -17,7 +17,7 @@ import (
 )
 
 // upstream is a model server with the part of the OpenAI API that an inference provider needs. It answers requests for
-// any model, and records the Authorization headers of chat requests.
+// any model, and records the path, the model and the Authorization header of each request.
 type upstream struct {
 	url string
 
@@ -83,7 +83,7 @@ func (u *upstream) chat(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// dimension is the length of every vector of this model server.
+// dimension is the number of values in each vector of this model server.
 const dimension = 8
 
 // embeddings answers with a vector for each text. Equal texts have equal vectors.
@@ -119,7 +119,7 @@ func (u *upstream) embeddings(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// vectorOf returns a vector of length one.
+// vectorOf returns the vector of a text. Its Euclidean norm is one.
 func vectorOf(text string) []float32 {
 	sum := sha256.Sum256([]byte(text))
 	var square float64
@@ -143,7 +143,7 @@ func floats(vector []float32) string {
 	return base64.StdEncoding.EncodeToString(data)
 }
 
-// autoListed is a model that the model server lists, but that no object declares.
+// autoListed is a model that the model server lists, but that no object declares at first.
 const autoListed = "auto-listed"
 
 // answer is the answer of all models.
