@@ -69,7 +69,7 @@ const (
 	leastStarts = 40
 	// randomStarts is the number of random cases.
 	randomStarts = 100
-	// sampleSize is the number of cases of a line in the gate.
+	// sampleSize is the number of cases of a line that sample selects.
 	sampleSize = 160
 	// startSeconds is the time limit of one start.
 	startSeconds = 60
@@ -134,7 +134,7 @@ func outside(verdict realserver.Verdict) string {
 }
 
 // sample returns all cases if RELEASES selects lines and SAMPLE is not set. Otherwise, it returns an evenly distributed
-// selection of sampleSize cases, because the time of the gate is limited.
+// selection of sampleSize cases, to limit the duration of the test.
 func sample(cases []corpus.Case) []corpus.Case {
 	if (realserver.Named() && os.Getenv("SAMPLE") == "") || len(cases) <= sampleSize {
 		return cases
@@ -171,8 +171,8 @@ func startUpstream(t *testing.T) *upstream {
 	return u
 }
 
-// serve sets the listed models to the models of a configuration. If the name of a model differs from the provider's
-// name for it, the list must not also contain the former, because the server would reject both.
+// serve sets the listed models to the models of a configuration, by their names at the providers. If a model has
+// another name in the configuration, the list must not also contain that name, because the server would reject both.
 func (u *upstream) serve(config []byte) {
 	models := []map[string]any{}
 	for _, id := range corpus.Models(config) {

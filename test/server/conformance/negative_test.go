@@ -57,8 +57,8 @@ func TestNegative(t *testing.T) {
 	})
 }
 
-// swept returns all cases of corpus.Sweep if RELEASES selects lines. Otherwise, it returns only some of them, because
-// the time of the gate is limited.
+// swept returns all cases of corpus.Sweep if RELEASES selects lines. Otherwise, it returns only some of them, to limit
+// the duration of the test.
 func swept(rel *release.Release) []corpus.Negative {
 	all := corpus.Sweep(rel)
 	if realserver.Named() {
@@ -71,8 +71,8 @@ func swept(rel *release.Release) []corpus.Negative {
 	return few
 }
 
-// sweepEach is the ratio of all cases to the cases in the gate. It has no common factor with the number of unusual
-// values, so that the gate tries every value for some key.
+// sweepEach is the ratio of all cases to the cases that swept selects. It has no common factor with the number of
+// unusual values, so that the selection contains every value for some key.
 const sweepEach = 11
 
 // leastRefused is the minimum number of mistakes of a line that the server must reject.
