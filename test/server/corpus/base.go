@@ -13,8 +13,9 @@ import (
 // catalogued lists the distributions that users may select by name. Other distributions need a ConfigMap.
 var catalogued = []string{"starter", "postgres-demo", "remote-vllm", "meta-reference-gpu"}
 
-// bases adds cases for every configuration that the release contains. In the first case, only the variables that the
-// configuration requires to start are set. In the others, the variables with an empty default are set too.
+// bases adds cases for every configuration that the release contains. The first case sets only the variables that the
+// configuration requires to start. The others also set the variables with an empty default, except for the case unset,
+// which sets no variables.
 func (m *maker) bases() {
 	for _, name := range m.rel.Distributions() {
 		d, _ := m.rel.Distribution(name)

@@ -25,7 +25,7 @@ type Case struct {
 	Embedded bool
 }
 
-// These are the names that every case uses.
+// These are the names that the cases use.
 const (
 	stackName  = "demo"
 	namespace  = "default"

@@ -113,8 +113,8 @@ var (
 	}
 )
 
-// storage adds a case for every pair of stores, with and without resources that the server stores in them, on the
-// starter and on an empty base.
+// storage adds two cases for every pair of stores, of which one may be missing: a case on the starter, and a case on an
+// empty base with a model that the server registers.
 func (m *maker) storage() {
 	for _, kv := range append(sorted(kvStores), "") {
 		for _, sql := range append(sorted(sqlStores), "") {
@@ -240,7 +240,7 @@ func (m *maker) disabled() {
 	})
 }
 
-// server adds cases with settings of the listener, the number of processes, and telemetry.
+// server adds cases with settings of the listener, the number of processes, telemetry, and a variable from a Secret.
 func (m *maker) server() {
 	for _, port := range []int{1024, 9000, 65535} {
 		m.add(fmt.Sprintf("server/port-%d", port), fields{

@@ -77,7 +77,8 @@ func eachLine(t *testing.T, test func(t *testing.T, rel *release.Release)) {
 	}
 }
 
-// Every case has these properties, which can be checked without a server.
+// TestCases checks without a server that each case has a unique name and the same result for the same input, and that
+// checkOutcome finds no problem in the result.
 func TestCases(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		names := map[string]bool{}
@@ -109,8 +110,8 @@ func run(t *testing.T, c *corpus.Case) *corpus.Outcome {
 	return outcome
 }
 
-// checkOutcome checks that no message contains a secret, that each warning has a path and a reason, and that the
-// configuration passes the same checks again.
+// checkOutcome checks that neither the configuration nor a message contains a secret, that each warning has a path and
+// a text, and that the configuration passes the same checks again.
 func checkOutcome(t *testing.T, c *corpus.Case, o *corpus.Outcome) {
 	t.Helper()
 	told := []string{string(o.Config), o.Refused}
@@ -135,7 +136,8 @@ func checkOutcome(t *testing.T, c *corpus.Case, o *corpus.Outcome) {
 	}
 }
 
-// recheck uses a generated configuration as a base, in the same environment, with an empty spec.
+// recheck generates a configuration from a generated configuration as the base, in the same environment, with an empty
+// spec. It returns the errors.
 func recheck(c *corpus.Case, o *corpus.Outcome) string {
 	base, err := baseconfig.Parse(o.Config)
 	if err != nil {
@@ -149,7 +151,8 @@ func recheck(c *corpus.Case, o *corpus.Outcome) string {
 	return intent.Messages(report.Errors)
 }
 
-// Most random cases must be accepted, because otherwise the test would not be meaningful.
+// The operator must accept at least three quarters of the random cases of a line, because otherwise the tests with
+// these cases would not be meaningful. The test does not check a line with inline storage.
 func TestRandomIsMostlyAccepted(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		refused := 0
@@ -184,7 +187,7 @@ func TestRandomIsReproducible(t *testing.T) {
 }
 
 // Every fact of a line's data occurs in the configuration of some case, except for keys that must not be set and types
-// that never start. A line with inline storage does not have cases yet.
+// that never start. The test does not check a line with inline storage.
 func TestEveryFactHasACase(t *testing.T) {
 	eachLine(t, func(t *testing.T, rel *release.Release) {
 		if rel.Storage.Inline {
@@ -265,8 +268,8 @@ func TestLightStarter(t *testing.T) {
 	}
 }
 
-// TestEditsAreAccepted checks that most random changes have an accepted stack before and after the change, and that the
-// configurations of these two stacks differ.
+// TestEditsAreAccepted checks that, for at least half of the random changes, the operator accepts the stacks before and
+// after the change, and generates different configurations for these two stacks.
 func TestEditsAreAccepted(t *testing.T) {
 	for _, line := range []string{"0.3", "0.7", "1.5"} {
 		match, err := release.Lookup(line)

@@ -2,6 +2,7 @@
 // a user writes it, for one release line. Cases returns cases with every provider type, storage kind, resource kind and
 // disabled API. Random returns any number of random cases, and Strange returns cases with unusual values that keys
 // accept. Run runs the pipeline of the controller for a case, and returns the configuration and the environment of the
-// server, for a test with a real server. Negatives returns a mistake for every check, and Sweep returns values that the
-// keys do not accept. Each of them contains the configuration that the server would read without the check.
+// server, for a test with a real server. Negatives returns mistakes that the checks report, and Sweep returns values
+// that the keys do not accept. Each mistake contains the configuration that the server would read without the check. In
+// the comments, the engine is the code of package stackconfig and the packages below it.
 package corpus

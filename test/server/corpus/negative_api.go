@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// bases adds bases that the server cannot read as a configuration.
+// bases adds bases that are not valid configurations.
 func (n *negatives) bases() {
 	text := func(name, raw, says string) {
 		n.refused("base/"+name, says, mistake{wrong: n.over([]byte(raw), n.again()), right: n.small, raw: raw})
@@ -102,7 +102,7 @@ func (n *negatives) dependencies() {
 	if _, ok := n.rel.Provider("tool_runtime", "inline::"+search); !ok {
 		search = "rag-runtime"
 	}
-	// If it is the only provider, the engine supplies every API that it needs.
+	// In the correct stack, the engine supplies every API that this provider needs.
 	providers := fields{"inference": n.vllm(nil), "toolRuntime": fields{"provider": search}}
 	const why = "The user disables an API that another part of the stack needs, and the server would not start."
 	n.choice("dependency/disabled", Unasked, why, mistake{
@@ -148,7 +148,8 @@ func (n *negatives) dependencies() {
 	}
 }
 
-// cannotBeSupplied reports whether an API has no inline type that starts with the engine's own defaults.
+// cannotBeSupplied reports whether the engine cannot supply a provider for an API of the release, because the API has
+// no inline types. It returns false for an internal API and for an API with a router.
 func (n *negatives) cannotBeSupplied(api string) bool {
 	known, ok := n.rel.API(api)
 	return ok && !known.Internal && known.RoutingTable == "" && known.Router == "" &&

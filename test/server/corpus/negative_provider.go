@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// types returns the provider types of the line for which spec.providers has a field.
+// types returns the provider types of the line.
 func (n *negatives) types() []*provider.Type {
 	var types []*provider.Type
 	for _, api := range n.rel.APIs() {
@@ -68,7 +68,8 @@ func anotherConfig(config fields, api string) fields {
 	return at(list[len(list)-1].(fields), "config")
 }
 
-// providerTypes adds providers whose type the release does not have, or whose type does not start.
+// providerTypes adds providers of types that the release does not have, that do not start or that are deprecated, and
+// mistakes with scoring functions.
 func (n *negatives) providerTypes() {
 	unknown := func(check, name, providerType string) {
 		n.refused(check, providerType, n.inVLLM(fields{"provider": name}, func(fields) {}))

@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// models adds models that the server does not register.
+// models adds mistakes in models, shields and other registered resources.
 func (n *negatives) models() {
 	models := func(all ...any) fields { return fields{"resources": fields{"models": all}} }
 	first := func(change func(model fields)) func(fields) {

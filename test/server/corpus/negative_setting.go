@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// sections adds mistakes outside of providers and storage.
+// sections adds mistakes outside providers and storage.
 func (n *negatives) sections() {
 	server := func(key string, value any) mistake {
 		return n.inSpec(fields{"settings": fields{"server": fields{key: value}}}, func(config fields) { at(config, "server")[key] = value })
@@ -171,7 +171,7 @@ func (n *negatives) settings() {
 	}
 }
 
-// probes adds settings with which the server rejects the probes of its pod.
+// probes adds settings with which the server rejects the probes of its pod, or does not verify a certificate.
 func (n *negatives) probes() {
 	server := func(section string, value fields) mistake {
 		return mistake{
@@ -284,7 +284,7 @@ func (n *negatives) endpointKey() string {
 	return kind.EndpointKey
 }
 
-// aliases returns a text of seven lines whose YAML aliases expand to a million values.
+// aliases returns a text of seven lines whose YAML aliases expand to ten million values.
 func aliases() string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n")

@@ -66,8 +66,8 @@ const (
 // notForUsers lists files whose texts appear only if the release data contains a mistake.
 var notForUsers = []string{"parse.go"}
 
-// Every text of an error or a warning of the engine occurs in some negative case, so that the test fails for a new
-// check without a case.
+// Every text of an error or a warning of the engine occurs in some negative case or in toldElsewhere, so that the test
+// fails for a new check without a case.
 func TestEveryCheckHasACase(t *testing.T) {
 	told := allTold(t)
 	texts := map[string]bool{}
@@ -87,7 +87,7 @@ func TestEveryCheckHasACase(t *testing.T) {
 	}
 }
 
-// allTold returns the messages of all cases of all lines.
+// allTold returns the messages of all cases of all offered lines.
 func allTold(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder

@@ -47,7 +47,7 @@ func (n *negatives) scalars() {
 	n.nestedRule()
 }
 
-// wrongURL adds values that are not URLs, in an endpoint that is written as a setting.
+// wrongURL adds a value that is not a URL, in an endpoint that is written as a setting.
 func (n *negatives) wrongURL() {
 	kind, _ := n.rel.Provider("inference", "remote::vllm")
 	if key, _ := kind.Config.Key(kind.EndpointKey); !takesURL(key.Type) {

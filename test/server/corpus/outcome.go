@@ -18,7 +18,8 @@ import (
 
 // Outcome is the result of the pipeline for a case.
 type Outcome struct {
-	// Config is the server's configuration. It is empty if the case is rejected.
+	// Config is the server's configuration. It is empty if the pipeline rejects the case, or if the server uses the
+	// configuration in its image.
 	Config []byte
 	// Env is the environment of the server's container, including the values of Secrets.
 	Env map[string]string

@@ -67,7 +67,7 @@ func (m *maker) register(base fields, resource release.Resource) {
 	}
 	entry[resource.IDKey] = "one-of-mine"
 	if _, named := entry["embedding_model"]; named {
-		// It must be a registered model.
+		// The embedding model must be registered.
 		entry["embedding_model"] = "openai/embed"
 		registerIn(base, release.RegisteredResources, "models", fields{
 			"model_id": "embed", "provider_id": "openai", "provider_model_id": "embed", "model_type": "embedding",

@@ -13,7 +13,7 @@ type form int
 const (
 	// minimal has the keys that the type requires to start.
 	minimal form = iota
-	// full has all keys that the type reads.
+	// full has all keys that the rules of the type allow together, except for deprecated and internal keys.
 	full
 	// some has the required keys and random other keys.
 	some

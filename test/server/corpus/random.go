@@ -11,8 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Random returns n cases with random objects, which use all fields of the API. Most of them are valid. For the same
-// line, seed and n, it returns the same cases. For a larger n, the result begins with the same cases.
+// Random returns n cases with random objects. The objects use most fields of the API that affect the configuration.
+// Most objects are valid. For the same line, seed and n, it returns the same cases. For a larger n, the result begins
+// with the same cases.
 func Random(rel *release.Release, seed uint64, n int) []Case {
 	m := &maker{rel: rel}
 	for i := range n {
@@ -148,7 +149,7 @@ func (g *generator) sound(api string) []*provider.Type {
 	return types
 }
 
-// taken reports whether another API has a provider with that id, which the operator rejects.
+// taken reports whether a provider already has the id. The operator rejects two providers with the same id.
 func (g *generator) taken(id string) bool {
 	for _, ids := range g.ids {
 		if slices.Contains(ids, id) {
