@@ -94,7 +94,7 @@ func TestLibraries(t *testing.T) {
 	})
 }
 
-// TestDisk checks the message for a full volume.
+// TestDisk checks the message if the program cannot write a file. A limit on the size of files simulates a full volume.
 func TestDisk(t *testing.T) {
 	newest(t, func(t *testing.T, in interpreter) {
 		w := extra()
@@ -122,8 +122,8 @@ func TestWithoutTerminationLog(t *testing.T) {
 	})
 }
 
-// TestMessagesOmitEnvironment checks that no message contains the values of environment variables, because they may be
-// secret.
+// TestMessagesOmitEnvironment checks that the output for a metadata file with a reference to a variable does not
+// contain the variable's value, because this value may be secret.
 func TestMessagesOmitEnvironment(t *testing.T) {
 	newest(t, func(t *testing.T, in interpreter) {
 		v := in.volume(t, from(Echo().With(SpecFile, "x: ${SECRET}")))
@@ -134,7 +134,7 @@ func TestMessagesOmitEnvironment(t *testing.T) {
 	})
 }
 
-// TestTime checks that a provider adds at most one second to the start of a pod.
+// TestTime checks that the program uses at most two seconds of processor time for two providers.
 func TestTime(t *testing.T) {
 	eachRelease(t, func(t *testing.T, in interpreter) {
 		v := in.volume(t, echo(), echo().second())

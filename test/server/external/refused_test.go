@@ -45,8 +45,8 @@ func badInputs(rel *release.Release) map[string]badInput {
 	return all
 }
 
-// TestRefused checks that the program rejects each bad input with a message that contains the provider and a remedy. No
-// file of the rejected provider may be available to the server, and the program must not write outside the volume.
+// TestRefused checks that the program rejects each bad input with the message in refusedFile. The program must not
+// write the configuration of the server or installed.json, and must not write a file outside the volume.
 func TestRefused(t *testing.T) {
 	want := readRefused(t)
 	var mu sync.Mutex

@@ -70,7 +70,7 @@ func badWheels() map[string]badInput {
 	}
 }
 
-// badArchives returns wheels that are dangerous to unpack.
+// badArchives returns wheels that are damaged or dangerous to unpack.
 func badArchives() map[string]badInput {
 	entry := func(name, content string, mode os.FileMode) badInput {
 		w := extra()
