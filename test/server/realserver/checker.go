@@ -44,8 +44,8 @@ type Request struct {
 	Seconds int `json:"seconds,omitempty"`
 }
 
-// Call is a request to the server. In the texts of a call, the checker replaces {0.id} with the id in the answer to the
-// first call.
+// Call is a request to the server. In the texts of a call, the checker replaces {N.id} with the id in the answer to an
+// earlier call. N is the index of that call.
 type Call struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`
@@ -151,7 +151,7 @@ func (c *Checker) start(ctx context.Context) error {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), c.python, filepath.Join(here(), "check.py"))
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "TIKTOKEN_CACHE_DIR=" + c.tokenizer,
-		// The server does not use the internet.
+		// With this variable, the library of Hugging Face does not use the internet.
 		"HF_HUB_OFFLINE=1",
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -125,7 +125,7 @@ type Models struct {
 	Packages, MiniLM string
 }
 
-// InstallModels creates the environment of these libraries. It requires six gigabytes of disk space.
+// InstallModels creates the environment of the libraries and the model. It requires six gigabytes of disk space.
 func InstallModels(ctx context.Context) (Models, error) {
 	bin, err := install(ctx, "models.txt", "models")
 	if err != nil {

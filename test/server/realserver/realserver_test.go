@@ -27,8 +27,8 @@ storage:
 server: {insecure: true}
 `
 
-// TestChecker shows that each tier accepts valid configurations and rejects invalid configurations, in the oldest and
-// in the newest form of the server's package.
+// TestChecker shows that the tiers Parse and Initialise accept a valid configuration and reject invalid configurations,
+// in the oldest and in the newest form of the server's package.
 func TestChecker(t *testing.T) {
 	support, err := InstallSupport(t.Context())
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 	"path/filepath"
 )
 
-// ProviderWheels returns the wheels of a published external provider, and the wheels of its dependencies that the
-// release of the server does not contain. An image of the provider would contain the same wheels. The wheels are in the
-// user's cache directory. The name of their directory contains the digest of their lock file.
+// ProviderWheels returns the directory with the wheels of a published external provider, and of its dependencies that
+// the release of the server does not contain. If the directory does not exist, the function downloads the wheels. An
+// image of the provider would contain the same wheels. The directory is in the user's cache directory, and its name
+// contains the digest of the lock file.
 func ProviderWheels(ctx context.Context, provider, release string) (string, error) {
 	lock := fmt.Sprintf("provider-%s-%s.txt", provider, release)
 	bin, err := install(ctx, "wheels.txt", "wheels", "--no-deps")

@@ -115,8 +115,8 @@ func TestAdoptionWithoutResources(t *testing.T) {
 	})
 }
 
-// TestFilesOfOlderReleases shows that releases with namespaces adopt the registries in the files of 0.8, beginning with
-// the newest file.
+// TestFilesOfOlderReleases shows that the program adopts the registries in files whose keys have no namespace, as in
+// 0.8 and earlier. The program begins with the newest file, and skips a file that it cannot read.
 func TestFilesOfOlderReleases(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -146,8 +146,8 @@ func TestFilesOfOlderReleases(t *testing.T) {
 		if !strings.Contains(output, "skipped registry-deadbeef.db") {
 			t.Errorf("the output does not report the file that cannot be read:\n%s", output)
 		}
-		// If a file is created later, the program adopts it at the next start, because users may return to an older operator
-		// for some time.
+		// For a release whose keys have no namespace, the program adopts a file that is created later at the next start,
+		// because users may return to an older operator for some time.
 		w.ask(t, request{Config: c.text(w), Env: w.env, DBPath: w.formerFile("00000003"), Do: [][]any{vectorStore("vs_2")}})
 		if !w.prefixed() {
 			w.restart(t, c, "--earlier", w.earlier())
@@ -158,8 +158,8 @@ func TestFilesOfOlderReleases(t *testing.T) {
 	})
 }
 
-// TestCarry shows that releases with namespaces take over the registry and the data of vector providers from a file of
-// 0.8.
+// TestCarry shows, for the releases whose keys in SQLite have a namespace, that the program copies the registry and the
+// data of vector providers from the keys of 0.8.
 func TestCarry(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world) {
 		if !w.rel.Runtime.RegistryKeepsNamespace {
@@ -215,8 +215,8 @@ func TestCarry(t *testing.T) {
 	})
 }
 
-// TestPreflight shows that a preflight pod clears only its own namespace, and does not change another namespace, even
-// if a stack has the same name as such a pod.
+// TestPreflight shows that the program clears only the separate namespace of a preflight pod. If the namespace of such
+// a pod is that of a stack, the program does not change the registry.
 func TestPreflight(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)

@@ -227,7 +227,8 @@ func TestOlderPod(t *testing.T) {
 	})
 }
 
-// TestPublished shows the effect of the program on resources that providers published.
+// TestPublished shows that the program removes the resources that a provider published if the configuration no longer
+// contains this provider, and that it keeps the resources that a client registered.
 func TestPublished(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)

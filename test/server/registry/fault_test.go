@@ -46,7 +46,8 @@ func TestManyResources(t *testing.T) {
 	})
 }
 
-// TestAtOnce runs the program several times at the same time while a client registers resources.
+// TestAtOnce runs the program several times at the same time while a client registers resources. No resource of the
+// client may be lost, and the list must contain the newest generation.
 func TestAtOnce(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -91,7 +92,8 @@ func oneRelease(t *testing.T, test func(t *testing.T, w *world)) {
 	test(t, (&world{peer: p, rel: last, python: python, script: program(t)}).with(t, "kv_sqlite"))
 }
 
-// TestLockedFile shows that the program waits for a lock, and ends at its time limit if the lock is not released.
+// TestLockedFile shows that the program ends within 20 seconds with a message if another process locks the file, and
+// that it works again after the other process has ended.
 func TestLockedFile(t *testing.T) {
 	oneRelease(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -129,8 +131,8 @@ sys.stdin.read()`, filepath.Join(w.env["SQLITE_STORE_DIR"], "kvstore.db"))
 	})
 }
 
-// TestVolumes shows that the program prints one line and does not change the registry if the volume is read-only or
-// full.
+// TestVolumes shows that the program reports an error and does not change the registry if the volume is read-only or
+// full. A limit on the size of files simulates a full volume.
 func TestVolumes(t *testing.T) {
 	oneRelease(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -184,7 +186,7 @@ func wrapper(t *testing.T, command []string) string {
 }
 
 // TestBackendsThatRefuse runs the program with a wrong password, and with a backend that does not run or does not
-// answer. It shows that the program prints one line within the time limit, and that the line does not contain the
+// answer. It shows that the program prints a message within the time limit, and that the output does not contain the
 // password.
 func TestBackendsThatRefuse(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
@@ -298,8 +300,8 @@ time.sleep(100)`
 	})
 }
 
-// TestDrivers runs the program with only one of the two libraries for PostgreSQL. If the release supports connection
-// strings, it also runs the program with a connection string.
+// TestDrivers shows that the program updates the registry with only one of the two libraries for PostgreSQL. If the
+// release supports connection strings, the test also runs the program with a connection string.
 func TestDrivers(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world) {
 		backend, _ := w.rel.Storage.Backend("kv_postgres")
@@ -331,8 +333,8 @@ func TestDrivers(t *testing.T) {
 	})
 }
 
-// TestTimeLimit shows that the program ends at the soft time limit if a signal can interrupt it, and that it then has
-// not written any changes.
+// TestTimeLimit shows that the program ends at its time limit if a signal can interrupt it, and that it has not written
+// any changes.
 func TestTimeLimit(t *testing.T) {
 	oneRelease(t, func(t *testing.T, w *world) {
 		dir := t.TempDir()
@@ -348,7 +350,8 @@ func TestTimeLimit(t *testing.T) {
 	})
 }
 
-// TestNoServer shows that the program changes nothing when its Python does not contain the server.
+// TestNoServer shows that the program ends without an error when its Python does not contain the server, and that it
+// prints a message.
 func TestNoServer(t *testing.T) {
 	oneRelease(t, func(t *testing.T, w *world) {
 		cmd := exec.CommandContext(t.Context(), w.python, "-S", filepath.Join(w.script, names.RegistryProgram), "--config", "/does/not/matter")

@@ -301,7 +301,8 @@ func (w *world) declared(t *testing.T, c config) map[string]int {
 	return list.Declared
 }
 
-// model returns the id of a model in the registry. Up to release 0.7, the id contains the provider's name of the model.
+// model returns the id of a model in the registry. Up to release 0.7, the id contains the provider's name for the
+// model.
 func (w *world) model(id, own string) string {
 	kind, _ := w.rel.Resource("models")
 	return "model:" + kind.Public(id, "vllm", own)
