@@ -68,7 +68,7 @@ func amounts(cpu, memory string) corev1.ResourceList {
 	}
 }
 
-// strict creates a namespace with all kinds of settings that can make the API server reject a pod.
+// strict creates a namespace with a Pod Security Standard, a LimitRange and a quota.
 func strict(t *testing.T, c client.Client, name string, item corev1.LimitRangeItem) {
 	t.Helper()
 	item.Type = corev1.LimitTypeContainer

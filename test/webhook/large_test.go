@@ -97,7 +97,7 @@ func (c *cluster) listLarge(b *testing.B, o *operator) {
 	}
 }
 
-// reviewLarge sends two reviews of 300 MiB at the same time, which is the maximum number of concurrent reviews.
+// reviewLarge sends two reviews of 300 MiB at the same time. This is the maximum number of concurrent large reviews.
 func (c *cluster) reviewLarge(b *testing.B, o *operator) {
 	b.Helper()
 	object, err := json.Marshal(largeStack(0))

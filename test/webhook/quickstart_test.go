@@ -47,7 +47,7 @@ spec:
 const (
 	quickstartStack = "my-stack"
 	inV1alpha1      = "llamastackdistributions.v1alpha1.llamastack.io"
-	// token is the value in the Secret. No other object may contain it.
+	// token is the value in the Secret. The generated configuration must not contain it.
 	token = "t0k3n-in-a-secret"
 )
 
@@ -88,9 +88,9 @@ func TestQuickstart(t *testing.T) {
 	})
 }
 
-// refusals applies manifests with dry run, and checks which of them the API server rejects. The policy gets the stack
-// in v1alpha2, and its messages have the field names of v1alpha2. The messages of the webhook have the field names of
-// the version in which the user wrote the stack.
+// refusals applies manifests with dry run, and checks which of them the API server rejects. The
+// ValidatingAdmissionPolicy gets the stack in v1alpha2, and its messages have the field names of v1alpha2. The messages
+// of the webhook have the field names of the version in which the user wrote the stack.
 func (c *cluster) refusals(t *testing.T) {
 	t.Helper()
 	one := quickstart[strings.Index(quickstart, "        provider: vllm"):strings.Index(quickstart, "    resources:")]
@@ -199,7 +199,8 @@ func (c *cluster) generated(t *testing.T, name string) {
 	}
 }
 
-// environment checks that the pods mount the ConfigMap, and that they contain only a reference to the token.
+// environment checks that the pods have a volume with the ConfigMap and a variable that refers to the token, and that
+// the stack has no Service.
 func (c *cluster) environment(t *testing.T, configMap string) {
 	t.Helper()
 	var template corev1.PodTemplateSpec

@@ -66,7 +66,7 @@ func TestTrust(t *testing.T) {
 
 // anotherAuthority makes the definition trust another authority. The error message of the API server contains the name
 // of the Service. The operator reports the problem in a condition and in an event of the definition, and corrects the
-// bundle if it has permission.
+// bundle after the annotation for cert-manager is removed.
 func (c *cluster) anotherAuthority(t *testing.T) {
 	t.Helper()
 	strange := encodeCertificate(newAuthority(t, "corporate CA", 0).certificate)

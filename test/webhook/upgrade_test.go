@@ -21,13 +21,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/process"
 )
 
-// afterLoss is the maximum time for which clients may be unable to read one of the versions after all replicas were
-// killed.
+// afterLoss is the maximum time for which clients may be unable to read one of the versions when new replicas start
+// after all replicas were killed.
 const afterLoss = 30 * time.Second
 
-// The test begins with a cluster that runs the previous operator. It upgrades the operator, makes changes in both
-// versions, kills all replicas, returns to the previous operator, and upgrades again. Each part continues with the
-// result of the previous part.
+// The test begins with a cluster that contains the definition and the stacks of the previous operator. It installs this
+// operator, makes changes in both versions, kills all replicas, restores the older definition, and installs this
+// operator again. Each part continues with the result of the previous part.
 func TestUpgradeAndBack(t *testing.T) {
 	c := startCluster(t)
 	stored := c.storeOlder(t)
