@@ -123,7 +123,7 @@ func (c *cluster) burst(b *testing.B, o *operator, from, to int) (made, reads in
 	return c.counts(b, begin)
 }
 
-// ratio returns the median of the ratios of paired values, in percent.
+// ratio returns the median of the values of these, each as a percentage of the paired value of of.
 func ratio(of, these []float64) float64 {
 	shares := make([]float64, len(of))
 	for i := range of {
@@ -144,7 +144,7 @@ func median(of []float64) float64 {
 // perStack returns the number of calls per stack.
 func perStack(calls int) float64 { return float64(calls) / float64(*objects) }
 
-// write logs a table of the figures and their limits, and appends it to the configured file.
+// write logs a table of the figures and their limits, and appends it to the file of the flag -table, if it is set.
 func (m measured) write(b *testing.B) {
 	b.Helper()
 	limit := "150 MiB"

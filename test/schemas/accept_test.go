@@ -24,7 +24,8 @@ import (
 
 var modeline = regexp.MustCompile(`(?m)^# yaml-language-server: \$schema=(\S+)$`)
 
-// Each sample has a modeline directly before its stack, and is valid against the schema in the modeline.
+// Each sample has a modeline directly before its stack, and is valid against the schema in the modeline and against the
+// schema of the default line.
 func TestSamples(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testutil.Root(), "config/samples/*.yaml"))
 	if err != nil || len(files) == 0 {

@@ -160,8 +160,8 @@ func (c *cluster) editedConfiguration(t *testing.T) {
 	testutil.Within(t, patience, checked)
 }
 
-// isChecked returns an error unless the API server handles a stack of an unknown distribution as expected: it rejects
-// the stack, or accepts it.
+// isChecked returns an error unless the API server rejects a stack of an unknown distribution. If want is false, it
+// returns an error unless the API server accepts the stack.
 func (c *cluster) isChecked(t *testing.T, want bool) error {
 	t.Helper()
 	err := c.edit(t, v1alpha1.GroupVersion.Version, running, `{"spec":{"server":{"distribution":{"name":"startr"}}}}`, client.DryRunAll)

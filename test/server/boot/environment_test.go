@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// support contains the other programs that the tests need. They are installed once before the first test.
+// support contains the other programs that the tests need. TestMain installs them before the first test.
 var support realserver.Support
 
 func TestMain(m *testing.M) {

@@ -129,7 +129,8 @@ func checkSingle(t *testing.T, server *llamaStack, api string) {
 	}
 }
 
-// TestStacksBoot starts a server for every object and every line, and checks that the server matches the object.
+// TestStacksBoot starts a server for every object and every selected release, and checks that the server matches the
+// object.
 func TestStacksBoot(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		for _, tc := range stackCases {

@@ -116,7 +116,7 @@ type place struct {
 	closed int    // a port on which no program listens, for tests that need one
 }
 
-// startPlace starts the servers that the object uses.
+// startPlace starts a model server and an MCP server, and the databases for which the sample has Secrets.
 func (s *sample) startPlace(t *testing.T) place {
 	t.Helper()
 	on := place{models: startUpstream(t), mcp: startMCP(t)}

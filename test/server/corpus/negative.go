@@ -58,7 +58,7 @@ type mistake struct {
 	value func() error
 }
 
-// Told returns the messages for the mistake, without the messages that the accepted object also causes. refusal reports
+// Told returns the messages for the mistake, without the warnings that the accepted object also causes. refusal reports
 // whether the stack is rejected.
 func (n *Negative) Told() (lines []string, refusal bool, err error) {
 	if n.value != nil {
