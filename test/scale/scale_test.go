@@ -123,7 +123,7 @@ func (c *cluster) burst(b *testing.B, o *operator, from, to int) (made, reads in
 	return c.counts(b, begin)
 }
 
-// ratio returns the median of the values of these, each as a percentage of the paired value of of.
+// ratio divides each value of the second list by the paired value of the first list, and returns the median in percent.
 func ratio(of, these []float64) float64 {
 	shares := make([]float64, len(of))
 	for i := range of {
