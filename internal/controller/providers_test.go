@@ -135,7 +135,8 @@ providers:
 }
 
 // TestInvalidProvidersOfAServer checks that invalid answers of a server do not affect the readiness and the version of
-// its stack, and that neither status nor log contains them. The previous server's providers are removed.
+// its stack, and that neither status nor log contains them. The operator removes the providers of the previous server
+// from the status.
 func TestInvalidProvidersOfAServer(t *testing.T) {
 	const canary = "cAnArY-9b0c"
 	for name, answer := range map[string]string{

@@ -147,7 +147,8 @@ func TestResult(t *testing.T) {
 }
 
 // TestPause checks that a stack is retried within a few seconds if the API server does not answer, even after many
-// attempts, and that the pause after conflicts grows with each attempt.
+// attempts. It also checks that the pause after conflicts grows up to lastRetry, and that the pauses start again after
+// a response.
 func TestPause(t *testing.T) {
 	refused := &url.Error{Op: "Patch", URL: "https://h", Err: errors.New("refused")}
 	quiet := func(err error) *status.Failure { return &status.Failure{Retry: status.Quiet, Err: err} }
@@ -187,8 +188,8 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// TestPanicIsAFailure checks that a panic ends one reconcile of one object, and that its value, which may contain
-// secrets, appears only in the log.
+// TestPanicIsAFailure checks that runStep converts a panic to a failure of the step, and that the failure does not
+// contain the value of the panic, which may contain secrets.
 func TestPanicIsAFailure(t *testing.T) {
 	panics := step{"plan", v1alpha2.ConditionConfigGenerated, func(context.Context, *Reconciler, *state) error { panic("secret value") }}
 	err := (&Reconciler{}).runStep(t.Context(), panics, nil)

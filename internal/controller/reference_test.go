@@ -20,7 +20,7 @@ import (
 // recoveryTime bounds the time until a stack continues after a missing object is created.
 const recoveryTime = 3 * time.Second
 
-// TestMissingReferences checks that the objects that a spec refers to may be created later, in any order and without a
+// TestMissingReferences checks that the objects that a spec refers to may be created after the stack and without a
 // label. Until then, the operator creates no children, and the status names the missing object and the field that
 // refers to it. The stack then continues without a change of its spec.
 func TestMissingReferences(t *testing.T) {
@@ -100,8 +100,8 @@ func TestMissingReferences(t *testing.T) {
 	}
 }
 
-// TestSecretOfARunningStack checks that a Secret that is deleted while the stack runs does not change the pods and is
-// reported.
+// TestSecretOfARunningStack checks that the operator reports the deletion of a Secret that a running stack uses, and
+// that the pods do not change. The same Secret, created again, does not change them either. Another value does.
 func TestSecretOfARunningStack(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))

@@ -18,8 +18,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestRefusals checks that a failure that only a change of the stack can fix is reported as Stalled, with the complete
-// message.
+// TestRefusals checks that a failure that only a change of the stack can fix sets the condition Stalled, that the
+// message of the failed condition names the problem, and that the operator creates no children.
 func TestRefusals(t *testing.T) {
 	for _, tc := range []struct {
 		name, spec        string
@@ -70,7 +70,8 @@ func TestBareImageRunsItsOwnConfiguration(t *testing.T) {
 	}
 }
 
-// TestDrift checks that drift is corrected, and that fields of other managers stay.
+// TestDrift checks that the operator restores changed fields and deleted children, and that fields of other managers
+// stay.
 func TestDrift(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "drift")
@@ -254,7 +255,8 @@ func TestConfigMapNameThatIsTaken(t *testing.T) {
 	}
 }
 
-// TestTerminating checks that the deletion of a stack is reported, and that the operator takes no other action.
+// TestTerminating checks that the status reports the deletion of a stack, and that the operator does not create a
+// deleted child again.
 func TestTerminating(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "terminating")

@@ -51,8 +51,8 @@ func listEventNotes(t *testing.T, env *controllertest.Environment, reason string
 }
 
 // TestDataLeftBehindIsReported checks that data that a change leaves behind is reported in an event and in the status,
-// and that the change is made. It is reported once, and an idle stack causes no call. Reverting the change leaves
-// behind the data that was stored in between.
+// and that the change is made. The operator creates one event, and an idle stack causes no call. Reverting the change
+// leaves behind the data that was stored in between.
 func TestDataLeftBehindIsReported(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
@@ -99,7 +99,7 @@ func TestDataLeftBehindIsReported(t *testing.T) {
 	})
 }
 
-// touchStack makes the operator reconcile the stack without a change.
+// touchStack makes the operator reconcile the stack without a change of its spec.
 func touchStack(t *testing.T, env *controllertest.Environment) {
 	t.Helper()
 	env.PatchStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {
@@ -154,7 +154,7 @@ func TestDataLossIsAccepted(t *testing.T) {
 	}
 }
 
-// describeStatus returns the parts of the status that users read.
+// describeStatus returns the phase and the conditions of the stack, and the events.
 func describeStatus(t *testing.T, env *controllertest.Environment) string {
 	t.Helper()
 	object := &v1alpha2.LlamaStackDistribution{}
@@ -170,7 +170,7 @@ func describeStatus(t *testing.T, env *controllertest.Environment) string {
 	return text.String()
 }
 
-// TestDataLossIsNotAccepted checks that the waiting change can be reverted.
+// TestDataLossIsNotAccepted checks that a user can revert a change that waits because its loss of data is not accepted.
 func TestDataLossIsNotAccepted(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartWithReadyStack(t, specOfRelease("0.3"))
@@ -271,7 +271,8 @@ providers: {}
 	}
 }
 
-// TestStorageSwitchedOff checks that the claim and its data stay when storage is removed from the spec.
+// TestStorageSwitchedOff checks that the claim stays when storage is removed from the spec, and that the status reports
+// the data on the volume.
 func TestStorageSwitchedOff(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartWithReadyStack(t, volumeSpec)

@@ -16,8 +16,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestServerVersion checks that the operator queries the running server once for each complete rollout. The answer
-// causes one status write. A restart of the operator causes no calls.
+// TestServerVersion checks that the operator queries the running server once for each complete rollout, with three
+// requests, and once after a restart of the operator. The answer causes one status write. The restart causes no call of
+// the API server.
 func TestServerVersion(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
@@ -108,8 +109,8 @@ func TestServerReleaseDiffers(t *testing.T) {
 	expect("1 model")
 }
 
-// TestServerWithoutAVersion checks that a server that does not report its version is not a problem, and that the
-// queries end.
+// TestServerWithoutAVersion checks that a stack is ready if its server does not report a version, and that the operator
+// sends no more queries.
 func TestServerWithoutAVersion(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	asked := env.StartServer(t, "")
@@ -195,8 +196,8 @@ func TestServerWhileThePreviousPodTerminates(t *testing.T) {
 	env.WaitForServerVersion(t, "my", version)
 }
 
-// TestServerOfAMovedTag checks that the operator queries the server again after a node has pulled another image,
-// because its tag has moved.
+// TestServerOfAMovedTag checks that the operator queries the server again after a node has pulled another image because
+// the tag in the image reference has moved.
 func TestServerOfAMovedTag(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	asked := env.StartServer(t, "0.7.2")

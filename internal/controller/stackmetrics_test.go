@@ -35,7 +35,7 @@ func metricValue(t *testing.T, name string, labels map[string]string) (value flo
 	return 0, false
 }
 
-// TestStackMetrics checks that metrics follow a stack from its first status to its deletion.
+// TestStackMetrics checks that the metrics show the state of a stack from its first status to its deletion.
 func TestStackMetrics(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "metrics")

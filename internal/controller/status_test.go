@@ -16,7 +16,7 @@ import (
 // statusWrite is the call that writes the status of the stack "my".
 const statusWrite = "patch llamastackdistributions status my"
 
-// updateStatus replaces the status of a stack, as any client with this permission may do.
+// updateStatus replaces the status of a stack, as any client with permission to update the status may do.
 func updateStatus(
 	t *testing.T, env *controllertest.Environment, name string, change func(*v1alpha2.LlamaStackDistributionStatus),
 ) *v1alpha2.LlamaStackDistribution {
@@ -103,8 +103,8 @@ func TestStatusOfAnotherClient(t *testing.T) {
 	}
 }
 
-// TestServiceURLWithoutService checks that a stack of v1alpha1 without a port and without variables has no Service and
-// no service URL.
+// TestServiceURLWithoutService checks that the status of a stack of v1alpha1 has a service URL only while the spec has
+// a port, because otherwise the stack has no Service.
 func TestServiceURLWithoutService(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "service")

@@ -12,8 +12,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// TestBoundsOfAStack checks that the administrator's bounds for a namespace are enforced, and that only older stacks
-// count towards the maximum number of stacks.
+// TestBoundsOfAStack checks that the administrator's bounds for a namespace are enforced, and that only older stacks of
+// the namespace count towards the maximum number of stacks. If two stacks were created in the same second, the names
+// determine which one is older.
 func TestBoundsOfAStack(t *testing.T) {
 	const plain = `{distribution: {name: starter}}`
 	const (

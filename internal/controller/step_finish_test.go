@@ -43,7 +43,7 @@ func TestDeploymentOfAnEarlierSpec(t *testing.T) {
 	}
 }
 
-// TestServes checks when the settings in the spec apply to queries of the server.
+// TestServes checks when the settings in the spec apply to the queries that the operator sends to the server.
 func TestServes(t *testing.T) {
 	paused := &status.Failure{Reason: v1alpha2.ReasonDeploymentPaused}
 	for name, tc := range map[string]struct {
@@ -110,8 +110,8 @@ func TestResolvedDistribution(t *testing.T) {
 	}
 }
 
-// TestReportDataLeftBehind checks that the data that the previous change left behind is reported until another change
-// is applied.
+// TestReportDataLeftBehind checks that the status reports the data that the last applied change left behind, or the
+// data that a waiting change leaves behind.
 func TestReportDataLeftBehind(t *testing.T) {
 	for name, tc := range map[string]struct {
 		running, leaves, applied []string

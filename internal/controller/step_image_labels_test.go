@@ -22,7 +22,8 @@ const (
 	bareImage = `{distribution: {image: "example.com/mine:1"}, resources: {models: [m]}}`
 	// replacedImage is a stack of a distribution of the catalogue. The operator's configuration replaces the image.
 	replacedImage = `{distribution: {name: starter}, resources: {models: [m]}}`
-	// workersOnly sets only the number of workers. A stack of v1alpha1 with this spec continues without a base.
+	// workersOnly has an image and only the number of workers. If the operator cannot read the image, a stack of
+	// v1alpha1 with this spec continues without a base.
 	workersOnly = `{distribution: {image: "example.com/mine:1"}, workload: {workers: 2}}`
 )
 
@@ -131,8 +132,8 @@ func TestImageLabels(t *testing.T) {
 	}
 }
 
-// TestUnreadableImage checks that the operator's own copy of the configuration is used for an image that cannot be
-// read, with an event, and that it never replaces a configuration that was read.
+// TestUnreadableImage checks that the operator uses its own copy of the configuration for an image that it cannot read,
+// and creates an event. The copy never replaces a configuration from a label.
 func TestUnreadableImage(t *testing.T) {
 	resolved, err := distribution.Resolve("starter", "", "", distribution.Overrides{"starter": "example.com/mine:1"})
 	if err != nil {
@@ -220,9 +221,9 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestUnsupportedVersionOfAnImage checks that an image whose label names an unsupported schema version is rejected,
-// even if the operator has its own copy of the distribution's configuration, because the image contains another
-// configuration.
+// TestUnsupportedVersionOfAnImage checks that a stack that needs a base fails if the label of its image names an
+// unsupported version of config.yaml. This is so even if the operator has its own copy of the distribution's
+// configuration, because the image contains another configuration.
 func TestUnsupportedVersionOfAnImage(t *testing.T) {
 	resolved, err := distribution.Resolve("starter", "", "", distribution.Overrides{"starter": "example.com/mine:1"})
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// TestPausedStack checks that the reconcile of a paused stack ends at this step, with the decision for its pods, and
-// that no object is written.
+// TestPausedStack checks that the reconcile of a paused stack ends at the step paused, that the message reports a
+// pending change of the pods, and that the operator writes no object.
 func TestPausedStack(t *testing.T) {
 	const (
 		spec    = `{distribution: {name: starter}}`

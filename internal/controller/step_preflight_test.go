@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestConstraintOfAPreflight checks that a preflight pod requires the security context constraint of the newest serving
-// pod of the Deployment, and that a pod of another owner is ignored.
+// TestConstraintOfAPreflight checks that, on OpenShift, a preflight pod requires the security context constraint of the
+// newest serving pod of the Deployment, and that a pod of another owner is ignored.
 func TestConstraintOfAPreflight(t *testing.T) {
 	object := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Name: "my", Namespace: "ns"}}
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "my", UID: "deployment"}}

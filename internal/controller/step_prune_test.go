@@ -57,7 +57,8 @@ func TestUsedByRevisions(t *testing.T) {
 	}
 }
 
-// TestTemplatesWithoutADeployment checks that the objects that a ReplicaSet uses stay if there is no Deployment.
+// TestTemplatesWithoutADeployment checks that a ReplicaSet is a revision even if there is no Deployment, so that the
+// objects that it uses stay.
 func TestTemplatesWithoutADeployment(t *testing.T) {
 	w := &workload{replicaSets: []appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{Name: "my-1"}}}}
 	if got := w.revisions(); len(got) != 1 || got[0].Name != "my-1" {
@@ -65,7 +66,7 @@ func TestTemplatesWithoutADeployment(t *testing.T) {
 	}
 }
 
-// TestExposes checks that the objects that expose a stack, and those that they refer to, stay while the exposure
+// TestExposes checks which children expose a stack, or belong to such a child. These children stay while the exposure
 // settings are unknown.
 func TestExposes(t *testing.T) {
 	kind := corev1.SchemeGroupVersion.WithKind

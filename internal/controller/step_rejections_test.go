@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// TestReportRejections checks that lasting rejections are reported without transient ones, and that the existing
-// exposure stays if a new one is rejected.
+// TestReportRejections checks that the error contains lasting rejections without transient ones, and that
+// rejectedExposure reports whether the API server rejected a new exposure, so that the existing one stays.
 func TestReportRejections(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "services"}, "my", errors.New("changed"))
 	denied := errors.New("denied")

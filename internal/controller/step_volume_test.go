@@ -75,7 +75,7 @@ type volumeCase struct {
 	capacity string // capacity of a volume whose claim requests 20Gi; empty means that there is no volume yet
 	class    string // storage class of the claim; empty means that the claim has no storage class
 	wanted   string // requested size after the steps
-	has      string // storage class after the steps
+	has      string // storage class that the operator applies; empty means that the operator does not apply one
 	failure  *status.Failure
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// createStorageClass creates a storage class for the duration of the test.
+// createStorageClass creates a storage class with a name that is unique to the environment, and returns this name.
 func createStorageClass(t *testing.T, env *controllertest.Environment, name string, expands bool) string {
 	t.Helper()
 	class := &storagev1.StorageClass{
@@ -83,7 +83,7 @@ func TestVolumeGrows(t *testing.T) {
 		return nil
 	})
 	bindVolume(t, env, "my-pvc")
-	env.UpdateSpec(t, "my", spec("")) // the default is 10Gi, so the spec does not request a smaller volume
+	env.UpdateSpec(t, "my", spec("")) // the default of 10Gi is not a request for a smaller volume
 	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 	env.WaitUntilIdle(t, "volume-grows")
 	waitForRequest(t, env, "my-pvc", "30Gi")
@@ -110,8 +110,8 @@ func checkReplicas(t *testing.T, env *controllertest.Environment, name string, w
 	}
 }
 
-// TestVolumeLargerThanItsRequest checks that a volume may be larger than its claim's request. Requests are compared
-// with requests, and the operator does not request a size that the volume already has.
+// TestVolumeLargerThanItsRequest checks that a volume may be larger than its claim's request. The operator compares the
+// size in the spec with the request, and does not request a size that the volume already has.
 func TestVolumeLargerThanItsRequest(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	class := createStorageClass(t, env, "rounds", false)
@@ -155,8 +155,8 @@ func TestVolumeWithoutARequestedSize(t *testing.T) {
 }
 
 // TestImmutableVolumeFields checks that the operator rejects another storage class and other access modes. The API
-// server would reject them with a message that contains the whole claim. The claim and the update strategy of its pods
-// do not change. The other changes take effect.
+// server would reject them with a message that contains the whole claim. The update strategy of the Deployment does not
+// change. The other changes take effect.
 func TestImmutableVolumeFields(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	class := createStorageClass(t, env, "slow", true)

@@ -145,8 +145,8 @@ func TestReturnFromThePreviousOperator(t *testing.T) {
 	}
 }
 
-// TestLimitsOfATakenOverStack checks that pods with workers keep the limits that the previous operator set, which a
-// quota may require, until the user sets other limits. No other pods get limits.
+// TestLimitsOfATakenOverStack checks that pods with workers keep the kind of limits that the previous operator set,
+// which a quota may require: each limit equals the request, unless the user sets a limit. No other pods get limits.
 func TestLimitsOfATakenOverStack(t *testing.T) {
 	list := func(cpu, memory string) corev1.ResourceList {
 		return corev1.ResourceList{

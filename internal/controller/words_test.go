@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// TestReportUsesFieldsOfV1alpha1 checks that all messages about a stack that was created as v1alpha1 contain field
-// names of v1alpha1.
+// TestReportUsesFieldsOfV1alpha1 checks that the conditions, the events and the failure of a stack that was created as
+// v1alpha1 contain field names of v1alpha1.
 func TestReportUsesFieldsOfV1alpha1(t *testing.T) {
 	const hub, older = "spec.overrideConfig.key: missing; set spec.secretEnv", "spec.server.userConfig.configMapName: missing; set spec.secretEnv of v1alpha2"
 	for compat, want := range map[string]string{"": hub, names.CompatV1Alpha1: older} {
