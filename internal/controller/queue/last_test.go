@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// TestChildrenLast checks that a new child is processed after the objects that existed when the operator started, and
-// that these objects come after changes, unless another event requeues the child's stack.
+// TestChildrenLast checks the order of requests: changes, then the objects that existed when the operator started, then
+// new children. Another event for the stack of a new child moves its request forward.
 func TestChildrenLast(t *testing.T) {
 	queue := priorityqueue.New[reconcile.Request]("test")
 	defer queue.ShutDown()
