@@ -114,7 +114,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// An object with many fields, in any order and with some duplicates, is converted in the same way as an object with few
+// An object with many fields, in any order and with a duplicate, is converted in the same way as an object with few
 // fields.
 func TestManyFields(t *testing.T) {
 	var written strings.Builder
@@ -141,7 +141,7 @@ func TestManyFields(t *testing.T) {
 	}
 }
 
-// respelt returns an object with another version and kind. All other parts keep their spelling.
+// respelt returns an object with the given version and the kind of a stack. All other parts keep their spelling.
 func respelt(t *testing.T, data []byte, apiVersion string) []byte {
 	t.Helper()
 	var fields map[string]json.RawMessage
@@ -164,7 +164,8 @@ func encodePlain(t *testing.T, value any) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// Conversion returns an error only for objects that are not LlamaStackDistributions.
+// Conversion returns an error, and no output, for a text that is not a LlamaStackDistribution of a known version with
+// metadata.
 func TestBytesOfSomethingElse(t *testing.T) {
 	for object, want := range map[string]string{
 		``:                                 "it is not JSON",

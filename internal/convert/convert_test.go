@@ -155,7 +155,8 @@ func TestChangesInTheOtherVersion(t *testing.T) {
 	}
 }
 
-// The compatibility annotation is added at creation and at no other time.
+// Conversion adds the compatibility annotation when an object is created as v1alpha1, and not when an existing object
+// is written.
 func TestCompatMark(t *testing.T) {
 	annotations := func(object tree) tree { return at(object, "metadata", "annotations") }
 	older := decodeYAML(t, []byte(`{apiVersion: llamastack.io/v1alpha1, metadata: {name: a}, spec: {server: {distribution: {name: s}}}}`))

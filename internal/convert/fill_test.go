@@ -86,7 +86,7 @@ func anyJSON(c randfill.Continue) []byte {
 	}[c.Intn(6)])
 }
 
-// anyProviders returns providers with every key that conversion reads, with values of any type.
+// anyProviders returns providers with some of the keys that conversion reads, with values of any type.
 func anyProviders(c randfill.Continue) []byte {
 	one := func() any {
 		provider := map[string]any{"provider": []any{"vllm", "remote::bedrock", 7, nil}[c.Intn(4)]}

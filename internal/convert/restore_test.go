@@ -46,8 +46,7 @@ func forged(path, seen, value string) string {
 	return string(data)
 }
 
-// A forged annotation restores nothing that the version can show. Such an object is converted as if it had no
-// annotation.
+// Conversion ignores a forged annotation: the object is converted as if it had no annotation.
 func TestForgedDataIsIgnored(t *testing.T) {
 	const notOurs, noPlace, otherType, visible = "the form that the conversion writes", "is not a valid path",
 		"the type of its field", "contradicts the fields"
@@ -127,7 +126,7 @@ func TestForgedDataIsIgnored(t *testing.T) {
 	}
 }
 
-// An annotation that is a number or a list is ignored too.
+// Conversion also ignores an annotation whose value is not a string.
 func TestDataThatIsNoText(t *testing.T) {
 	for _, data := range []any{json.Number("7"), []any{"a"}, tree{}, true} {
 		object := decodeYAML(t, []byte(olderDemo))
@@ -184,7 +183,8 @@ func TestEveryEditWins(t *testing.T) {
 	}
 }
 
-// edit changes and removes every field of an object, one at a time.
+// edit changes every text, boolean and number of an object, and removes every field, one at a time. It calls check
+// after each edit.
 func edit(object, was tree, check func()) {
 	for key, value := range was {
 		switch value := value.(type) {
@@ -207,7 +207,7 @@ func edit(object, was tree, check func()) {
 	}
 }
 
-// decoded returns a copy of a value.
+// decoded returns a copy of an object, and any other value unchanged.
 func decoded(value any) any {
 	if fields, ok := value.(tree); ok {
 		return clone(fields)
@@ -255,7 +255,8 @@ func TestAppliedAgain(t *testing.T) {
 	}
 }
 
-// A client that does not know some fields of v1alpha1 and writes the object without them removes only these fields.
+// A client whose types lack some fields of v1alpha1 writes the object without these fields, which removes only them.
+// Without the annotation, the values in it are lost too.
 func TestOldClientDropsFields(t *testing.T) {
 	born := decodeYAML(t, []byte(`{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution, metadata: {name: a}, spec: {
 		distribution: {name: starter, version: "0.7"}, secretEnv: {A: {secretKeyRef: {name: s, key: k}}},

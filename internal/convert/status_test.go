@@ -21,8 +21,8 @@ var followed = map[any]string{
 	"ConfigReady": "ConfigGenerated",
 }
 
-// stored returns an object with the part of its status that v1alpha2 stores. It removes a part that only v1alpha1 has
-// if the object has the part from which it is derived.
+// stored returns an object with the part of its status that v1alpha2 stores. It removes the configuration of the
+// providers, and each other part that only v1alpha1 has if the object has the part from which v1alpha1 derives it.
 func stored(object tree) tree {
 	result := runtime.DeepCopyJSON(object)
 	status, ok := result["status"].(tree)
@@ -68,7 +68,7 @@ func hasCondition(conditions []any, name string) bool {
 // sameStored returns the part of an object that a round trip keeps, for an object that was written in either version.
 func sameStored(object tree) tree { return stored(withoutData(object)) }
 
-// An object that is converted back to v1alpha2 has no part that only v1alpha1 has.
+// checkStored checks that an object that was converted back to v1alpha2 has no part that only v1alpha1 has.
 func checkStored(t *testing.T, back tree) {
 	t.Helper()
 	if back["apiVersion"] == v1alpha2.GroupVersion.String() {
@@ -78,7 +78,7 @@ func checkStored(t *testing.T, back tree) {
 	}
 }
 
-// v1alpha1 shows each condition that only it has with its established reasons and messages.
+// Conversion to v1alpha1 derives the conditions that only v1alpha1 has, with the reasons and the messages of v1alpha1.
 func TestFollowers(t *testing.T) {
 	type seen map[string]string
 	for name, c := range map[string]struct {
@@ -157,7 +157,7 @@ func condition(name, status, reason string) tree {
 	}
 }
 
-// An edit of conditions and fields that only v1alpha1 has does not reach the stored status. Any other edit does.
+// An edit of conditions and fields that only v1alpha1 has does not change the stored status. An edit of the phase does.
 func TestEditOfStatusAsV1Alpha1(t *testing.T) {
 	hub := tree{"apiVersion": v1alpha2.GroupVersion.String(), "metadata": tree{"name": "a"}, "status": tree{
 		"phase": "Ready", "selector": "a=b", "configGeneration": tree{"configMapName": "c"},
