@@ -233,8 +233,8 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// TestStarterBase compares the base of starter with the config in the release. It runs on machines with the
-// reference data.
+// TestStarterBase checks how the base of starter begins. On machines with the reference data, it compares the base with
+// the config in the release.
 func TestStarterBase(t *testing.T) {
 	got, err := distribution.Resolve("starter", "", "", nil)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 )
 
-// Every image that a name and a version can resolve to is listed once, and the override keys of an image resolve to
-// that image.
+// Every image that a name and a version can resolve to is listed once, and an override under the override keys of an
+// image applies to the name and version of that image.
 func TestImages(t *testing.T) {
 	listed := map[string]bool{}
 	for _, one := range distribution.Images() {

@@ -74,7 +74,8 @@ var withLabelCases = map[string]struct {
 	},
 }
 
-// TestWithLabel checks the order in which a release is detected: version, label, tag.
+// TestWithLabel checks the precedence of the sources of a release: the version in the spec, the operator's own label,
+// the tag, any other label.
 func TestWithLabel(t *testing.T) {
 	for name, tt := range withLabelCases {
 		t.Run(name, func(t *testing.T) {
