@@ -161,7 +161,7 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
-// TestOneReplica checks the finding about an operator with one pod, because its noun is in the singular.
+// TestOneReplica checks that the finding about an operator with one pod has its noun in the singular.
 func TestOneReplica(t *testing.T) {
 	facts := healthy(t)
 	*facts.Operators.Value[0].Spec.Replicas, facts.Operators.Value[0].Status.ReadyReplicas = 1, 1
