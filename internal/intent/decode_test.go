@@ -246,7 +246,7 @@ func messages(errs field.ErrorList) []string {
 	return lines
 }
 
-// The cases are Redis endpoints in every form, with their decoded values.
+// The cases are valid and invalid Redis endpoints, with their decoded values or their messages.
 func TestRedisEndpoint(t *testing.T) {
 	for endpoint, want := range map[string]string{
 		"cache":                    "cache 6379",

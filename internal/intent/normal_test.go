@@ -90,7 +90,7 @@ func TestDefaultID(t *testing.T) {
 	}
 }
 
-// Every API of the server that can have providers has a field.
+// Each API in the list has a field in spec.providers. The API models, which has no providers, does not.
 func TestAPIFields(t *testing.T) {
 	for name, api := range map[string]string{
 		"inference": "inference", "safety": "safety", "vectorIo": "vector_io", "toolRuntime": "tool_runtime",
