@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Memory is released once after each burst, and never during work.
+// Memory is released once at the end of the start, and once after each later burst of work. The start ends at the first
+// idle tick, or after startTicks ticks.
 func TestMemoryIsReleased(t *testing.T) {
 	const idle, work = busyBytes / 2, 2 * busyBytes
 	for name, tc := range map[string]struct {

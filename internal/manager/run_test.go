@@ -25,8 +25,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// TestRun runs the whole operator with arguments. Its liveness probe succeeds immediately, and its readiness probe
-// succeeds when its kind is served. It serves metrics only to authorized clients, and releases its lease.
+// TestRun runs the whole operator with arguments. It checks that the operator's liveness probe succeeds immediately,
+// and that the readiness probe succeeds when the API server serves the operator's kind. It also checks that the
+// operator serves metrics only to authorized clients, and releases its lease.
 func TestRun(t *testing.T) {
 	plane, err := testutil.Start(testutil.Options{Bare: true})
 	if err != nil {
