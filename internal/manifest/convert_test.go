@@ -15,7 +15,7 @@ import (
 )
 
 // FuzzConvert checks that a manifest contains the values of the conversion for all comments and strings, and that a
-// second conversion to the same version does not change the manifest.
+// second conversion to the same version does not change a manifest without comments.
 func FuzzConvert(f *testing.F) {
 	const cases = "../cli/testdata/convert"
 	for _, name := range []string{"comments", "providers", "attributes", "left-out", "live", "back", "back-made-here"} {
