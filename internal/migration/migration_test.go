@@ -143,8 +143,8 @@ type obstacles struct {
 	webhook *upgrade.Webhook
 }
 
-// A run that ends early for any reason leaves the list of stored versions unchanged, and the next run continues.
-// Objects that cannot be migrated are reported and skipped.
+// A run that ends early leaves the list of stored versions unchanged, and the next run continues. Objects that cannot
+// be migrated are reported and skipped.
 func TestObstacles(t *testing.T) {
 	c := upgrade.Start(t)
 	o := obstacles{Cluster: c, webhook: upgrade.StartWebhook(t)}
@@ -285,7 +285,7 @@ func (o obstacles) webhookIsDownAfterwards(t *testing.T) {
 	}
 }
 
-// refusal returns a policy that denies all writes to the stacks with a name.
+// refusal returns a policy that denies updates of the stacks with this name, and its binding.
 func refusal(name string) (*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding) {
 	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "refusal"}}
 	equivalent := admissionv1.Equivalent
