@@ -75,7 +75,7 @@ func TestEarlierHostLabel(t *testing.T) {
 	}
 }
 
-// Two stacks never have the same label, wherever their names are truncated.
+// Stacks with similar or truncated names have different labels.
 func TestHostLabel(t *testing.T) {
 	long := strings.Repeat("a", 55)
 	seen := map[string]string{}
