@@ -18,7 +18,7 @@ import (
 
 func configMap(data map[string]string) *corev1.ConfigMap { return &corev1.ConfigMap{Data: data} }
 
-// messages returns the texts of an event.
+// messages returns the field and the detail of each error.
 func messages(errs field.ErrorList) []string {
 	var texts []string
 	for _, err := range errs {
@@ -60,8 +60,7 @@ func TestReadImages(t *testing.T) {
 	}
 }
 
-// Every error has the key, the path, the value and a remedy. The key keeps its previous value, and the others take
-// effect.
+// Each error belongs to its key and names the path and the problem. An invalid key keeps its previous value.
 func TestReadErrors(t *testing.T) {
 	const key = operatorconfig.KeyImageOverrides
 	good, errs := operatorconfig.Read(configMap(map[string]string{key: "starter: a:1"}), operatorconfig.Config{})
