@@ -71,7 +71,7 @@ func TestUserConfigOfAnOlderStack(t *testing.T) {
 	}
 }
 
-// The configuration may include another file of the same ConfigMap.
+// A change of any file in the ConfigMap replaces the pods, because the configuration may include another file.
 func TestAnyFileOfAUserConfigReplacesThePods(t *testing.T) {
 	const config = "overrideConfig: {configMapName: mine}\n"
 	one := build(t, marked(t, config, map[string][]byte{"config.yaml": []byte("a: b"), "more.py": []byte("1")}))
@@ -81,7 +81,7 @@ func TestAnyFileOfAUserConfigReplacesThePods(t *testing.T) {
 	}
 }
 
-// With a certificate, the server reads a copy of the user's ConfigMap, started by the image's entrypoint.
+// With a certificate, the image's entrypoint starts the server, and the server reads a copy of the user's ConfigMap.
 func TestCertificateOfAnOlderStack(t *testing.T) {
 	built := build(t, marked(t, "overrideConfig: {configMapName: mine}\nnetworking: {tls: {enabled: true, secretName: c}}\n",
 		map[string][]byte{"config.yaml": []byte("version: 2\n")}))
@@ -90,7 +90,8 @@ func TestCertificateOfAnOlderStack(t *testing.T) {
 	}
 }
 
-// An image without a base continues to run with any number of workers.
+// A stack of v1alpha1 with workers and without a base runs the image's configuration. A warning reports that the
+// workers are ignored.
 func TestWorkersOfAnOlderStack(t *testing.T) {
 	in := marked(t, "distribution: {image: \"example.com/mine:1\"}\nworkload: {workers: 2}\n", nil)
 	built := build(t, in)
@@ -106,7 +107,7 @@ func TestWorkersOfAnOlderStack(t *testing.T) {
 	}
 }
 
-// A ConfigMap in another namespace cannot be mounted.
+// The pods mount a copy of a ConfigMap in another namespace, because they cannot mount that ConfigMap.
 func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	for _, older := range []bool{true, false} {
 		in := marked(t, "overrideConfig: {configMapName: mine}\n", map[string][]byte{"config.yaml": []byte("version: 2\n")})

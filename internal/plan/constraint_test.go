@@ -31,8 +31,9 @@ const rangeFrom, rangeLength = int64(1000680000), int64(10000)
 
 func inRange(id int64) bool { return id >= rangeFrom && id < rangeFrom+rangeLength }
 
-// admit changes a pod like the admission of OpenShift. The first constraint that accepts the pod sets the missing
-// fields. The constraints are those that its ServiceAccount may use, in order. imageUID is the user of the image.
+// admit returns the result of OpenShift's admission of a pod: the name of the first constraint that accepts the pod,
+// and the uid and the fsGroup that the pod gets. The pod's ServiceAccount may use the constraints in usable, in this
+// order. imageUID is the user of the image.
 func admit(
 	pod *corev1.PodSpec, imageUID int64, usable ...constraint,
 ) (by string, uid int64, fsGroup *int64, err error) {

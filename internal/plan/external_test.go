@@ -76,7 +76,8 @@ func TestExternalProviders(t *testing.T) {
 	}
 }
 
-// An image with a digest is unchanged, and a stack without external providers has none of these parts.
+// An image with a digest is unchanged, and the plan of a stack without external providers contains no external
+// providers.
 func TestExternalImages(t *testing.T) {
 	in := labelled(t, strings.Replace(withExternal, "r/mine:1", "r/mine@"+digest, 1))
 	if got := build(t, in).External()[0].Image; got != "r/mine@"+digest {
@@ -172,7 +173,7 @@ server: {port: 9000, workers: 2}
 }
 
 // For a stack of v1alpha1 with external providers, the pods mount a copy of one key of the ConfigMap. A warning states
-// how the copy differs from the ConfigMap, because the pods mount the whole ConfigMap without external providers.
+// how the copy differs from the ConfigMap, because without external providers the pods mount the whole ConfigMap.
 func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 	const spec = "overrideConfig: {configMapName: mine}\n" + withExternal
 	files := map[string][]byte{"run.yaml": []byte("providers: {}\n"), "more.py": []byte("x")}

@@ -50,8 +50,8 @@ func shaped(t testing.TB, s *shape.Shape, n int) plan.Input {
 	return in
 }
 
-// pipeline runs the steps of the controller and the command line for an object. It builds no plan for an invalid
-// object.
+// pipeline validates an object and builds its plan, as the controller and the command line do. It builds no plan for an
+// invalid object.
 func pipeline(t testing.TB, in plan.Input) {
 	t.Helper()
 	var errs field.ErrorList

@@ -123,7 +123,8 @@ func changed(t *testing.T, spec string, edit func(string) string, change func(*p
 	return build(t, in).Rendered.Record
 }
 
-// A change to the references changes only the digest in the annotation. The template's own digest does not include it.
+// A change to the references changes only the digest in the annotation. The template's own digest does not include the
+// references.
 func TestReferencesAreInTheAnnotation(t *testing.T) {
 	in := input(t, "disabled: [eval]\n")
 	without := build(t, in)
@@ -146,7 +147,7 @@ func TestReferencesAreInTheAnnotation(t *testing.T) {
 	}
 }
 
-// The mark of an older API version and the container's name come from annotations.
+// The compatibility annotation and the annotation with the container's name change the digest of the inputs.
 func TestTheCompatMarkIsAnInput(t *testing.T) {
 	in := input(t, "disabled: [eval]\n")
 	without := build(t, in).Rendered.Record.Inputs

@@ -72,7 +72,7 @@ func told(warnings []stackconfig.Finding) []string {
 	return lines
 }
 
-// The release determines the variables. A stack with an unknown release has the variables of the nearest release.
+// The release determines the variables. A stack with an unknown release has the variables of the default release.
 func TestOfflineVariables(t *testing.T) {
 	for spec, want := range map[string]bool{
 		"distribution: {name: starter, version: \"0.8\"}\noffline: true\n":       true,

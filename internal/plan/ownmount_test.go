@@ -8,7 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// No variable points to a configuration that a volume of the user replaces.
+// If a mount of the user or the stack's volume replaces the image's configuration, RUN_CONFIG_PATH does not point to
+// it, and no launcher runs. A warning names the field that has no effect.
 func TestOwnMountInPlaceOfTheConfiguration(t *testing.T) {
 	mount := func(more, path string) string {
 		return "workload: {" + more + "overrides: {volumes: [{name: mine, configMap: {name: mine}}], volumeMounts: [{name: mine, mountPath: " + path + "}]}}\n"

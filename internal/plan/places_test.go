@@ -286,7 +286,8 @@ func TestTableIsKept(t *testing.T) {
 	}
 }
 
-// A stack of v1alpha1 has only variables for the data on its volume.
+// Since release 0.8, a stack of v1alpha1 with a volume at the default path has variables with the paths of its data.
+// The operator does not set HOME.
 func TestPathsOfAnOlderStack(t *testing.T) {
 	moved := []string{"FILES_STORAGE_DIR=", "MILVUS_DB_PATH=", "SQLITE_STORE_DIR=", "HOME="}
 	set := func(spec string) []string {

@@ -70,7 +70,7 @@ func build(t *testing.T, in plan.Input) *plan.Plan {
 	return built
 }
 
-// text returns every object as JSON.
+// text returns every object as YAML.
 func text(t *testing.T, objects []render.Object) string {
 	t.Helper()
 	var b strings.Builder
@@ -462,7 +462,7 @@ func sample(t *testing.T, path string) *v1alpha2.LlamaStackDistribution {
 	return nil
 }
 
-// The program that the pod template starts is among the mounted files, for any spec.
+// The ConfigMap with the startup files contains the program that registers resources.
 func TestTheProgramOfTheRegistryIsMounted(t *testing.T) {
 	built := build(t, input(t, "resources: {models: [llama3.2-8b]}\n"))
 	for _, object := range built.Objects {
@@ -478,8 +478,8 @@ func TestTheProgramOfTheRegistryIsMounted(t *testing.T) {
 	t.Errorf("no ConfigMap %q", names.Startup("demo"))
 }
 
-// With the user's own configuration or the image's, no program runs, because the resources that they register are
-// unknown.
+// No program runs with the user's own configuration or the image's, because the resources that these configurations
+// register are unknown. No program runs with release 0.2 either.
 func TestNoProgramForOtherConfigurations(t *testing.T) {
 	for name, spec := range map[string]string{
 		"the image's own": "distribution: {name: starter}\n",

@@ -9,7 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// An image whose release is known only from its tag does not get the container settings for that release.
+// An image whose release is known only from its tag does not get the container settings for that release, unless its
+// pods already have them.
 func TestContainerOfAnImageWithATag(t *testing.T) {
 	const generated = "baseConfig: {configMapName: base}\ndisabled: [eval]\n"
 	type seen struct {
@@ -18,7 +19,7 @@ func TestContainerOfAnImageWithATag(t *testing.T) {
 	for name, tc := range map[string]struct {
 		image, spec string
 		change      func(*plan.Input)
-		older, want seen // as v1alpha1, and as v1alpha2, which always has a volume for /tmp
+		older, want seen // as v1alpha1, and as v1alpha2
 	}{
 		"a user's 1.2":    {image: "quay.io/team/llama:1.2", older: seen{warned: true}, want: seen{warned: true}},
 		"a user's v1.4.1": {image: "quay.io/team/llama:v1.4.1", older: seen{warned: true}, want: seen{warned: true}},

@@ -143,8 +143,8 @@ func (tc readTrustCase) check(t *testing.T) {
 	}
 }
 
-// Pods that an operator rendered without the platform's certificates in addition to those of the spec are not replaced
-// because of them.
+// If a stack trusts the platform's certificates in addition to those of its spec, the plan also contains the digest
+// without the platform's certificates. The operator does not replace pods with that digest.
 func TestPlatformCertificatesReplaceNoPods(t *testing.T) {
 	one, _ := testutil.SameCertificate(t)
 	ours, _ := cabundle.Read(one)

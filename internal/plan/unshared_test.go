@@ -79,8 +79,8 @@ func TestReplicasWithoutSharedData(t *testing.T) {
 	}
 }
 
-// Settings of a user's own configuration that the release does not read cause a warning, and the file is mounted
-// unchanged.
+// A part of a user's own configuration that is invalid in the release causes a warning, unless a user's own command
+// reads the file.
 func TestOverrideIsChecked(t *testing.T) {
 	in := input(t, "overrideConfig: {configMapName: mine, key: server.yaml}\n")
 	in.Override.Data = []byte("version: 2\ndistro_name: mine\nproviders: {inference: [{provider_id: a, provider_type: \"remote::vlm\"}]}\nserver: {port: 8321}\n")
