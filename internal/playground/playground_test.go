@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// commandLine returns the output of the command line for a file.
+// commandLine runs the command line with arguments, and returns its exit code and its outputs.
 func commandLine(t testing.TB, args ...string) (code int, out, err string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -241,7 +241,7 @@ spec:
 	}
 }
 
-// The size of a result is limited for every manifest.
+// A result has a limited number of stacks and findings.
 func TestBounds(t *testing.T) {
 	valid := stack(`{distribution: {name: starter}}`)
 	got := new(playground.Playground).Run(strings.Repeat("---\n"+valid, 50), playground.Options{})
