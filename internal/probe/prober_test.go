@@ -93,7 +93,7 @@ func startWith(t *testing.T, options probe.Options, handler http.HandlerFunc, se
 	return b
 }
 
-// run starts the prober until the test ends.
+// run runs the prober until the test ends.
 func (b *bench) run(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -277,8 +277,8 @@ func TestNoVersion(t *testing.T) {
 	}
 }
 
-// TestRetries checks that a retry succeeds when the server starts to answer, and that the next rollout has its own
-// count of attempts.
+// TestRetries checks that the prober does not query a server again after the last attempt, and that it queries the
+// server again in the next rollout.
 func TestRetries(t *testing.T) {
 	var good atomic.Bool
 	b := start(t, func(w http.ResponseWriter, r *http.Request) {

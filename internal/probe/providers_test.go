@@ -158,7 +158,7 @@ func TestNoProviders(t *testing.T) {
 					return
 				case <-tick.C:
 					fmt.Fprint(w, " ")
-					_ = http.NewResponseController(w).Flush() // the server closes the connection
+					_ = http.NewResponseController(w).Flush() // an error means that the prober closed the connection
 				}
 			}
 		}, 5},
