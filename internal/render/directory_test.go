@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestShellText checks that a real shell reads the same paths, with a variable set and unset.
+// TestShellText checks that a real shell expands a path to the expected text, both if the variable in it has a value
+// and if the variable is empty.
 func TestShellText(t *testing.T) {
 	for _, tc := range []struct {
 		path, unset, set string

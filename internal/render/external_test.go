@@ -164,7 +164,7 @@ func TestPythonPath(t *testing.T) {
 	}
 }
 
-// environmentOf returns the variables of a container: the variable for Python's path, and one other variable.
+// environmentOf returns the variables of a container for Python's path, and the variable Z.
 func environmentOf(container corev1ac.ContainerApplyConfiguration) []string {
 	var env []string
 	for _, variable := range container.Env {
@@ -180,8 +180,8 @@ func environmentOf(container corev1ac.ContainerApplyConfiguration) []string {
 	return env
 }
 
-// The server reads the configuration that the installation completed. The installation reads the generated
-// configuration.
+// External providers without a configuration cause an error, because the installation completes the configuration that
+// the server reads.
 func TestExternalProvidersNeedAConfiguration(t *testing.T) {
 	in := withExternal(t, "{}")
 	in.Config = nil

@@ -49,7 +49,7 @@ type copying struct {
 	script                   string
 }
 
-// images returns the programs of each kind of image, by a name for this test.
+// images returns the command of the shell in each kind of image, by a name for this test.
 func images(t *testing.T) map[string][]string {
 	t.Helper()
 	found := map[string][]string{"sh": {"/bin/sh"}}
@@ -399,7 +399,8 @@ func TestCopyOfALargePackage(t *testing.T) {
 	})
 }
 
-// A sparse file needs no space on disk in the registry, and its full size on the node.
+// The script does not copy a sparse file that is too large, because the copy may need the full size of the file on the
+// node.
 func TestCopyOfAFileWithHoles(t *testing.T) {
 	forEachImage(t, plain, func(t *testing.T, c *copying) {
 		if err := os.Truncate(filepath.Join(c.source, metadata), 3<<30); err != nil {
@@ -428,7 +429,7 @@ func TestCopyWithAWarning(t *testing.T) {
 	})
 }
 
-// An image may have no timeout program, or an old version with a different syntax.
+// The script copies the package even if the image has no timeout program, or an old version with a different syntax.
 func TestCopyWithoutATimeLimit(t *testing.T) {
 	for name, program := range map[string]string{
 		"no program": "",
@@ -446,7 +447,7 @@ exit 127`,
 	}
 }
 
-// Kubernetes expands $$ and $(NAME) in a command.
+// The script does not contain $$, because Kubernetes replaces $$ in a command.
 func TestCopyScriptIsNotExpanded(t *testing.T) {
 	if strings.Contains(copyScript(t), "$$") {
 		t.Error("the script contains $$, which Kubernetes replaces with $")

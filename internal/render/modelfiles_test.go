@@ -87,8 +87,8 @@ func TestCopyModelFilesFails(t *testing.T) {
 	})
 }
 
-// Several pods can read the claim with model files at the same time, so the claim does not prevent a preflight. A
-// user's volume that replaces the claim may prevent it.
+// Several pods can read the claim with model files at the same time, so the claim does not prevent a preflight. A claim
+// that is mounted for writing may prevent it.
 func TestModelFilesAreShared(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "model-files-claim", "in.yaml"))
 	if got := render.SharedVolumes(in, template(t, in)); len(got) > 0 {

@@ -90,8 +90,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// Pruning covers only these kinds. A missing kind would leave objects behind, and a claim among the pruned kinds would
-// lose data.
+// Kinds lists every kind that render creates, and PrunedKinds lists every such kind except the claim. The operator
+// would not delete objects of a missing kind, and would delete the data of a pruned claim.
 func TestKindsCoverEveryObject(t *testing.T) {
 	seen := make(map[schema.GroupVersionKind]bool)
 	for _, name := range golden.Cases(t, "testdata") {

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// Every option of the workload that has an effect has a golden case.
+// Every option of the workload has a golden case.
 func TestEveryWorkloadOptionHasACase(t *testing.T) {
 	var specs []map[string]any
 	for _, name := range golden.Cases(t, "testdata") {
@@ -39,7 +39,8 @@ func TestEveryWorkloadOptionHasACase(t *testing.T) {
 	}
 }
 
-// workloadOptions returns the paths of all fields that have an effect.
+// workloadOptions returns the paths of all fields of the workload, and of its storage, autoscaling, podDisruptionBudget
+// and overrides.
 func workloadOptions() [][]string {
 	var options [][]string
 	for _, at := range []struct {

@@ -59,7 +59,7 @@ func TestPreflightObjects(t *testing.T) {
 	}
 }
 
-// No selector of a stack matches the preflight pod.
+// The selector of a stack's pods does not match the preflight pod. The selector of preflight pods does.
 func TestNoSelectorMatchesPreflight(t *testing.T) {
 	labels := names.PreflightLabels("demo")
 	for key, value := range names.Selector("demo") {
