@@ -40,8 +40,8 @@ type certificateCase struct {
 	want   string
 }
 
-// TestCertificates checks that a Secret without a usable certificate for HTTPS is rejected before any object is
-// written, and that the message is one sentence that does not show the Secret's content.
+// TestCertificates checks that the operator rejects a Secret without a usable certificate for HTTPS, and that the
+// message does not show the Secret's content.
 func TestCertificates(t *testing.T) {
 	now := query(always).Now
 	certificate, key := testutil.NewCertificate(t, now.Add(time.Hour))

@@ -213,8 +213,8 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestDigestOfANamespace checks that the digests reveal nothing about the values in other namespaces to a user who
-// can write Secrets in one namespace.
+// TestDigestOfANamespace checks that each namespace has its own digest key. The digests therefore reveal nothing about
+// the values in other namespaces to a user who can write Secrets in one namespace.
 func TestDigestOfANamespace(t *testing.T) {
 	w := newWorld()
 	key, err := resolve.NewDigestKeys(w, "op").Get(t.Context())
@@ -432,7 +432,7 @@ func TestKeptBase(t *testing.T) {
 	}
 }
 
-// large is a client whose Secrets all have a megabyte. It measures the memory in use.
+// large is a client whose Secrets all have two megabytes. It measures the memory in use.
 type large struct {
 	client.Reader
 	held []uint64
