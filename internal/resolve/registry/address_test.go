@@ -16,8 +16,8 @@ func (a *asked) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{Body: http.NoBody}, nil
 }
 
-// TestWrittenAddress checks that an address in the name of a registry, or in a redirect, is checked when a proxy makes
-// the connection.
+// TestWrittenAddress checks that a request to a local address does not leave the operator, even if a proxy makes the
+// connection. A registry in Insecure may have such an address.
 func TestWrittenAddress(t *testing.T) {
 	for host, allowed := range map[string]bool{
 		"quay.io": true, "quay.io:5000": true, "8.8.8.8": true, "10.0.0.1:5000": true, "[2600:1f18::1]:5000": true,

@@ -39,7 +39,7 @@ func TestPoolKeepsLittle(t *testing.T) {
 	if !has(pool, other) || !has(pool, last) || has(pool, first) {
 		t.Errorf("kept: other %t, last %t, first %t", has(pool, other), has(pool, last), has(pool, first))
 	}
-	// The first image is read again. The next read makes room for it.
+	// The pool reads the first image again, and drops other data to keep it.
 	size := pool.kept["ns"].size
 	if _, reader, _, _ := pool.begin(first.Stack); reader == nil {
 		t.Error("a dropped entry is not read again")

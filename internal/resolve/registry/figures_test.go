@@ -239,8 +239,8 @@ func TestRequestsOfARead(t *testing.T) {
 	}
 }
 
-// inMemoryPool returns a pool with its own pauses that reads from a registry in memory. The user of a stack is the name
-// of its namespace.
+// inMemoryPool returns a pool with the default pauses that reads from a registry in memory. The user of a stack is the
+// name of its namespace.
 func inMemoryPool(t *testing.T, server *inMemory) *Pool {
 	t.Helper()
 	pool := NewPool(PoolOptions{
@@ -329,8 +329,8 @@ func TestManyStacksOnABusyRegistry(t *testing.T) {
 	})
 }
 
-// TestIdle counts the requests of a day in which many stacks wait for some tags to get labels, and checks that all of
-// them are notified.
+// TestIdle counts the requests of a day in which many stacks wait for some tags to get labels, and checks that all
+// stacks on a tag get its new labels.
 func TestIdle(t *testing.T) {
 	for _, challenge := range []string{"", "Bearer"} {
 		t.Run(challenge, func(t *testing.T) {

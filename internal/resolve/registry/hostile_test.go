@@ -63,7 +63,7 @@ type forged struct {
 }
 
 type forgedAnswer struct {
-	path   string // part of the path, or the whole path when it ends in /
+	path   string // part of the path, or the whole path when it ends in /v2/
 	answer http.HandlerFunc
 }
 

@@ -95,7 +95,7 @@ func raw(path, content string) func(*forged) {
 	}
 }
 
-// header adds a header to each answer.
+// header adds a header to each answer about a repository.
 func header(name, value string) func(*forged) {
 	return func(f *forged) {
 		answer := func(w http.ResponseWriter, r *http.Request) {

@@ -217,8 +217,8 @@ func TestCloudIdentityGoesNowhereElse(t *testing.T) {
 	}
 }
 
-// TestCloudIdentityRequests counts the requests of reads with the operator's identity: all reads use one token, and
-// a known image causes no request, even after the token changed.
+// TestCloudIdentityRequests counts the requests of reads with the operator's identity: all reads with the same
+// identities use one token, and a reader does not request a digest again that it has read.
 func TestCloudIdentityRequests(t *testing.T) {
 	c := serveClouds(t)
 	options := Options{CloudIdentity: []string{ecrHost}}
@@ -387,8 +387,8 @@ func TestNoCloudIdentity(t *testing.T) {
 	}
 }
 
-// TestCloudIdentityOfATag checks that a tag is compared with the operator's identity while the repository is listed,
-// and that neither a token nor the list is kept with the tag.
+// TestCloudIdentityOfATag checks that the pool compares a tag by means of the operator's identity only while the
+// repository is in the list, and that it keeps no token with the tag.
 func TestCloudIdentityOfATag(t *testing.T) {
 	c := serveClouds(t)
 	asked := 0

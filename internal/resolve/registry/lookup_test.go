@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMovedTag checks that new content under the same tag is found by its digest, even if the registry still returns
-// the previous digest. The reported digest is always the digest of the content.
+// TestMovedTag checks that a reader finds new content under the same tag, unless the registry still returns the
+// previous digest. The reported digest is always the digest of the content.
 func TestMovedTag(t *testing.T) {
 	before, after := image(t, map[string]string{LabelBase64: encoded(config)}),
 		image(t, map[string]string{LabelBase64: encoded("version: 2\n")})

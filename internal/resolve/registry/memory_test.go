@@ -56,7 +56,8 @@ func BenchmarkExtract(b *testing.B) {
 	}
 }
 
-// hold creates an image whose configuration is in its label, or in a compressed layer after another file.
+// hold creates an image whose configuration is in its label, or in a layer after another file. The form gzip or zstd
+// compresses the layer.
 func (f *forged) hold(tb testing.TB, form, config string) {
 	if form == "label" {
 		f.image(labels(map[string]string{LabelBase64: encoded(config)}))

@@ -176,7 +176,7 @@ func hubImages(images ...string) []string {
 	return result
 }
 
-// TestRefusedHubImage checks that the error for a forbidden image shows the repository as users write it.
+// TestRefusedHubImage checks that the error for a forbidden image shows the host docker.io, and not index.docker.io.
 func TestRefusedHubImage(t *testing.T) {
 	reader := New(Options{Allow: []string{"quay.io"}})
 	defer reader.Close()
@@ -187,7 +187,8 @@ func TestRefusedHubImage(t *testing.T) {
 	}
 }
 
-// TestLeavingAllowedPlace checks that a path with ".." does not leave the allowed repositories.
+// TestLeavingAllowedPlace checks that the reader rejects a path with "..", "." or an empty part, so that no path leaves
+// the allowed repositories.
 func TestLeavingAllowedPlace(t *testing.T) {
 	reader := New(Options{Allow: []string{"quay.io/team"}})
 	defer reader.Close()

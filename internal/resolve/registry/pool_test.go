@@ -81,7 +81,7 @@ func TestPool(t *testing.T) {
 	})
 	eventually(t, "the news", func() bool { return told.Load() >= 2 })
 
-	// A known image is not read again. Another image is read.
+	// The pool reads another image for the same stack.
 	before := server.requests.Load()
 	pool.Read(asked)
 	other := target("my", strings.Replace(ref, ":1", ":2", 1))

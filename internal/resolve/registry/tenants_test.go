@@ -133,8 +133,8 @@ func TestSlowTenant(t *testing.T) {
 	}
 }
 
-// TestEndlessAnswers checks the number of bytes that are read from an endless response, and that the allocated memory
-// stays close to that size.
+// TestEndlessAnswers checks that the reader stops reading an endless manifest or blob with an error, and that the
+// memory that it allocates for any endless response is bounded.
 func TestEndlessAnswers(t *testing.T) {
 	for path, want := range map[string]string{
 		"/manifests/": "the manifest is larger than 4194304 bytes",
