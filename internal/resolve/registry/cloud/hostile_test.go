@@ -269,7 +269,8 @@ func (tc otherFailure) check(t *testing.T) {
 	}
 }
 
-// TestNoProfile checks that no file defines the operator's identity: a profile could name a program to run.
+// TestNoProfile checks that AWS profiles do not define the operator's identity, because a profile can name a program to
+// run.
 func TestNoProfile(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	profile := file(t, "[default]\ncredential_process = /usr/bin/touch "+ran+"\n")

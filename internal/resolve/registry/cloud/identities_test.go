@@ -19,7 +19,7 @@ const (
 	azureRegistry  = clouds.Azure
 )
 
-// environment sets the environment of the operator's pod, without the variables of this machine.
+// environment sets the environment of the operator's pod, without the cloud variables of this machine.
 func environment(t *testing.T, variables map[string]string) {
 	t.Helper()
 	for _, variable := range os.Environ() {
