@@ -236,7 +236,7 @@ func TestReadIgnores(t *testing.T) {
 	}
 }
 
-// TestReadIsBounded checks that the sources of a cluster are bounded.
+// TestReadIsBounded checks that the number of sources of a cluster is bounded.
 func TestReadIsBounded(t *testing.T) {
 	var entries []string
 	for i := range 6000 {
