@@ -384,8 +384,8 @@ func TestDecideOnADeploymentReadTooEarly(t *testing.T) {
 	}
 }
 
-// TestDecideWithAnUnknownGeneration checks that a record of a generation that the stack never had is ignored, also on a
-// ReplicaSet.
+// TestDecideWithAnUnknownGeneration checks that a record with a generation that is newer than the newest generation of
+// the stack is ignored, both on the Deployment and on a ReplicaSet.
 func TestDecideWithAnUnknownGeneration(t *testing.T) {
 	w := newWorld(t)
 	one := newStack()
