@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// laughs returns a few lines with aliases of aliases, which expand to a billion values.
+// laughs returns a few lines with aliases of aliases, which expand to billions of values.
 func laughs() string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [ha, ha, ha, ha, ha, ha, ha, ha, ha, ha]\n")
@@ -21,7 +21,7 @@ func laughs() string {
 	return b.String()
 }
 
-// A null or missing section counts as empty. The result has everything that the server requires.
+// A null or missing section counts as empty, and Generate returns a configuration that can be parsed.
 func TestSmallBases(t *testing.T) {
 	in := readIntent(t, largeObject())
 	for _, text := range []string{

@@ -121,7 +121,7 @@ func read(t *testing.T, result *stackconfig.Result) generated {
 }
 
 // checkRequired checks that each provider of a configuration is declared by the spec or named by a warning, and that
-// the server serves no API without a reason.
+// the server serves exactly the APIs that have providers.
 func checkRequired(
 	t *testing.T, at string, wishes *intent.Intent, result *stackconfig.Result, report *stackconfig.Report,
 ) {

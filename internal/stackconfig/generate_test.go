@@ -136,8 +136,7 @@ func lines(data []byte) map[string]bool {
 	return set
 }
 
-// Every name results in a header that is a comment. The header does not depend on the version of the operator, the time
-// or the digest of an image.
+// The header is a comment even if the name contains a line break. It does not contain the digest of the image.
 func TestHeader(t *testing.T) {
 	in := readIntent(t, []byte("metadata: {name: demo}\nspec: {distribution: {image: \"registry/image:1@sha256:abc\"}}"))
 	in.Name = "a\nb: c"
@@ -151,7 +150,7 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// A user's own ConfigMap is unchanged except for the number of workers and the certificate.
+// The copy of a user's own configuration has the same values, except for the number of workers and the certificate.
 func TestOverrideCopy(t *testing.T) {
 	for data, want := range map[string]string{
 		"# mine\nserver: {port: 9000}\nx: yes\n": "server: {port: 9000, workers: 4}\nx: yes\n",

@@ -331,7 +331,7 @@ func TestRandomSpecs(t *testing.T) {
 	}
 }
 
-// FuzzSpec does the same as TestRandomSpecs for any seed.
+// FuzzSpec checks the properties that TestRandomSpecs checks, with the starter as the base, for any seed.
 func FuzzSpec(f *testing.F) {
 	f.Add(uint64(1))
 	data := starter(f)
