@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 )
 
-// laughs returns a few lines with aliases of aliases, which expand to a billion values.
+// laughs returns a few lines with aliases of aliases, which expand to billions of values.
 func laughs() string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [ha, ha, ha, ha, ha, ha, ha, ha, ha, ha]\n")
