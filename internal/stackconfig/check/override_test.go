@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// The configurations that a distribution ships have no findings.
+// The starter configuration of the default release has no findings.
 func TestOverrideOfDistributions(t *testing.T) {
 	starter, ok := release.Default().Distribution("starter")
 	if !ok {
