@@ -25,7 +25,7 @@ func newDraft(t *testing.T, base string, in *intent.Intent) *draft.Draft {
 	return d
 }
 
-// A written value has an origin, a value of the base has none, and the base does not change.
+// The origin of a written value is its field, the origin of another value is the base, and the base does not change.
 func TestWrite(t *testing.T) {
 	d := newDraft(t, "server: {port: 1, host: h}", &intent.Intent{})
 	origin := draft.From(field.NewPath("spec", "networking", "port"))
@@ -61,7 +61,7 @@ func TestAvailableProviders(t *testing.T) {
 	}
 }
 
-// A provider is found by its resolved id. It exists when its variable is known to be set.
+// A provider is found by its resolved id. It is enabled only if its variable is known to be set.
 func TestResolve(t *testing.T) {
 	const base = "providers: {inference: [{provider_id: '${env.A:+a}'}, {provider_id: '${env.B:+b}'}, {provider_id: c}]}"
 	d := newDraft(t, base, &intent.Intent{Variables: []string{"A"}})
