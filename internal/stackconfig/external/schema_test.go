@@ -137,7 +137,8 @@ func TestSchemasThatGrow(t *testing.T) {
 	}
 }
 
-// FuzzSchema checks that no problem contains the value of a Secret, and that the check does not panic for any schema.
+// FuzzSchema checks that no problem contains a value of the configuration, and that the check does not panic for any
+// schema.
 func FuzzSchema(f *testing.F) {
 	f.Add(`{"type":"object","properties":{"k":{"anyOf":[{"type":"string","format":"password"},{"type":"null"}]}}}`, `{"k":["canary-value"]}`)
 	f.Add(`{"$ref":"#/$defs/A","$defs":{"A":{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}}}}}`, `{"a":{"a":{"b":1}}}`)
