@@ -41,8 +41,8 @@ func TestOffline(t *testing.T) {
 	})
 }
 
-// TestServices checks the services that types call and the hosts from which they load files, and that the data has no
-// unknown types. The user sets the endpoint of a remote type without a service.
+// TestServices checks which types call a service or download files, and that the user sets the endpoint of every other
+// remote type.
 func TestServices(t *testing.T) {
 	found := map[string]bool{}
 	eachLine(t, func(t *testing.T, r *release.Release) {

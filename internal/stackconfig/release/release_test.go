@@ -243,8 +243,8 @@ var providerFactsCases = []struct{ first, last, api, kind, endpoint, path, crede
 	{"0.4", "", "files", "remote::openai", "", "", "api_key", ""},
 }
 
-// TestProviderFacts checks, with the first and the last line of each fact, the key for the endpoint, the path that is
-// appended to a URL without a path, and the key for the credential.
+// TestProviderFacts checks, for all lines from the first to the last line of each fact, the key for the endpoint and
+// the path that is appended to a URL without a path. It also checks the keys for the credential and for the region.
 func TestProviderFacts(t *testing.T) {
 	for _, tt := range providerFactsCases {
 		for _, line := range between(t, tt.first, tt.last) {
@@ -428,8 +428,8 @@ func TestNearestType(t *testing.T) {
 	}
 }
 
-// TestStorageCredentials checks, for each line, the key for the password of a backend, and the keys that a backend
-// requires.
+// TestStorageCredentials checks the backends of each line: their family, where they read the password or a connection
+// string, and their type.
 func TestStorageCredentials(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		want := map[string]release.Backend{
@@ -537,8 +537,7 @@ func TestStores(t *testing.T) {
 	}
 }
 
-// TestInlineStores checks that up to 0.2 every store of a provider is a whole backend with its own file. With access
-// rules, the vector stores require a separate store.
+// TestStoresRequiredWithSettings checks that, since 1.1, the vector stores require a separate store with some settings.
 func TestStoresRequiredWithSettings(t *testing.T) {
 	for _, line := range between(t, "1.0", "") {
 		store, ok := lineOf(t, line).Storage.Store("vector_stores")
@@ -564,6 +563,7 @@ func TestListsOfVectorStores(t *testing.T) {
 	})
 }
 
+// TestInlineStores checks that, in 0.2, a store of a provider is a whole backend with its own file.
 func TestInlineStores(t *testing.T) {
 	r := lineOf(t, "0.2")
 	for _, tt := range []struct{ api, kind, key, want string }{
