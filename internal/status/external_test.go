@@ -379,7 +379,8 @@ func TestExternalProviderEntries(t *testing.T) {
 	}
 }
 
-// TestPreflightOfExternalProviders checks that a preflight pod results in the same messages about a provider.
+// TestPreflightOfExternalProviders checks that a preflight pod results in the same messages about a provider as a pod
+// of the Deployment, apart from the flag --previous of the command for the logs.
 func TestPreflightOfExternalProviders(t *testing.T) {
 	for name, tc := range failureCases() {
 		if tc.trouble == "" || tc.in != nil || len(tc.pods) > 1 {
