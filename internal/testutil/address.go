@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Free ports are chosen from this range. It is below the range that Linux uses for outgoing connections and for
+// FreePort chooses ports from this range. It is below the range that Linux uses for outgoing connections and for
 // listeners on port 0 (32768 and up), so that no other socket gets a chosen port before the program listens on it.
 const (
 	firstPort = 20000
@@ -18,7 +18,7 @@ const (
 	portTries = 1000
 )
 
-// chosen contains the ports that FreePort returned, so that it returns each port only once.
+// chosen contains the ports that FreePort has tried, so that it tries each port only once.
 var chosen sync.Map
 
 // FreeAddress returns an address of this machine on which no program listens.
