@@ -187,7 +187,8 @@ func (r *Reconciler) stacksWhere(
 // reportConfigErrors reports the errors in the ConfigMap as events and in the log.
 func (r *Reconciler) reportConfigErrors(ctx context.Context, configMap client.Object, errs field.ErrorList) {
 	for _, err := range errs {
-		key, consequence := operatorconfig.KeyOf(err), "the operator uses the last valid value of the key"
+		key := operatorconfig.KeyOf(err)
+		consequence := "the operator uses the last valid value of the key, if it has read one since it started"
 		if !slices.Contains(operatorconfig.Keys(), key) {
 			consequence = "the key has no effect"
 		}

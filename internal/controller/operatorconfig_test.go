@@ -98,7 +98,8 @@ func TestBadOperatorConfig(t *testing.T) {
 	expect(1)
 	event := listConfigEvents(t, env)[0]
 	want := `image-overrides[starter]: "Not An Image" is not an image reference: write [registry/]repository[:tag][@digest], ` +
-		"with the repository in lower case; the operator uses the last valid value of the key"
+		"with the repository in lower case; the operator uses the last valid value of the key, " +
+		"if it has read one since it started"
 	if diff := cmp.Diff([]string{"Warning", v1alpha2.EventInvalidOperatorConfig, want}, []string{event.Type, event.Reason, event.Note}); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}

@@ -217,7 +217,9 @@ func ownCopyUsed(image *distribution.Resolved, err error) string {
 // configuration only for the number of workers.
 func imageDecides(image *distribution.Resolved, err error) string {
 	return fmt.Sprintf("The labels of image %q cannot be read: %s; the server uses the image's own configuration, and spec.workload.workers has no effect. "+
-		"The operator reads the image again when the spec changes", image.Image, status.Shorten(err.Error(), maxCause))
+		"To let the operator read the image, add a pull Secret to spec.workload.overrides.imagePullSecrets, or correct "+
+		"the key \"registries\" in the operator's configuration. The operator reads the image again when the spec changes",
+		image.Image, status.Shorten(err.Error(), maxCause))
 }
 
 func registryOptions(registries operatorconfig.Registries, identities registry.Identities) registry.Options {

@@ -162,7 +162,9 @@ func TestUnreadableImage(t *testing.T) {
 		"only workers":                  {spec: workersOnly, image: none, failure: wants},
 		"only workers of v1alpha1": {spec: workersOnly, older: true, image: none, events: []string{
 			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: the registry does not respond; the server uses the image's own configuration, ` +
-				"and spec.workload.workers has no effect. The operator reads the image again when the spec changes",
+				"and spec.workload.workers has no effect. To let the operator read the image, add a pull Secret to " +
+				"spec.workload.overrides.imagePullSecrets, or correct the key \"registries\" in the operator's " +
+				"configuration. The operator reads the image again when the spec changes",
 		}},
 		"only workers of v1alpha1, the running base is from a label": {
 			spec: workersOnly, older: true, image: none,

@@ -12,7 +12,8 @@ import (
 const (
 	// MaxBase is the maximum size, in bytes, of a base configuration that the operator keeps.
 	MaxBase = 768 << 10
-	// MaxConfig is the maximum size, in bytes, of a generated configuration. A ConfigMap holds 1 MiB with its metadata.
+	// MaxConfig is the maximum size, in bytes, of a generated configuration or a CA bundle. The API server accepts at
+	// most 1 MiB of data in a ConfigMap.
 	MaxConfig = 1<<20 - 16<<10
 )
 

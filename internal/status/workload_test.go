@@ -66,6 +66,14 @@ func preparedPod() corev1.Pod {
 	return p
 }
 
+func preparingPod() corev1.Pod {
+	p := pod("p", waiting("PodInitializing", ""))
+	initial := running
+	initial.Name = "model-files"
+	p.Status.InitContainerStatuses = []corev1.ContainerStatus{initial}
+	return p
+}
+
 func evictedPod() corev1.Pod {
 	terminated := &corev1.ContainerStateTerminated{ExitCode: 137}
 	p := pod("p", corev1.ContainerStatus{State: corev1.ContainerState{Terminated: terminated}})
@@ -199,6 +207,13 @@ var workloadCases = []struct {
 		"False", "RolloutFailed",
 		`0/1 replicas available with current config: container "llama-stack" is running, but its health check does not pass; ` +
 			`see kubectl logs p -c llama-stack`,
+	},
+	{
+		"an init container runs past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
+		[]corev1.Pod{preparingPod()},
+		"False", "RolloutFailed",
+		`0/1 replicas available with current config: init container "model-files" is still running, ` +
+			`and the server waits for it; see kubectl logs p -c model-files`,
 	},
 	{
 		"waits past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
