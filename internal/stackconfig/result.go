@@ -20,9 +20,9 @@ type Input struct {
 	Base *baseconfig.Base
 	// Release is the server release that will read the configuration.
 	Release *release.Release
-	// ReleaseUnknown reports whether the release of the server is unknown. Release is then the best guess, and Generate
-	// writes only settings that are safe in every release. It reports values of the base that Release does not accept as
-	// warnings.
+	// ReleaseUnknown reports whether the release of the server is unknown. Release is then the best guess. Generate also
+	// writes the names that other releases use for the same settings, so that the configuration works in all releases
+	// from 0.3 on. If Release does not accept a value of the base, Generate reports a warning instead of an error.
 	ReleaseUnknown bool
 	// Directory is the directory of the SQLite files of the running pods, as written in the configuration. Empty means
 	// that no pods run or that the directory is unknown. Generate uses it for a base that does not set the paths of the

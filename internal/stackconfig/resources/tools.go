@@ -43,8 +43,8 @@ func (r *registrar) tool(t *intent.Tool) {
 	}
 }
 
-// builtInTool declares a built-in tool, such as websearch or rag. A release that registers the tool's group
-// automatically needs only a provider that serves the group (server fact 57).
+// builtInTool declares a built-in tool, such as websearch or rag. If the release automatically registers the tool's
+// group, the configuration needs only a provider that serves the group (server fact 57).
 func (r *registrar) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 	e := r.toolProvider(t, builtIn.Name, builtIn.Providers)
 	if e == nil {
