@@ -351,7 +351,7 @@ providers:
 	_, report = override("providers: {}", strings.NewReplacer("k: 1", "k: x", "providerId: c, image: i", "providerId: c, image: i, config: {v: '${env.V}'}").Replace(spec))
 	const refused = "spec.externalProviders.inference[0].config.k: must be a whole number, found text\n" +
 		"spec.externalProviders.safety[0].config.v: the variable V is not set, and the server does not start without it: " +
-		"name it in spec.secretEnv or spec.workload.overrides.env, or give it a default, ${env.V:=…}"
+		"set it in spec.secretEnv or spec.workload.overrides.env, or give it a default, ${env.V:=…}"
 	if diff := cmp.Diff(refused, intent.Messages(report.Errors)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

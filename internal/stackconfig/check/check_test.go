@@ -21,7 +21,7 @@ func TestConfiguration(t *testing.T) {
 		"nothing wrong": {base: "server: {port: 8321}"},
 		"a variable": {base: "server: {port: '${env.MY_PORT}'}", errors: []string{
 			"server.port: the variable MY_PORT is not set, and the server does not start without it: " +
-				"name it in spec.secretEnv or spec.workload.overrides.env (in the base configuration)",
+				"set it in spec.secretEnv or spec.workload.overrides.env (in the base configuration)",
 		}},
 		"an API": {base: "apis: [infrence]", errors: []string{
 			`apis[0]: server release 0.7 has no API "infrence" (in the base configuration)`,

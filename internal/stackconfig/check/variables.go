@@ -58,7 +58,7 @@ func (c *checker) unsetNote(path string) string {
 	if c.IsSet(found.Name) {
 		return ""
 	}
-	return fmt.Sprintf(" while the variable %s is not set; name it in spec.secretEnv or spec.workload.overrides.env", found.Name)
+	return fmt.Sprintf(" while the variable %s is not set; set it in spec.secretEnv or spec.workload.overrides.env", found.Name)
 }
 
 // variables reports variables without a default that nothing sets. The server does not start with such a variable in
@@ -107,7 +107,7 @@ func (c *checker) variablesOf(node *yaml.Node, path string) {
 
 func (c *checker) variablesOfText(text, path string) {
 	for _, name := range c.unsetIn(text) {
-		remedy := "name it in spec.secretEnv or spec.workload.overrides.env"
+		remedy := "set it in spec.secretEnv or spec.workload.overrides.env"
 		if c.OriginAt(path).Path != nil {
 			remedy += fmt.Sprintf(", or give it a default, ${env.%s:=…}", name)
 		}
