@@ -25,8 +25,8 @@ const (
 
 var assetPrograms = []string{"etcd", "kube-apiserver", "kubectl"}
 
-// Options changes the control plane that Start starts. With the zero value, everything that the operator needs is
-// installed.
+// Options changes the control plane that Start starts. With the zero value, Start installs the CustomResourceDefinition
+// and the policy.
 type Options struct {
 	// Bare skips the installation of the CustomResourceDefinition and the policy. See Install.
 	Bare bool
@@ -127,7 +127,7 @@ func (p *ControlPlane) StopAPIServer() error {
 	return nil
 }
 
-// grace is the time that a restarted API server may take to stop. Open watches delay the stop.
+// grace is the time that an API server with Options.CertDir may take to stop. Open watches delay the stop.
 const grace = 3 * time.Second
 
 // ended returns nil for a server that had to be killed, and any other error unchanged.

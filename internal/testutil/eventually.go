@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Eventually polls until done returns true, and fails the test after half a minute.
+// Eventually polls until done returns true. It fails the test if done returns an error, or after half a minute.
 func Eventually(t testing.TB, what string, done func() (bool, error)) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, settle, true,

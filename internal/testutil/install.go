@@ -26,11 +26,12 @@ import (
 const (
 	// installer is the field manager of Install.
 	installer = "testutil"
-	// settle is the time that the API server may take to apply a definition or a policy.
+	// settle is the time limit of Install, WaitForDefinition and Eventually.
 	settle = 30 * time.Second
 )
 
-// Manifests returns the files of the CustomResourceDefinition and the policy, in the order in which they are applied.
+// Manifests returns the files of the CustomResourceDefinition and the policy, in the order in which Install applies
+// them.
 func Manifests() ([]string, error) {
 	var files []string
 	for _, pattern := range []string{"config/crd/bases/*.yaml", "config/policy/validating*.yaml"} {

@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// BuildOperator builds the operator in the same way as for a release, for a test that runs it as a separate process. It
-// returns the path of the program.
+// BuildOperator builds the operator with the given version, for a test that runs it as a separate process. It returns
+// the path of the program.
 func BuildOperator(t testing.TB, version string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "manager")
@@ -53,7 +53,8 @@ func (p *ControlPlane) OperatorToken(ctx context.Context, bound *corev1.Secret) 
 	return request.Status.Token, nil
 }
 
-// WriteKubeconfig writes a kubeconfig that contains only a server and the path of a token file.
+// WriteKubeconfig writes a kubeconfig that contains only a server, its certificate authority and the path of a token
+// file.
 func WriteKubeconfig(file, server string, authority []byte, tokenFile string) error {
 	config := clientcmdapi.Config{
 		Clusters:       map[string]*clientcmdapi.Cluster{"test": {Server: server, CertificateAuthorityData: authority}},

@@ -25,7 +25,7 @@ const (
 type Case struct {
 	// Topic is the name of the file that contains the case. Name is the name of the case in that file.
 	Topic, Name string
-	// Object is the whole object as JSON values. A spec without a distribution gets the name starter.
+	// Object is the whole object as JSON values. If the entry has no distribution, the spec gets the distribution starter.
 	Object map[string]any
 	// Server is the response of the API server: "field: message" for each cause, sorted. It is empty if the API server
 	// accepts the object.
@@ -33,7 +33,8 @@ type Case struct {
 	// Go is the result of validate.Spec. It is empty if validate.Spec accepts the object, or if the object cannot be
 	// decoded.
 	Go []string
-	// ServerOnly is the reason why validate.Spec accepts an object that the API server rejects.
+	// ServerOnly is the reason why only the API server rejects the object: validate.Spec accepts it, or the object cannot
+	// be decoded.
 	ServerOnly string
 
 	node *yaml.Node
@@ -57,7 +58,7 @@ type entry struct {
 	ServerOnly string         `yaml:"serverOnly"`
 }
 
-// Load reads every file of a directory.
+// Load reads every YAML file of a directory.
 func Load(folder string) (*Table, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// Secret is part of every key and token that a stand-in returns. It must not be in any output for a user or in a log.
+// Secret is part of the secret keys, tokens and errors that the services return. It must not be in any output for a
+// user or in a log.
 const Secret = "cAnArY-cloud"
 
 // Asked describes a request that a stand-in received.

@@ -30,7 +30,7 @@ type Server struct {
 	mu       sync.Mutex
 	answers  map[string]answer
 	forwards map[string]string
-	// webSocket reports whether ports are forwarded through a WebSocket.
+	// webSocket reports whether the server accepts a WebSocket for forwarded ports.
 	webSocket bool
 	live      map[string][]httpstream.Connection
 	requests  []string
@@ -68,7 +68,7 @@ users: [{name: me, user: {token: t}}]
 	return s
 }
 
-// Put makes the server answer requests for a path with a value as JSON, or with a text.
+// Put makes the server answer requests for a path: with plain text if value is a string, otherwise with value as JSON.
 func (s *Server) Put(t *testing.T, path string, value any) {
 	t.Helper()
 	a := answer{code: http.StatusOK, contentType: "application/json"}
@@ -125,14 +125,14 @@ func (s *Server) Cut(pod string) {
 	delete(s.live, pod)
 }
 
-// Requests returns the methods and paths of the requests, sorted.
+// Requests returns the method and the URI of each request, sorted.
 func (s *Server) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Sorted(slices.Values(s.requests))
 }
 
-// Paths returns the paths that the server answers, sorted.
+// Paths returns the paths whose answers were set with Put, PutList or Deny, sorted.
 func (s *Server) Paths() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +173,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// forward connects each pair of streams to the address of the pod.
+// forward connects each data stream to the address of the pod, and closes each error stream.
 func (s *Server) forward(w http.ResponseWriter, r *http.Request, path string) {
 	parts := strings.Split(strings.Trim(path, "/"), "/") // api v1 namespaces NAMESPACE pods NAME
 	pod := parts[3] + "/" + parts[5]

@@ -11,10 +11,11 @@ import (
 
 // Changes returns the values in which an object differs from a base, a line for each: "- path: value" for a value of
 // the base, and "+ path: value" for a value of the object. It returns nothing for equal objects. A golden file with
-// these lines shows only the subject of a case, and does not change when the base changes.
+// these lines shows only the subject of a case, and does not change when an unrelated part of the base changes.
 //
-// A path identifies an item of a list by its name, key or mount path if all items have one, otherwise by its index. If
-// a list does not begin with the items of the base in the same order, a line "+ path: order" lists its items.
+// A path identifies an item of a list by the first key in identifying that has a different value in each item,
+// otherwise by its index. If a list does not begin with its items from the base in the same order, a line "+ path:
+// order" lists all its items.
 func Changes(base, object map[string]any) []byte {
 	var out bytes.Buffer
 	before, after := leaves(base), leaves(object)
@@ -92,7 +93,7 @@ func scalar(value any) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// identifying are the keys by which the API server merges lists of objects, in the order in which they are tried.
+// identifying lists the keys that can identify an item of a list, in the order in which itemNames tries them.
 var identifying = []string{"name", "mountPath", "topologyKey", "key"}
 
 // itemNames returns the name of each item: the value of the first identifying key that every item has with a different
@@ -117,7 +118,7 @@ func itemNames(list []any) []string {
 	return names
 }
 
-// compareOrder records each list that does not begin with the items of the base in the same order.
+// compareOrder records each list that does not begin with its items from the base in the same order.
 func compareOrder(orders map[string]string, path string, base, object any) {
 	switch object := object.(type) {
 	case map[string]any:

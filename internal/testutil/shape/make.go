@@ -19,7 +19,7 @@ func many(n int, item func(i int) any) list {
 	return made
 }
 
-// lines returns a text of n lines.
+// lines repeats format n times, and replaces %d with the number of the repetition.
 func lines(n int, format string) string {
 	var b strings.Builder
 	for i := range n {
@@ -71,7 +71,7 @@ func secretRef(name, key string) object {
 	return object{"secretKeyRef": object{"name": name, "key": key}}
 }
 
-// withSecrets returns a provider with n references to Secrets.
+// withSecrets returns a spec whose providers have n references to Secrets in total.
 func withSecrets(n int) object {
 	const most = 64 // per provider
 	providers := many((n+most-1)/most, func(at int) any {

@@ -12,8 +12,8 @@ import (
 type Shape struct {
 	// Name describes the part that grows.
 	Name string
-	// Most is the largest n that the API server accepts: 1.5 MiB in total, lists and maps at their limits, and a
-	// configuration of 768 KiB.
+	// Most is approximately the largest n within the limits: 1.5 MiB for an object, the maximum lengths of lists and maps,
+	// and 768 KiB for a configuration.
 	Most int
 	make func(n int) written
 }

@@ -24,7 +24,7 @@ import (
 type Webhook struct {
 	// Down makes the webhook answer every call with an error.
 	Down atomic.Bool
-	// Converted counts the objects that the webhook received.
+	// Converted counts the objects that the webhook converted.
 	Converted atomic.Int64
 
 	url         string
