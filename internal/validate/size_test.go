@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// sized returns a stack with settings of the given number of bytes, and a host name.
+// sized returns a stack with a setting of the given number of bytes, and a host name.
 func sized(bytes int) *v1alpha2.LlamaStackDistribution {
 	obj := &v1alpha2.LlamaStackDistribution{}
 	obj.Name = "demo"
@@ -21,7 +21,8 @@ func sized(bytes int) *v1alpha2.LlamaStackDistribution {
 	return obj
 }
 
-// A spec that is too large is rejected with only one error, even when a cache has omitted the spec.
+// Spec rejects a spec that is too large with only one error, even after OmitLargeSpec, which keeps only the
+// distribution and the host name.
 func TestTooLarge(t *testing.T) {
 	obj := sized(MaxSpecBytes)
 	const want = "spec: 262266 bytes of JSON exceed the limit of 262144 for a spec: "
