@@ -68,7 +68,8 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
-// A replica is ready and serves as soon as there is a certificate, independent of caches and leases.
+// If there are no objects to inject the CA certificate into, a replica is ready and serves as soon as there is a
+// certificate. It reports a Secret that does not belong to the operator, and does not change it.
 func TestReadiness(t *testing.T) {
 	b := newBench(t)
 	b.create(t, foreign(b))
@@ -91,8 +92,8 @@ func TestReadiness(t *testing.T) {
 	}
 }
 
-// A replica is not ready while the API server rejects stacks of v1alpha1 because the bundle is not injected. A user who
-// applies the manifest and waits for the Deployment can then apply a stack.
+// A replica serves, but is not ready, until its first attempt to inject the bundle for conversion and validation has
+// ended. A user who applies the manifest and waits for the Deployment can then apply a stack.
 func TestReadyWhenTrusted(t *testing.T) {
 	for name, resource := range map[string]string{
 		"conversion": "customresourcedefinitions", "validation": "validatingwebhookconfigurations",
@@ -123,7 +124,7 @@ func TestReadyWhenTrusted(t *testing.T) {
 	}
 }
 
-// foreign returns an unmanaged Secret with the operator's name for it.
+// foreign returns an unmanaged Secret with the name of the operator's Secret.
 func foreign(b *bench) *corev1.Secret {
 	secret := b.secret()
 	secret.Data = map[string][]byte{"mine": []byte(canary)}
@@ -174,7 +175,8 @@ func TestDeletedSecret(t *testing.T) {
 	b.eventuallyTrusted(t, replicas...)
 }
 
-// An edited bundle is restored, also in objects that are created later, or that start to call the operator later.
+// The operator injects the bundle into objects that are created later, and restores an edited bundle. It does not
+// change an object that calls another Service.
 func TestInjection(t *testing.T) {
 	b := newBench(t)
 	replica := b.start(t, names.OperatorServiceAccount)

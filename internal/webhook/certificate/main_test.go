@@ -60,8 +60,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// bench is the cluster of a test. The objects have fixed names, so tests share one cluster, and each starts without
-// these objects.
+// bench is the cluster of a test. All tests share one control plane, and the objects have fixed names. Therefore,
+// newBench deletes these objects.
 type bench struct {
 	// Client has the permissions of an administrator.
 	client.Client
@@ -194,7 +194,7 @@ func (b *bench) start(t *testing.T, account string) *Certificates {
 
 func (b *bench) logger() logr.Logger { return zap.New(zap.WriteTo(b.log), zap.UseDevMode(true)) }
 
-// counting counts the successful writes by resource, and records the keys in the objects that were read.
+// counting calls bench.before, and counts the successful writes by resource.
 type counting struct {
 	bench *bench
 	next  http.RoundTripper
@@ -250,7 +250,7 @@ func (b *bench) expectNoSecrets(t *testing.T) {
 	}
 }
 
-// stored returns the Secret, or nil if there is none.
+// stored returns the Secret, or nil if there is none. It records the keys in the Secret for expectNoSecrets.
 func (b *bench) stored(t *testing.T) *corev1.Secret {
 	t.Helper()
 	secret := b.secret()
@@ -356,5 +356,5 @@ func configuration(service string) *admissionv1.ValidatingWebhookConfiguration {
 	}
 }
 
-// patience bounds the time of actions that replicas should take immediately.
+// patience is the time limit of a request to a replica.
 const patience = 20 * time.Second

@@ -70,7 +70,7 @@ func with(data map[string][]byte, key, value string) map[string][]byte {
 	return data
 }
 
-// old and fresh are existing and new certificates and authorities.
+// old and fresh represent existing and new certificates and authorities.
 const old, fresh = "old", "new"
 
 // renewCase is a Secret, and its expected content at a time.
@@ -161,7 +161,7 @@ func authorityCases(t *testing.T) map[string]renewCase {
 	late := twoThirds.Add(-40 * day) // a serving certificate of this time is not due at twoThirds
 	trusted, stranger := made(t, start), strangeAuthority(t)
 	return map[string]renewCase{
-		// The new authority waits, because clients trust the old one and its certificate is still valid.
+		// The new authority does not sign yet, because clients trust the old one and the serving certificate is still valid.
 		"the key of the authority is lost": {
 			data: without(made(t, start), authorityKeysKey), now: start.Add(day),
 			bundle: []string{old, fresh}, serving: old, next: start.Add(day + settled),
@@ -209,7 +209,7 @@ func authorityCases(t *testing.T) map[string]renewCase {
 	}
 }
 
-// Each case is a Secret at a time, with the expected renewal.
+// TestRenew checks the renewal of a Secret at a given time, and that a second renewal does not change the result.
 func TestRenew(t *testing.T) {
 	cases := certificateCases(t)
 	maps.Copy(cases, authorityCases(t))
@@ -300,7 +300,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// The certificates have only the usages that the API server needs.
+// TestCertificates checks the usages, the names and the expiry times of the certificates.
 func TestCertificates(t *testing.T) {
 	found := read(made(t, start))
 	authority, leaf := found.authorities[0].certificate, found.serving.Leaf

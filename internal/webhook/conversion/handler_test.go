@@ -75,7 +75,7 @@ func post(t testing.TB, server *httptest.Server, body io.Reader) answered {
 	return got
 }
 
-// Every object is returned in the requested version, in the same order and with the same name.
+// The handler returns every object in the requested version, in the same order and with the same name.
 func TestConverts(t *testing.T) {
 	server := serve(t)
 	for _, desired := range []string{v1, v2} {
@@ -150,7 +150,7 @@ func TestNothingToConvert(t *testing.T) {
 	}
 }
 
-// The answer to any request is a review that names the object and the problem.
+// The answer to an invalid request is a review that states the problem and, for a problem in one object, the object.
 func TestBadInput(t *testing.T) {
 	server := serve(t)
 	swap := func(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }

@@ -63,7 +63,7 @@ func (d *deadlined) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// A request whose body or answer is too slow is aborted. Afterwards the connection has no deadlines.
+// The handler sets deadlines for the body and the answer, extends them for a large body, and finally removes them.
 func TestDeadlines(t *testing.T) {
 	to := &deadlined{ResponseRecorder: httptest.NewRecorder()}
 	body := `{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","x":"` + strings.Repeat("x", 4*slowest) + `"}`
@@ -84,7 +84,7 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// After a request is canceled, no more objects are converted.
+// After a request is canceled, the handler converts at most one more object.
 func TestConversionEndsWithItsRequest(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	const object = `{"apiVersion":"llamastack.io/v1alpha1","kind":"LlamaStackDistribution","metadata":{"name":"a"}}`

@@ -90,7 +90,7 @@ func stream(t testing.TB, server *httptest.Server, body io.Reader, size int64) o
 	return readOutcome(t, response.Body)
 }
 
-// readOutcome reads one object of an answer after another.
+// readOutcome reads an answer, one object at a time.
 func readOutcome(t testing.TB, body io.Reader) outcome {
 	t.Helper()
 	decoder := json.NewDecoder(bufio.NewReaderSize(body, 64<<10))
@@ -140,7 +140,7 @@ func readOutcome(t testing.TB, body io.Reader) outcome {
 	return got
 }
 
-// A list that is too large for memory is converted as a stream.
+// The handler converts a list of large objects for a client that sends the review as a stream.
 func TestStreams(t *testing.T) {
 	server := serve(t)
 	body := many(large("a", 3<<19), 10)
@@ -220,7 +220,7 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// counter counts the bytes of an answer and discards them.
+// counter counts the bytes of an answer, and keeps only the end of the last write.
 type counter struct {
 	header http.Header
 	bytes  int
