@@ -33,7 +33,7 @@ const (
 )
 
 // TestAirGap tests all steps of an installation without internet access. It creates a bundle on the machine, which can
-// pull images. All other steps run on a node without a route to the internet.
+// pull images. During all other steps, the node of the cluster has no route to the internet.
 func TestAirGap(t *testing.T) {
 	j := newJourney(t)
 	host, _, err := net.SplitHostPort(os.Getenv("CLUSTER_REGISTRY"))

@@ -101,7 +101,7 @@ func (r *privateRegistry) counts() (writes, reads int) {
 	return writes, reads
 }
 
-// issue creates a certificate authority, and a certificate for an address that this authority signs.
+// issue creates a certificate authority, and uses it to sign a certificate for an address.
 func issue(t *testing.T, host string) (string, tls.Certificate) {
 	t.Helper()
 	key := func() *ecdsa.PrivateKey {
