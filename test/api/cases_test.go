@@ -35,7 +35,8 @@ func newClient(t *testing.T) client.Client {
 }
 
 // TestCases sends every object of the table to the API server, as a create request and as a server-side apply request,
-// both with dry run. It compares the complete answers with the table.
+// both with dry run. It compares the complete answer to the create request with the table. The API server must accept
+// both requests or reject both.
 func TestCases(t *testing.T) {
 	c := newClient(t)
 	table := loadCases(t)
@@ -72,7 +73,7 @@ func toObject(tc *casetable.Case) *unstructured.Unstructured {
 }
 
 // unchecked is the message that the API server adds if the schema rejects an object. In this case, the API server does
-// not check the validation rules.
+// not check all validation rules.
 const unchecked = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
 
 // answer returns the API server's answer with one cause per line. The lines are sorted, because the order of causes

@@ -57,7 +57,7 @@ func largest(t *testing.T) *unstructured.Unstructured {
 }
 
 // The policy does not exceed the API server's cost limits for the largest object, whether the object is valid or all
-// its parts are invalid.
+// its providers are invalid.
 func TestPolicyCost(t *testing.T) {
 	c := newClient(t)
 	object := largest(t)

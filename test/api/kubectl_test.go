@@ -34,7 +34,8 @@ func kubectl(t *testing.T, stdin string, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// A plain apply stores the whole definition in an annotation, which has a size limit.
+// A plain apply of the definition succeeds twice. It stores the whole definition in an annotation, whose size is
+// limited.
 func TestPlainApplyOfTheDefinition(t *testing.T) {
 	out, err := kubectl(t, "", "apply", "-f", filepath.Join(testutil.Root(), "config/crd/bases"))
 	if err != nil {
@@ -60,8 +61,8 @@ func TestSamplesApply(t *testing.T) {
 	}
 }
 
-// The API server accepts the complete example of the requirements without a warning. The API group in the example is
-// corrected.
+// The API server accepts the complete example of the requirements without a warning. The test corrects the API group in
+// the example.
 func TestExampleOfTheRequirementsApplies(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(testutil.Root(), "internal/cli/testdata/spec-example-as-it-stands.yaml"))
 	if err != nil {

@@ -101,7 +101,8 @@ func TestPolicyCompilesOnOldestKubernetes(t *testing.T) {
 	}
 }
 
-// The API server compiles the match conditions of a policy and of a webhook in the same way.
+// TestMatchConditionsCompileOnOldestKubernetes checks the match conditions of the policy and of the webhook, because
+// the API server compiles both in the same way.
 func TestMatchConditionsCompileOnOldestKubernetes(t *testing.T) {
 	conditions := readPolicy(t).Spec.MatchConditions
 	configuration := readWebhooks(t)

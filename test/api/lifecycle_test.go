@@ -63,8 +63,8 @@ func installWithoutRules(t *testing.T, plane *testutil.ControlPlane, c client.Cl
 	}
 }
 
-// storeRefused stores the objects of rejected cases under unique names. It omits objects with fields that the schema
-// would prune or whose types are wrong, because such objects could never have been stored.
+// storeRefused stores the objects of rejected cases under unique names, except for the cases about names. It omits
+// objects that do not decode and objects without a distribution, because such objects could never have been stored.
 func storeRefused(t *testing.T, c client.Client) map[string]*casetable.Case {
 	t.Helper()
 	stored := map[string]*casetable.Case{}

@@ -15,7 +15,7 @@ import (
 var (
 	update = flag.Bool("update", false, "write the answers of the API server into the table of cases")
 
-	// plane is the control plane of all tests here. Each test uses its own namespace or names.
+	// plane is the control plane that the tests share. Each test uses its own namespace or names.
 	plane *testutil.ControlPlane
 )
 

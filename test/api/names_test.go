@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
 )
 
-// named is a stack of v1alpha1 with an object of almost every kind.
+// named is a stack of v1alpha1 for which the operator creates an object of almost every kind.
 const named = `{apiVersion: llamastack.io/v1alpha1, kind: LlamaStackDistribution, metadata: {name: "NAME"}, spec: {
 replicas: 2, network: {exposeRoute: true, allowedFrom: {namespaces: ["*"]}}, server: {
 distribution: {image: "example.com/mine:1"}, containerSpec: {port: 8321}, autoscaling: {maxReplicas: 3}, storage: {},

@@ -139,7 +139,8 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// Every field has a description, which begins with the field's name.
+// Every field has a description, which begins with the field's name. The schemas of the items in lists of Kubernetes'
+// own types have no descriptions, except for status.conditions.
 func TestDescriptions(t *testing.T) {
 	for _, n := range nodes(t) {
 		if n.name != "" && !strings.HasPrefix(n.schema.Description, n.name) {
@@ -153,8 +154,8 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// twoShapes lists the nodes with two forms, and a word of each form. The description of a node must contain these
-// words.
+// twoShapes lists the nodes with two forms, except those of spec.providers, and a word of each form. The description of
+// a node must contain these words.
 var twoShapes = map[string][]string{
 	"spec.networking.expose":   {"true", "{hostname:"},
 	"spec.resources.models[]":  {"llama3.2-8b", "{name:"},
