@@ -25,8 +25,8 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// list runs `go list` over the whole module. The option -e makes it ignore packages that do not build, because other
-// tests report them.
+// list runs `go list` over the whole module. With the option -e, `go list` does not fail for packages that do not
+// build, because other tests report them.
 func list(t *testing.T) []Package {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Imports", module+"/...")
@@ -127,7 +127,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A row may only refer to rows above it in the table, so that there are no cycles. Tests and scripts may import all
+// A row may only refer to rows above it in the table, so that there are no cycles. The row of test/... may refer to all
 // packages.
 func TestRulesNameRowsAbove(t *testing.T) {
 	for i, rule := range Rules {

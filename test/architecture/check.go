@@ -43,8 +43,8 @@ var (
 	harmless = []string{"net/netip", "net/url"}
 )
 
-// Check returns a sorted list with a sentence for each import that violates the table. The list is empty if there is no
-// violation.
+// Check returns a sorted list with a sentence for each import that violates the table, and for each package of the
+// module without a row. The list is empty if there is no violation.
 func Check(module string, rules []Rule, packages []Package) []string {
 	var problems []string
 	for _, pkg := range packages {

@@ -16,8 +16,8 @@ const maxStations = 10
 
 var station = regexp.MustCompile("`([a-z0-9]+)\\.([A-Za-z.]+)`")
 
-// The functions of each journey in docs/development/architecture.md exist, and a journey is short. Each function is
-// declared in the package of the previous function, or in a package that this package may import.
+// The functions of each journey in docs/development/architecture.md exist, and a journey is short. The row of each
+// function's package in Rules is the row of the previous function's package, or a row above it.
 func TestJourneys(t *testing.T) {
 	_, section, found := strings.Cut(read(t, "docs/development/architecture.md"), "\n## Journeys\n")
 	if !found {
@@ -65,7 +65,7 @@ func rankOf(folder string) int {
 	return len(Rules)
 }
 
-// declarations maps each declaration of the product, as package.Name or package.Type.Method, to the folder of its
+// declarations maps each declaration below internal/, as package.Name or package.Type.Method, to the folder of its
 // package.
 func declarations(t *testing.T) map[string]string {
 	t.Helper()

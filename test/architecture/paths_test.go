@@ -67,7 +67,7 @@ func TestLinterNamesPathsThatExist(t *testing.T) {
 }
 
 // The Makefile measures the coverage of the pure packages, and the linter rejects I/O in them. The Makefile and the
-// configuration of the linter repeat the names of these packages.
+// configuration of the linter repeat the names of these packages, which must be the same as in Rules.
 func TestListsOfPurePackagesAgree(t *testing.T) {
 	makefile := variable(t, read(t, "Makefile"), "PURE_PACKAGES")
 	linter := read(t, ".golangci.yaml")
@@ -124,7 +124,7 @@ func TestDocumentNamesEveryPackage(t *testing.T) {
 	}
 }
 
-// ofProduct reports whether a package is part of the product.
+// ofProduct reports whether a package is below internal/ and is part of the product.
 func ofProduct(path string) bool {
 	return strings.HasPrefix(path, "internal/") && !slices.Contains(testTrees, path)
 }

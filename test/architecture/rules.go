@@ -48,7 +48,8 @@ var (
 )
 
 // Rules is the table that this repository must follow, from the bottom up. The first row that matches a package applies
-// to it. The test fails for a package without a row, so that its allowed imports are decided before it is used.
+// to it. The test fails for a package without a row, so the author of a package must first decide which packages it may
+// import.
 var Rules = []Rule{
 	{Path: "api/...", Kind: API},
 

@@ -25,7 +25,7 @@ var productTrees = []string{"api", "cmd", "internal"}
 // testTrees are the folders in productTrees that only tests import.
 var testTrees = []string{"internal/testutil", "internal/controller/controllertest"}
 
-// File is one Go file of the product, without tests and generated code.
+// File is one Go file of the product that is neither a test nor generated.
 type File struct {
 	// Path is relative to the root of the repository, with slashes.
 	Path  string
