@@ -29,7 +29,8 @@ const (
 	namespace = "llama-stack-k8s-operator-system"
 )
 
-// copied lists the templates that are copied from config/. The test compares them with config/ instead of golden files.
+// copied lists the templates that are copied from config/. TestDefinitionAndPolicy compares them with config/.
+// TestRender compares the other templates with golden files.
 var copied = []string{"customresourcedefinition.yaml", "policy.yaml"}
 
 // render returns the output of each template for values, without templates whose output is empty.
@@ -139,7 +140,7 @@ func write(t *testing.T, folder string, files map[string]string) {
 	}
 }
 
-// With the values of every case, `helm lint` reports only one problem: the chart has no icon.
+// With the values of every case, `helm lint` reports no warnings and no errors. A missing icon is neither.
 func TestLint(t *testing.T) {
 	for _, path := range cases(t) {
 		values := readValues(t, readFile(t, filepath.Join(path, "values.yaml")))
@@ -229,7 +230,8 @@ func TestDefinitionAndPolicy(t *testing.T) {
 	}
 }
 
-// When Helm deletes a definition, the API server deletes all its objects. An annotation prevents this.
+// By default, an annotation prevents Helm from deleting the definition, because the API server would then delete all
+// its objects. With crds.enabled or policy.enabled set to false, the output contains only the other template.
 func TestTheDefinitionIsKept(t *testing.T) {
 	for values, want := range map[string]any{
 		"{}": map[string]any{"helm.sh/resource-policy": "keep"}, "crds: {keep: false}": nil,

@@ -11,7 +11,8 @@ import (
 var values = regexp.MustCompile("(?ms)^```yaml title=\"values.yaml\"\n(.*?)\n```$")
 
 // TestCloudIdentities renders the chart with the values in the page about cloud identities. For each cloud, the
-// ServiceAccount and the pods have the required annotations and labels, and the ConfigMap contains the list.
+// ServiceAccount and the pods have the required annotations and labels, and the ConfigMap contains the first entry of
+// registries.cloudIdentity.
 func TestCloudIdentities(t *testing.T) {
 	page := readFile(t, root+"/docs/how-to/cloud-identities.md")
 	examples := values.FindAllStringSubmatch(page, -1)

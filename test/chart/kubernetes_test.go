@@ -7,8 +7,7 @@ import (
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 )
 
-// The chart accepts every build of the versions in docs/explanation/versions.md. Vendors add different suffixes to the
-// version.
+// The chart accepts the versions of Kubernetes from 1.30 on, also with the suffixes that vendors add to a version.
 func TestVersionsOfKubernetes(t *testing.T) {
 	chart, err := loader.Load(folder)
 	if err != nil {
