@@ -143,8 +143,8 @@ func decides(name string) bool {
 	return filepath.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go")
 }
 
-// complete reports whether folder contains every program. A directory is complete from its creation, so this check
-// fails only if a user deleted programs.
+// complete reports whether folder contains every program. A directory is complete from its creation, so a directory
+// that exists is incomplete only if a user deleted programs.
 func complete(folder string, s Set) bool {
 	for _, program := range s.Programs {
 		info, err := os.Stat(filepath.Join(folder, program.Name))

@@ -48,7 +48,7 @@ func sumOf(content string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// archive returns an archive like that of etcd, with one member.
+// archive returns an archive like that of etcd, with the given member.
 func archive(t *testing.T, member, content string) string {
 	t.Helper()
 	var packed bytes.Buffer
@@ -138,7 +138,7 @@ func TestReleaseIsDownloadedOnce(t *testing.T) {
 	}
 }
 
-// If a release cannot be used, the programs are built. One line of the output states the reason.
+// If a release cannot be used, Ensure builds the programs. One line of the output states the reason.
 func TestUnusableReleaseIsBuilt(t *testing.T) {
 	const proxyPage = "<!DOCTYPE html>\n<html><body>Sign in to the network</body></html>"
 	for name, test := range map[string]struct {
@@ -193,7 +193,7 @@ func TestUnusableReleaseIsBuilt(t *testing.T) {
 	}
 }
 
-// A release whose archive does not contain the program cannot be used.
+// If the archive of a release does not contain the program, Ensure reports this and builds the programs.
 func TestArchiveWithoutProgram(t *testing.T) {
 	b, p := newRelease(t)
 	packed := archive(t, "etcd-v3.9.9-plan9-mips/etcdctl", "x")
@@ -204,7 +204,7 @@ func TestArchiveWithoutProgram(t *testing.T) {
 	}
 }
 
-// A server that does not exist is detected within the time limit for a connection.
+// If no server listens at the address of the release, Ensure reports this within seconds and builds the programs.
 func TestWithoutNetwork(t *testing.T) {
 	b, _ := newRelease(t)
 	b.cache.Source.Kubernetes, b.cache.Source.Etcd = "http://127.0.0.1:1", "http://127.0.0.1:1"

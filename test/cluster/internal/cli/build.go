@@ -49,7 +49,8 @@ func runAssets(ctx context.Context, env environment, args []string) error {
 	return err
 }
 
-// programs returns the directory with the programs of the control plane for a line, and builds them if necessary.
+// programs returns the directory with the programs of the control plane for a line, and downloads or builds them if
+// necessary.
 func programs(ctx context.Context, env environment, l line.Line) (string, error) {
 	folders, err := built(ctx, env, binaries.ControlPlane(l))
 	if err != nil {
@@ -58,12 +59,12 @@ func programs(ctx context.Context, env environment, l line.Line) (string, error)
 	return folders[0], nil
 }
 
-// nodePrograms returns the directories with the programs of a node, and builds them if necessary.
+// nodePrograms returns the directories with the programs of a node, and downloads or builds them if necessary.
 func nodePrograms(ctx context.Context, env environment, l line.Line) ([]string, error) {
 	return built(ctx, env, binaries.Node(l)...)
 }
 
-// built returns the directory of each set, and builds it if necessary.
+// built returns the directory of each set, and downloads or builds its programs if necessary.
 func built(ctx context.Context, env environment, sets ...binaries.Set) ([]string, error) {
 	cache, err := binaries.DefaultFolder()
 	if err != nil {

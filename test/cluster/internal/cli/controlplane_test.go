@@ -108,7 +108,7 @@ func (c tool) record(t *testing.T) state.Record {
 	return record
 }
 
-// eventually polls until check returns true.
+// eventually polls until check returns true, and fails the test after patience.
 func eventually(t *testing.T, what string, check func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -246,7 +246,7 @@ func expectControllers(t *testing.T, c tool) {
 	if out, err := c.kubectl(t, "delete", "deployment", "web"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	show("", "replicasets,pods", "--output=name") // kubectl waits until the garbage collector has removed the objects
+	show("", "replicasets,pods", "--output=name") // show waits until the garbage collector has removed the objects
 }
 
 func TestKilledSupervisorEndsEveryProcess(t *testing.T) {

@@ -87,7 +87,7 @@ func startSupervisor(ctx context.Context, folder *state.Folder, s start, reports
 	return child.Process.Release()
 }
 
-// follow shows the supervisor's progress until it is ready or has failed.
+// follow shows the supervisor's progress until the control plane is ready or has failed.
 func follow(env environment, lines *bufio.Scanner) error {
 	for lines.Scan() {
 		var m message

@@ -297,7 +297,8 @@ func (c tool) expectVolumes(t *testing.T) {
 	})
 }
 
-// guardPolicy allows connections only from pods with the label role=friend.
+// guardPolicy contains a policy that allows connections only from pods with the label role=friend, and a pod without
+// this label.
 const guardPolicy = `apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
 metadata: {name: guard}
@@ -312,7 +313,8 @@ metadata: {name: client}
 spec: {terminationGracePeriodSeconds: 1, containers: [{name: client, image: $REGISTRY/prober:1}]}
 `
 
-// expectPolicies sends requests to the guarded pod from a pod without the label and from a pod with the label.
+// expectPolicies sends requests to the Service of the guarded pod, from a pod before and after it has the label. The
+// guarded pod must stay ready.
 func (c tool) expectPolicies(t *testing.T, guarded string) {
 	t.Helper()
 	c.apply(t, guardPolicy)
@@ -330,7 +332,7 @@ func (c tool) expectPolicies(t *testing.T, guarded string) {
 	c.ask(t, "delete", "networkpolicy/guard", "pod/client")
 }
 
-// TestKernelRemovesNodeOfKilledProcess checks that the kernel removes the node if any process is killed. Only empty
+// TestKernelRemovesNodeOfKilledProcess checks that the kernel removes the node if the supervisor is killed. Only empty
 // control groups remain, and `down` removes them.
 func TestKernelRemovesNodeOfKilledProcess(t *testing.T) {
 	c := newTool(t)
@@ -348,7 +350,7 @@ func TestKernelRemovesNodeOfKilledProcess(t *testing.T) {
 	}
 }
 
-// TestNodeKilledWhileItStarts kills the launcher as soon as containerd starts.
+// TestNodeKilledWhileItStarts kills the launcher as soon as containerd starts, and checks that nothing remains.
 func TestNodeKilledWhileItStarts(t *testing.T) {
 	c := newTool(t)
 	was := look(t)

@@ -48,7 +48,7 @@ func runRun(ctx context.Context, env environment, args []string) error {
 }
 
 // around runs the command while a control plane runs. An interrupt first ends the command, which may need the API
-// server to clean up. When the command or the control plane ends, the other is ended too.
+// server to clean up. When the command or the control plane ends, around also ends the other.
 func around(ctx context.Context, env environment, s start, args []string) error {
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
@@ -87,9 +87,9 @@ func passOn(ctx context.Context, stopCommand func()) {
 	stopCommand()
 }
 
-// command runs the user's command until it ends. It signals the user's command to end when ctx is done. Processes that
-// the user's command leaves running are stopped, because they must not use the next control plane, which has the same
-// kubeconfig.
+// command runs the user's command until it ends. It signals the user's command to end when ctx is done. Finally, it
+// stops the processes that the user's command leaves running, because they must not use the next control plane, whose
+// kubeconfig has the same path.
 func command(ctx context.Context, env environment, s start, args []string) error {
 	runtime.LockOSThread() // the child gets a signal when this thread ends
 	defer runtime.UnlockOSThread()

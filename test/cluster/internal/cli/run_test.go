@@ -36,8 +36,8 @@ const lingerer = `trap 'kubectl get namespace default --output=name >"$0/bye"; e
 touch "$0/ready"
 while :; do sleep 0.05; done`
 
-// TestEndOfRunLetsTheCommandClearUp checks that the command gets a signal in every case in which `run` ends, and that
-// the control plane runs until the command has ended, unless `run` is killed.
+// TestEndOfRunLetsTheCommandClearUp checks that the command gets a signal when `run` receives SIGTERM or is killed. The
+// control plane runs until the command has ended, unless `run` is killed.
 func TestEndOfRunLetsTheCommandClearUp(t *testing.T) {
 	for _, test := range []struct {
 		signal syscall.Signal
@@ -88,7 +88,7 @@ func TestEndOfRunStopsWhatTheCommandLeft(t *testing.T) {
 	c.expectNothingLeft(t)
 }
 
-// A control plane that the command starts with `up` is not stopped with the command, because it has no mark.
+// unmarked removes the mark, so that `run` does not stop a control plane that its command starts with `up`.
 func TestUnmarked(t *testing.T) {
 	got := unmarked([]string{"A=b", runVariable + "=1-2", runVariable + "_ELSE=1-2", runVariable + "=3-4"})
 	if want := []string{"A=b", runVariable + "_ELSE=1-2"}; !slices.Equal(got, want) {

@@ -26,8 +26,8 @@ const (
 	firstFile = 3
 )
 
-// runSupervise runs a control plane that `up` detached. It ends on SIGTERM, when a component ends, and, until it is
-// ready, when its launcher ends.
+// runSupervise runs a control plane that `up` detached. It ends on SIGTERM, when a component or the process of --until
+// ends, and, before the control plane is ready, when the launcher ends.
 func runSupervise(ctx context.Context, _ environment, args []string) error {
 	if len(args) != 1 {
 		return errors.New("only `cluster up` can start this command; run `cluster up`")

@@ -18,8 +18,8 @@ import (
 // defaultDir is the default state directory. It is below the ignored cache directory of the work tree.
 const defaultDir = ".cache/cluster"
 
-// registryVariable is the environment variable with the registry that pods pull from, as host:port. A pod uses the same
-// name for an image as the client that pushes it there over plain HTTP.
+// registryVariable is the environment variable with the registry that pods pull from, as host:port. A pod and the
+// client that pushes an image to the registry over plain HTTP use the same name for the image.
 const registryVariable = "CLUSTER_REGISTRY"
 
 // defaultStartup is the default time limit for the start. A busy machine with two cores needs a minute.
@@ -61,7 +61,7 @@ type start struct {
 	until process.Identity
 }
 
-// resolve validates the flags, and builds the programs if necessary.
+// resolve validates the flags, and downloads or builds the programs if necessary.
 func (f startFlags) resolve(ctx context.Context, env environment, flags *flag.FlagSet) (start, error) {
 	with, err := controlplane.ParseWith(*f.with)
 	if err != nil {

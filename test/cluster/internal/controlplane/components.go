@@ -21,8 +21,8 @@ type component struct {
 	namespaces uintptr
 }
 
-// auditPolicy records the user and target of each request without bodies, because requests are counted by user agent,
-// and Secrets must not be written to a log.
+// auditPolicy records the user and target of each request without bodies, because tests count requests by user agent,
+// and a log must not contain Secrets.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -52,7 +52,7 @@ func etcd(folder *state.Folder, p ports) component {
 }
 
 // apiServer returns the component that serves the API. OwnerReferencesPermissionEnforcement is enabled because some
-// platforms enable it, and operators that were not tested with it fail on these platforms.
+// platforms enable it, and operators that were not tested with it may fail on these platforms.
 func apiServer(folder *state.Folder, p ports, at site, audit bool) component {
 	args := []string{
 		"--etcd-servers=" + url(p.etcd),

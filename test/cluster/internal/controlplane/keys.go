@@ -23,7 +23,7 @@ const (
 	serviceAccountKey   = "service-account"
 )
 
-// These are the users of the control plane. Each has a kubeconfig with the same file name.
+// These are the users of the control plane. Each has a kubeconfig, whose path kubeconfigPath returns.
 const (
 	adminUser             = "admin"
 	controllerManagerUser = "kube-controller-manager"
@@ -69,7 +69,7 @@ type user struct {
 	subject pki.Subject
 }
 
-// users returns the users for which a kubeconfig is written.
+// users returns the users for which writeKeys writes a kubeconfig.
 func users(at site) []user {
 	all := []user{
 		{controllerManagerUser, pki.Subject{CommonName: "system:kube-controller-manager"}},

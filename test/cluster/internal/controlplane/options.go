@@ -16,7 +16,7 @@ const (
 type Options struct {
 	// Programs is the directory with the programs.
 	Programs string
-	// Port is the API server's port on 127.0.0.1. If it is zero, a free port is chosen.
+	// Port is the API server's port. If it is zero, Run chooses a free port.
 	Port int
 	// With lists the components that run in addition to etcd and the API server. Without the controller manager, no pods
 	// or service accounts are created, and garbage collection does not run. Without the scheduler, pods are not scheduled.
@@ -46,7 +46,7 @@ func ParseWith(text string) ([]string, error) {
 	return with, nil
 }
 
-// String returns the options in readable form. The text is also used to compare options.
+// String returns the options in readable form. `up` also uses the text to compare options.
 func (o Options) String() string {
 	return fmt.Sprintf("programs=%s port=%d with=%s audit-log=%t node=%s", o.Programs, o.Port, strings.Join(o.With, ","), o.AuditLog, strings.Join(o.Node, ","))
 }

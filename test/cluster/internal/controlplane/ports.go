@@ -9,8 +9,9 @@ import (
 	"strconv"
 )
 
-// Free ports are chosen from this range. It is below the range that Linux uses for outgoing connections (32768 and up),
-// so that no client on the machine uses a chosen port before the component starts.
+// The constants firstPort and lastPort limit the range from which choosePorts chooses free ports. This range is below
+// the range that Linux uses for outgoing connections (32768 and up), so that no client on the machine uses a chosen
+// port before the component starts.
 const (
 	firstPort = 20000
 	lastPort  = 32767
@@ -20,7 +21,7 @@ const (
 // loopback is the only address that components listen on if there is no node.
 const loopback = "127.0.0.1"
 
-// ports are the TCP ports of the components on the loopback address.
+// ports are the TCP ports of the components.
 type ports struct {
 	etcd, etcdPeer, apiServer, controllerManager, scheduler int
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// Events holds functions that are called while a control plane starts.
+// Events holds functions that Run calls while a control plane starts.
 type Events struct {
 	// Progress receives a line for each completed step.
 	Progress func(string)
@@ -173,8 +173,8 @@ func (r *runner) launch(ctx context.Context, components ...component) error {
 	return nil
 }
 
-// spawn starts one component. The component does not inherit the user's environment, because etcd reads settings from
-// ETCD_* variables, and the user's proxy must not be used for the loopback address.
+// spawn starts one component. By default, the component does not inherit the user's environment, because etcd reads
+// settings from ETCD_* variables, and the user's proxy must not be used for the loopback address.
 func (r *runner) spawn(ctx context.Context, c component) (process.Identity, error) {
 	output, err := os.OpenFile(r.logPath(c.program), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {

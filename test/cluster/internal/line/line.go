@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Default is the line that is used if the user does not select one. It is the newest line that the project supports.
+// Default is the line that the tool uses if the user does not select one. It is the newest line that the project
+// supports.
 const Default = "1.37"
 
 // prefix is the prefix of the name of a line's directory.

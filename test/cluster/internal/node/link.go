@@ -49,7 +49,7 @@ func takeSlot(ctx context.Context, pid int) (network.Plan, error) {
 		if err == nil {
 			return plan, nil
 		}
-		if !taken(plan) { // the reason of the failure is not a concurrent caller
+		if !taken(plan) { // a concurrent caller is not the reason for the failure
 			return plan, err
 		}
 	}

@@ -29,8 +29,9 @@ type Node struct {
 	hold     io.Closer
 }
 
-// Open connects the machine with the namespaces of process pid and starts the registry there. orders is the standard
-// input of the process, and receives messages for the process. programs lists the directories with the node's programs.
+// Open connects the machine with the namespaces of process pid, and starts the registry at the machine's end of the
+// link. orders is the standard input of the process, and receives messages for the process. programs lists the
+// directories with the node's programs.
 func Open(ctx context.Context, folder *state.Folder, pid int, orders io.WriteCloser, programs []string) (*Node, error) {
 	plan, err := Link(ctx, pid)
 	if err != nil {
@@ -49,7 +50,7 @@ func Open(ctx context.Context, folder *state.Folder, pid int, orders io.WriteClo
 // Network returns the addresses of the node's cluster.
 func (n *Node) Network() network.Plan { return n.plan }
 
-// Close stops the registry. The node itself ends when its first process ends.
+// Close stops the registry, and closes the input of the node's first process. Then this process and the node end.
 func (n *Node) Close() error { return errors.Join(n.registry.Close(), n.hold.Close()) }
 
 // Prepare sets up the node, starts containerd, which needs no API server, and pushes the cluster's images to the
@@ -74,7 +75,7 @@ func (n *Node) Prepare(ctx context.Context) error {
 	return n.push(ctx)
 }
 
-// push pushes the images of the cluster's own pods.
+// push pushes the image of each program in images.
 func (n *Node) push(ctx context.Context) error {
 	for _, name := range images {
 		program, err := n.find(name)

@@ -23,7 +23,7 @@ func someSettings(t *testing.T) settings {
 	return newSettings(folder, network.Plan{Slot: 3})
 }
 
-// TestProgramsReadEverySetting checks that each settings file is read by a program, and that each value in the
+// TestProgramsReadEverySetting checks that each settings file is at the expected path, and that each value in the
 // templates is set.
 func TestProgramsReadEverySetting(t *testing.T) {
 	s := someSettings(t)

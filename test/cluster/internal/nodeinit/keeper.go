@@ -17,8 +17,7 @@ import (
 const (
 	// restartPause is the pause before an ended program is started again.
 	restartPause = time.Second
-	// shortLife is the minimum run time of a program. If a program ends earlier, its setup is faulty, and it is not
-	// restarted.
+	// shortLife is the minimum run time of a program. If a program ends earlier, its setup is faulty, and the node ends.
 	shortLife = 5 * time.Second
 	// socketPoll and socketPatience are the interval and the limit for connection attempts to a socket that a program
 	// needs.
@@ -26,8 +25,8 @@ const (
 	socketPatience = 30 * time.Second
 )
 
-// keeper starts programs and keeps them running. Everything except reading messages runs on the goroutine of run, so
-// that starting and reaping never run concurrently.
+// keeper starts programs and keeps them running. Only the goroutine of run starts and reaps programs, so starting and
+// reaping never run concurrently.
 type keeper struct {
 	output      io.Writer
 	environment []string
@@ -69,8 +68,8 @@ func (k *keeper) read(messages *json.Decoder) {
 	}
 }
 
-// offer forwards a command when the socket that it needs accepts connections, also after all processes on the node were
-// killed. It returns false if the socket does not accept connections in time.
+// offer forwards a new command, or the command of a program that has ended, when the socket that the command needs
+// accepts connections. It returns false if the socket does not accept connections in time.
 func (k *keeper) offer(command Command) bool {
 	if err := awaitSocket(command.Needs); err != nil {
 		k.failures <- fmt.Errorf("starting %s: %w", command.Name, err)

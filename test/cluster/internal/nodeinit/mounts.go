@@ -51,7 +51,8 @@ func mountAll(setup Setup) error {
 	return syscall.Sethostname([]byte(network.NodeName))
 }
 
-// mountSys mounts the network devices of the node's namespace, and makes the machine's control groups visible again.
+// mountSys mounts a /sys with the network devices of the node's namespace, and makes the machine's control groups
+// visible again.
 func mountSys() error {
 	const groups = "/sys/fs/cgroup"
 	held, err := os.Open(groups)
@@ -66,7 +67,7 @@ func mountSys() error {
 }
 
 // cover mounts an empty file system over each path in paths. If this hides a path in keep, cover bind-mounts that path
-// to its original place.
+// at its original place.
 func cover(paths, keep []string) error {
 	held := map[string]*os.File{} // the files stay open until the process ends
 	for _, folder := range keep {

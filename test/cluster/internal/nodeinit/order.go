@@ -2,8 +2,8 @@ package nodeinit
 
 import "github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/network"
 
-// Setup is the first message that the process reads from its standard input. It is sent when the link's end is in the
-// node's namespace.
+// Setup is the first message that the process reads from its standard input. Package node sends it when the link's end
+// is in the node's namespace.
 type Setup struct {
 	// Folder is the state directory. State is the node's directory in it.
 	Folder string `json:"folder"`

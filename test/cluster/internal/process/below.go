@@ -12,8 +12,8 @@ import (
 // killPasses is the number of passes that KillBelow makes, because a process may start while others are killed.
 const killPasses = 3
 
-// KillBelow kills every descendant of this process with SIGKILL, but not this process. It also kills processes that a
-// descendant starts in the meantime.
+// KillBelow kills every descendant of this process with SIGKILL, but not this process. It makes several passes, to kill
+// processes that a descendant starts in the meantime.
 func (i Identity) KillBelow() error {
 	for range killPasses {
 		if _, err := i.look(); err != nil {
@@ -62,7 +62,7 @@ func list() ([]int, error) {
 	return pids, nil
 }
 
-// below returns the descendants of a process, by their IDs.
+// below returns the IDs of the descendants of a process, sorted.
 func below(parents map[int]int, root int) []int {
 	var found []int
 	for pid := range parents {

@@ -12,7 +12,7 @@ import (
 // orphan starts a process with the mark. The parent of the process has ended.
 func orphan(t *testing.T, mark, script string) Identity {
 	t.Helper()
-	// The parent does not wait. Its child writes its ID after its setup.
+	// The parent does not wait for its child. After its setup, the script writes the ID of the process.
 	parent := exec.CommandContext(t.Context(), "sh", "-c", `sh -c "$0" 2>/dev/null &`, script)
 	parent.Env = append(os.Environ(), mark)
 	read, write, err := os.Pipe()
@@ -43,7 +43,7 @@ func orphan(t *testing.T, mark, script string) Identity {
 	return process
 }
 
-// Orphans with the mark are stopped, even if they ignore the signal. Orphans with another mark are not stopped.
+// StopMarked stops orphans with the mark, even if they ignore the signal. It does not stop orphans with another mark.
 func TestStopMarked(t *testing.T) {
 	mark := "CLUSTER_TEST_MARK=" + strconv.Itoa(os.Getpid())
 	for name, test := range map[string]struct {

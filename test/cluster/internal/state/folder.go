@@ -153,9 +153,9 @@ func (f *Folder) empty(ctx context.Context) error {
 	return nil
 }
 
-// Down ends the control plane in path, removes the directory, and reports whether there was one. It can be called at
-// any time, repeatedly, and after any process was killed. grace is the time limit for the supervisor to end after a
-// signal.
+// Down ends the control plane in path, removes the directory, and reports whether the directory existed. It can be
+// called at any time, repeatedly, and after any process was killed. grace is the time limit for the supervisor to end
+// after a signal.
 func Down(ctx context.Context, path string, grace time.Duration) (bool, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -189,7 +189,7 @@ func seize(ctx context.Context, path string, grace time.Duration) (*os.File, err
 		if !errors.Is(err, errLocked) {
 			return lock, err
 		}
-		// The record has no supervisor yet, because its launcher is about to start it.
+		// The record has no supervisor if the launcher has not started it yet.
 		record, err := Read(path)
 		if err != nil && !errors.Is(err, ErrAbsent) {
 			return nil, err

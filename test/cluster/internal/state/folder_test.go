@@ -152,7 +152,7 @@ func TestDownFailsOnBrokenRecord(t *testing.T) {
 	}
 }
 
-// TestDownAfterAnEarlyKill covers every state in which a process that creates or removes a directory can be killed.
+// TestDownAfterAnEarlyKill covers states that remain when a process that creates or removes a directory is killed.
 func TestDownAfterAnEarlyKill(t *testing.T) {
 	for name, files := range map[string][]string{
 		"nothing":           nil,
