@@ -58,7 +58,8 @@ func readTrial(t *testing.T, name, file string) *trial {
 	return found
 }
 
-// live is a cluster. At first, it has the definition of the previous operator. Then this operator is installed.
+// live is a cluster in which upgrade installs this operator. TestOnARealAPIServer first installs the definition of the
+// previous operator.
 type live struct{ *process.Cluster }
 
 // prepare creates the namespace of a trial, and the manifest's objects other than the stacks.
@@ -112,7 +113,7 @@ func (c live) upgrade(t *testing.T) {
 	})
 }
 
-// configure creates the operator's ConfigMap from a folder's manifests.
+// configure creates or updates the operator's ConfigMap for the manifests of a folder.
 func (c live) configure(t *testing.T, folder string) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/operator-" + folder + ".yaml")

@@ -25,7 +25,8 @@ import (
 const edits = "../../internal/cli/testdata/diff"
 
 // TestDiffAgainstTheOperator compares the output of the command diff with the operator. diff must not report a
-// difference for the running stack. It must report a restart if and only if the operator then changes the pod template.
+// difference for the running stack. It must report a restart if and only if the operator then changes the annotation
+// for the inputs in the pod template.
 func TestDiffAgainstTheOperator(t *testing.T) {
 	c := live{process.StartCluster(t, testutil.Options{})}
 	c.upgrade(t)
@@ -35,7 +36,7 @@ func TestDiffAgainstTheOperator(t *testing.T) {
 	}
 	for _, entry := range entries {
 		name := entry.Name()
-		if name == "new" { // the folder contains another file with a new stack
+		if name == "new" { // in this folder, after.yaml contains a new stack
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

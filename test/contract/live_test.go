@@ -54,7 +54,8 @@ func TestOnARealAPIServer(t *testing.T) {
 	}
 }
 
-// readTrials reads every manifest of v1alpha1, in the order of their names.
+// readTrials reads all manifests, in the order of their names. It omits the published manifests if they are not
+// available.
 func readTrials(t *testing.T) []*trial {
 	t.Helper()
 	files := map[string]string{}
