@@ -13,7 +13,13 @@ import (
 // disable. Not every shipped configuration starts, and a user's provider may need an API that a small base does not
 // have. addMissing warns about stores and providers that it adds.
 func addMissing(d *draft.Draft) {
+	addAPIs(d)
+	// An added API may require a further store.
 	storage.AddRequired(d)
+}
+
+// addAPIs adds the APIs that providers need.
+func addAPIs(d *draft.Draft) {
 	// An added API may require further APIs. A chain of requirements cannot be longer than the number of APIs.
 	for range d.Release.APIs() {
 		missing := check.MissingAPIs(d)

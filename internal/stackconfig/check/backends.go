@@ -44,7 +44,7 @@ func (c *checker) backends() {
 // stores checks the stores that some releases require to start.
 func (c *checker) stores() {
 	for i := range c.Release.Storage.Stores {
-		if store := &c.Release.Storage.Stores[i]; store.Required && storage.Lacks(c.Draft, store) {
+		if store := &c.Release.Storage.Stores[i]; storage.Required(c.Draft, store) && storage.Lacks(c.Draft, store) {
 			c.problem(&schema.Problem{Kind: schema.MissingKey, Want: "a mapping", Fatal: true}, store.Path)
 		}
 	}

@@ -494,7 +494,7 @@ func TestStores(t *testing.T) {
 		}},
 		{"0.3", "0.3", []string{
 			metadata + " required",
-			"storage.stores.inference sql {table_name: inference_store, backend: sql_default}",
+			"storage.stores.inference sql {table_name: inference_store, backend: sql_default} required by inference",
 			conversations + " required", responses,
 		}},
 		{"0.4", "0.4", []string{metadata, inference, conversations, responses, prompts}},
@@ -509,6 +509,9 @@ func TestStores(t *testing.T) {
 				text := store.Path + " " + store.Family + " " + inline(store.For("starter"))
 				if store.Required {
 					text += " required"
+				}
+				if store.RequiredBy != "" && len(store.RequiredWith) == 0 {
+					text += " required by " + store.RequiredBy
 				}
 				got = append(got, text)
 				if (store.Class == nil) != r.Storage.Inline {

@@ -77,7 +77,8 @@ type Store struct {
 	// RequiredWith are settings. If any of them is set and RequiredBy has an enabled provider, the server requires the
 	// store: `server.auth.access_policy`, `server.tenancy.mode=multi`.
 	RequiredWith []string
-	// RequiredBy is the API whose providers need the store with the settings in RequiredWith: `vector_io`.
+	// RequiredBy is the API whose providers need the store with the settings in RequiredWith: `vector_io`. If
+	// RequiredWith is empty, a server that serves the API needs the store to start: `inference` (server fact 49).
 	RequiredBy string
 	// ListOf is the API whose resources the server looks up in the store at each request: `vector_io` (server fact 52).
 	// Without the store, a pod finds only the resources that it created itself and those that existed when it started.

@@ -12,15 +12,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// AddRequired adds the stores that the release requires in the section for storage. Up to 0.3, every configuration must
-// have the section with two stores (server fact 48, server fact 49).
+// AddRequired adds the stores that the release requires in the section for storage. In 0.3, every configuration must
+// have two stores, and a third if the server serves the API inference (server fact 48, server fact 49).
 func AddRequired(d *draft.Draft) {
 	if yamlnode.IsNull(yamlnode.Get(d.Root, "storage")) && !d.Release.Storage.Required {
 		return
 	}
 	var missing []string
 	for i := range d.Release.Storage.Stores {
-		if store := &d.Release.Storage.Stores[i]; store.Required && Lacks(d, store) {
+		if store := &d.Release.Storage.Stores[i]; Required(d, store) && Lacks(d, store) {
 			missing = append(missing, store.Name)
 		}
 	}
@@ -33,6 +33,11 @@ func AddRequired(d *draft.Draft) {
 	d.Warn(draft.Finding{ConfigPath: "storage.stores", Message: fmt.Sprintf(
 		"server release %s does not start without these stores, which the base configuration does not have: %s; the operator added the release's defaults",
 		d.Release.Line, strings.Join(missing, ", "))})
+}
+
+// Required reports whether the server does not start without a store, whatever the settings are.
+func Required(d *draft.Draft, store *release.Store) bool {
+	return store.Required || store.RequiredBy != "" && len(store.RequiredWith) == 0 && d.ServesAPI(store.RequiredBy)
 }
 
 // Lacks reports whether the configuration lacks a store.

@@ -30,7 +30,8 @@ func (n *negatives) storage() {
 	n.refused("storage/backend-of-the-other-family", "sql_default|backend|kv", n.inBase(func(config fields) { at(stores(config), "metadata")["backend"] = "sql_default" }))
 	n.refused("storage/half-a-reference", "namespace", n.inBase(func(config fields) { delete(at(stores(config), "metadata"), "namespace") }))
 	for i := range n.rel.Storage.Stores {
-		if store := &n.rel.Storage.Stores[i]; store.Required {
+		store := &n.rel.Storage.Stores[i]
+		if store.Required || store.RequiredBy != "" && len(store.RequiredWith) == 0 {
 			n.requiredStore(store)
 		}
 	}
