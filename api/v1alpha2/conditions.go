@@ -221,8 +221,9 @@ const (
 const (
 	// ReasonWaiting means that an earlier condition must be True first. Status: Unknown.
 	ReasonWaiting = "Waiting"
-	// ReasonInternalError means that the operator has a defect. The message names the failed action, and the log of the
-	// operator has the details. Status: False.
+	// ReasonInternalError means that an unexpected error occurred in the operator: the operator has a defect, or lacks a
+	// permission of its released roles. The message names the failed action, and the log of the operator has the details.
+	// Status: False.
 	ReasonInternalError = "InternalError"
 	// ReasonProgressing means that work is in progress. This reason never appears in the status.
 	ReasonProgressing = "Progressing"

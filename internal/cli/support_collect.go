@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/eventlist"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/doctor"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
@@ -219,7 +219,7 @@ func (c *collector) stack(ctx context.Context, stack *v1alpha2.LlamaStackDistrib
 	for _, name := range slices.Compact(secrets) {
 		c.get(ctx, secretKind, stack.Namespace, name)
 	}
-	c.events(ctx, stack.Namespace, stack.Name)
+	c.events(ctx, stack.Namespace, func(of *corev1.ObjectReference) bool { return eventlist.Concerns(stack.Name, of) })
 }
 
 // children adds the objects that the operator created for a stack, without Secrets.
@@ -304,14 +304,15 @@ func namesOf(references ...any) []string {
 	return found
 }
 
-// events adds the events of objects with the given name, and of objects whose names begin with that name and a dash,
-// such as the objects of a stack. For an empty name, it adds all events of the namespace.
-func (c *collector) events(ctx context.Context, namespace, name string) {
+// events adds the events of a namespace that are about selected objects.
+func (c *collector) events(ctx context.Context, namespace string, selected func(*corev1.ObjectReference) bool) {
 	all := c.once(ctx, eventKind, namespace, nil)
 	for i := range all {
-		of, _, _ := unstructured.NestedString(all[i].Object, "involvedObject", "name")
+		var of corev1.ObjectReference
+		of.Kind, _, _ = unstructured.NestedString(all[i].Object, "involvedObject", "kind")
+		of.Name, _, _ = unstructured.NestedString(all[i].Object, "involvedObject", "name")
 		key := "Event/" + namespace + "/" + all[i].GetName()
-		if c.seen[key] || of != name && name != "" && !strings.HasPrefix(of, name+"-") {
+		if c.seen[key] || !selected(&of) {
 			continue
 		}
 		c.seen[key] = true

@@ -60,7 +60,7 @@ func (c *collector) operator(ctx context.Context, facts *doctor.Facts) {
 			c.add(&pods[j])
 			c.logs(ctx, &pods[j])
 		}
-		c.events(ctx, operator.Namespace, "")
+		c.events(ctx, operator.Namespace, func(*corev1.ObjectReference) bool { return true })
 		c.get(ctx, secretKind, operator.Namespace, names.WebhookCertificateSecret)
 	}
 }

@@ -101,14 +101,25 @@ func fieldsInvalid(err error) bool {
 // value, and several conditions repeat the error.
 const maxRefusal = 4 << 10
 
-// withRemedy returns the API server's message. If a webhook could not be called, it adds a remedy, because the message
-// does not contain one.
+// withRemedy returns the API server's message. If a webhook could not be called, or the operator lacks a permission, it
+// adds a remedy, because the message does not contain one.
 func withRemedy(err error) string {
 	message := status.Shorten(err.Error(), maxRefusal)
-	if strings.Contains(message, "failed calling webhook") {
+	switch {
+	case lacksPermission(err):
+		message += "; the roles of the operator differ from the released ones: ask an administrator to install the operator's manifest or chart again"
+	case strings.Contains(message, "failed calling webhook"):
 		message += "; the webhook does not belong to the operator: ask the administrator of the webhook to make the webhook available or to remove the webhook configuration"
 	}
 	return message
+}
+
+// lacksPermission reports whether RBAC denies a request of the operator. A quota, a policy and a namespace that is being
+// deleted cause the same code, but their messages do not name the user.
+func lacksPermission(err error) bool {
+	message := err.Error()
+	return apierrors.IsForbidden(err) && !denied(err) &&
+		strings.Contains(message, `User "`) && strings.Contains(message, `" cannot `)
 }
 
 // rejected reports whether the API server rejected an object with a client error, for example because of a quota, a

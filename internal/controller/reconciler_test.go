@@ -106,8 +106,8 @@ func denial(code int32) error {
 	}})
 }
 
-// TestRemedy checks that the message about a webhook that cannot be reached has a remedy, and that the message of a
-// webhook that rejects an object does not change.
+// TestRemedy checks that the messages about a webhook that cannot be reached and about a missing permission have a
+// remedy, and that other messages of the API server do not change.
 func TestRemedy(t *testing.T) {
 	failed := apierrors.NewInternalError(errors.New(`failed calling webhook "a.example.com": EOF`))
 	want := `Internal error occurred: failed calling webhook "a.example.com": EOF; the webhook does not belong to the operator: ` +
@@ -115,9 +115,19 @@ func TestRemedy(t *testing.T) {
 	if got := classify(failed, v1alpha2.ConditionDeploymentUpdated).Message; got != want {
 		t.Errorf("message %q, want %q", got, want)
 	}
-	refused := denial(http.StatusForbidden)
-	if got := classify(refused, v1alpha2.ConditionDeploymentUpdated).Message; got != refused.Error() {
-		t.Errorf("message %q, want %q", got, refused)
+	forbidden := func(cause string) error {
+		return fmt.Errorf("read: %w", apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "x", errors.New(cause)))
+	}
+	lacking := forbidden(`User "system:serviceaccount:o:m" cannot get resource "secrets" in API group "" in the namespace "a"`)
+	want = lacking.Error() + "; the roles of the operator differ from the released ones: ask an administrator to install " +
+		"the operator's manifest or chart again"
+	if got := classify(lacking, v1alpha2.ConditionSecretsResolved).Message; got != want {
+		t.Errorf("message %q, want %q", got, want)
+	}
+	for _, unchanged := range []error{denial(http.StatusForbidden), forbidden("exceeded quota: q")} {
+		if got := classify(unchanged, v1alpha2.ConditionDeploymentUpdated).Message; got != unchanged.Error() {
+			t.Errorf("message %q, want %q", got, unchanged)
+		}
 	}
 }
 

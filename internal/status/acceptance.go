@@ -88,23 +88,21 @@ func NotAccepted(object *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %q does not expose the server (%s): %s", object.GetKind(), object.GetName(), refused.Reason, message)
 }
 
-// refusal returns the condition Admitted of the first router that has set it, or else the condition of the first
-// Gateway that refuses the route. It returns nil if a router admits the route, or if that condition is missing or is
-// not False.
+// refusal returns the condition Admitted of the first router that rejects the route, or else the condition of the first
+// Gateway that does. It returns nil if a router admits the route, or if no router and no Gateway rejects it.
 func (a *acceptance) refusal(object *unstructured.Unstructured) *metav1.Condition {
 	var first *metav1.Condition
 	for _, router := range a.Ingress {
-		admitted := meta.FindStatusCondition(router.Conditions, "Admitted")
-		if admitted != nil && admitted.Status == metav1.ConditionTrue {
+		switch admitted := meta.FindStatusCondition(router.Conditions, "Admitted"); {
+		case admitted == nil:
+		case admitted.Status == metav1.ConditionTrue:
 			return nil
+		case admitted.Status == metav1.ConditionFalse:
+			first = cmp.Or(first, admitted)
 		}
-		first = cmp.Or(first, admitted)
 	}
 	for _, parent := range a.Parents {
 		first = cmp.Or(first, denial(object, parent.Conditions))
-	}
-	if first == nil || first.Status != metav1.ConditionFalse {
-		return nil
 	}
 	return first
 }
