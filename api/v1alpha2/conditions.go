@@ -285,7 +285,7 @@ const (
 // Event reasons on other objects.
 const (
 	// EventInvalidOperatorConfig means that a key of the operator's ConfigMap has an invalid value. The operator keeps the
-	// last valid value of the key. The event is on the operator's ConfigMap. Event: Warning.
+	// last valid value of the key, if there is one. The event is on the operator's ConfigMap. Event: Warning.
 	EventInvalidOperatorConfig = "InvalidOperatorConfig"
 	// EventWebhookCertificateFailed means that the API server might not trust the operator's webhooks. If the event is on
 	// the Secret with their certificates, the operator cannot store the Secret. If the event is on the

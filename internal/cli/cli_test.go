@@ -138,7 +138,7 @@ var refusalCases = map[string]struct {
 	},
 	"unknown version": {
 		stack(`{distribution: {name: starter, version: "0.99"}}`),
-		`spec.distribution.version: distribution "starter" has no version "0.99"; known versions: `,
+		`spec.distribution.version: distribution "starter" has no version "0.99"; use one of the known versions: `,
 	},
 	"no name": {
 		strings.Replace(stack(simple), "name: demo", "labels: {}", 1), "error: standard input: metadata.name: required: set the name of the stack",

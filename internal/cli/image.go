@@ -84,7 +84,8 @@ func authorities(file string) (*x509.CertPool, error) {
 		pool = x509.NewCertPool()
 	}
 	if len(content) > maxAuthorities || !pool.AppendCertsFromPEM(content) {
-		return nil, fmt.Errorf("--%s: the file contains no certificates in PEM format", flagCAFile)
+		return nil, fmt.Errorf("--%s: the file contains no certificates in PEM format, or has more than %d bytes; "+
+			"write only the certificates of the authorities to the file", flagCAFile, maxAuthorities)
 	}
 	return pool, nil
 }

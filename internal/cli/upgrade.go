@@ -74,7 +74,7 @@ func newUpgradeCheckCommand(streams Streams, version string) *cobra.Command {
 
 func (o *upgradeOptions) addFlags(command *cobra.Command) {
 	o.add(command, "file or folder with manifests to check instead of a cluster",
-		"the one in the cluster, or none with --filename")
+		"the one in the cluster, or none with --filename and --kustomize")
 	o.AddScope(command)
 	flags := command.Flags()
 	flags.StringArrayVarP(&o.kustomizations, "kustomize", "k", nil,
@@ -102,8 +102,8 @@ func (o *upgradeOptions) check(args []string) error {
 	case len(args) > 0 && o.hasFiles():
 		return fmt.Errorf("%q: names select stacks in a cluster; remove the names, or remove --filename and --kustomize", args[0])
 	case len(args) > 0 && o.AllNamespaces:
-		return fmt.Errorf("%q: a name selects a stack in one namespace; remove --all-namespaces, or use --namespace",
-			args[0])
+		return fmt.Errorf("%q: a name selects a stack in one namespace; remove the name, or set --namespace in place of "+
+			"--all-namespaces", args[0])
 	case len(args) > 0 && o.Selector != "":
 		return fmt.Errorf("%q: a name cannot be used with --selector; remove the name, or remove --selector", args[0])
 	default:
@@ -222,7 +222,11 @@ func (o *upgradeOptions) ofReader(
 		reports = append(reports, o.report(m, s, dryrun.NewRunning(&stacks[i], nil)))
 	}
 	if len(stacks) == 0 {
-		p.note("the flags select no stacks; to check the stacks of all namespaces, set --all-namespaces")
+		note := "the command line selects no stacks"
+		if !o.AllNamespaces {
+			note += "; to check the stacks of all namespaces, set --all-namespaces"
+		}
+		p.note(note)
 	}
 	return reports, nil
 }

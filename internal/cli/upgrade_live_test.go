@@ -128,7 +128,7 @@ func TestUpgradeCheckOfClusterFromStatus(t *testing.T) {
 func TestUpgradeCheckOfClusterBadCases(t *testing.T) {
 	c := newLiveCluster(t)
 	c.objects[stacksOfA] = stackList()
-	contains(t, c.run(t, "", "upgrade-check", "--to", "1.5").err, "note: the flags select no stacks")
+	contains(t, c.run(t, "", "upgrade-check", "--to", "1.5").err, "note: the command line selects no stacks; to check")
 	c.forbidden = []string{"llamastackdistributions"}
 	got := c.run(t, "", "upgrade-check", "--to", "1.5", "-A")
 	if got.code != 1 {

@@ -168,7 +168,8 @@ func (l *imageLabels) adopt(outcome registry.Outcome, stack *stack, image *resol
 	}
 	read := outcome.Image
 	if l.config != nil && read.Config == nil {
-		return fmt.Errorf("its labels have no configuration; add the configuration with %q", "kubectl llamastack image label")
+		return fmt.Errorf("the labels of the new image contain no configuration; add the configuration with %q",
+			"kubectl llamastack image label")
 	}
 	changed, err := image.distribution.WithLabel(read.Release, read.ReleaseLabel == registry.LabelRelease)
 	if err != nil {

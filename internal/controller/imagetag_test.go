@@ -112,7 +112,7 @@ func TestMovedTag(t *testing.T) {
 
 	// The pods do not follow the tag to an image without a configuration, but they follow it to the next image.
 	_, bare := r.PushImage(t, "team/own:prod", nil)
-	waitForDegraded(t, env, bare+", but the pods keep "+third+" because the operator cannot use the new image: its labels have no configuration")
+	waitForDegraded(t, env, bare+", but the pods keep "+third+" because the operator cannot use the new image: the labels of the new image contain no configuration")
 	waitForPinnedImage(t, env, image+"@"+third, bare)
 	r.PushImage(t, "team/own:prod", map[string]string{controllertest.ConfigLabel: "***"})
 	waitForDegraded(t, env, `label "io.llamastack.config.base64": the value is not base64`)

@@ -173,7 +173,7 @@ func TestPreflightWaits(t *testing.T) {
 	env.SetPodStatus(t, pod, evicted)
 	controllertest.WaitUntil(t, func() error {
 		return env.CheckCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed, fmt.Sprintf("The operator tries the change in Pod %[1]q, which is not ready: "+
-			"pod %[1]q ended (Evicted): low on memory. The running pods do not change; another pod will try the change", pod.Name))
+			"pod %[1]q ended (Evicted): low on memory. The running pods do not change; the operator tries the change again in another pod", pod.Name))
 	})
 	env.WaitUntilIdle(t, env.Namespace)
 	if same := env.WaitForPreflightPod(t, nil); same.UID != pod.UID {

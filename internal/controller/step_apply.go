@@ -172,7 +172,7 @@ func (r *Reconciler) transferReplicas(ctx context.Context, stack *stack, workloa
 func conclude(stack *stack, newerImage string, own *owned, done *applied, report *report) {
 	message := "Every object is applied"
 	if newerImage != "" {
-		message += fmt.Sprintf("; this release of the operator starts new stacks with image %q; set spec.distribution.version to use this image",
+		message += fmt.Sprintf("; this release of the operator starts new stacks with image %q; to use this image, set spec.distribution.version to the release of the image",
 			newerImage)
 	}
 	if left := own.decision.Record.Autoscaled; left.Count > 0 {

@@ -18,7 +18,7 @@ import (
 func (r *Reconciler) bounds(ctx context.Context, stack *stack, image *resolvedImage) error {
 	if image.config.Unknown(operatorconfig.KeyBounds) {
 		return invalid(v1alpha2.ReasonForbiddenByBounds, fmt.Sprintf(
-			"The key %q of the operator's ConfigMap cannot be read, so the bounds for this stack are unknown; an administrator must correct the key",
+			"The key %q of the operator's ConfigMap is invalid, so the bounds for this stack are unknown; ask an administrator to correct the key",
 			operatorconfig.KeyBounds))
 	}
 	rule := image.config.Bounds.For(stack.Namespace)

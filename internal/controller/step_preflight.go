@@ -238,7 +238,7 @@ func (r *Reconciler) replacePreflight(
 ) error {
 	if again := status.StartOf(pod).Add(preflightRetry); r.now().Before(again) {
 		report.requeue(again)
-		return preflightFailed(pod.Name, why, "another pod will try the change", status.OnReferenceChange)
+		return preflightFailed(pod.Name, why, "the operator tries the change again in another pod", status.OnReferenceChange)
 	}
 	if err := dropOthers(""); err != nil {
 		return err

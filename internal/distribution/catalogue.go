@@ -173,7 +173,7 @@ func (e *UnknownError) Error() string {
 	if e.Version == "" {
 		return fmt.Sprintf("unknown distribution %q; known distributions: %s; use one of them, or set an image", e.Name, known)
 	}
-	return fmt.Sprintf("distribution %q has no version %q; known versions: %s", e.Name, e.Version, known)
+	return fmt.Sprintf("distribution %q has no version %q; use one of the known versions: %s", e.Name, e.Version, known)
 }
 
 // Path returns the field of the spec that caused an error of Resolve.

@@ -149,17 +149,17 @@ func TestResolveErrors(t *testing.T) {
 		},
 		"unknown version": {
 			name: "starter", version: "0.9",
-			want: `distribution "starter" has no version "0.9"; known versions: ` + offered,
+			want: `distribution "starter" has no version "0.9"; use one of the known versions: ` + offered,
 		},
 		"a version that shipped before the name": {
-			name: "remote-vllm", version: "0.2.24", want: `distribution "remote-vllm" has no version "0.2.24"; known versions: 0.2.14`,
+			name: "remote-vllm", version: "0.2.24", want: `distribution "remote-vllm" has no version "0.2.24"; use one of the known versions: 0.2.14`,
 		},
 		"a line without the name": {
-			name: "remote-vllm", version: "0.7", want: `distribution "remote-vllm" has no version "0.7"; known versions: 0.2.14`,
+			name: "remote-vllm", version: "0.7", want: `distribution "remote-vllm" has no version "0.7"; use one of the known versions: 0.2.14`,
 		},
 		"unknown version with a known prefix": {
 			name: "starter", version: "0.7.10",
-			want: `distribution "starter" has no version "0.7.10"; known versions: ` + offered,
+			want: `distribution "starter" has no version "0.7.10"; use one of the known versions: ` + offered,
 		},
 		"an image of an unknown version": {
 			image: "a:1", version: "0.1", want: `distribution version: unknown server release "0.1"; known release lines: ` + lines,

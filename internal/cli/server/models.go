@@ -68,7 +68,8 @@ func parseModels(body []byte) ([]Model, error) {
 		return nil, errors.New("the response of the server is not a list of models")
 	}
 	if len(answer.Data) > maxModels {
-		return nil, fmt.Errorf("the response has more than %d models", maxModels)
+		return nil, fmt.Errorf("the response has more than %d models; set allowed_models in the settings of the "+
+			"inference providers to list fewer models", maxModels)
 	}
 	models := []Model{}
 	for i := range answer.Data {

@@ -72,11 +72,14 @@ func TestModels(t *testing.T) {
 			[]server.Model{{ID: "st/embed[31m", Type: "embedding", Provider: "st", ProviderModel: "embed"}, llm},
 			"",
 		},
-		"no models":       {`{"data": []}`, []server.Model{}, ""},
-		"not JSON":        {canary, nil, "the response of the server is not a list of models"},
-		"other JSON":      {`{"detail": "` + canary + `"}`, nil, "the response of the server is not a list of models"},
-		"too large":       {`{"data": ["` + strings.Repeat("x", 5<<20), nil, "the response to /v1/models has more than 4194304 bytes"},
-		"too many models": {`{"data": [` + strings.Repeat(`{"id":"a"},`, 5000) + `{"id":"b"}]}`, nil, "the response has more than 5000 models"},
+		"no models":  {`{"data": []}`, []server.Model{}, ""},
+		"not JSON":   {canary, nil, "the response of the server is not a list of models"},
+		"other JSON": {`{"detail": "` + canary + `"}`, nil, "the response of the server is not a list of models"},
+		"too large":  {`{"data": ["` + strings.Repeat("x", 5<<20), nil, "the response to /v1/models has more than 4194304 bytes"},
+		"too many models": {
+			`{"data": [` + strings.Repeat(`{"id":"a"},`, 5000) + `{"id":"b"}]}`, nil,
+			"the response has more than 5000 models; set allowed_models in the settings of the inference providers to list fewer models",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := clientOf(t, says(200, tc.body)).Models(t.Context())

@@ -222,7 +222,8 @@ func (p *Plan) checkStore() error {
 	}
 	p.VolumeSize = cmp.Or(p.VolumeSize, DefaultVolumeSize)
 	if size, err := resource.ParseQuantity(p.VolumeSize); err != nil || size.Sign() <= 0 {
-		return wrong(FlagVolumeSize, "%q is not a size; write, for example, %s", p.VolumeSize, DefaultVolumeSize)
+		return wrong(FlagVolumeSize, "%q is not a size greater than 0; write, for example, %s", p.VolumeSize,
+			DefaultVolumeSize)
 	}
 	if p.Store == StoreRedis {
 		p.StoreEndpoint = cmp.Or(p.StoreEndpoint, DefaultStoreEndpoint)

@@ -11,7 +11,7 @@ import (
 // configErrors has a sample for every known key, so that an alert on this metric does not need absent().
 var configErrors = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Name: "llama_stack_operator_config_errors",
-	Help: "Errors in the operator's ConfigMap, by key. A key with errors keeps its last valid state.",
+	Help: "Errors in the operator's ConfigMap, by key. A key with errors keeps its last valid value, if there is one.",
 }, []string{"key"})
 
 func init() {

@@ -21,7 +21,8 @@ var (
 		[]string{"namespace", "name", "type"}, nil)
 	configGenerations = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "llama_stack_operator_config_generations_total",
-		Help: "Generated configurations that differ from the previous one, and failed attempts, each counted once.",
+		Help: "Generated configurations that differ from the previous configuration, and failed attempts. " +
+			"A repeated failure counts once.",
 	}, []string{"result"})
 	secondsToReady = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "llama_stack_operator_stack_ready_seconds",

@@ -239,7 +239,7 @@ func (s *Server) providers(verbose bool) []layout.Node {
 		nodes = append(nodes, layout.Node{Text: text})
 	}
 	if verbose && s.ProvidersLeftOut > 0 {
-		text := fmt.Sprintf("and %d providers that the status does not list", s.ProvidersLeftOut)
+		text := "and " + count(int(s.ProvidersLeftOut), "provider") + " that the status does not list"
 		nodes = append(nodes, layout.Node{Text: text})
 	}
 	return nodes
