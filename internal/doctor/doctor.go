@@ -20,8 +20,8 @@ const (
 )
 
 const (
-	install   = "apply the manifests of the operator; see docs/how-to/install.md"
-	reinstall = "apply the manifests of the operator again; see docs/how-to/install.md"
+	install   = "install the operator; see docs/how-to/install.md"
+	reinstall = "apply the manifests or upgrade the chart of the operator again; see docs/how-to/install.md"
 )
 
 // checks contains the checks in the order in which they run.
