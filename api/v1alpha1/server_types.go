@@ -58,7 +58,7 @@ type ServerSpec struct {
 	TLSConfig *TLSConfig `json:"tlsConfig,omitempty"`
 
 	// providers configures the server's providers for each API, as in v1alpha2. A provider can also have config
-	// (settings in v1alpha2), region and deploymentName. The server ignores deploymentName from release 0.3 on.
+	// (settings in v1alpha2), region and deploymentName. The server ignores deploymentName.
 	// +optional
 	Providers *v1alpha2.ProvidersSpec `json:"providers,omitempty"`
 

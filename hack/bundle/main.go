@@ -45,7 +45,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.StringVar(&o.operator, "operator", "", "image of the operator, REFERENCE or REFERENCE=SOURCE")
 	flags.StringVar(&o.tree, "tree", ".", "work tree with dist, charts and config")
 	flags.StringVar(&o.programs, "programs", "", "`folder` with the command line for each platform")
-	flags.StringVar(&o.platform, "platform", "", "pull only the images of this platform, such as linux/amd64; if unset, the images of all platforms")
+	flags.StringVar(&o.platform, "platform", "", "pull only the images of this platform, such as linux/amd64; if unset, pull the images of all platforms")
 	flags.BoolVar(&o.allowMissing, "allow-missing", false, "omit images that cannot be pulled, and list them")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 		return err
 	}
 	if len(missing) > 0 && !o.allowMissing {
-		return fmt.Errorf("%d of %d images cannot be pulled: %s; specify another source with REFERENCE=SOURCE, select other images, or set -allow-missing to omit them",
+		return fmt.Errorf("%d of %d images cannot be pulled: %s; specify another source with REFERENCE=SOURCE, select other images, or set -allow-missing to omit the images that cannot be pulled",
 			len(missing), len(wanted), strings.Join(missing, ", "))
 	}
 	if len(images) == 0 {

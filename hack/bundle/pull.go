@@ -54,7 +54,7 @@ func (p *puller) pull(ctx context.Context, source string) (*v1.Descriptor, error
 			return describe(image, into.WriteImage(image))
 		}
 	}
-	return nil, fmt.Errorf("the index has no image for %s; set -platform to another platform, or leave it unset", p.platform)
+	return nil, fmt.Errorf("the index has no image for %s; set -platform to another platform, or remove -platform", p.platform)
 }
 
 // open opens the layout, and creates it if there is none.
@@ -113,7 +113,12 @@ func inLayout(path string) (v1.Image, v1.ImageIndex, error) {
 			matching = append(matching, manifest.Manifests[i])
 		}
 	}
-	if len(matching) != 1 {
+	switch {
+	case len(matching) == 1:
+	case tag == "":
+		return nil, nil, fmt.Errorf("the OCI layout %q has %d images, but exactly one image must match: specify the tag "+
+			"of an image as %s%s:TAG", folder, len(matching), layoutPrefix, folder)
+	default:
 		return nil, nil, fmt.Errorf("%d images in the OCI layout %q have the tag %q, but exactly one image must match: specify the tag of an image as %s%s:TAG", len(matching), folder, tag, layoutPrefix, folder)
 	}
 	if matching[0].MediaType.IsIndex() {

@@ -48,12 +48,17 @@ var exitCodes = map[string][3]string{
 	"validate": {
 		success, "a manifest is rejected or cannot be read, or no stack is in the files; with --strict, also a warning", wrong,
 	},
-	"providers":     {success, "", wrong + "; an unknown release, API or type"},
-	"upgrade-check": {success, "a stack would not start on the other release; a pinned stack does not cause this exit code", wrong},
-	"convert":       {success, "a manifest is rejected, or nothing can be converted; nothing is printed", wrong},
-	"image inspect": {success, "the operator does not accept the image", wrong + "; an invalid image name"},
-	"image label":   {success, "the image cannot be labelled or written", wrong + "; an invalid image name"},
-	"bundle load":   {success, "an image is not loaded", wrong},
+	"providers": {success, "", wrong + "; an unknown release, API or type"},
+	"upgrade-check": {
+		success, "a stack would not start on the other release, a manifest is rejected, or the cluster does not " +
+			"answer; a pinned stack does not cause this exit code", wrong,
+	},
+	"convert": {success, "a manifest is rejected, or nothing can be converted; nothing is printed", wrong},
+	"image inspect": {
+		success, "the operator does not accept the image, or the image cannot be read", wrong + "; an invalid image name",
+	},
+	"image label": {success, "the image cannot be labelled or written", wrong + "; an invalid image name"},
+	"bundle load": {success, "an image is not loaded", wrong},
 	"migrate": {
 		success, "a stack is rejected or cannot be written, or the cluster or the conversion webhook does not answer", wrong,
 	},

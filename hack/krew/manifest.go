@@ -51,7 +51,7 @@ var (
 // manifest returns the manifest of a release.
 func manifest(version, base string, checksums []byte) ([]byte, error) {
 	if !semantic.MatchString(version) {
-		return nil, fmt.Errorf("-version: %q is not a version that krew accepts; write for example v1.2.3", version)
+		return nil, fmt.Errorf("-version: %q is not a version that krew accepts; set a version such as v1.2.3", version)
 	}
 	if parsed, err := url.Parse(base); err != nil || parsed.Scheme != "https" || parsed.Host == "" {
 		return nil, fmt.Errorf("-url: %q is not an HTTPS URL; write a URL that begins with https://", base)
@@ -87,7 +87,7 @@ func platformsOf(base string, checksums []byte) ([]platform, error) {
 	for lines.Scan() {
 		match := sum.FindStringSubmatch(lines.Text())
 		if match == nil {
-			return nil, fmt.Errorf("-checksums: %q is not a line of sha256sum output for an archive %s-OS-ARCH.tar.gz", lines.Text(), program)
+			return nil, fmt.Errorf("-checksums: %q is not a line of sha256sum output for an archive %s-OS-ARCH.tar.gz; run this command with -pack to write the file", lines.Text(), program)
 		}
 		bin := program
 		if match[2] == "windows" {

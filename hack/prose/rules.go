@@ -49,7 +49,7 @@ var rules = []rule{
 	{
 		name:    "a program that knows",
 		pattern: regexp.MustCompile(`(?i)\b` + actor + ` (?:itself )?(?:knows|wants|thinks|believes|likes|hopes|forgets|minds|wishes|hurts|never knows|does not know|does not want)\b`),
-		advice:  `a program has, reads, requires or expects something`,
+		advice:  `write that the program has, reads, requires or expects something`,
 	},
 	{
 		name:    "stands",
@@ -84,7 +84,7 @@ var rules = []rule{
 	{
 		name:    "filler",
 		pattern: regexp.MustCompile(`(?i)\b(?:please|simply|obviously|easily|of course|actually|basically)\b`),
-		advice:  "leave the word out",
+		advice:  "remove the word",
 	},
 	{
 		name:    "value without a verb",

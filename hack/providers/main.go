@@ -113,7 +113,7 @@ func typesOf(name string) ([]providerType, error) {
 	}
 	var types []providerType
 	if err := json.Unmarshal(out.Bytes(), &types); err != nil {
-		return nil, fmt.Errorf("kubectl llamastack providers: %w", err)
+		return nil, fmt.Errorf("decode the output of kubectl llamastack providers: %w", err)
 	}
 	return types, nil
 }

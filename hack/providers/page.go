@@ -47,7 +47,7 @@ func index(lines []line) string {
 - **Key**: the key to write under ` + "`settings`" + ` of the provider. A key below ` + "`secretRefs`" + ` takes its
   value from a Secret.
 - **Type**: the type in the server's source. ` + "`str`" + ` is text, ` + "`HttpUrl`" + ` is a URL, and
-  ` + "`SecretStr`" + ` is text that the server hides in its output. ` + "`null`" + ` in a type means that you can omit the key.
+  ` + "`SecretStr`" + ` is text that the server hides in its output. ` + "`null`" + ` in a type means that the value can be null.
 - **Required**: "supplied" means that the operator writes a working value if you set none.
 - **Secret**: the key is a credential. Set it with ` + "`apiKey`" + ` or ` + "`secretRefs`" + `.
 - **Variable**: the environment variable that the distribution ` + "`starter`" + ` reads for this key. Set it with
@@ -139,7 +139,7 @@ func facts(kind providerType, found *provider.Type) []string {
 		sentences = append(sentences, "`apiKey` sets `"+kind.Credential+"`.")
 	}
 	if len(kind.Needs) > 0 {
-		sentences = append(sentences, "The server also needs the APIs "+codes(kind.Needs)+".")
+		sentences = append(sentences, "This type also requires the APIs "+codes(kind.Needs)+".")
 	}
 	if kind.Note != "" {
 		sentences = append(sentences, "Note: "+kind.Note)

@@ -102,7 +102,7 @@ func older() object {
 	return object{
 		"config":         object{"type": "object", "description": "config is the name of settings in v1alpha1. The keys of settings take precedence."},
 		"region":         text("region sets the region in the provider's configuration."),
-		"deploymentName": text("deploymentName sets the key deployment_name. The server ignores it from release 0.3 on."),
+		"deploymentName": text("deploymentName sets the key deployment_name. The server ignores this key."),
 	}
 }
 

@@ -119,7 +119,7 @@ func begin(in plan.Input) (*builder, []Reason) {
 // read decodes a configuration. The size limits of base configurations apply.
 func read(data []byte) (object, error) {
 	if len(data) > baseconfig.MaxSize {
-		return nil, fmt.Errorf("has %d bytes, but a configuration can have at most %d", len(data), baseconfig.MaxSize)
+		return nil, fmt.Errorf("has %d bytes, but the limit is %d bytes; remove comments or unused sections", len(data), baseconfig.MaxSize)
 	}
 	root, err := baseconfig.Read(data)
 	if err != nil {
@@ -188,7 +188,7 @@ func (b *builder) ownFiles() []Reason {
 	if others := b.otherFiles(); len(others) > 0 {
 		stays = append(stays, Reason{
 			"ConfigMap " + b.Override.ConfigMapName,
-			"this ConfigMap is mounted completely, and has additional files: " + strings.Join(others, ", "),
+			"the pods mount every key of this ConfigMap, including other files: " + strings.Join(others, ", "),
 		})
 	}
 	return stays

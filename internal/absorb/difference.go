@@ -99,9 +99,9 @@ func (j *judgement) differs(path []string, why string) {
 
 // hints explain the differences in sections that settings must not change.
 var hints = map[string]string{
-	"version":              "it comes from the distribution's own configuration",
-	"distro_name":          "it comes from the distribution's own configuration",
-	"image_name":           "it comes from the distribution's own configuration",
+	"version":              "this key comes from the distribution's own configuration",
+	"distro_name":          "this key comes from the distribution's own configuration",
+	"image_name":           "this key comes from the distribution's own configuration",
 	"registered_resources": "spec.resources can add entries and replace entries of the same name, but cannot remove entries",
 	"storage":              "spec.storage sets only the locations of the key-value store and the relational store",
 }

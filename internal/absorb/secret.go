@@ -86,8 +86,8 @@ func (b *builder) clearText(path, key string, value any, isCredential bool) []Re
 	return stays
 }
 
-const inClearText = "might be a credential in clear text, and is not written to a manifest; " +
-	"store it in a Secret, set a variable from the Secret in spec.secretEnv, and use ${env.NAME} in the configuration"
+const inClearText = "might be a credential in clear text, so this command does not write the value to a manifest; " +
+	"store the value in a Secret, set a variable from the Secret in spec.secretEnv, and use ${env.NAME} in the configuration"
 
 // harmless reports whether a credential is empty or a variable without a default.
 func harmless(text string) bool {

@@ -36,7 +36,7 @@ func (b *builder) asStarted() {
 	for _, key := range sortedKeys(arguments) {
 		if written, there := server[key]; there && !equal(written, arguments[key]) {
 			b.remarks = append(b.remarks, fmt.Sprintf(
-				"server.%s in config.yaml had no effect, because the server was started with another value.", key))
+				"server.%s in config.yaml had no effect, because the operator passed another value to the server as an argument.", key))
 		}
 		if server[key] = arguments[key]; arguments[key] == nil {
 			delete(server, key)

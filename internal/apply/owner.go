@@ -105,7 +105,8 @@ type NameTaken struct {
 	Name string
 }
 
-// Error names the object.
+// Error names the object, and contains the remedy.
 func (e *NameTaken) Error() string {
-	return fmt.Sprintf("%s %q exists with different data or another owner", e.Kind, e.Name)
+	return fmt.Sprintf("%s %q exists with different data or another owner; delete this %s, or create the stack with another name",
+		e.Kind, e.Name, e.Kind)
 }

@@ -43,7 +43,7 @@ func commandsIn(fields map[string]any, path *field.Path) field.ErrorList {
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		at := path.Child(key)
 		if key == "command" || key == "args" {
-			errs = append(errs, field.Forbidden(at, "is not allowed in this namespace: remove it, or "+remedy))
+			errs = append(errs, field.Forbidden(at, "is not allowed in this namespace: remove this field, or "+remedy))
 			continue
 		}
 		if below, ok := fields[key].(map[string]any); ok {

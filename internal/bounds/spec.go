@@ -46,7 +46,7 @@ func (r *Rule) overrides(workload *v1alpha2.WorkloadSpec) field.ErrorList {
 	var errs field.ErrorList
 	forbid := func(name string) {
 		errs = append(errs, field.Forbidden(field.NewPath("spec", "workload", "overrides", name),
-			"is not allowed in this namespace: remove it, or "+remedy))
+			"is not allowed in this namespace: remove this field, or "+remedy))
 	}
 	overrides := workload.Overrides
 	switch patch := overrides.PodTemplate; {

@@ -63,7 +63,7 @@ func scan(file io.ReadSeeker) (map[string]member, error) {
 		case errors.Is(err, io.EOF):
 			return members, nil
 		case err != nil && len(members) == 0:
-			return nil, errors.New("the file is not a tar archive; decompress a compressed archive first")
+			return nil, errors.New("the file is not a tar archive; if the file is a compressed archive, decompress the file first")
 		case err != nil:
 			return nil, errors.New("the archive is truncated or damaged; copy the archive again, or create a new archive")
 		case header.Typeflag != tar.TypeReg:

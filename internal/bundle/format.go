@@ -108,7 +108,7 @@ func CheckPrefix(prefix string) error {
 	if _, err := name.NewRepository(path.Join(prefix, "image")); err != nil || strings.Contains(prefix, "://") || strings.HasSuffix(prefix, "/") ||
 		(host != "localhost" && !strings.ContainsAny(host, ".:")) || strings.Contains(prefix, "//") {
 		return fmt.Errorf("%q is not a valid registry: use host[:port], or host[:port]/path with the path in lower "+
-			"case", prefix)
+			"case; the host must be localhost, or contain a dot, or have a port", prefix)
 	}
 	return nil
 }

@@ -195,8 +195,8 @@ func loadRemedy(err error) string {
 
 // notLoaded returns the error for a bundle that was not loaded completely.
 func notLoaded(problem string) error {
-	return &rejection{problems: []string{problem}, summary: "not all images are in the registry; run the command " +
-		"again: images that are already in the registry are not sent again"}
+	return &rejection{problems: []string{problem}, summary: "not all images are in the registry; correct the " +
+		"problem, and run the command again; the command does not send images again that the registry already has"}
 }
 
 func megabytes(size int64) string { return fmt.Sprintf("%.1f MB", float64(size)/1e6) }

@@ -94,7 +94,7 @@ func (c *comparedStack) problems(s dryrun.Stack) []string {
 // remarks prints the warnings and notes of the edited stack that the running stack does not have.
 func (d *differ) remarks(s dryrun.Stack, sides comparedStack) {
 	if sides.input.Exists && sides.before.Plan == nil && len(sides.before.Errors) > 0 {
-		d.printer.warning(s.Title() + ": no configuration can be generated from the running spec, so the configurations are not compared: " +
+		d.printer.warning(s.Title() + ": no configuration can be generated from the stack's spec in the cluster, so the configurations are not compared: " +
 			sides.before.Errors[0])
 	}
 	fresh := func(now, earlier []string) []string {

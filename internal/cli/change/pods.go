@@ -81,8 +81,8 @@ func firstPods(in Input) Pods {
 	case in.Paused:
 		return Pods{Restart: Waits}
 	case in.Exists:
-		return Pods{Restart: Restarts, Why: []string{"no configuration can be generated from the running spec, so the pod templates are " +
-			"not compared"}}
+		return Pods{Restart: Restarts, Why: []string{"no configuration can be generated from the stack's spec in the " +
+			"cluster, so this command does not compare the pod templates"}}
 	default:
 		return Pods{Restart: Starts}
 	}
@@ -181,7 +181,7 @@ func preflight(in Input, recreates bool) (runs bool, reason string) {
 	case !recreates:
 		return false, "the earlier pods serve until the new ones are ready"
 	default:
-		return false, "a second pod could change the data of the running pod, or wait for its devices; " +
+		return false, "a second pod could change the data of the running pod, or wait for the devices of the running pod; " +
 			"to try the change nevertheless, set spec.workload.preflight to Always"
 	}
 }
