@@ -168,7 +168,7 @@ func (v *verifier) Read(into []byte) (int, error) {
 	_, _ = v.hasher.Write(into[:n]) // a hash accepts every write
 	v.left -= int64(n)
 	if (v.left <= 0 || errors.Is(err, io.EOF)) && hex.EncodeToString(v.hasher.Sum(nil)) != v.of.Digest.Hex {
-		return n, damaged("the content of blob %s does not match its digest: the archive is damaged", v.of.Digest)
+		return n, damaged("the content of blob %s does not match its digest", v.of.Digest)
 	}
 	return n, err
 }
