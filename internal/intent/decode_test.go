@@ -66,7 +66,7 @@ var errorCases = map[string]struct {
 		"spec.providers.inference.apiKey: must be {secretKeyRef: {name: <Secret>, key: <key>}}, got a string",
 	}},
 	"incomplete reference": {inference + indent(2, "provider: vllm\napiKey: {secretKeyRef: {name: a, kye: b}}"), []string{
-		"spec.providers.inference.apiKey.secretKeyRef.key: required: a key of that Secret",
+		"spec.providers.inference.apiKey.secretKeyRef.key: required: set a key of that Secret",
 		`spec.providers.inference.apiKey.secretKeyRef.kye: unknown field; did you mean "key"?`,
 	}},
 	"reference with invalid names": {inference + indent(2, "provider: vllm\nsecretRefs: {user: {secretKeyRef: {name: My_Secret, key: a/b}}}"), []string{
@@ -92,7 +92,7 @@ var errorCases = map[string]struct {
 		"spec.providers.inference.endpoint: must not be empty; omit the field to use the default",
 	}},
 	"no provider": {inference + indent(2, "id: a"), []string{
-		"spec.providers.inference.provider: required: the type of the provider, for example vllm or remote::vllm",
+		"spec.providers.inference.provider: required: set the type of the provider, for example vllm or remote::vllm",
 	}},
 	"not a provider": {inference + indent(2, "- vllm"), []string{
 		"spec.providers.inference[0]: must be a provider, {provider: <type>, …}, or a list of providers, got a string",
@@ -145,7 +145,7 @@ settings: {host: x}`), []string{
 	"model without a name": {models + indent(2, `- {provider: vllm}
 - ""
 - 17`), []string{
-		"spec.resources.models[0].name: required: the id under which the model is registered",
+		"spec.resources.models[0].name: required: set the id under which the server registers the model",
 		"spec.resources.models[1]: must not be empty",
 		"spec.resources.models[2]: must be a name, or an object {name: <name>, …}, got a number",
 	}},
@@ -196,10 +196,10 @@ connectionString: {secretKeyRef: {name: a, key: b}}`), []string{
 		"spec.storage.sql.connectionString.secretKeyRef: required: write {secretKeyRef: {name: <Secret>, key: <key>}}",
 	}},
 	"storage reference without a key": {sql + indent(2, "type: postgres\nconnectionString: {secretKeyRef: {name: a, key: ''}}"), []string{
-		"spec.storage.sql.connectionString.secretKeyRef.key: required: a key of that Secret",
+		"spec.storage.sql.connectionString.secretKeyRef.key: required: set a key of that Secret",
 	}},
 	"storage reference without a name": {sql + indent(2, "type: postgres\nconnectionString: {secretKeyRef: {name: '', key: b}}"), []string{
-		"spec.storage.sql.connectionString.secretKeyRef.name: required: the name of a Secret in the same namespace",
+		"spec.storage.sql.connectionString.secretKeyRef.name: required: set the name of a Secret in the same namespace",
 	}},
 
 	"disabled": {`disabled: ["", a/b/c, inference/, /x]`, []string{

@@ -135,7 +135,7 @@ func decodeProvider(api string, value any, path *field.Path, errs *Errors) (Prov
 	p := Provider{
 		API:      api,
 		ID:       o.text("id"),
-		Type:     o.requiredText("provider", "the type of the provider, for example vllm or remote::vllm"),
+		Type:     o.requiredText("provider", "set the type of the provider, for example vllm or remote::vllm"),
 		Endpoint: o.text("endpoint"),
 		APIKey:   o.secret("apiKey"),
 		Settings: o.values("settings"),

@@ -46,8 +46,8 @@ func decodeSecretKey(value any, path *field.Path, errs *Errors) *SecretRef {
 	}
 	before := len(*errs)
 	secret := &SecretRef{
-		Name: o.requiredText("name", "the name of a Secret in the same namespace"),
-		Key:  o.requiredText("key", "a key of that Secret"),
+		Name: o.requiredText("name", "set the name of a Secret in the same namespace"),
+		Key:  o.requiredText("key", "set a key of that Secret"),
 		Path: path,
 	}
 	o.close()
@@ -83,10 +83,10 @@ func typedSecret(ref *v1alpha2.SecretReference, path *field.Path, errs *Errors) 
 		return nil
 	}
 	if secret.Name == "" {
-		errs.Required(path.Child("name"), "required: the name of a Secret in the same namespace")
+		errs.Required(path.Child("name"), "required: set the name of a Secret in the same namespace")
 	}
 	if secret.Key == "" {
-		errs.Required(path.Child("key"), "required: a key of that Secret")
+		errs.Required(path.Child("key"), "required: set a key of that Secret")
 	}
 	checkSecret(secret, errs)
 	if len(*errs) > before {

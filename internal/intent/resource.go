@@ -65,7 +65,7 @@ func nameOrObject(raw []byte, path *field.Path, errs *Errors) (*object, bool) {
 
 func decodeModel(o *object) Model {
 	return Model{
-		Name:            o.requiredText("name", "the id under which the model is registered"),
+		Name:            o.requiredText("name", "set the id under which the server registers the model"),
 		Provider:        o.text("provider"),
 		ProviderModelID: o.text("providerModelId"),
 		ModelType:       o.text("modelType"),
@@ -78,7 +78,7 @@ func decodeModel(o *object) Model {
 
 func decodeTool(o *object) Tool {
 	tool := Tool{
-		Name:        o.requiredText("name", "websearch, rag, or the name of your MCP server or tool group"),
+		Name:        o.requiredText("name", "set websearch, rag, or the name of your MCP server or tool group"),
 		Provider:    o.text("provider"),
 		MCPEndpoint: o.text("mcpEndpoint"),
 		Args:        o.values("args"),
@@ -94,7 +94,7 @@ func decodeTool(o *object) Tool {
 
 func decodeShield(o *object) Shield {
 	return Shield{
-		Name:     o.requiredText("name", "the id under which the shield is registered"),
+		Name:     o.requiredText("name", "set the id under which the server registers the shield"),
 		Provider: o.text("provider"),
 		Model:    o.text("model"),
 		Params:   o.values("params"),
