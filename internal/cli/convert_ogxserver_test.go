@@ -107,7 +107,7 @@ func TestConvertOGXServerRefusals(t *testing.T) {
 		"two distributions":        {ogx("{distribution: {name: starter, image: a}}"), nil, "spec.distribution: name and image are mutually exclusive"},
 		"neither name nor image":   {ogx("{distribution: {}}"), nil, "spec.distribution: set name"},
 		"no spec":                  {ogx("null"), nil, "spec: required"},
-		"no name":                  {strings.Replace(ogx(good), "{name: demo}", "{}", 1), nil, "metadata.name: required: set the name of the server"},
+		"no name":                  {strings.Replace(ogx(good), "{name: demo}", "{}", 1), nil, "metadata.name: required: set the name of the OGXServer"},
 		"another version":          {strings.Replace(ogx(good), "v1beta1", "v1", 1), nil, `apiVersion: this command does not read version "ogx.io/v1" of OGXServer; use ogx.io/v1beta1`},
 		"a misspelled kind":        {strings.Replace(ogx(good), "OGXServer", "OgxServer", 1), nil, `kind: this command does not convert the kind "OgxServer"; use OGXServer`},
 		"another kind":             {strings.Replace(ogx(good), "OGXServer", "OGXModel", 1), nil, `kind: this command does not convert the kind "OGXModel"`},

@@ -20,7 +20,7 @@ func TestDoctorAndSupportBundleOnCluster(t *testing.T) {
 	t.Log(got.out + got.err)
 	for _, want := range []string{
 		"api-server       Kubernetes v", "the definition serves v1alpha1, v1alpha2", "the CA bundle of the conversion webhook is valid",
-		"you may use every command", "default/my: the operator has not reconciled the stack yet; remedy: run kubectl llamastack status my -n default",
+		"you have the rights that the commands for stacks require", "default/my: the operator has not reconciled the stack yet; remedy: run kubectl llamastack status my -n default",
 	} {
 		contains(t, got.out, want)
 	}

@@ -81,7 +81,7 @@ func TestDoctor(t *testing.T) {
 		"ok       policy           the admission policy is active\n",
 		"ok       operator-rights  the operator has the rights that it needs\n",
 		`ok       operator-config  ConfigMap "llama-stack-operator-config" is valid` + "\n",
-		"ok       your-rights      you may use every command\n",
+		"ok       your-rights      you have the rights that the commands for stacks require\n",
 		"ok       stacks           0 of 0 stacks are Ready\n",
 	} {
 		contains(t, got.out, want)

@@ -95,7 +95,7 @@ func checkPolicy(r *report, facts *Facts) {
 		r.add(Warning, fmt.Sprintf("%s%q does not exist, so the policy has no effect", binding, name), reinstall)
 	case !slices.Contains(facts.Binding.Value.Spec.ValidationActions, "Deny"):
 		r.add(Warning, fmt.Sprintf("%s%q does not contain the action Deny, so the policy has no effect", binding, name),
-			"add Deny to spec.validationActions of the binding")
+			"set spec.validationActions of the binding to [Deny]")
 	default:
 		r.ok("the admission policy is active")
 	}
@@ -108,13 +108,13 @@ func checkConfig(r *report, facts *Facts) {
 		return
 	case facts.Config.Value == nil:
 		r.add(Warning, fmt.Sprintf("ConfigMap %q does not exist in namespace %q", names.OperatorConfigMap, facts.Namespace),
-			"start the operator, which creates the ConfigMap, or set --operator-namespace to the namespace of the operator")
+			"restart the operator, which then creates the ConfigMap, or set --operator-namespace to the namespace of the operator")
 		return
 	}
 	_, problems := operatorconfig.Read(facts.Config.Value, operatorconfig.Config{})
 	for _, problem := range problems {
 		r.add(Error, fmt.Sprintf("ConfigMap %q: %s: %s", names.OperatorConfigMap, problem.Field, problem.Detail),
-			"correct the key; until then, the operator ignores the value of the key")
+			"correct the key; until then, the operator ignores this value and uses the last valid value, if there is one")
 	}
 	if len(problems) == 0 {
 		r.ok(fmt.Sprintf("ConfigMap %q is valid", names.OperatorConfigMap))
@@ -136,7 +136,7 @@ func checkRights(r *report, facts *Facts) {
 			"ask an administrator for that right")
 	}
 	if missing == 0 {
-		r.ok("you may use every command")
+		r.ok("you have the rights that the commands for stacks require")
 	}
 }
 

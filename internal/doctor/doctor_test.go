@@ -239,7 +239,7 @@ func TestClusterProblems(t *testing.T) {
 		"binding that only warns": {func(f *doctor.Facts) { f.Binding.Value.Spec.ValidationActions = nil }, `warning policy: ValidatingAdmissionPolicyBinding "llamastackdistributions.llamastack.io" does not contain the action Deny, so the policy has no effect`},
 		"no ConfigMap":            {func(f *doctor.Facts) { f.Config.Value = nil }, `warning operator-config: ConfigMap "llama-stack-operator-config" does not exist in namespace "operator"`},
 		"wrong ConfigMap":         {func(f *doctor.Facts) { f.Config.Value.Data = map[string]string{"ingres": ""} }, `error operator-config: ConfigMap "llama-stack-operator-config": ingres: unknown key; did you mean "ingress"?`},
-		"rights of a user":        {func(f *doctor.Facts) { f.Rights.Value[8].Allowed = false }, `warning your-rights: you do not have the right to create pods/portforward in namespace "team-a"; without this right, you cannot open a stack, list the models of its server, or chat with a model`},
+		"rights of a user":        {func(f *doctor.Facts) { f.Rights.Value[8].Allowed = false }, `warning your-rights: you do not have the right to create pods/portforward in namespace "team-a"; without this right, you cannot connect to the server of a stack, list its models, or chat with a model`},
 	})
 }
 
@@ -312,7 +312,7 @@ func TestWebhookProblems(t *testing.T) {
 		}, ""},
 		"no conversion": {
 			func(f *doctor.Facts) { f.Definition.Value.Spec.Conversion = nil },
-			"error webhook: the definition has several versions and no conversion webhook, so stacks lose fields",
+			"error webhook: the CustomResourceDefinition has several versions and no conversion webhook, so stacks lose the fields that exist in only one version",
 		},
 		"no validating webhook": {
 			func(f *doctor.Facts) { f.Webhook.Value = nil },
@@ -329,8 +329,8 @@ func TestWebhookProblems(t *testing.T) {
 		"no certificate":                {func(f *doctor.Facts) { f.Certificate.Value = nil }, `warning certificate: Secret "llama-stack-k8s-operator-webhook-cert" in namespace "operator" does not contain a webhook certificate`},
 		"certificate of another host": {
 			func(f *doctor.Facts) { set(f, elsewhere) },
-			"error certificate: the webhook certificate does not match the conversion webhook: x509: certificate is valid for elsewhere, not " + host + "\n" +
-				`error certificate: the webhook certificate does not match the webhook "validate": x509: certificate is valid for elsewhere, not ` + host,
+			"error certificate: the webhook certificate is not valid for the conversion webhook: x509: certificate is valid for elsewhere, not " + host + "\n" +
+				`error certificate: the webhook certificate is not valid for the webhook "validate": x509: certificate is valid for elsewhere, not ` + host,
 		},
 	})
 }

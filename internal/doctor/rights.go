@@ -22,7 +22,7 @@ func Needed(namespace string) []Right {
 		core("get", "pods", "", "show the pods of a stack"),
 		core("list", "pods", "", "list the pods of a stack"),
 		core("get", "pods", "log", "read the logs of a server"),
-		core("create", "pods", "portforward", "open a stack, list the models of its server, or chat with a model"),
+		core("create", "pods", "portforward", "connect to the server of a stack, list its models, or chat with a model"),
 		core("list", "events", "", "read the events of a stack"),
 	}
 }

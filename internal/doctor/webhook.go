@@ -33,7 +33,7 @@ func checkWebhooks(r *report, facts *Facts) {
 	}
 	definition := facts.Definition.Value
 	if definition != nil && len(definition.Spec.Versions) > 1 && !converts(definition) {
-		r.add(Error, "the definition has several versions and no conversion webhook, so stacks lose fields", reinstall)
+		r.add(Error, "the CustomResourceDefinition has several versions and no conversion webhook, so stacks lose the fields that exist in only one version", reinstall)
 	}
 	if definition != nil && converts(definition) && facts.Webhook.Problem == "" && facts.Webhook.Value == nil {
 		r.add(
@@ -130,7 +130,7 @@ func checkCertificate(r *report, facts *Facts) {
 	}
 	for _, each := range all {
 		if err := each.verify(facts); err != nil {
-			r.add(Error, fmt.Sprintf("the webhook certificate does not match %s: %v", each.of, err), restart)
+			r.add(Error, fmt.Sprintf("the webhook certificate is not valid for %s: %v", each.of, err), restart)
 		}
 	}
 }

@@ -29,7 +29,7 @@ const (
 // FromLabel reads the metadata file from the value of an image label. No input makes it panic.
 func FromLabel(text string) (*Package, error) {
 	if base64.StdEncoding.DecodedLen(len(text)) > MaxSize+2 {
-		return nil, fmt.Errorf("label %s: the metadata file is larger than %d bytes", Label, MaxSize)
+		return nil, fmt.Errorf("label %s: the metadata file is larger than %d bytes; shorten the file", Label, MaxSize)
 	}
 	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {
@@ -54,7 +54,7 @@ func Parse(data []byte) (*Package, error) {
 
 func parse(data []byte) (*Package, error) {
 	if len(data) > MaxSize {
-		return nil, fmt.Errorf("has %d bytes, but at most %d are allowed", len(data), MaxSize)
+		return nil, fmt.Errorf("has %d bytes, but at most %d are allowed; shorten the file", len(data), MaxSize)
 	}
 	root, err := baseconfig.Read(data)
 	if err != nil {

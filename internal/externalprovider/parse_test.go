@@ -86,7 +86,7 @@ func TestParseErrors(t *testing.T) {
 		"no vendor":                   {"  vendor: my-org\n", "", "line 4: metadata.vendor is missing"},
 		"empty name":                  {"custom-vllm\n", "''\n", "line 4: metadata.name must not be empty"},
 		"name is a list":              {"custom-vllm\n", "[]\n", "line 4: metadata.name must be a string, got a list"},
-		"long name":                   {"custom-vllm\n", strings.Repeat("x", 513) + "\n", "line 4: metadata.name has 513 bytes, but at most 512 are allowed"},
+		"long name":                   {"custom-vllm\n", strings.Repeat("x", 513) + "\n", "line 4: metadata.name has 513 bytes, but at most 512 are allowed; shorten the value"},
 		"module":                      {"my_org.custom_vllm", "my-org", `line 9: spec.packageName is "my-org", which is not the name of a Python module; use a name like my_org.custom_vllm`},
 		"module with code":            {"my_org.custom_vllm", "'os; import sys'", `line 9: spec.packageName is "os; import sys", which is not the name of a Python module; use a name like my_org.custom_vllm`},
 		"type":                        {"remote::custom-vllm", "custom-vllm", `line 10: spec.providerType is "custom-vllm", which is not a provider type; use remote:: or inline:: and a name, like remote::custom-vllm`},
@@ -98,12 +98,12 @@ func TestParseErrors(t *testing.T) {
 		"no wheel":                    {"packages/./a-1-py3-none-any.whl", "packages", `line 13: spec.dependencyWheels[0] is "packages", which ` + outside},
 		"wheel is null":               {"packages/./a-1-py3-none-any.whl", "null", "line 13: spec.dependencyWheels[0] must be a string, got null"},
 		"wheels is a text":            {"[packages/./a-1-py3-none-any.whl]", "a.whl", "line 13: spec.dependencyWheels must be a list, got a scalar"},
-		"too many wheels":             {"[packages/./a-1-py3-none-any.whl]", "[" + strings.Repeat("a.whl,", 257) + "]", "line 13: spec.dependencyWheels has 257 entries, but at most 256 are allowed"},
+		"too many wheels":             {"[packages/./a-1-py3-none-any.whl]", "[" + strings.Repeat("a.whl,", 257) + "]", "line 13: spec.dependencyWheels has 257 entries, but at most 256 are allowed; remove some"},
 		"schema is a list":            {"configSchema:", "configSchema: []\n  more:", "line 14: spec.configSchema must be a mapping, got a list"},
 		"not YAML":                    {"kind: ", "kind: : ", "is not YAML: yaml: line 2: mapping values are not allowed in this context"},
 		"not a mapping":               {whole, "[a]", "must be a mapping, got a list"},
 		"empty file":                  {whole, "", "is empty"},
-		"too large":                   {whole, strings.Repeat("#", 65537), "has 65537 bytes, but at most 65536 are allowed"},
+		"too large":                   {whole, strings.Repeat("#", 65537), "has 65537 bytes, but at most 65536 are allowed; shorten the file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := externalprovider.Parse([]byte(strings.Replace(whole, tc.old, tc.new, 1)))
@@ -121,7 +121,7 @@ func TestFromLabelErrors(t *testing.T) {
 		"":                          "label io.llamastack.provider: lls-provider-spec.yaml: is empty",
 		"{}":                        "label io.llamastack.provider: the value is not base64; encode the metadata file in base64",
 		"e30=":                      "label io.llamastack.provider: lls-provider-spec.yaml: line 1: apiVersion is missing",
-		strings.Repeat("A", 100000): "label io.llamastack.provider: the metadata file is larger than 65536 bytes",
+		strings.Repeat("A", 100000): "label io.llamastack.provider: the metadata file is larger than 65536 bytes; shorten the file",
 	} {
 		if _, err := externalprovider.FromLabel(text); err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)

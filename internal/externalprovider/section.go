@@ -103,7 +103,7 @@ func textOf(node *yaml.Node) (text, problem string) {
 	case node.Value == "":
 		return "", "must not be empty"
 	case len(node.Value) > maxText:
-		return "", fmt.Sprintf("has %d bytes, but at most %d are allowed", len(node.Value), maxText)
+		return "", fmt.Sprintf("has %d bytes, but at most %d are allowed; shorten the value", len(node.Value), maxText)
 	}
 	return node.Value, ""
 }
@@ -127,7 +127,7 @@ func (s section) wheels(key string) []string {
 		s.fail(key, node, "must be a list, got %s", baseconfig.KindOf(node))
 		return nil
 	case len(node.Content) > maxWheels:
-		s.fail(key, node, "has %d entries, but at most %d are allowed", len(node.Content), maxWheels)
+		s.fail(key, node, "has %d entries, but at most %d are allowed; remove some", len(node.Content), maxWheels)
 		return nil
 	}
 	var paths []string

@@ -112,7 +112,7 @@ var errorCases = map[string]struct {
 	}},
 	"empty key": {inference + indent(2, `provider: vllm
 secretRefs: {"": {secretKeyRef: {name: a, key: b}}}`), []string{
-		"spec.providers.inference.secretRefs[]: the key of a provider's configuration must not be empty",
+		"spec.providers.inference.secretRefs[]: the key of a provider's configuration must not be empty: set the name of a key, or remove the entry",
 	}},
 	"FR-034: ids in a list": {inference + indent(2, "- {provider: vllm}\n- {provider: openai, id: a}"), []string{
 		"spec.providers.inference[0].id: required: each provider needs an id when an API has more than one",
@@ -126,7 +126,7 @@ secretRefs: {"": {secretKeyRef: {name: a, key: b}}}`), []string{
 	}},
 	"type without a valid id": {inference + indent(2, "provider: remote::a b"), []string{
 		`spec.providers.inference.provider: "a b" is not a valid id: use at most 63 letters, digits, '-', '_' and '.', ` +
-			"and begin and end with a letter or digit; give the provider an id",
+			"and begin and end with a letter or digit; set a valid id in the field id",
 	}},
 	"one key set twice": {inference + indent(2, `provider: vllm
 host: {secretKeyRef: {name: a, key: b}}
@@ -261,8 +261,8 @@ func TestRedisEndpoint(t *testing.T) {
 		"user:hidden@cache:6379":   `"…@cache:6379" contains a user or password; put the password in a Secret and name the Secret in password`,
 		"redis://cache/3":          `"redis://cache/3" has more than a host and a port, but the server reads only the host and the port; write host:port`,
 		"redis://cache?db=3":       `"redis://cache?db=3" has more than a host and a port, but the server reads only the host and the port; write host:port`,
-		"cache:0":                  `"cache:0" has a port that is not between 1 and 65535`,
-		"cache:70000":              `"cache:70000" has a port that is not between 1 and 65535`,
+		"cache:0":                  `"cache:0" has a port that is not between 1 and 65535; correct the port`,
+		"cache:70000":              `"cache:70000" has a port that is not between 1 and 65535; correct the port`,
 		"cache:six":                `"cache:six" is not the address of a Redis server: write host:port or redis://host:port`,
 		"a cache":                  `"a cache" is not the address of a Redis server: write host:port or redis://host:port`,
 		"redis://":                 `"redis://" is not the address of a Redis server: write host:port or redis://host:port`,

@@ -20,7 +20,7 @@ type owned struct {
 
 const (
 	resourcesInstead = "set spec.resources instead; for a resource that has no field there, use your own base configuration (spec.baseConfig)"
-	baseRemoval      = "set spec.baseConfig to a base configuration that does not contain it"
+	baseRemoval      = "set spec.baseConfig to a base configuration that does not contain this value"
 	nameInstead      = "the name of the distribution cannot be changed here: remove this setting"
 )
 
@@ -60,7 +60,7 @@ var ownedParts = []owned{
 	// With this setting, every client needs a certificate, and the kubelet has no certificate (server fact 30).
 	{
 		"server.tls_cafile", "the probes of the pod have no client certificate, so the pod would never be ready: " +
-			"require client certificates in a proxy in front of the Service", baseRemoval,
+			"remove this setting, and require client certificates in a proxy in front of the Service", baseRemoval,
 	},
 }
 
@@ -82,7 +82,7 @@ func ownedSettings(values map[string]any, path *field.Path) field.ErrorList {
 func (o *owned) findIn(value any, path []string, at *field.Path, found map[string]*field.Error) {
 	object, ok := value.(map[string]any)
 	if !ok {
-		err := wrongType(at, "an object, because another field sets a part of it", value)
+		err := wrongType(at, "an object (another field sets a part of it)", value)
 		found[at.String()] = err
 		return
 	}

@@ -153,7 +153,7 @@ func (o *object) providerID(id, providerType string) string {
 	path, remedy := o.path.Child("id"), ""
 	if _, written := o.fields["id"]; !written {
 		id = providerType[strings.LastIndex(providerType, ":")+1:]
-		path, remedy = o.path.Child("provider"), "; give the provider an id"
+		path, remedy = o.path.Child("provider"), "; set a valid id in the field id"
 	}
 	if id == "" {
 		return ""
@@ -175,7 +175,7 @@ func (o *object) secretKeys() []SecretKey {
 	for _, key := range slices.Sorted(maps.Keys(refs)) {
 		path := o.path.Child("secretRefs").Key(key)
 		if key == "" {
-			o.Forbidden(path, "the key of a provider's configuration must not be empty")
+			o.Forbidden(path, "the key of a provider's configuration must not be empty: set the name of a key, or remove the entry")
 			continue
 		}
 		if ref := decodeSecret(refs[key], path, o.Errors); ref != nil {

@@ -110,7 +110,7 @@ func parseRedis(text string) (string, int32, error) {
 	}
 	port, err := strconv.ParseUint(u.Port(), 10, 16)
 	if err != nil || port == 0 {
-		return "", 0, fmt.Errorf("%q has a port that is not between 1 and 65535", withoutUser(text))
+		return "", 0, fmt.Errorf("%q has a port that is not between 1 and 65535; correct the port", withoutUser(text))
 	}
 	return host, int32(port), nil
 }

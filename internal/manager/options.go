@@ -91,7 +91,7 @@ func (o *Options) BindFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.WatchNamespaces, "watch-namespaces", nil,
 		"comma-separated namespaces to watch (default: $"+watchVariable+", or all namespaces)")
 	flags.StringVar(&o.OperatorNamespace, "operator-namespace", "",
-		"namespace of the operator (default: $POD_NAMESPACE, the namespace of its pod, or "+names.OperatorNamespace+")")
+		"namespace of the operator (default: $POD_NAMESPACE, otherwise the namespace of the operator's pod, otherwise "+names.OperatorNamespace+")")
 	flags.Float32Var(&o.QPS, "kube-api-qps", defaultQPS, "maximum number of calls to the API server per second; a "+
 		"negative value sets no limit")
 	flags.IntVar(&o.Burst, "kube-api-burst", defaultBurst, "maximum burst of calls to the API server, if --kube-api-qps "+
@@ -167,14 +167,15 @@ func (o *Options) check() error {
 			o.QPS, o.Burst))
 	}
 	if o.Concurrency < 1 {
-		errs = append(errs, fmt.Errorf("--concurrency %d: must be positive", o.Concurrency))
+		errs = append(errs, fmt.Errorf("--concurrency %d: must be positive; set 1 or more", o.Concurrency))
 	}
 	// client-go requires this, because it multiplies RetryPeriod by JitterFactor to spread the attempts.
 	if o.RetryPeriod <= 0 || o.LeaseDuration <= o.RenewDeadline ||
 		float64(o.RenewDeadline) <= leaderelection.JitterFactor*float64(o.RetryPeriod) {
-		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration %v must be longer than --leader-elect-renew-deadline "+
-			"%v, which must be longer than %v times --leader-elect-retry-period %v, which must be positive",
-			o.LeaseDuration, o.RenewDeadline, leaderelection.JitterFactor, o.RetryPeriod))
+		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration %v, --leader-elect-renew-deadline %v, "+
+			"--leader-elect-retry-period %v: set a positive retry period, a renew deadline longer than %v times the retry "+
+			"period, and a lease duration longer than the renew deadline",
+			o.LeaseDuration, o.RenewDeadline, o.RetryPeriod, leaderelection.JitterFactor))
 	}
 	return errors.Join(errs...)
 }

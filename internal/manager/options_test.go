@@ -71,11 +71,11 @@ func TestOptions(t *testing.T) {
 		{name: "a variable that ends in a comma", env: map[string]string{"WATCH_NAMESPACE": "a,"}, err: `namespace ""`},
 		{
 			name: "a lease that ends before it is renewed", args: []string{"--leader-elect-lease-duration=10s"},
-			err: "--leader-elect-lease-duration 10s must be longer than --leader-elect-renew-deadline 10s",
+			err: "--leader-elect-lease-duration 10s, --leader-elect-renew-deadline 10s, ",
 		},
 		{
 			name: "a lease that cannot be renewed in time", args: []string{"--leader-elect-retry-period=9s"},
-			err: "which must be longer than 1.2 times --leader-elect-retry-period 9s",
+			err: "--leader-elect-retry-period 9s: set a positive retry period, a renew deadline longer than 1.2 times",
 		},
 		{name: "no pause", args: []string{"--leader-elect-retry-period=-1s"}, err: "--leader-elect-retry-period -1s"},
 		{name: "an invalid namespace", args: []string{"--watch-namespaces=a,B_c"}, err: `namespace "B_c"`},

@@ -66,11 +66,11 @@ func (r *remarks) ofObject(object map[string]any) {
 		names.AnnotationUserConfigNamespace: "This annotation contains the namespace of the ConfigMap in overrideConfig. The " +
 			"annotation replaces the v1alpha1 field spec.server.userConfig.configMapNamespace. The operator reads that " +
 			"ConfigMap only if the annotation " +
-			names.AnnotationAllowNamespaces + " of the ConfigMap contains the namespace of this stack.",
+			names.AnnotationAllowNamespaces + " of the ConfigMap allows the namespace of this stack.",
 		names.AnnotationCABundleNamespace: "This annotation contains the namespace of the ConfigMap in caBundle. The annotation " +
 			"replaces the v1alpha1 field spec.server.tlsConfig.caBundle.configMapNamespace. The operator reads that ConfigMap " +
 			"only if the annotation " +
-			names.AnnotationAllowNamespaces + " of the ConfigMap contains the namespace of this stack.",
+			names.AnnotationAllowNamespaces + " of the ConfigMap allows the namespace of this stack.",
 	} {
 		if given[name] != nil {
 			r.annotation(name, comment)
@@ -145,9 +145,9 @@ func (r *remarks) ofOlder(older map[string]any) {
 }
 
 // overrideComment is the comment on an overrideConfig that was converted from a userConfig.
-const overrideComment = "In v1alpha1, this field is spec.server.userConfig. It refers to the complete configuration " +
-	"of the server. The operator then generates no configuration, so you cannot also set spec.providers, resources, " +
-	"storage, disabled or settings."
+const overrideComment = "In v1alpha1, this field is spec.server.userConfig. The field refers to the complete " +
+	"configuration of the server, so the operator generates no configuration, and you cannot also set spec.providers, " +
+	"resources, storage, disabled or settings."
 
 func (r *remarks) ofAutoscaling(autoscaling map[string]any) {
 	if !positive(autoscaling["maxReplicas"]) {

@@ -47,7 +47,7 @@ func missing(object map[string]any) []string {
 	var problems []string
 	if name, generated := at(object, "metadata", "name"), at(object, "metadata", "generateName"); name == nil &&
 		generated == nil {
-		problems = append(problems, "metadata.name: required: set the name of the server")
+		problems = append(problems, "metadata.name: required: set the name of the OGXServer")
 	}
 	if at(object, "spec", "distribution") != nil {
 		problems = append(problems, oneDistribution(object)...)

@@ -68,7 +68,7 @@ func (c *conversion) trust() {
 		of, _ := entry["name"].(string)
 		if name = cmp.Or(name, of); of != name {
 			c.leaveOut(fieldPath(from), fmt.Sprintf("a stack uses certificates from only one ConfigMap, and this "+
-				"stack uses %q: copy the key %q from the ConfigMap %q to that ConfigMap, "+
+				"stack uses %[1]q: copy the key %[2]q from the ConfigMap %[3]q to the ConfigMap %[1]q, "+
 				"and add the key to spec.networking.tls.caBundle.configMapKeys", name, entry["key"], of))
 			continue
 		}
