@@ -108,7 +108,7 @@ func checkConfig(r *report, facts *Facts) {
 		return
 	case facts.Config.Value == nil:
 		r.add(Warning, fmt.Sprintf("ConfigMap %q does not exist in namespace %q", names.OperatorConfigMap, facts.Namespace),
-			"restart the operator, which then creates the ConfigMap, or set --operator-namespace to the namespace of the operator")
+			"restart the operator, which then creates the ConfigMap, or set --operator-namespace to the operator's namespace")
 		return
 	}
 	_, problems := operatorconfig.Read(facts.Config.Value, operatorconfig.Config{})

@@ -312,7 +312,8 @@ func TestWebhookProblems(t *testing.T) {
 		}, ""},
 		"no conversion": {
 			func(f *doctor.Facts) { f.Definition.Value.Spec.Conversion = nil },
-			"error webhook: the CustomResourceDefinition has several versions and no conversion webhook, so stacks lose the fields that exist in only one version",
+			"error webhook: the CustomResourceDefinition has several versions and no conversion webhook, so stacks lose the " +
+				"fields that exist in only one version",
 		},
 		"no validating webhook": {
 			func(f *doctor.Facts) { f.Webhook.Value = nil },

@@ -33,7 +33,8 @@ func checkWebhooks(r *report, facts *Facts) {
 	}
 	definition := facts.Definition.Value
 	if definition != nil && len(definition.Spec.Versions) > 1 && !converts(definition) {
-		r.add(Error, "the CustomResourceDefinition has several versions and no conversion webhook, so stacks lose the fields that exist in only one version", reinstall)
+		r.add(Error, "the CustomResourceDefinition has several versions and no conversion webhook, so stacks lose the fields "+
+			"that exist in only one version", reinstall)
 	}
 	if definition != nil && converts(definition) && facts.Webhook.Problem == "" && facts.Webhook.Value == nil {
 		r.add(

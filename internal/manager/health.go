@@ -48,7 +48,8 @@ func (w *warmUp) NeedLeaderElection() bool { return false }
 // check is the readiness check.
 func (w *warmUp) check(*http.Request) error {
 	if !w.ready.Load() {
-		return errors.New("the caches are not filled yet; if this lasts, check the operator's log, and whether the CustomResourceDefinition exists")
+		return errors.New("the caches are not filled yet; if this lasts, check the operator's log, and whether the " +
+			"CustomResourceDefinition exists")
 	}
 	return nil
 }

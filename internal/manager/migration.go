@@ -20,7 +20,8 @@ func addMigration(mgr ctrl.Manager, config *rest.Config, direct client.Client, o
 	}
 	var definition cache.Informers
 	if len(options.WatchNamespaces) == 0 {
-		found, err := addCache(mgr, config, "the CustomResourceDefinition of stacks", definitionOptions(names.CustomResourceDefinition))
+		found, err := addCache(mgr, config, "the CustomResourceDefinition of stacks",
+			definitionOptions(names.CustomResourceDefinition))
 		if err != nil {
 			return err
 		}

@@ -91,7 +91,8 @@ func (o *Options) BindFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.WatchNamespaces, "watch-namespaces", nil,
 		"comma-separated namespaces to watch (default: $"+watchVariable+", or all namespaces)")
 	flags.StringVar(&o.OperatorNamespace, "operator-namespace", "",
-		"namespace of the operator (default: $POD_NAMESPACE, otherwise the namespace of the operator's pod, otherwise "+names.OperatorNamespace+")")
+		"namespace of the operator (default: $POD_NAMESPACE, otherwise the namespace of the operator's pod, otherwise "+
+			names.OperatorNamespace+")")
 	flags.Float32Var(&o.QPS, "kube-api-qps", defaultQPS, "maximum number of calls to the API server per second; a "+
 		"negative value sets no limit")
 	flags.IntVar(&o.Burst, "kube-api-burst", defaultBurst, "maximum burst of calls to the API server, if --kube-api-qps "+

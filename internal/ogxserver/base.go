@@ -98,7 +98,8 @@ func (c *conversion) models() {
 	c.went(path("spec.resources.models"), path("spec.resources.models"))
 	if !c.registersNone() {
 		c.differs("In an OGXServer, these models replace the models that the base configuration registers. "+
-			"In a stack, the models of the base configuration also remain registered if their providers exist.", "spec", "resources", "models")
+			"In a stack, the models of the base configuration also remain registered if their providers exist.",
+			"spec", "resources", "models")
 	}
 	for i, value := range models {
 		if model, _ := value.(map[string]any); model["provider"] == nil || model["provider"] == "" {

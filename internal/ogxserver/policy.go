@@ -17,7 +17,8 @@ func (c *conversion) policy() {
 	c.went(path(field), place)
 	c.policyTypes(field)
 	c.note("By default, an OGXServer has a NetworkPolicy that allows the server's own namespace, the operator's namespace, "+
-		"and the listed namespaces. Without allowedFrom, a stack has no NetworkPolicy, unless the operator's ConfigMap enables one for every stack.", place...)
+		"and the listed namespaces. Without allowedFrom, a stack has no NetworkPolicy, unless the operator's ConfigMap "+
+		"enables one for every stack.", place...)
 	if rules, _ := c.get(field + ".ingress").([]any); len(rules) > 0 {
 		c.differs("The NetworkPolicy of a stack always allows the stack's own namespace and the operator's namespace. "+
 			"The ogx-k8s-operator allows only the peers in the rules of spec.network.policy.ingress.", place...)

@@ -41,6 +41,7 @@ var hostAndPort = regexp.MustCompile(`^(redis://)?([a-zA-Z0-9._-]+|\[[0-9a-fA-F:
 func (c *conversion) redis() {
 	if endpoint := c.text("spec.storage.kv.endpoint"); endpoint != "" && !hostAndPort.MatchString(endpoint) {
 		c.differs("The operator accepts only host:port or redis://host:port, and rejects this value. "+
-			"Use one of these forms, store any password in a Secret, and refer to that Secret in the field password.", "spec", "storage", "kv", "endpoint")
+			"Use one of these forms, store any password in a Secret, and refer to that Secret in the field password.",
+			"spec", "storage", "kv", "endpoint")
 	}
 }
