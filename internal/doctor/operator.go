@@ -33,8 +33,8 @@ func checkOperators(r *report, facts *Facts) {
 	checkLeases(r, facts)
 }
 
-const keepOne = "keep the operator in the namespace of the definition's conversion webhook, and remove the others; " +
-	"see docs/how-to/upgrade-operator.md#two-operators"
+const keepOne = "keep the operator in the namespace of the CustomResourceDefinition's conversion webhook, and remove the " +
+	"others; see docs/how-to/upgrade-operator.md#two-operators"
 
 func checkOperator(r *report, operator *appsv1.Deployment) {
 	wanted := int32(1)

@@ -88,7 +88,7 @@ var errorCases = map[string]struct {
 		"spec.providers.inference.endpoint: must be a string, got null; omit the field",
 	}},
 	"empty strings": {inference + indent(2, `provider: ""`+"\n"+`endpoint: ""`), []string{
-		"spec.providers.inference.provider: must not be empty; omit the field to use the default",
+		"spec.providers.inference.provider: required: set the type of the provider, for example vllm or remote::vllm",
 		"spec.providers.inference.endpoint: must not be empty; omit the field to use the default",
 	}},
 	"no provider": {inference + indent(2, "id: a"), []string{
@@ -146,8 +146,8 @@ settings: {host: x}`), []string{
 - ""
 - 17`), []string{
 		"spec.resources.models[0].name: required: set the id under which the server registers the model",
-		"spec.resources.models[1]: must not be empty",
-		"spec.resources.models[2]: must be a name, or an object {name: <name>, …}, got a number",
+		"spec.resources.models[1]: must not be empty: set a name, or remove the entry",
+		"spec.resources.models[2]: must be a name, or an object {name: <name>, …}, got a number; quote it",
 	}},
 	"model's numbers": {models + indent(2, `- {name: a, contextLength: 0}
 - {name: b, contextLength: 1.5}
@@ -304,7 +304,8 @@ func TestNotJSON(t *testing.T) {
 		obj.Spec.Providers = &v1alpha2.ProvidersSpec{Safety: &v1alpha2.Providers{Raw: []byte(raw)}}
 		obj.Spec.Resources = &v1alpha2.ResourcesSpec{Models: []v1alpha2.ModelEntry{{Raw: []byte(raw)}}}
 		_, errs := intent.FromObject(obj)
-		if got, want := intent.Messages(errs), "spec.providers.safety: is not valid JSON\nspec.resources.models[0]: is not valid JSON"; got != want {
+		if got, want := intent.Messages(errs), "spec.providers.safety: is not valid JSON; correct the syntax of the value\n"+
+			"spec.resources.models[0]: is not valid JSON; correct the syntax of the value"; got != want {
 			t.Errorf("%q: got\n%s\nwant\n%s", raw, got, want)
 		}
 	}

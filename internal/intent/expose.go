@@ -18,7 +18,7 @@ func DecodeExpose(written *v1alpha2.Expose, path *field.Path) (bool, v1alpha2.Ex
 	}
 	value, err := decodeJSON(written.Raw)
 	if err != nil {
-		return false, spec, field.ErrorList{field.Forbidden(path, "is not valid JSON")}
+		return false, spec, field.ErrorList{field.Forbidden(path, "is not valid JSON; correct the syntax of the value")}
 	}
 	if enabled, ok := value.(bool); ok {
 		return enabled, spec, nil

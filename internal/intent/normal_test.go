@@ -282,7 +282,7 @@ func TestExpose(t *testing.T) {
 		`{"hostnam":"a"}`:         {err: `expose.hostnam: unknown field; did you mean "hostname"?`},
 		`{"enabled":"on"}`:        {err: "expose.enabled: must be true or false, got a string"},
 		`{"annotations":{"a":1}}`: {err: "expose.annotations[a]: must be a string, got a number; quote it", spec: v1alpha2.ExposeSpec{Annotations: map[string]string{}}},
-		`{`:                       {err: "expose: is not valid JSON"},
+		`{`:                       {err: "expose: is not valid JSON; correct the syntax of the value"},
 	} {
 		t.Run(raw, func(t *testing.T) {
 			enabled, spec, errs := intent.DecodeExpose(&v1alpha2.Expose{Raw: []byte(raw)}, path("expose"))

@@ -92,9 +92,10 @@ func (o *object) text(name string) string {
 	return text
 }
 
-// requiredText reads a string that must be set and not be empty. The error for a missing string contains the remedy.
+// requiredText reads a string that must be set and not be empty. The error for a missing or empty string contains the
+// remedy.
 func (o *object) requiredText(name, remedy string) string {
-	if _, ok := o.fields[name]; !ok {
+	if value, ok := o.fields[name]; !ok || value == "" {
 		o.asked = append(o.asked, name)
 		o.Required(o.path.Child(name), "required: %s", remedy)
 		return ""
@@ -228,16 +229,22 @@ func wrongType(path *field.Path, want string, got any) *field.Error {
 	detail := "must be " + want + ", got " + kindOf(got)
 	switch v := got.(type) {
 	case bool:
-		detail = fmt.Sprintf("must be %s, got %t; quote it if you mean a word such as yes, no, on or off", want, v)
+		detail = fmt.Sprintf("must be %s, got %t", want, v)
+		if acceptsText(want) {
+			detail += "; quote it if you mean a word such as yes, no, on or off"
+		}
 	case nil:
 		detail += "; omit the field"
 	case json.Number:
-		if want == "a string" {
+		if acceptsText(want) {
 			detail += "; quote it"
 		}
 	}
 	return field.TypeInvalid(path, field.OmitValueType{}, detail)
 }
+
+// acceptsText reports whether a string has the wanted form, so that quotes can correct a value.
+func acceptsText(want string) bool { return want == "a string" || want == nameForm }
 
 func kindOf(value any) string {
 	switch value.(type) {

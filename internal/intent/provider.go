@@ -92,7 +92,7 @@ func decodeProviders(spec *v1alpha2.ProvidersSpec, path *field.Path, errs *Error
 func decodeAPI(api string, written *v1alpha2.Providers, path *field.Path, errs *Errors) []Provider {
 	value, err := decodeJSON(written.Raw)
 	if err != nil {
-		errs.Forbidden(path, "is not valid JSON")
+		errs.Forbidden(path, "is not valid JSON; correct the syntax of the value")
 		return nil
 	}
 	if list, isList := value.([]any); isList {

@@ -46,21 +46,24 @@ func decodeEntries[Entry, Item any](
 	return items
 }
 
+// nameForm is the form of an entry that is a name or an object.
+const nameForm = "a name, or an object {name: <name>, …}"
+
 // nameOrObject reads a name or an object. A name is short for an object that has only this name.
 func nameOrObject(raw []byte, path *field.Path, errs *Errors) (*object, bool) {
 	value, err := decodeJSON(raw)
 	if err != nil {
-		errs.Forbidden(path, "is not valid JSON")
+		errs.Forbidden(path, "is not valid JSON; correct the syntax of the value")
 		return nil, false
 	}
 	if name, ok := value.(string); ok {
 		if strings.TrimSpace(name) == "" {
-			errs.Required(path, "must not be empty")
+			errs.Required(path, "must not be empty: set a name, or remove the entry")
 			return nil, false
 		}
 		value = map[string]any{"name": name}
 	}
-	return newObject(value, path, "a name, or an object {name: <name>, …}", errs)
+	return newObject(value, path, nameForm, errs)
 }
 
 func decodeModel(o *object) Model {
