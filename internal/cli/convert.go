@@ -153,7 +153,7 @@ func (c *converter) finish(p printer, out io.Writer, files []string) error {
 func (c *converter) nothing(files []string) string {
 	problem := fmt.Sprintf("no %s or %s in %s", v1alpha2.Kind, ogxserver.Kind, document.Names(files))
 	if len(c.others) > 0 {
-		problem += "; found only " + strings.Join(c.others, ", ") + ", which cannot be converted"
+		problem += "; this command does not convert the kinds that it found: " + strings.Join(c.others, ", ")
 	}
 	return problem
 }

@@ -114,7 +114,7 @@ func TestConvertOGXServerRefusals(t *testing.T) {
 		"no kind":                  {strings.Replace(ogx(good), "kind: OGXServer\n", "", 1), nil, "kind: required; set OGXServer"},
 		"key that is set twice":    {ogx(good) + "spec: {}\n", nil, `key "spec" already set in map; remove one of the two keys`},
 		"conversion to v1alpha1":   {ogx(good), []string{"--to", "v1alpha1"}, "kind: an OGXServer can only be converted to llamastack.io/v1alpha2; remove --to"},
-		"only kinds of other APIs": {"kind: Deployment\napiVersion: apps/v1\n", nil, "error: no LlamaStackDistribution or OGXServer in standard input; found only Deployment, which cannot be converted\nnothing was converted\n"},
+		"only kinds of other APIs": {"kind: Deployment\napiVersion: apps/v1\n", nil, "error: no LlamaStackDistribution or OGXServer in standard input; this command does not convert the kinds that it found: Deployment\nnothing was converted\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := run(t, tc.in, append([]string{"convert", "-f", "-"}, tc.args...)...)

@@ -203,7 +203,7 @@ func TestConvertRefusals(t *testing.T) {
 		"a misspelled kind":                 {strings.Replace(older(simple), "Distribution", "Distributon", 1), nil, 1, `kind: "LlamaStackDistributon" is not a kind of this operator`},
 		"the API group of another operator": {strings.Replace(older(simple), "llamastack.io/v1alpha1", "llama.meta.com/v1", 1), nil, 1, "is not in the API group of this operator"},
 		"an item of a list":                 {"apiVersion: v1\nkind: List\nitems: [{apiVersion: llamastack.io/v1alpha1, kind: LlamaStackDistribution, metadata: {name: x}}]\n", nil, 1, "error: standard input: document 1, items[0]: x: spec.server.distribution"},
-		"no stack":                          {good, nil, 1, "error: no LlamaStackDistribution or OGXServer in standard input; found only ConfigMap, which cannot be converted\nnothing was converted\n"},
+		"no stack":                          {good, nil, 1, "error: no LlamaStackDistribution or OGXServer in standard input; this command does not convert the kinds that it found: ConfigMap\nnothing was converted\n"},
 		"an unknown version":                {older(simple), []string{"--to", "v1"}, 2, `--to: "v1" is not a valid value; use one of v1alpha1, v1alpha2`},
 		"no file":                           {"", []string{"-f", "testdata/none.yaml"}, 2, "testdata/none.yaml"},
 	} {

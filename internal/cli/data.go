@@ -86,15 +86,15 @@ func offlineChange(m *dryrun.Manifests, s dryrun.Stack, previous *dryrun.Manifes
 	before, ok := runningStack(previous, s)
 	if !ok {
 		found := m.Plan(s)
-		found.Notes = append(found.Notes, fmt.Sprintf("--previous does not contain stack %q of namespace %q, so the data of "+
-			"the stack is not checked", s.Object.Name, s.Object.Namespace))
+		found.Notes = append(found.Notes, fmt.Sprintf("--previous does not contain stack %q of namespace %q, so this command "+
+			"does not check the data of the stack", s.Object.Name, s.Object.Namespace))
 		return found
 	}
 	running := previous.Plan(before)
 	if running.Plan == nil {
 		found := m.Plan(s)
-		found.Warnings = append(found.Warnings, "no configuration can be generated from the stack in --previous, so its data is not "+
-			"checked: "+before.Title()+": "+running.Errors[0])
+		found.Warnings = append(found.Warnings, "this command cannot generate a configuration from the stack in --previous, so the "+
+			"command does not check the data of the stack: "+before.Title()+": "+running.Errors[0])
 		return found
 	}
 	return m.PlanSince(withCompat(s, before), running.Plan.Places)

@@ -45,7 +45,7 @@ func TestValidatePrevious(t *testing.T) {
 		},
 		"previous stack with another name": {
 			strings.Replace(stack(on03), "demo", "other", 1), stack(on07), nil, 0,
-			[]string{`note: standard input: demo: --previous does not contain stack "demo" of namespace "default", so the data of the stack is not checked`},
+			[]string{`note: standard input: demo: --previous does not contain stack "demo" of namespace "default", so this command does not check the data of the stack`},
 			"error",
 		},
 		"base providers only as required": {
@@ -61,7 +61,7 @@ func TestValidatePrevious(t *testing.T) {
 		},
 		"invalid previous stack": {
 			stack(`{distribution: {name: nothing}}`), stack(on07), nil, 0,
-			[]string{"warning: standard input: demo: no configuration can be generated from the stack in --previous, so its data is not checked: "},
+			[]string{"warning: standard input: demo: this command cannot generate a configuration from the stack in --previous, so the command does not check the data of the stack: "},
 			"error",
 		},
 		"no previous stack":          {"a: b", stack(on07), nil, 1, []string{"--previous: no LlamaStackDistribution in"}, "ok:"},

@@ -220,6 +220,6 @@ func openSecrets(built *plan.Plan) []string {
 		return nil
 	}
 	return []string{"this command does not read the Secrets " + strings.Join(slices.Sorted(maps.Keys(keys)), ", ") +
-		"; it cannot check whether the keys exist, whether their values are valid, and whether the values have changed " +
+		"; it cannot check whether the keys exist, whether their values are valid, or whether the values have changed " +
 		"since the pods started; a changed value restarts the pods"}
 }

@@ -93,6 +93,10 @@ func (o *eventsOptions) run(
 	}
 	if len(events) == 0 {
 		text := fmt.Sprintf("The cluster has no events of stack %q. By default, a cluster keeps events for one hour.", name)
+		if o.since > 0 {
+			text = fmt.Sprintf("The cluster has no events of stack %q from the last %v. To list older events, remove --since.",
+				name, o.since)
+		}
 		page.WriteString(layout.Paragraph(text, width))
 	} else {
 		page.WriteString(eventlist.Table(events, width, at))

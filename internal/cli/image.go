@@ -83,9 +83,13 @@ func authorities(file string) (*x509.CertPool, error) {
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
-	if len(content) > maxAuthorities || !pool.AppendCertsFromPEM(content) {
-		return nil, fmt.Errorf("--%s: the file contains no certificates in PEM format, or has more than %d bytes; "+
-			"write only the certificates of the authorities to the file", flagCAFile, maxAuthorities)
+	if len(content) > maxAuthorities {
+		return nil, fmt.Errorf("--%s: the file has more than %d bytes; remove certificates that the registry does not need",
+			flagCAFile, maxAuthorities)
+	}
+	if !pool.AppendCertsFromPEM(content) {
+		return nil, fmt.Errorf("--%s: the file contains no certificates in PEM format; use a file with PEM certificates",
+			flagCAFile)
 	}
 	return pool, nil
 }

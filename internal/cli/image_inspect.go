@@ -96,8 +96,9 @@ func (o *imageInspectOptions) reader(stdin io.Reader, p printer, written string)
 		}
 	}
 	if !config.Registries.ReadLabels {
-		return nil, notTaken(written, errors.New("the operator does not read images, because registries.readLabels in its "+
-			"ConfigMap is false; ask an administrator to set it to true, or set spec.baseConfig in your stack"))
+		return nil, notTaken(written, errors.New("the operator does not read images, because registries.readLabels in the "+
+			"operator's ConfigMap is false; ask an administrator to set registries.readLabels to true, or set spec.baseConfig "+
+			"in your stack"))
 	}
 	return o.access.reader(registry.Options{
 		Allow: config.Registries.Allow, Insecure: config.Registries.Insecure, Rewrite: config.Registries.Rewrite,

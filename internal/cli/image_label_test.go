@@ -222,7 +222,7 @@ func TestImageLabelKeepsAttestations(t *testing.T) {
 	if got.code != 0 {
 		t.Fatal(got.err)
 	}
-	contains(t, got.err, "1 index entry that is not a runnable image, such as an attestation, does not change", "ok: "+server.host+"/team/server:labelled is sha256:")
+	contains(t, got.err, "1 index entry, such as an attestation, is not a runnable image and does not change", "ok: "+server.host+"/team/server:labelled is sha256:")
 	after, untouched := indexOf("labelled"), indexOf("prod")
 	for i := range before.Manifests {
 		if before.Manifests[i].Digest != untouched.Manifests[i].Digest {
@@ -369,7 +369,7 @@ func TestImageLabelRefuses(t *testing.T) {
 		"two images": {"oci:" + makeLayout(t, map[string]v1.Image{
 			"a": serverImage(t, false, "amd64"),
 			"b": serverImage(t, true, "amd64"),
-		}, nil), []string{"--release", "0.7"}, 1, "has 2 images; add the tag or digest of one: "},
+		}, nil), []string{"--release", "0.7"}, 1, "has 2 images; add one of these tags or digests to the name of the image: "},
 		"missing tag in layout": {
 			"oci:" + makeLayout(t, map[string]v1.Image{"a": serverImage(t, false, "amd64")}, nil) + ":b",
 			[]string{"--release", "0.7"},

@@ -85,9 +85,9 @@ func (r *labelReport) verdict(p printer) error {
 		return &rejection{summary: "the operator would not accept the labelled image; the image is unchanged"}
 	}
 	if r.Kept > 0 {
-		kept := "1 index entry that is not a runnable image, such as an attestation, does not change; this entry describes"
+		kept := "1 index entry, such as an attestation, is not a runnable image and does not change; this entry describes"
 		if r.Kept > 1 {
-			kept = fmt.Sprintf("%d index entries that are not runnable images, such as attestations, do not change; these "+
+			kept = fmt.Sprintf("%d index entries, such as attestations, are not runnable images and do not change; these "+
 				"entries describe", r.Kept)
 		}
 		p.note(fmt.Sprintf("%s: %s the images before labelling", r.Image, kept))

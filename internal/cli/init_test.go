@@ -238,7 +238,7 @@ func TestInitFile(t *testing.T) {
 		want string
 	}{
 		{nil, 0, "ok: " + file},
-		{nil, 2, fmt.Sprintf("--output: %q already exists; set another file, or set --force to overwrite it", file)},
+		{nil, 2, fmt.Sprintf("--output: %q already exists; set another file, or set --force to overwrite the existing file", file)},
 		{[]string{"--force"}, 0, "ok: " + file},
 		{[]string{"--force", "-o", filepath.Join(file, "x")}, 2, "--output: "},
 	} {

@@ -178,12 +178,13 @@ func (v *surveyor) references(ctx context.Context, s dryrun.Stack) (*dryrun.Mani
 		case err == nil:
 			m.ConfigMaps[key] = configMap
 		case apierrors.IsNotFound(err) || use.Name == "":
+		case apierrors.IsForbidden(err) && use.Optional:
+			v.unseen(fmt.Sprintf("ConfigMaps of namespace %q: this command checks the stacks without ConfigMap %q; "+
+				"ask an administrator for the right to get configmaps", key.Namespace, key.Name))
 		case apierrors.IsForbidden(err):
 			v.unseen(fmt.Sprintf("ConfigMaps of namespace %q: this command does not check the stacks that refer "+
 				"to these ConfigMaps; ask an administrator for the right to get configmaps", key.Namespace))
-			if !use.Optional {
-				return m, false, nil
-			}
+			return m, false, nil
 		default:
 			return m, false, fmt.Errorf("read ConfigMap %q of namespace %q: %w", key.Name, key.Namespace, err)
 		}

@@ -150,12 +150,19 @@ func (t *target) models(
 
 // noModels returns the text for a stack without models. The text explains how to add a model.
 func noModels(stack *v1alpha2.LlamaStackDistribution, selection string, live bool, width int) string {
-	text := fmt.Sprintf("The configuration of stack %q registers no models. Add a model to "+
-		"spec.resources.models, or set --live to list the models of the server:", stack.Name)
-	if live {
-		text = fmt.Sprintf("The server of stack %q serves no models. Add a model to spec.resources.models:", stack.Name)
+	where, override := "spec.resources.models", stack.Spec.OverrideConfig
+	if override != nil {
+		where = fmt.Sprintf("ConfigMap %q", override.ConfigMapName)
 	}
-	return layout.Paragraph(text, width) + `
+	text := fmt.Sprintf("The configuration of stack %q registers no models. Add a model to %s, or set --live to list "+
+		"the models of the server", stack.Name, where)
+	if live {
+		text = fmt.Sprintf("The server of stack %q serves no models. Add a model to %s", stack.Name, where)
+	}
+	if override != nil {
+		return layout.Paragraph(text+".", width)
+	}
+	return layout.Paragraph(text+":", width) + `
   spec:
     resources:
       models:

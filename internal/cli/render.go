@@ -33,8 +33,8 @@ type renderOptions struct {
 const (
 	renderHelp = `Print the objects that the operator would apply for each LlamaStackDistribution in the
 files, or only the server's config.yaml or environment. If a stack refers to a
-ConfigMap, the command reads the ConfigMap from the files. It never needs or prints
-Secrets.`
+ConfigMap, the command reads the ConfigMap from the files. The command does not need
+Secrets, and never prints their values.`
 
 	renderExample = `  # print every object as YAML
   kubectl llamastack render -f stack.yaml

@@ -85,7 +85,10 @@ cluster. The commands for clusters use your kubeconfig and your permissions.
 If kubectl-llamastack is on the PATH, it is also a kubectl plugin:
 kubectl llamastack render -f stack.yaml
 
-` + exitCodes
+` + exitCodes + `
+
+The command diff has the exit codes of kubectl diff: 1 for a difference, and 2 for an
+error of any kind.`
 
 // NewCommand returns the command kubectl-llamastack with all its subcommands. Version is the output of --version. An
 // empty version means the result of versionOr.

@@ -211,7 +211,7 @@ func (d *Document) read() {
 	}
 	var meta metav1.TypeMeta
 	if err := json.Unmarshal(data, &meta); err != nil {
-		d.Problem = "is not a Kubernetes object: it does not have apiVersion and kind"
+		d.Problem = "is not a Kubernetes object: a manifest must be an object in which apiVersion and kind are strings"
 		return
 	}
 	d.Data, d.Meta = data, meta

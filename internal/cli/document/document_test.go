@@ -24,7 +24,7 @@ func TestRead(t *testing.T) {
 			[]string{"standard input: document 1: A", "standard input: document 2, items[0]: B", "standard input: document 2, items[1], items[0]: C"},
 		},
 		"invalid YAML":  {"kind: A\n---\n\ta: b\n", []string{"standard input: document 1: A", "standard input: document 2: is not valid YAML: line 3 is indented with a tab; use spaces"}},
-		"not an object": {"- a\n", []string{"standard input: document 1: is not a Kubernetes object: it does not have apiVersion and kind"}},
+		"not an object": {"- a\n", []string{"standard input: document 1: is not a Kubernetes object: a manifest must be an object in which apiVersion and kind are strings"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			documents, err := files.Read("-", strings.NewReader(tc.text))

@@ -100,8 +100,8 @@ func wrongVersion(apiVersion string) string {
 	case apiVersion == want:
 		return ""
 	case group == v1alpha2.GroupVersion.Group:
-		return fmt.Sprintf("apiVersion: this command cannot read the version %q; use %s, or %s for a stack that is "+
-			"written in that version", apiVersion, want, v1alpha1.GroupVersion)
+		return fmt.Sprintf("apiVersion: this command cannot read the version %q; use %s, or %s for a stack with "+
+			"the fields of %s", apiVersion, want, v1alpha1.GroupVersion, v1alpha1.GroupVersion.Version)
 	case version == "":
 		return fmt.Sprintf("apiVersion: %q has no group; use %s", apiVersion, want)
 	default:

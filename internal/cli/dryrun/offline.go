@@ -88,8 +88,8 @@ func (m *Manifests) notes(s Stack, built *plan.Plan) []string {
 	}
 	notes = append(notes, externalNotes(built.External())...)
 	if image, ok := m.unreadImage(&s.Object.Spec); ok {
-		notes = append(notes, fmt.Sprintf("this command does not read the labels of image %q; in a cluster, the configuration "+
-			"and the release in these labels take precedence", image))
+		notes = append(notes, fmt.Sprintf("this command does not read the labels of image %q; in a cluster, the operator uses "+
+			"the configuration in these labels and, unless the stack specifies a version, the release in these labels", image))
 	}
 	return notes
 }
@@ -101,8 +101,8 @@ func externalNotes(providers []render.ExternalProvider) []string {
 	for i := range providers {
 		one := &providers[i]
 		notes = append(notes, fmt.Sprintf("%s: this command does not read image %q; in a cluster, the operator reads the "+
-			"label %s of the image, or the pod reads the image at its start; this command cannot determine the type and the module of provider %q, "+
-			"and does not check whether the provider serves the API in its field path; the pod also checks whether the "+
+			"label %s of the image, or the pod reads the image when the pod starts; this command cannot determine the type and the module of provider %q, "+
+			"and does not check whether the provider serves the API in the field path; the pod also checks whether the "+
 			"package of the provider is compatible with the server", one.Path, one.Image, externalprovider.Label, one.ID))
 	}
 	return notes

@@ -71,7 +71,7 @@ var rules = []sarifRule{
 	{RuleInvalid, sarifText{"The operator rejects the manifest."}, sarifConfiguration{Error}},
 	{RuleWarning, sarifText{"A setting has no effect, or you should check it."}, sarifConfiguration{Warning}},
 	{RuleData, sarifText{"A change leaves data of clients behind."}, sarifConfiguration{Warning}},
-	{RuleNote, sarifText{"Information about a valid setting."}, sarifConfiguration{Note}},
+	{RuleNote, sarifText{"A setting is valid, and the message explains its effect."}, sarifConfiguration{Note}},
 }
 
 // sarif returns the report as a log of SARIF 2.1.0.

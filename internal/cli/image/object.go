@@ -12,7 +12,7 @@ import (
 // object is a JSON object. It contains the original encoding of each value. The encoding of the object sorts the keys.
 type object map[string]json.RawMessage
 
-var errNoObject = errors.New("is not a JSON object")
+var errNoObject = errors.New("is not a JSON object; build the image again")
 
 func decodeObject(content []byte) (object, error) {
 	var found object

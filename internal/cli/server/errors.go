@@ -66,6 +66,8 @@ func refusal(path string, code int, body []byte, token string) *RefusedError {
 		if detail := message(body, token); detail != "" {
 			text += ": " + detail
 		}
+	default:
+		text += "; look at the log of the server"
 	}
 	return &RefusedError{Path: path, Code: code, text: text}
 }
@@ -88,7 +90,7 @@ func (e *ModelError) Error() string {
 		status = fmt.Sprintf("status %d", e.Code)
 	}
 	return fmt.Sprintf(
-		"the model server of %q fails (%s): %s; read the server's log for details", e.Model, status, e.problem,
+		"the model server of %q fails (%s): %s; read the log of the stack's server for details", e.Model, status, e.problem,
 	)
 }
 

@@ -116,7 +116,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"pydantic":     {422, `{"error": {"detail": {"errors": [{"loc": ["a"], "msg": "Field required"}]}}}`, nil, "the server answers /v1/models with status 422: Field required"},
 		"detail":       {404, `{"detail": "Not Found"}`, nil, "the server answers /v1/models with status 404: Not Found"},
-		"server error": {500, `{"detail": "` + canary + `"}`, nil, "the server answers /v1/models with status 500"},
+		"server error": {500, `{"detail": "` + canary + `"}`, nil, "the server answers /v1/models with status 500; look at the log of the server"},
 		"redirect":     {302, canary, nil, "the server answers /v1/models with status 302"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -257,7 +257,7 @@ func TestChat(t *testing.T) {
 		"cut off":      {streamed(event(token("a"))), "a", "", "the answer is incomplete because the server closed the connection; look at the log of the server"},
 		"error in the stream": {
 			streamed(event(token("a"), `{"error":{"message":"500: Error code: 401 - Incorrect API key sk-`+canary+`"}}`)), "a", "",
-			`the model server of "m" fails (in the middle of an answer): The provider's service rejects the credentials; read the server's log for details`,
+			`the model server of "m" fails (in the middle of an answer): The provider's service rejects the credentials; read the log of the stack's server for details`,
 		},
 		"not JSON": {streamed(event(canary)), "", "", "the answer of the model is not JSON; look at the log of the server"},
 		"unknown model": {
@@ -265,11 +265,11 @@ func TestChat(t *testing.T) {
 		},
 		"provider unreachable": {
 			says(500, `{"error":{"message":"Connection error `+canary+`"}}`), "", "",
-			`the model server of "m" fails (status 500): The provider's service cannot be reached; read the server's log for details`,
+			`the model server of "m" fails (status 500): The provider's service cannot be reached; read the log of the stack's server for details`,
 		},
 		"provider's credentials": {
 			says(401, `{"error":{"message":"Error code: 401 - `+canary+`"}}`), "", "",
-			`the model server of "m" fails (status 401): The provider's service rejects the credentials; read the server's log for details`,
+			`the model server of "m" fails (status 401): The provider's service rejects the credentials; read the log of the stack's server for details`,
 		},
 		"no token": {says(401, `{"error":{"message":"Authentication required"}}`), "", "", "the server requires a token; use --token-file FILE (status 401)"},
 	} {
