@@ -94,7 +94,7 @@ func (r *reader) cloudRepository(n node, text string) {
 		r.fail(n.path, text, fmt.Sprintf("%q contains the repositories of all projects; add the project: %s/<project>", text, text))
 	case known:
 	case strings.EqualFold(host, "public.ecr.aws"):
-		r.fail(n.path, text, fmt.Sprintf("%q is public and is read without an identity; remove it from the list", text))
+		r.fail(n.path, text, fmt.Sprintf("%q is public, and the operator reads it without an identity; remove this entry", text))
 	default:
 		r.fail(n.path, text, fmt.Sprintf("%q is not in a cloud registry: write one of %s, followed by a prefix of repositories; "+
 			"for any other registry, use a pull Secret", text, imagename.CloudForms))

@@ -68,7 +68,7 @@ func TestReadRegistriesErrors(t *testing.T) {
 		"cloudIdentity: [team.azurecr.io/A]": {`registries.cloudIdentity[0]: "team.azurecr.io/A" is not ` + place},
 		"cloudIdentity: ['team.azurecr.io:443']": {`registries.cloudIdentity[0]: "team.azurecr.io:443" is not in a cloud registry: write one of ` + imagename.CloudForms +
 			`, followed by a prefix of repositories; for any other registry, use a pull Secret`},
-		"cloudIdentity: [public.ecr.aws/team]":        {`registries.cloudIdentity[0]: "public.ecr.aws/team" is public and is read without an identity; remove it from the list`},
+		"cloudIdentity: [public.ecr.aws/team]":        {`registries.cloudIdentity[0]: "public.ecr.aws/team" is public, and the operator reads it without an identity; remove this entry`},
 		"cloudIdentity: [us-docker.pkg.dev]":          {`registries.cloudIdentity[0]: "us-docker.pkg.dev" contains the repositories of all projects; add the project: us-docker.pkg.dev/<project>`},
 		"cloudIdentity: [a.azurecr.io, a.azurecr.io]": {`registries.cloudIdentity[1]: "a.azurecr.io" is listed twice; remove one of the two entries`},
 		"{cloudIdentity: [b.azurecr.io, A.azurecr.io/b], insecure: [a.azurecr.io]}": {`registries.cloudIdentity[1]: "A.azurecr.io" is also listed in registries.insecure, and the operator ` +

@@ -21,15 +21,15 @@ func (p *Plan) exposureWarnings() {
 	switch ingress := p.Exposure.Kind == "Ingress"; {
 	case !p.ServesTLS:
 	case ingress && !ingresscontroller.SupportsBackendTLS(class):
-		p.warn(path, "the server uses HTTPS, and the operator has no annotation that configures this for the controller of ingress class %q: "+
-			"set the annotation of this controller in spec.networking.expose.annotations", class)
+		p.warn(path, "the server uses HTTPS, and the operator has no annotation that makes the controller of ingress class %q connect to the server over HTTPS: "+
+			"find this annotation in the documentation of the controller, and set it in spec.networking.expose.annotations", class)
 	case ingress && ingresscontroller.VerifiesBackendTLS(class):
-		p.warn(path, "the server uses HTTPS, and Traefik verifies its certificate: create a ServersTransport of traefik.io/v1alpha1 in namespace %q, "+
+		p.warn(path, "the server uses HTTPS, and Traefik verifies the certificate of the server: create a ServersTransport of traefik.io/v1alpha1 in namespace %q, "+
 			"with a name in the certificate as serverName, and in rootCAs a Secret that contains the authority's certificate under %s; then run "+
 			"kubectl annotate service %s --namespace %s traefik.ingress.kubernetes.io/service.serverstransport=%s-NAME@kubernetescrd, where NAME is the name of the ServersTransport",
 			namespace, names.TLSAuthority, names.Service(stack), namespace, namespace)
 	}
 	if root := p.root(); render.PlainOutside(p.input) && root != nil && yamlnode.At(root, "server", "auth") == nil {
-		p.warn(path, "the server is exposed over plain HTTP without authentication: set spec.networking.expose.tlsSecretName, and server.auth in spec.settings")
+		p.warn(path, "the server is exposed over plain HTTP without authentication: set spec.networking.expose.tlsSecretName, and set server.auth in spec.settings or in your own configuration")
 	}
 }

@@ -38,7 +38,7 @@ func TestExposureWarnings(t *testing.T) {
 		"generated name":                 {networking: "expose: {tlsSecretName: t}", want: []string{".llama-stack.internal\", which has no DNS record"}},
 		"HTTPS inside":                   {networking: https + "expose: {hostname: a.example.com, ingressClassName: nginx}"},
 		"HTTPS, default class":           {networking: https + "expose: {hostname: a.example.com}"},
-		"HTTPS, unknown class":           {networking: https + "expose: {hostname: a.example.com, ingressClassName: mine}", want: []string{`has no annotation that configures this for the controller of ingress class "mine"`}},
+		"HTTPS, unknown class":           {networking: https + "expose: {hostname: a.example.com, ingressClassName: mine}", want: []string{`has no annotation that makes the controller of ingress class "mine" connect to the server over HTTPS`}},
 		"HTTPS, Traefik": {networking: https + "expose: {hostname: a.example.com, ingressClassName: traefik}", want: []string{
 			"create a ServersTransport of traefik.io/v1alpha1 in namespace \"team-a\", with a name in the certificate as serverName, and in rootCAs a Secret " +
 				"that contains the authority's certificate under ca.crt; then run kubectl annotate service demo-service --namespace team-a " +

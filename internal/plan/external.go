@@ -75,8 +75,8 @@ func (p *Plan) copiedAsV1alpha1(in Input) error {
 			"to mount keys that the server needs, use spec.workload.overrides.volumes and volumeMounts", in.Override.Key, in.Override.ConfigMapName)
 	}
 	if in.Override.Key != names.ConfigFile && intent.OwnCommand(&in.Object.Spec) {
-		p.warn(path, "the external providers are in a copy of key %q of ConfigMap %q, which is mounted as %s: your command must read that file",
-			in.Override.Key, in.Override.ConfigMapName, names.ConfigPath)
+		p.warn(path, "only the file %s, a copy of key %q of ConfigMap %q, contains the external providers: change your command so that it reads this file",
+			names.ConfigPath, in.Override.Key, in.Override.ConfigMapName)
 	}
 	p.mount(in, data, hash(data))
 	return nil

@@ -166,7 +166,7 @@ server: {port: 9000, workers: 2}
 	}
 	in := labelled(t, override+withExternal)
 	in.Packages["mine"].API = "safety"
-	const moved = `spec.externalProviders.inference[0]: image "r/mine:1" contains a provider of the API safety: move it to spec.externalProviders.safety`
+	const moved = `spec.externalProviders.inference[0]: image "r/mine:1" contains a provider of the API safety: move this provider to spec.externalProviders.safety`
 	if _, err := plan.Build(in); err == nil || err.Error() != moved {
 		t.Errorf("under another API: %v", err)
 	}
@@ -189,8 +189,8 @@ func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 				"to mount keys that the server needs, use spec.workload.overrides.volumes and volumeMounts",
 		}},
 		"own command": {spec + "workload: {overrides: {command: [run]}}\n", map[string][]byte{"run.yaml": files["run.yaml"]}, []string{
-			`the external providers are in a copy of key "run.yaml" of ConfigMap "mine", which is mounted as /etc/llama-stack/config.yaml: ` +
-				"your command must read that file",
+			`only the file /etc/llama-stack/config.yaml, a copy of key "run.yaml" of ConfigMap "mine", contains the external providers: ` +
+				"change your command so that it reads this file",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

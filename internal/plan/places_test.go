@@ -147,7 +147,7 @@ func TestLossesOfProviders(t *testing.T) {
 		"vector_io disabled": {
 			lossVolume, lossVolume + "disabled: [vectorIo, responses, toolRuntime, eval]", false,
 			[]string{"responses spec.disabled[1]", "vector_io/faiss spec.disabled[0]", "vector_io/sqlite-vec spec.disabled[0]"},
-			"remove the API from spec.disabled",
+			"remove vectorIo from spec.disabled",
 		},
 		"files disabled": {
 			lossVolume, lossVolume + "disabled: [files, responses, batches, toolRuntime, fileProcessors, eval]", false,

@@ -31,6 +31,6 @@ func (p *Plan) tagWarning(in Input) {
 		return
 	}
 	p.warn("spec.distribution", "only the tag of image %q indicates that the image contains release %s, which needs %s: the operator does not "+
-		"set this in the container; if the tag is correct, add the label io.llamastack.server.version to the image, otherwise use another tag",
+		"set this in the container; if the tag is correct, add the label io.llamastack.server.version to the image; otherwise, use another tag",
 		resolved.Image, resolved.Release.Line, needs)
 }

@@ -34,13 +34,13 @@ func guard(before, after map[string]any, server string, path *field.Path) field.
 	for _, key := range slices.Sorted(maps.Keys(names.Selector(""))) {
 		if differ(before, after, "metadata", "labels", key) {
 			errs = append(errs, field.Forbidden(metadata.Child("labels").Key(key),
-				"selects the pods of the Deployment and cannot be changed: remove it"))
+				"selects the pods of the Deployment and cannot be changed: remove this label from the patch"))
 		}
 	}
 	for _, key := range []string{names.AnnotationConfigHash, names.AnnotationInputs, names.AnnotationCABundleHash} {
 		if differ(before, after, "metadata", "annotations", key) {
 			errs = append(errs, field.Forbidden(metadata.Child("annotations").Key(key),
-				"belongs to the operator and cannot be changed: remove it"))
+				"belongs to the operator and cannot be changed: remove this annotation from the patch"))
 		}
 	}
 	errs = append(errs, guardVolumes(before, after, path.Child("spec", "volumes"))...)

@@ -239,16 +239,16 @@ var refusalCases = map[string]struct{ patch, want string }{
 		`podTemplate.spec.containers[0].volumeMounts[0].mountPath: required: mountPath identifies the items of volumeMounts`,
 	},
 	"a label of the selector": {
-		`{metadata: {labels: {app: mine}}}`, `podTemplate.metadata.labels[app]: selects the pods of the Deployment and cannot be changed: remove it`,
+		`{metadata: {labels: {app: mine}}}`, `podTemplate.metadata.labels[app]: selects the pods of the Deployment and cannot be changed: remove this label from the patch`,
 	},
 	"every label of the selector": {
 		`{metadata: {labels: {$patch: replace, a: b}}}`,
-		"podTemplate.metadata.labels[app]: selects the pods of the Deployment and cannot be changed: remove it\n" +
-			"podTemplate.metadata.labels[app.kubernetes.io/instance]: selects the pods of the Deployment and cannot be changed: remove it",
+		"podTemplate.metadata.labels[app]: selects the pods of the Deployment and cannot be changed: remove this label from the patch\n" +
+			"podTemplate.metadata.labels[app.kubernetes.io/instance]: selects the pods of the Deployment and cannot be changed: remove this label from the patch",
 	},
 	"an annotation of the operator": {
 		`{metadata: {annotations: {llamastack.io/inputs: x}}}`,
-		"podTemplate.metadata.annotations[llamastack.io/inputs]: belongs to the operator and cannot be changed: remove it",
+		"podTemplate.metadata.annotations[llamastack.io/inputs]: belongs to the operator and cannot be changed: remove this annotation from the patch",
 	},
 	"the image": {
 		`{spec: {containers: [{name: llama-stack, image: mine}]}}`,

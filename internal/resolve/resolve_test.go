@@ -106,7 +106,7 @@ func TestSecrets(t *testing.T) {
 			message: `Key "other" not found in Secret "a" in namespace "ns". Referenced by: spec.x` + "\n" +
 				`Secret "gone" not found in namespace "ns". Referenced by: spec.y` + "\n" +
 				`Key "empty" of Secret "b" in namespace "ns" is empty. Referenced by: spec.z` + "\n" +
-				`Key "zero" of Secret "c" in namespace "ns" contains a zero byte, which an environment variable cannot contain. ` +
+				`Key "zero" of Secret "c" in namespace "ns" contains a zero byte, which an environment variable cannot contain; use another value. ` +
 				"Referenced by: spec.w",
 		},
 		{

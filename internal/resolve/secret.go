@@ -195,7 +195,7 @@ func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) (reason
 		longest := maxVariable - len(use.EnvVar) - 2
 		return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("%s is longer than the %d bytes that an environment variable can contain; shorten the value", key, longest)
 	case bytes.IndexByte(value, 0) >= 0:
-		return v1alpha2.ReasonSecretValueUnusable, key + " contains a zero byte, which an environment variable cannot contain"
+		return v1alpha2.ReasonSecretValueUnusable, key + " contains a zero byte, which an environment variable cannot contain; use another value"
 	case q.Text(use.EnvVar):
 		if err := secretvalue.Usable(string(value)); err != nil {
 			return v1alpha2.ReasonSecretValueUnusable, key + " " + err.Error()

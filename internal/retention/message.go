@@ -127,7 +127,7 @@ type displacement struct {
 }
 
 func displaced(d displacement) string {
-	message := fmt.Sprintf("the data of %s stays in the directory %s of %s, but the server looks for it in %s",
+	message := fmt.Sprintf("the data of %s stays in the directory %s of %s, but the server looks for the data in %s",
 		whatMark, path.Dir(d.from.path), d.from.source, d.now)
 	if !d.durable {
 		message += ", which is not on a volume: data that clients store there is lost with the pod"
@@ -183,8 +183,8 @@ func lostProvider(id, renamed, from string) string {
 }
 
 func notServed(from string) string {
-	return fmt.Sprintf("the server no longer serves vector stores: the content of %s stays in %s; to recover it, remove "+
-		"the API from spec.disabled, or configure its providers again", whatMark, from)
+	return fmt.Sprintf("the server no longer serves vector stores: the content of %s stays in %s; to recover the content, "+
+		"remove vectorIo from spec.disabled, or configure a provider of vectorIo with the same id again", whatMark, from)
 }
 
 // hiddenKeys returns the message about a release that reads keys without the prefix of their namespace.

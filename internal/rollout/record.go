@@ -157,7 +157,7 @@ type Kept struct {
 func (r Record) Encode() (string, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
-		return "", fmt.Errorf("encode the record of Deployment: %w", err)
+		return "", fmt.Errorf("encode the record of the Deployment: %w", err)
 	}
 	return string(data), nil
 }

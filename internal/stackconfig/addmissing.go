@@ -60,8 +60,9 @@ func addAPI(d *draft.Draft, m check.Missing) bool {
 	d.Write(draft.EndOf(d.List(all, m.API, origin)), e.Node, origin)
 	d.Index.Add(e)
 	d.ServeAPI(m.API, origin)
-	d.Warn(draft.Finding{ConfigPath: "providers." + m.API, Message: "the configuration of the distribution has no provider of the API " +
-		draft.APIField(m.API) + ", and " + m.Names() + " cannot start without this API; the operator added " + kind.Type})
+	d.Warn(draft.Finding{ConfigPath: "providers." + m.API, Message: "the base has no provider of the API " +
+		draft.APIField(m.API) + ", and " + m.Names() + " cannot start without this API; the operator added " + kind.Type +
+		"; to use another provider, add it to spec.providers." + draft.APIField(m.API)})
 	return true
 }
 

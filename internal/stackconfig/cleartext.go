@@ -42,7 +42,7 @@ func ClearText(base *baseconfig.Base, rel *release.Release) []Finding {
 }
 
 const inClearText = "is a credential in clear text, which everyone who can pull the image can read; " +
-	"write ${env.NAME} here, and name the Secret in spec.secretEnv of the stack"
+	"write ${env.NAME} here, and set NAME from a Secret in spec.secretEnv of the stack"
 
 // secretsInClearText returns the secret keys of a provider whose values are text without a reference to a variable.
 func secretsInClearText(e *draft.Provider) []string {

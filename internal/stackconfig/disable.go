@@ -63,7 +63,7 @@ func checkDisabled(d *draft.Draft, item *intent.Disabled) {
 	case !known.Providable:
 		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is part of the server itself and cannot be disabled; remove the entry", item.API)))
 	case item.Provider != "" && item.Provider != intent.Wildcard && !hasProvider(d, api, item.Provider):
-		d.Warnf(item.Path, "no %s provider has the id %q, so this entry has no effect", draft.APIField(api), item.Provider)
+		d.Warnf(item.Path, "no %s provider has the id %q, so this entry has no effect; correct or remove the entry", draft.APIField(api), item.Provider)
 	}
 }
 

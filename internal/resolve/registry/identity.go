@@ -70,7 +70,7 @@ func (o Options) orIdentity(auth authn.Authenticator, repository name.Repository
 }
 
 // errForeignRealm is the error for a registry whose token server does not belong to its cloud.
-var errForeignRealm = errors.New("the registry requires a token from a host that must not receive the operator's identity")
+var errForeignRealm = errors.New("the registry requires a token from a host that must not receive the operator's identity; add a pull Secret to the stack")
 
 // settle replaces an identity with its current credentials if the registry requires credentials. It returns all other
 // credentials unchanged.

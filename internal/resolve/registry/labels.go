@@ -102,7 +102,7 @@ func inline(label, text string) (*source, error) {
 	}
 	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {
-		return nil, &LabelError{Label: label, Err: errors.New("the value is not base64")}
+		return nil, &LabelError{Label: label, Err: errors.New("the value is not base64; encode the configuration in base64")}
 	}
 	return &source{label: label, data: data}, nil
 }
@@ -110,7 +110,7 @@ func inline(label, text string) (*source, error) {
 func inLayer(digest, file string) (*source, error) {
 	layer, err := v1.NewHash(digest)
 	if err != nil {
-		return nil, &LabelError{Label: LabelLayer, Err: fmt.Errorf("%q is not a digest", shorten(digest))}
+		return nil, &LabelError{Label: LabelLayer, Err: fmt.Errorf("%q is not a digest; set this label to the digest of the layer that contains the configuration", shorten(digest))}
 	}
 	cleaned := strings.TrimPrefix(path.Clean("/"+file), "/")
 	if file == "" || cleaned == "" || len(file) > maxPath {

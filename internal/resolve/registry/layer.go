@@ -32,6 +32,9 @@ const (
 // useBase64 is the remedy for a layer that is not read.
 const useBase64 = `put the configuration in the label "` + LabelBase64 + `" instead`
 
+// setPath is the remedy for a label LabelPath that does not name the configuration.
+const setPath = "set this label to the path of the configuration in the layer"
+
 // fetch passes the content of a blob to a function (see readBlob).
 type fetch func(ctx context.Context, of descriptor, use func(io.Reader) error) error
 
@@ -42,7 +45,7 @@ func fromLayer(ctx context.Context, of *manifest, from *source, blob fetch) ([]b
 	case err != nil:
 		return nil, err
 	case layer == nil:
-		return nil, &LabelError{Label: LabelLayer, Err: fmt.Errorf("the image has no layer %s", from.layer)}
+		return nil, &LabelError{Label: LabelLayer, Err: fmt.Errorf("the image has no layer %s; set this label to the digest of the layer that contains the configuration", from.layer)}
 	case layer.Size > maxLayer:
 		return nil, &LabelError{Label: LabelLayer, Err: fmt.Errorf("%w; %s", tooLarge("layer", maxLayer), useBase64)}
 	}
@@ -118,7 +121,7 @@ func fileIn(layer io.Reader, file string) ([]byte, error) {
 	for range maxEntries {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%w: %q does not exist", errNoFile, file)
+			return nil, fmt.Errorf("%w: %q does not exist; %s", errNoFile, file, setPath)
 		}
 		if err != nil {
 			return nil, err
@@ -127,7 +130,7 @@ func fileIn(layer io.Reader, file string) ([]byte, error) {
 			continue
 		}
 		if header.Typeflag != tar.TypeReg {
-			return nil, fmt.Errorf("%w: %q is not a regular file", errNoFile, file)
+			return nil, fmt.Errorf("%w: %q is not a regular file; %s", errNoFile, file, setPath)
 		}
 		if header.Size > maxConfig {
 			return nil, tooLarge("configuration", maxConfig)

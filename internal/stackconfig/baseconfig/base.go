@@ -73,7 +73,7 @@ const maxKeptBase = 64 << 10
 // once, such as a generated configuration.
 func ParseUncached(data []byte) (*Base, error) {
 	if len(data) > MaxSize {
-		return nil, fmt.Errorf("base config has %d bytes, but the limit is %d bytes; remove comments or unused sections",
+		return nil, fmt.Errorf("the base configuration has %d bytes, but the limit is %d bytes; remove comments or unused sections",
 			len(data), MaxSize)
 	}
 	root, err := Read(data)
@@ -120,7 +120,7 @@ func decodeYAML(data []byte) (document *yaml.Node, err error) {
 		if err != nil {
 			return nil, syntaxError(data, err)
 		}
-		return nil, errors.New("contains more than one YAML document")
+		return nil, errors.New("contains more than one YAML document; keep one document")
 	}
 	return document.Content[0], nil
 }

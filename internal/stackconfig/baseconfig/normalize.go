@@ -73,7 +73,7 @@ func (n *normalizer) visit(node *yaml.Node, depth int) error {
 	n.written += len(node.Value) + 2*depth
 	switch {
 	case depth > maxDepth:
-		return fmt.Errorf("line %d: the document is nested more than %d levels deep", node.Line, maxDepth)
+		return fmt.Errorf("line %d: the document is nested more than %d levels deep; reduce the nesting", node.Line, maxDepth)
 	case n.nodes > maxNodes:
 		return fmt.Errorf("line %d: the document has more than %d values after its aliases are expanded; %s",
 			node.Line, maxNodes, useLess)
@@ -81,7 +81,7 @@ func (n *normalizer) visit(node *yaml.Node, depth int) error {
 		return fmt.Errorf("line %d: the document has more than %d bytes after its aliases are expanded; %s",
 			node.Line, maxWritten, useLess)
 	case node.Kind != yaml.AliasNode && !slices.Contains(knownTags, node.ShortTag()):
-		return fmt.Errorf("line %d: the server does not support the tag %s", node.Line, node.ShortTag())
+		return fmt.Errorf("line %d: the server does not support the tag %s; remove the tag", node.Line, node.ShortTag())
 	default:
 		return nil
 	}

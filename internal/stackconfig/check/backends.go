@@ -34,7 +34,7 @@ func (c *checker) backends() {
 		family, _, _ := strings.Cut(yamlnode.Text(named.Get(backend), "type"), "_")
 		if named.Get(backend) != nil && family != known.Family {
 			c.failAt("storage.stores."+name, func() string {
-				return fmt.Sprintf("requires a backend of type %s_*, but %q has another type", known.Family, backend)
+				return fmt.Sprintf("requires a backend of type %s_*, but %q has another type; name another backend", known.Family, backend)
 			})
 		}
 	}

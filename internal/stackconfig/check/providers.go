@@ -90,9 +90,9 @@ func (c *checker) providerProblem(e *draft.Provider, p *schema.Problem, path str
 	field := e.User.Path
 	switch p.Path {
 	case e.Kind.EndpointKey:
-		c.Failf(field.Child("endpoint"), "required: %s does not start without an endpoint", e.Kind.Type)
+		c.Failf(field.Child("endpoint"), "required: %s does not start without an endpoint; set the URL of the service here", e.Kind.Type)
 	case e.Kind.CredentialKey:
-		c.Failf(field.Child("apiKey"), "required: %s does not start without a credential", e.Kind.Type)
+		c.Failf(field.Child("apiKey"), "required: %s does not start without a credential; name a Secret here", e.Kind.Type)
 	default:
 		c.Failf(field.Child("settings"), "%s does not start without the key %q (%s); set the key here or in secretRefs", e.Kind.Type, p.Path, p.Want)
 	}

@@ -60,7 +60,7 @@ func wrongAPI(d *draft.Draft, p *intent.ExternalProvider, api string) {
 			p.Image, api, externalprovider.File)
 		return
 	}
-	d.Failf(p.Path, "image %q contains a provider of the API %s: move it to spec.externalProviders.%s",
+	d.Failf(p.Path, "image %q contains a provider of the API %s: move this provider to spec.externalProviders.%s",
 		p.Image, draft.APIField(api), draft.APIField(api))
 }
 
@@ -154,7 +154,7 @@ func warnClearText(d *draft.Draft, e *draft.Provider) {
 	warn := func(at *field.Path) {
 		if !seen[at.String()] {
 			seen[at.String()] = true
-			d.Warnf(at, "is a credential in clear text; name a Secret in secretRefs, or name one in spec.secretEnv and write ${env.NAME} here")
+			d.Warnf(at, "is a credential in clear text; name a Secret in secretRefs, or set a variable from a Secret in spec.secretEnv and write ${env.NAME} here")
 		}
 	}
 	for _, key := range e.Kind.Secrets() {

@@ -53,7 +53,7 @@ func TestApply(t *testing.T) {
 		t.Errorf("types (-want +got):\n%s", diff)
 	}
 	report := d.Finish()
-	const moved = `spec.externalProviders.inference[2]: image "c" contains a provider of the API safety: move it to spec.externalProviders.safety`
+	const moved = `spec.externalProviders.inference[2]: image "c" contains a provider of the API safety: move this provider to spec.externalProviders.safety`
 	if diff := cmp.Diff(moved, intent.Messages(report.Errors)); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
