@@ -64,7 +64,7 @@ func (c *checker) apis() {
 		switch {
 		case !known:
 			c.failAt(path, func() string {
-				return fmt.Sprintf("server release %s has no API %q%s", c.Release.Line, item.Value, c.OtherRelease(item.Value))
+				return fmt.Sprintf("server release %s has no API %q%s; correct or remove this entry", c.Release.Line, item.Value, c.OtherRelease(item.Value))
 			})
 		case api.NeedsProvider && yamlnode.Len(yamlnode.Get(providers, item.Value)) == 0:
 			c.failAt(path, func() string {
@@ -77,7 +77,7 @@ func (c *checker) apis() {
 		name := providers.Content[i].Value
 		if api, known := c.Release.API(name); !known || !api.Providable {
 			c.failAt("providers."+name, func() string {
-				return fmt.Sprintf("server release %s has no API %q with providers%s", c.Release.Line, name, c.OtherRelease(name))
+				return fmt.Sprintf("server release %s has no API %q with providers%s; correct or remove this section", c.Release.Line, name, c.OtherRelease(name))
 			})
 		}
 	}

@@ -24,7 +24,7 @@ func TestConfiguration(t *testing.T) {
 				"set it in spec.secretEnv or spec.workload.overrides.env (in the base configuration)",
 		}},
 		"an API": {base: "apis: [infrence]", errors: []string{
-			`apis[0]: server release 0.7 has no API "infrence" (in the base configuration)`,
+			`apis[0]: server release 0.7 has no API "infrence"; correct or remove this entry (in the base configuration)`,
 		}},
 		"a directory": {
 			base:        "storage: {backends: {kv_default: {type: kv_sqlite, db_path: /a/kv.db}, sql_default: {type: sql_sqlite, db_path: /b/sql.db}}}",

@@ -39,7 +39,7 @@ func Override(data []byte, rel *release.Release) []draft.Finding {
 	}
 	for i, item := range yamlnode.Items(yamlnode.Get(base.Root(), "apis")) {
 		if _, known := rel.API(item.Value); !known && !envref.In(item.Value) {
-			c.found(fmt.Sprintf("apis[%d]", i), fmt.Sprintf("server release %s has no API %q%s", rel.Line, item.Value,
+			c.found(fmt.Sprintf("apis[%d]", i), fmt.Sprintf("server release %s has no API %q%s; correct or remove this entry", rel.Line, item.Value,
 				c.OtherRelease(item.Value)))
 		}
 	}
@@ -71,7 +71,7 @@ func (c *overrideChecker) providers() {
 		api, known := c.Release.API(e.API)
 		switch {
 		case !known || !api.Providable:
-			c.found(path, fmt.Sprintf("server release %s has no API %q with providers%s", c.Release.Line, e.API, c.OtherRelease(e.API)))
+			c.found(path, fmt.Sprintf("server release %s has no API %q with providers%s; correct or remove this section", c.Release.Line, e.API, c.OtherRelease(e.API)))
 		case e.Kind == nil && !external && yamlnode.Get(e.Node, "module") == nil && !envref.In(e.ProviderType):
 			c.found(path, fmt.Sprintf("%q is not a type of %s provider in release %s%s", e.ProviderType, draft.APIField(e.API), c.Release.Line,
 				providers.MeantType(c.Draft, &intent.Provider{API: e.API, Type: e.ProviderType})))
