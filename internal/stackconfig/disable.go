@@ -55,7 +55,7 @@ func checkDisabled(d *draft.Draft, item *intent.Disabled) {
 	case api == apiTelemetry && d.Release.Runtime.TelemetrySwitch != "":
 		switchOff(d, item)
 	case !ok && release.KnownAPI(api):
-		d.Warnf(item.Path, "server release %s has no API %q, so this entry has no effect%s", d.Release.Line, item.API, d.OtherRelease(api))
+		d.Warnf(item.Path, "server release %s has no API %q%s; this entry has no effect", d.Release.Line, item.API, d.OtherRelease(api))
 	case !ok:
 		d.Fail(field.Invalid(item.Path, item.API, fmt.Sprintf("%q is not an API; known APIs: %s", item.API, strings.Join(providable(d), ", "))))
 	case !known.Providable && known.Router != "":

@@ -103,7 +103,7 @@ func TestLinesDiffer(t *testing.T) {
 		},
 		"an API of later releases":           {"0.7", "providers: {messages: {provider: builtin}}", `no API "messages" to configure; release 0.8 is the first that has it`},
 		"a removed API":                      {"0.8", "providers: {scoring: {provider: basic}}", `no API "scoring" to configure; release 0.7 was the last that had it; evaluate`},
-		"disabling an API of later releases": {"0.3", "disabled: [skills]", `no API "skills", so this entry has no effect; release 1.1 is the first that has it`},
+		"disabling an API of later releases": {"0.3", "disabled: [skills]", `no API "skills"; release 1.1 is the first that has it; this entry has no effect`},
 		"keys of an account instead of an API key": {
 			"0.3", "providers: {inference: {provider: bedrock, apiKey: {secretKeyRef: {name: b, key: t}}}}",
 			"spec.providers.inference.apiKey: remote::bedrock does not accept an API key in release 0.3; set its secrets in secretRefs: " +
