@@ -85,33 +85,36 @@ func TestCheck(t *testing.T) {
 		"parsing addresses is not network access": {pkg: "internal/names", imports: []string{"net/netip", "net/url"}},
 		"up": {
 			pkg: "internal/names", imports: []string{module + "/internal/controller"},
-			want: []string{"internal/names: imports " + module + "/internal/controller: internal/names must not import this package"},
+			want: []string{"internal/names: imports " + module + "/internal/controller: internal/names must not import this package; " +
+				"remove the import, or add the package to the row of Rules"},
 		},
 		"sideways": {
 			pkg: "internal/engine", imports: []string{module + "/internal/names"},
-			want: []string{"internal/engine: imports " + module + "/internal/names: internal/engine/... must not import this package"},
+			want: []string{"internal/engine: imports " + module + "/internal/names: internal/engine/... must not import this package; " +
+				"remove the import, or add the package to the row of Rules"},
 		},
 		"an API importing internals": {
 			pkg: "api/v1", imports: []string{module + "/internal/names"},
-			want: []string{"api/v1: imports " + module + "/internal/names: api/... must not import this package"},
+			want: []string{"api/v1: imports " + module + "/internal/names: api/... must not import this package; " +
+				"remove the import, or add the package to the row of Rules"},
 		},
 		"an API importing controller-runtime": {
 			pkg: "api/v1", imports: []string{"sigs.k8s.io/controller-runtime/pkg/scheme"},
-			want: []string{"api/v1: imports sigs.k8s.io/controller-runtime/pkg/scheme: api may import only k8s.io/{api,apimachinery,apiextensions-apiserver}"},
+			want: []string{"api/v1: imports sigs.k8s.io/controller-runtime/pkg/scheme: api may import only k8s.io/{api,apimachinery,apiextensions-apiserver}; remove the import"},
 		},
 		"a pure package with a client": {
 			pkg: "internal/names", imports: []string{"k8s.io/client-go/kubernetes"},
 			want: []string{"internal/names: imports k8s.io/client-go/kubernetes: a pure package may import only " +
-				"the libraries in pureLibraries"},
+				"the libraries in pureLibraries; remove the import, or add the library to this list"},
 		},
 		"several forbidden standard packages, sorted": {
 			pkg: "internal/names", imports: []string{"os/exec", "net/http", "log", "os", "crypto/rand"},
 			want: []string{
-				"internal/names: imports crypto/rand: a pure package must not use files, processes, the network, logs or random values",
-				"internal/names: imports log: a pure package must not use files, processes, the network, logs or random values",
-				"internal/names: imports net/http: a pure package must not use files, processes, the network, logs or random values",
-				"internal/names: imports os/exec: a pure package must not use files, processes, the network, logs or random values",
-				"internal/names: imports os: a pure package must not use files, processes, the network, logs or random values",
+				"internal/names: imports crypto/rand: a pure package must not use files, processes, the network, logs or random values; remove the import",
+				"internal/names: imports log: a pure package must not use files, processes, the network, logs or random values; remove the import",
+				"internal/names: imports net/http: a pure package must not use files, processes, the network, logs or random values; remove the import",
+				"internal/names: imports os/exec: a pure package must not use files, processes, the network, logs or random values; remove the import",
+				"internal/names: imports os: a pure package must not use files, processes, the network, logs or random values; remove the import",
 			},
 		},
 	}

@@ -73,14 +73,15 @@ func complain(module string, rule Rule, imported string) string {
 		if matches(rule.Path, path) || matchesAny(rule.Imports, path) {
 			return ""
 		}
-		return fmt.Sprintf("%s must not import this package", rule.Path)
+		return fmt.Sprintf("%s must not import this package; remove the import, or add the package to the row of Rules",
+			rule.Path)
 	}
 	if rule.Kind == IO {
 		return ""
 	}
 	if standard(imported) {
 		if matchesAny(worldly, imported) && !matchesAny(harmless, imported) {
-			return "a pure package must not use files, processes, the network, logs or random values"
+			return "a pure package must not use files, processes, the network, logs or random values; remove the import"
 		}
 		return ""
 	}
@@ -90,9 +91,10 @@ func complain(module string, rule Rule, imported string) string {
 func complainLibrary(kind Kind, imported string) string {
 	switch {
 	case kind == API && !matchesAny(apiLibraries, imported):
-		return "api may import only k8s.io/{api,apimachinery,apiextensions-apiserver}"
+		return "api may import only k8s.io/{api,apimachinery,apiextensions-apiserver}; remove the import"
 	case kind == Pure && !matchesAny(pureLibraries, imported):
-		return "a pure package may import only the libraries in pureLibraries"
+		return "a pure package may import only the libraries in pureLibraries; remove the import, or add the library to " +
+			"this list"
 	default:
 		return ""
 	}

@@ -223,7 +223,7 @@ func (t *target) mayWrite(found webhooks) error {
 	}
 	if t.writes.TokensAt(t.clock.Now()) < 1 {
 		return fmt.Errorf("the operator wrote the bundle more than %d times in a row, because another client writes a "+
-			"different one; stop that client", writeBurst)
+			"different bundle; stop that client", writeBurst)
 	}
 	return nil
 }

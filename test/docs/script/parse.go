@@ -198,7 +198,8 @@ func (p *parser) block(match []string) {
 		block.Text = strings.Join(lines, "\n") + "\n"
 	}
 	if bad := strings.HasPrefix(block.Title, "/") || slices.Contains(strings.Split(block.Title, "/"), ".."); bad {
-		p.problem(block.Line, "the title %q is not a path below the page's folder", block.Title)
+		p.problem(block.Line, "the title %q is not a path below the page's folder; write a relative path without \"..\"",
+			block.Title)
 		block.Title = ""
 	}
 	if block.Language == Console {
@@ -236,7 +237,8 @@ func (p *parser) commands(block *Block, lines []string, offset int, indent strin
 	for i := 0; i < len(lines); {
 		line := lines[i]
 		if !strings.HasPrefix(line, "$ ") {
-			p.problem(offset+i+1, "the line %q is neither a command, which begins with \"$ \", nor the output of a command", line)
+			p.problem(offset+i+1, "the line %q is neither a command, which begins with \"$ \", nor the output of a command; "+
+				"add the command above the line", line)
 			i++
 			continue
 		}
@@ -272,6 +274,6 @@ func (p *parser) commands(block *Block, lines []string, offset int, indent strin
 		block.Commands = append(block.Commands, command)
 	}
 	if len(lines) == 0 {
-		p.problem(block.Line, "the block has no command")
+		p.problem(block.Line, "the block has no command; add a line that begins with \"$ \"")
 	}
 }

@@ -99,7 +99,7 @@ func ModelServer(standIn v1.Image, name string) (v1.Image, error) {
 	case "vllm":
 		config.Entrypoint = []string{"/standin", "vllm"}
 	default:
-		return nil, fmt.Errorf("no stand-in for the model server %q", name)
+		return nil, fmt.Errorf("no stand-in for the model server %q; use ollama or vllm", name)
 	}
 	image, err := mutate.Config(standIn, config)
 	if err != nil {

@@ -65,7 +65,7 @@ func (o clientOptions) trust() (*tls.Config, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM([]byte(o.authority)) {
-		return nil, errors.New("-authority contains no certificate")
+		return nil, errors.New("-authority contains no certificate; set -authority to certificates in PEM form")
 	}
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }

@@ -300,7 +300,7 @@ func (n *negatives) tools() {
 		})
 	}
 	if builtIn, ok := n.rel.Tools.BuiltInTool("websearch"); ok && builtIn.Automatic {
-		n.choice("tool/provider-that-is-not-read", Unasked, "The release does not accept a provider for the tool, so the configuration does not contain it.",
+		n.choice("tool/provider-that-is-not-read", Unasked, "The release does not accept a provider for the tool, so the configuration does not contain the provider.",
 			with(brave, fields{"name": "websearch", "provider": "brave"}))
 		n.choice("tool/arguments-that-are-not-read", Unasked, "The release does not accept arguments, so the configuration does not contain them.",
 			with(brave, fields{"name": "websearch", "args": fields{"max": 1}}))
@@ -314,7 +314,7 @@ func (n *negatives) tools() {
 	if n.rel.Tools.MCP != "tool_groups" {
 		n.choice("tool/arguments-of-an-mcp-server", Unasked, "The release does not accept arguments, so the configuration does not contain them.",
 			with(mcp, fields{"name": "a", "mcpEndpoint": "http://mcp.example/mcp", "args": fields{"a": 1}}))
-		n.choice("tool/provider-of-an-mcp-server", Unasked, "The release does not accept a provider for the tool, so the configuration does not contain it.",
+		n.choice("tool/provider-of-an-mcp-server", Unasked, "The release does not accept a provider for the tool, so the configuration does not contain the provider.",
 			with(mcp, fields{"name": "a", "mcpEndpoint": "http://mcp.example/mcp", "provider": "mcp"}))
 	}
 	n.choice("tool/disabled", Unasked, "Two fields contradict each other, and the field that disables takes precedence.", mistake{right: n.small, wrong: n.own(n.smallSpec(fields{

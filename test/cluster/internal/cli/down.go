@@ -18,7 +18,7 @@ const (
 )
 
 func runDown(ctx context.Context, env environment, args []string) error {
-	flags := newFlags(env, "down", "", "Stops every process of the control plane and removes its state folder. Does nothing if there is no\ncontrol plane. Also removes the processes and files of a killed control plane.")
+	flags := newFlags(env, "down", "", "Stops every process of the control plane and removes its state folder. Does nothing if there is no\ncontrol plane. Also ends the remaining processes of a killed control plane, and removes its files.")
 	dir := dirFlag(flags, defaultDir)
 	if err := parse(flags, args); err != nil {
 		return err

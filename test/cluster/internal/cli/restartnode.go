@@ -18,7 +18,7 @@ const (
 )
 
 func runRestartNode(_ context.Context, env environment, args []string) error {
-	flags := newFlags(env, restartNode, "", "Kills all processes on the node, including containers, like a power failure. Then the node's programs and its pods\nstart again. Files on the node's disk are not removed. If $"+dirVariable+" is set, it is the default state folder.")
+	flags := newFlags(env, restartNode, "", "Kills all processes on the node, including containers, as a power failure does. Then the node's programs and its\npods start again. The command does not remove files on the node's disk. If $"+dirVariable+" is set, its value is the\ndefault state folder.")
 	dir := dirFlag(flags, cmp.Or(env.getenv(dirVariable), defaultDir))
 	if err := parse(flags, args); err != nil {
 		return err
@@ -29,7 +29,7 @@ func runRestartNode(_ context.Context, env environment, args []string) error {
 	}
 	i := slices.IndexFunc(record.Components, func(c state.Component) bool { return c.Name == controlplane.NodeProcess })
 	if i < 0 {
-		return fmt.Errorf("the cluster in %q has no node", path)
+		return fmt.Errorf("the cluster in %q has no node; start a cluster with `cluster up --node`", path)
 	}
 	if err := record.Components[i].Process.KillBelow(); err != nil {
 		return fmt.Errorf("restarting the node: %w", err)

@@ -81,7 +81,8 @@ func (r *runner) watch(ctx context.Context, stop context.CancelCauseFunc) {
 // startAll starts the components in order. The controllers start after the API server is ready, because the controller
 // manager exits if the API server has not yet created its default roles.
 func (r *runner) startAll(ctx context.Context, startup time.Duration) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, startup, fmt.Errorf("not ready within %s", startup))
+	ctx, cancel := context.WithTimeoutCause(ctx, startup,
+		fmt.Errorf("not ready within %s; set a longer --timeout", startup))
 	defer cancel()
 	if err := r.openNode(ctx); err != nil {
 		return err

@@ -37,7 +37,7 @@ func Create(ctx context.Context, path string, record Record) (*Folder, error) {
 	}
 	lock, err := acquire(path)
 	if errors.Is(err, errLocked) {
-		return nil, fmt.Errorf("a control plane is running or starting in %q: run `cluster down` first", path)
+		return nil, fmt.Errorf("a control plane is running or starting in %q: run `cluster down --dir %s` first", path, path)
 	}
 	if err != nil {
 		return nil, err

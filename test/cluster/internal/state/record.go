@@ -73,7 +73,7 @@ func absentOrForeign(folder string) error {
 			return fmt.Errorf("%q contains %q and was not created by this tool: choose another folder", folder, name)
 		}
 	}
-	return fmt.Errorf("%w in %q", ErrAbsent, folder)
+	return fmt.Errorf("%w in %q; to start a control plane, run `cluster up`", ErrAbsent, folder)
 }
 
 // write replaces the record atomically, so that no reader sees a partial record.
