@@ -93,8 +93,7 @@ func complainLibrary(kind Kind, imported string) string {
 	case kind == API && !matchesAny(apiLibraries, imported):
 		return "api may import only k8s.io/{api,apimachinery,apiextensions-apiserver}; remove the import"
 	case kind == Pure && !matchesAny(pureLibraries, imported):
-		return "a pure package may import only the libraries in pureLibraries; remove the import, or add the library to " +
-			"this list"
+		return "a pure package may import only the libraries in pureLibraries; remove the import, or add the library to this list"
 	default:
 		return ""
 	}

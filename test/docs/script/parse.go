@@ -237,8 +237,7 @@ func (p *parser) commands(block *Block, lines []string, offset int, indent strin
 	for i := 0; i < len(lines); {
 		line := lines[i]
 		if !strings.HasPrefix(line, "$ ") {
-			p.problem(offset+i+1, "the line %q is neither a command, which begins with \"$ \", nor the output of a command; "+
-				"add the command above the line", line)
+			p.problem(offset+i+1, "the line %q is neither a command, which begins with \"$ \", nor the output of a command; add the command above the line", line)
 			i++
 			continue
 		}
