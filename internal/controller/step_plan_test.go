@@ -54,7 +54,7 @@ func TestPlanOfAStack(t *testing.T) {
 				`the external provider "mine" replaces spec.providers.inference; to keep both providers, give the external provider another id`},
 		},
 		"warnings about a new generation": {spec: warned, fresh: true, condition: "True ConfigGenerationSucceeded: Generated config.yaml with 1 provider and 0 resources", events: []string{
-			"Warning " + v1alpha2.EventProviderIgnored + ": spec.resources.shields[0]: the API safety is disabled by spec.disabled[0], so this entry is ignored",
+			"Warning " + v1alpha2.EventProviderIgnored + ": spec.resources.shields[0]: the API safety is disabled by spec.disabled[0], so this entry is ignored; remove one of the two entries",
 			"Warning " + v1alpha2.EventConfigWarning + `: spec.providers.inference.settings.max_tokns: unknown key; the server ignores it; did you mean "max_tokens"?`,
 		}},
 		"warnings about an observed generation": {spec: warned, condition: "True ConfigGenerationSucceeded: Generated config.yaml with 1 provider and 0 resources"},

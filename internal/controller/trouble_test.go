@@ -45,7 +45,7 @@ func TestTroubleOfPods(t *testing.T) {
 		{
 			name: "memory", pod: new(controllertest.ServerPodStatus("i", backOff, controllertest.TerminatedState(137, "OOMKilled", ""))),
 			reason: v1alpha2.ReasonRolloutFailed, phase: v1alpha2.PhaseFailed,
-			want: `container "llama-stack" ran out of memory; raise spec.workload.resources.limits.memory`,
+			want: `container "llama-stack" ran out of memory; raise the memory limit of the container (for the server, spec.workload.resources.limits.memory)`,
 		},
 		{
 			name: "unschedulable", pod: &unscheduled, reason: v1alpha2.ReasonRolloutInProgress,

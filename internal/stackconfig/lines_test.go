@@ -92,21 +92,21 @@ func TestLinesDiffer(t *testing.T) {
 		},
 		"a misspelt type that only later releases have": {
 			"0.7", "providers: {vectorIo: {provider: neo4}}",
-			`"neo4" is not a type of vectorIo provider in release 0.7; "remote::neo4j" is a type in releases 1.3, 1.4, 1.5`,
+			`"neo4" is not a type of vectorIo provider in release 0.7; did you mean "remote::neo4j", which releases 1.3, 1.4, 1.5 have?`,
 		},
 		"a type of another API": {
 			"0.7", "providers: {safety: {provider: vllm}}",
-			`"vllm" is not a type of safety provider in release 0.7; remote::vllm is a type of inference provider`,
+			`"vllm" is not a type of safety provider in release 0.7; remote::vllm is a type of inference provider; move the entry to the API inference`,
 		},
 		"a removed type": {
 			"1.0", "providers: {vectorIo: {provider: 'inline::sqlite_vec'}}", "; release 0.7 was the last that had it; use vector_io/inline::sqlite-vec",
 		},
-		"an API of later releases":           {"0.7", "providers: {messages: {provider: builtin}}", `no API "messages" to configure; release 0.8 is the first that has it`},
-		"a removed API":                      {"0.8", "providers: {scoring: {provider: basic}}", `no API "scoring" to configure; release 0.7 was the last that had it; evaluate`},
+		"an API of later releases":           {"0.7", "providers: {messages: {provider: builtin}}", `no configurable API "messages"; release 0.8 is the first that has it`},
+		"a removed API":                      {"0.8", "providers: {scoring: {provider: basic}}", `no configurable API "scoring"; release 0.7 was the last that had it; evaluate`},
 		"disabling an API of later releases": {"0.3", "disabled: [skills]", `no API "skills"; release 1.1 is the first that has it; this entry has no effect`},
 		"keys of an account instead of an API key": {
 			"0.3", "providers: {inference: {provider: bedrock, apiKey: {secretKeyRef: {name: b, key: t}}}}",
-			"spec.providers.inference.apiKey: remote::bedrock does not accept an API key in release 0.3; set its secrets in secretRefs: " +
+			"spec.providers.inference.apiKey: remote::bedrock does not accept an API key in release 0.3; remove apiKey, and set the secrets of this type in secretRefs: " +
 				"aws_access_key_id, aws_secret_access_key, aws_session_token; releases in which this type accepts an API key: 0.4, 0.5, 0.6, 0.7, 0.8, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5",
 		},
 		"an API key of 0.4": {

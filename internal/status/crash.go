@@ -26,7 +26,7 @@ var exceptions = []struct{ class, remedy string }{
 	{"ModuleNotFoundError", "the image lacks a package that a provider needs; disable the provider, or use an image that contains the package"},
 	{"PermissionError", "a file cannot be written or read; check the volumes in the spec, and the owner of the files on these volumes"},
 	{"OutOfMemoryError", "the accelerator does not have enough memory; use a smaller model or a larger accelerator"},
-	{"OperationalError", "a database cannot be opened; check that the volume has room and that no other pod writes to it"},
+	{"OperationalError", "a database cannot be opened; for a SQLite file, check that the volume has free space and that no other pod writes to the file; for PostgreSQL, check the connection string and the database server"},
 	{"ValidationError", "the server rejects its configuration; correct the value that the error names, or restore the earlier spec"},
 	{"SSLError", "a TLS connection fails; check the endpoint, and the certificate of the store or provider"},
 	{"ImportError", ""},
@@ -61,7 +61,7 @@ func crash(pod, container string, ended *corev1.ContainerStateTerminated) string
 func crashed(container string, ended *corev1.ContainerStateTerminated, logs string) string {
 	switch {
 	case ended.Reason == "OOMKilled":
-		return fmt.Sprintf("container %q ran out of memory; raise spec.workload.resources.limits.memory", container)
+		return fmt.Sprintf("container %q ran out of memory; raise the memory limit of the container (for the server, spec.workload.resources.limits.memory)", container)
 	case slices.Contains(notStarted, ended.Reason): // the container runtime could not start the process
 		return fmt.Sprintf("container %q cannot be started: %s", container, takenOver(ended.Message))
 	}

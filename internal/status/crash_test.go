@@ -103,7 +103,7 @@ func TestImagePull(t *testing.T) {
 		{"unknown", "example.com/a:1", "ErrImagePull", "sk-1", ""},
 		{
 			"moved", "docker.io/llamastack/distribution-starter:latest", "ErrImagePull", "pull access denied, repository does not exist or may require authorization",
-			": the registry does not have the image, or requires credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets" +
+			": the registry does not have the image, or requires credentials; check the name of the image, or add a pull Secret to spec.workload.overrides.imagePullSecrets" +
 				`; the images of docker.io/llamastack moved to docker.io/ogxai: set spec.distribution.image to "docker.io/ogxai/distribution-starter:<release>"`,
 		},
 		{

@@ -30,7 +30,7 @@ var pullAnswers = []struct {
 		"the node does not trust the registry's certificate; add the certificate authority to the trust store of each node",
 	},
 	{[]string{"toomanyrequests", "too many requests", "rate limit"}, "the registry limits how often images are pulled; wait, or add a pull Secret to spec.workload.overrides.imagePullSecrets"},
-	{[]string{"repository does not exist"}, "the registry does not have the image, or requires credentials; add a pull Secret to spec.workload.overrides.imagePullSecrets"},
+	{[]string{"repository does not exist"}, "the registry does not have the image, or requires credentials; check the name of the image, or add a pull Secret to spec.workload.overrides.imagePullSecrets"},
 	{[]string{"unauthorized", "authentication required", "denied", "forbidden", "no basic auth credentials"}, "the registry requires credentials, or rejects the credentials; add a valid pull Secret to spec.workload.overrides.imagePullSecrets"},
 	{
 		[]string{"not found", "manifest unknown", "name unknown"},

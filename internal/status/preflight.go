@@ -105,7 +105,7 @@ func firstEnd(pod *corev1.Pod, external []ExternalProvider, now time.Time) *Pref
 		switch {
 		case ended == nil, ended.ExitCode == 0 && i < initial:
 		case slices.Contains(lostTrack, ended.Reason):
-			return &Preflight{State: PreflightLost, Message: fmt.Sprintf("the node of pod %q was restarted", pod.Name)}
+			return &Preflight{State: PreflightLost, Message: fmt.Sprintf("the result of pod %q is unknown, for example because its node was restarted", pod.Name)}
 		default:
 			logs := fmt.Sprintf("see kubectl logs %s -c %s", pod.Name, container.Name)
 			message := cmp.Or(externalTrouble(pod, container.Name, external, now), crashedModule(pod, &container, external))
@@ -150,7 +150,7 @@ func unplaced(pod *corev1.Pod, now time.Time) Preflight {
 	}
 	verdict.State, verdict.Until = PreflightUnplaced, time.Time{}
 	if verdict.Message == "" {
-		verdict.Message = fmt.Sprintf("pod %q was not assigned to a node; see kubectl describe pod %s",
+		verdict.Message = fmt.Sprintf("the scheduler did not assign pod %q to a node; see kubectl describe pod %s",
 			pod.Name, pod.Name)
 	}
 	return verdict

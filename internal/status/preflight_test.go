@@ -62,7 +62,7 @@ var judgePreflightCases = []struct {
 		name: "no room on a node", changes: []func(*corev1.Pod){withCondition(corev1.PodScheduled, corev1.ConditionFalse, "0/1 nodes are available")},
 		age: time.Minute, want: status.PreflightUnplaced, message: `pod "p" cannot be scheduled: 0/1 nodes are available`,
 	},
-	{name: "not scheduled", age: time.Minute, want: status.PreflightUnplaced, message: `pod "p" was not assigned to a node; see kubectl describe pod p`},
+	{name: "not scheduled", age: time.Minute, want: status.PreflightUnplaced, message: `the scheduler did not assign pod "p" to a node; see kubectl describe pod p`},
 	{
 		name: "starts", container: waiting("ContainerCreating", ""), changes: []func(*corev1.Pod){onNode},
 		age: time.Hour / 6, want: status.PreflightGoesOn, until: end,
@@ -95,7 +95,7 @@ var judgePreflightCases = []struct {
 	{
 		name: "runs out of memory", container: endedWith(137, "OOMKilled", ""), changes: []func(*corev1.Pod){failed("", "")},
 		want:    status.PreflightCrashed,
-		message: `container "llama-stack" ran out of memory; raise spec.workload.resources.limits.memory`,
+		message: `container "llama-stack" ran out of memory; raise the memory limit of the container (for the server, spec.workload.resources.limits.memory)`,
 	},
 	{
 		name: "an init container fails", changes: []func(*corev1.Pod){onNode, func(p *corev1.Pod) {
@@ -131,7 +131,7 @@ var judgePreflightCases = []struct {
 	{
 		name: "its node was restarted", container: endedWith(255, "Unknown", ""), changes: []func(*corev1.Pod){onNode},
 		want:    status.PreflightLost,
-		message: `the node of pod "p" was restarted`,
+		message: `the result of pod "p" is unknown, for example because its node was restarted`,
 	},
 	{
 		name: "a kubelet accepts the pod later", container: running, age: end + time.Second, want: status.PreflightGoesOn,

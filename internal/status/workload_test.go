@@ -199,7 +199,7 @@ var workloadCases = []struct {
 		"a crash takes precedence over an eviction", deployment(2, 2, 2, 0), nil,
 		[]corev1.Pod{evictedPod(), pod("q", killed)},
 		"False", "RolloutFailed",
-		`0/2 replicas available with current config: container "llama-stack" ran out of memory; raise spec.workload.resources.limits.memory`,
+		`0/2 replicas available with current config: container "llama-stack" ran out of memory; raise the memory limit of the container (for the server, spec.workload.resources.limits.memory)`,
 	},
 	{
 		"runs past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
@@ -239,7 +239,7 @@ var workloadCases = []struct {
 		"memory", deployment(1, 1, 1, 0), nil,
 		[]corev1.Pod{pod("p", killed)},
 		"False", "RolloutFailed",
-		`0/1 replicas available with current config: container "llama-stack" ran out of memory; raise spec.workload.resources.limits.memory`,
+		`0/1 replicas available with current config: container "llama-stack" ran out of memory; raise the memory limit of the container (for the server, spec.workload.resources.limits.memory)`,
 	},
 	{
 		"unschedulable", deployment(1, 1, 1, 0), nil,

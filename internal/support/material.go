@@ -142,7 +142,7 @@ func (b *builder) yaml(name string, value any) error {
 func (b *builder) objects(objects []map[string]any) {
 	for i, object := range objects {
 		if i >= MaxObjects {
-			b.left = append(b.left, fmt.Sprintf("%d objects: the maximum is %d", len(objects)-MaxObjects, MaxObjects))
+			b.left = append(b.left, fmt.Sprintf("%d objects: the archive can contain at most %d objects", len(objects)-MaxObjects, MaxObjects))
 			return
 		}
 		if err := b.yaml(nameOf(object), b.known.Object(object)); err != nil && b.err == nil {
@@ -162,7 +162,7 @@ func (b *builder) events(events []map[string]any) {
 	}
 	for namespace, all := range by {
 		if more := len(all) - MaxEvents; more > 0 {
-			b.left = append(b.left, fmt.Sprintf("the %d oldest events of namespace %q", more, namespace))
+			b.left = append(b.left, fmt.Sprintf("the %d oldest events of namespace %q: the archive can contain at most %d events of a namespace", more, namespace, MaxEvents))
 			all = all[more:]
 		}
 		if err := b.yaml(path.Join(scopeOf(namespace), "events.yaml"), all); err != nil && b.err == nil {

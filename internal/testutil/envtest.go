@@ -171,7 +171,7 @@ func (p *ControlPlane) AddUser(name string, groups ...string) (*rest.Config, err
 func (p *ControlPlane) Kubeconfig() ([]byte, error) {
 	user, err := p.environment.AddUser(envtest.User{Name: "kubectl", Groups: []string{"system:masters"}}, p.Config)
 	if err != nil {
-		return nil, fmt.Errorf("add user for kubectl: %w", err)
+		return nil, fmt.Errorf("add a user for kubectl: %w", err)
 	}
 	return user.KubeConfig()
 }
@@ -192,7 +192,7 @@ func assets() (string, error) {
 	}
 	for _, program := range assetPrograms {
 		if _, err := os.Stat(filepath.Join(folder, program)); err != nil {
-			return "", fmt.Errorf("%s has no %s: run these tests with `make test`: %w", assetsVariable, program, err)
+			return "", fmt.Errorf("the folder in %s does not contain %s; run these tests with `make test`: %w", assetsVariable, program, err)
 		}
 	}
 	return folder, nil
@@ -208,11 +208,11 @@ rules:
 func writeAuditPolicy() (string, error) {
 	file, err := os.CreateTemp("", "audit-policy-*.yaml")
 	if err != nil {
-		return "", fmt.Errorf("write audit policy: %w", err)
+		return "", fmt.Errorf("write the audit policy: %w", err)
 	}
 	_, err = file.WriteString(auditPolicy)
 	if err := errors.Join(err, file.Close()); err != nil {
-		return "", fmt.Errorf("write audit policy: %w", err)
+		return "", fmt.Errorf("write the audit policy: %w", err)
 	}
 	return file.Name(), nil
 }

@@ -46,7 +46,7 @@ nonsense: {a: 1}
 server: {port: "${env.PORT:=8321}"}
 `
 	want := []string{
-		`spec.overrideConfig: nonsense: unknown key; the server ignores it`,
+		`spec.overrideConfig: nonsense: unknown key; the server ignores it; remove the key`,
 		`spec.overrideConfig: apis[1]: server release 0.7 has no API "infrence"; correct or remove this entry`,
 		`spec.overrideConfig: providers.inference[0]: "remote::vlm" is not a type of inference provider in release 0.7; did you mean "remote::vllm"?`,
 		`spec.overrideConfig: providers.inference[1].config.max_token: unknown key; the server ignores it; did you mean "max_tokens"?`,

@@ -103,7 +103,7 @@ func (c *configWriter) hostAndPort(endpoint string, path *field.Path) {
 	host, port, found := strings.Cut(endpoint, ":")
 	number, err := strconv.ParseUint(port, 10, 16)
 	if strings.ContainsAny(endpoint, "/@ ") || host == "" || (found && (err != nil || number == 0)) {
-		c.Failf(path, "%s requires host or host:port, without a scheme or a path", c.kind.Type)
+		c.Failf(path, "%s requires an endpoint without a scheme or a path; write host or host:port", c.kind.Type)
 		return
 	}
 	c.put(c.kind.EndpointKey, yamlnode.String(host), path)
@@ -138,7 +138,7 @@ func (c *configWriter) insteadOfAPIKey() string {
 	}
 	text := "remove apiKey; keys of this type: " + c.keyNames()
 	if len(secrets) > 0 {
-		text = "set its secrets in secretRefs: " + strings.Join(secrets, ", ")
+		text = "remove apiKey, and set the secrets of this type in secretRefs: " + strings.Join(secrets, ", ")
 	}
 	if lines := release.LinesWithCredential(c.entry.API, c.kind.Type); len(lines) > 0 {
 		text += "; releases in which this type accepts an API key: " + strings.Join(lines, ", ")

@@ -39,7 +39,7 @@ func HasAPI(d *draft.Draft, name string, path *field.Path) bool {
 	if known && api.Providable {
 		return true
 	}
-	d.Failf(path, "server release %s has no API %q to configure%s", d.Release.Line, draft.APIField(name), d.OtherRelease(name))
+	d.Failf(path, "server release %s has no configurable API %q%s", d.Release.Line, draft.APIField(name), d.OtherRelease(name))
 	return false
 }
 
@@ -77,14 +77,14 @@ func MeantType(d *draft.Draft, p *intent.Provider) string {
 	}
 	for _, api := range d.Release.APIs() {
 		if kind, ok := d.Release.ResolveType(api, p.Type); ok {
-			return fmt.Sprintf("; %s is a type of %s provider", kind.Type, draft.APIField(api))
+			return fmt.Sprintf("; %s is a type of %s provider; move the entry to the API %s", kind.Type, draft.APIField(api), draft.APIField(api))
 		}
 	}
 	if nearest := d.Release.NearestType(p.API, p.Type); nearest != "" {
 		return fmt.Sprintf("; did you mean %q?", nearest)
 	}
 	if nearest := release.NearestTypeOfAny(p.API, p.Type); nearest != "" {
-		return fmt.Sprintf("; %q is a type in releases %s", nearest, strings.Join(release.LinesWith(p.API, nearest), ", "))
+		return fmt.Sprintf("; did you mean %q, which releases %s have?", nearest, strings.Join(release.LinesWith(p.API, nearest), ", "))
 	}
 	return "; known types: " + strings.Join(d.Release.ProviderTypes(p.API), ", ")
 }

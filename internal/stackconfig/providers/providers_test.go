@@ -60,7 +60,7 @@ func TestMeantType(t *testing.T) {
 	d := newDraft(t, "{}", &intent.Intent{})
 	for _, tt := range []struct{ api, kind, want string }{
 		{"inference", "remote::vlm", `; did you mean "remote::vllm"?`},
-		{"safety", "vllm", "; remote::vllm is a type of inference provider"},
+		{"safety", "vllm", "; remote::vllm is a type of inference provider; move the entry to the API inference"},
 		{"vector_io", "neo4j", "; releases that have it: 1.3, 1.4, 1.5"},
 	} {
 		if got := providers.MeantType(d, &intent.Provider{API: tt.api, Type: tt.kind}); got != tt.want {

@@ -54,7 +54,7 @@ func (r *registrar) public(m *intent.Model, res *resource) {
 	id := res.Public(m.Name, provider, m.ProviderModelID)
 	r.models = append(r.models, PublicModel{Path: m.Path.String(), Name: m.Name, ID: id})
 	if res.DropsID() && m.ProviderModelID != "" && m.ProviderModelID != m.Name {
-		r.Warnf(m.Path.Child("name"), "server release %s ignores this name because providerModelId is set; the name of the model for clients is %q", r.Release.Line, id)
+		r.Warnf(m.Path.Child("name"), "server release %s ignores this name because providerModelId is set, and the name of the model for clients is %q; set name to the value of providerModelId", r.Release.Line, id)
 	}
 }
 
@@ -99,10 +99,10 @@ func (r *registrar) embedding(m *intent.Model) {
 		r.Fail(field.Required(path, "required for an embedding model; set the key to the length of the vectors"))
 	case json.Number:
 		if n, err := strconv.ParseInt(value.String(), 10, 64); err != nil || n <= 0 {
-			r.Failf(path, "%s is not a whole number greater than 0", value)
+			r.Failf(path, "%s is not a whole number greater than 0; set the key to the length of the vectors", value)
 		}
 	default:
-		r.Failf(path, "must be a whole number greater than 0")
+		r.Failf(path, "must be a whole number greater than 0; set the key to the length of the vectors")
 	}
 }
 

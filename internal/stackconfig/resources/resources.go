@@ -132,7 +132,7 @@ func (r *registrar) choose(api, name string, path *field.Path) (*draft.Provider,
 	case name == "":
 		return r.chooseFirst(api, path)
 	case item != nil:
-		r.Ignoredf(path, "provider %q is disabled by %s, so this entry is ignored", name, item.Path)
+		r.Ignoredf(path, "provider %q is disabled by %s, so this entry is ignored; remove one of the two entries", name, item.Path)
 		return nil, false
 	}
 	if e := r.Index.Find(api, name); e != nil {
@@ -151,7 +151,7 @@ func (r *registrar) choose(api, name string, path *field.Path) (*draft.Provider,
 func (r *registrar) ignoredWithAPI(api string, path *field.Path) bool {
 	item := r.Disabled.APIs[api]
 	if item != nil {
-		r.Ignoredf(path, "the API %s is disabled by %s, so this entry is ignored", draft.APIField(api), item.Path)
+		r.Ignoredf(path, "the API %s is disabled by %s, so this entry is ignored; remove one of the two entries", draft.APIField(api), item.Path)
 	}
 	return item != nil
 }
@@ -173,7 +173,7 @@ func (r *registrar) chooseFirst(api string, path *field.Path) (*draft.Provider, 
 func (r *registrar) ignoredWithProviders(api string, path *field.Path) bool {
 	ignored := r.HasDependent(api)
 	if ignored {
-		r.Ignoredf(path, "no provider of the API %s remains, so this entry is ignored", draft.APIField(api))
+		r.Ignoredf(path, "no provider of the API %s remains, so this entry is ignored; add a provider, or remove the entry", draft.APIField(api))
 	}
 	return ignored
 }
@@ -276,7 +276,7 @@ func (r *registrar) replaceDefault(reference release.Reference, own firstOf) {
 	r.Write(draft.Under(parent, last), yamlnode.String(own.id),
 		draft.Derived(own.path, "the base's default does not exist"))
 	r.Warn(draft.Finding{Path: own.path.String(), ConfigPath: reference.Path, Message: fmt.Sprintf(
-		"%s is now %q, because the distribution's default, %q, exists only if a variable is set, and the server does not start when the default does not exist",
+		"%s is now %q, because the default of the base configuration, %q, does not exist in this stack, and the server does not start without its default; to set another default, use spec.settings",
 		reference.Path, own.id, named)})
 }
 

@@ -33,7 +33,7 @@ func (r *registrar) tool(t *intent.Tool) {
 	builtIn, known := r.Release.Tools.BuiltInTool(t.Name)
 	switch {
 	case known && t.MCPEndpoint != "":
-		r.Failf(t.Path.Child("mcpEndpoint"), "%q is a built-in tool of the server and has no MCP endpoint; give the MCP server another name", t.Name)
+		r.Failf(t.Path.Child("mcpEndpoint"), "%q is a built-in tool of the server and has no MCP endpoint; remove mcpEndpoint, or give the MCP server another name", t.Name)
 	case known:
 		r.builtInTool(t, builtIn)
 	case t.MCPEndpoint != "":
@@ -101,7 +101,7 @@ func (r *registrar) toolProvider(t *intent.Tool, what string, types []string) *d
 		}
 	}
 	if r.HasDependent(apiToolRuntime, types...) {
-		r.Ignoredf(path, "no remaining provider of the API toolRuntime serves %s, so this entry is ignored", what)
+		r.Ignoredf(path, "no remaining provider of the API toolRuntime serves %s, so this entry is ignored; add a provider, or remove the entry", what)
 		return nil
 	}
 	r.notFound(path, "", fmt.Sprintf("%s requires a toolRuntime provider of type %s; add one to spec.providers.toolRuntime",
@@ -152,7 +152,7 @@ func (r *registrar) mcpURL(entry *yaml.Node, t *intent.Tool) {
 func (r *registrar) toolGroup(t *intent.Tool, group, provider string) {
 	known, ok := r.Release.Resource(kindToolGroups)
 	if !ok || known.Dropped {
-		r.Failf(t.Path, "%q is neither a tool of server release %s (%s) nor an MCP server; if it is an MCP server, set mcpEndpoint",
+		r.Failf(t.Path, "%q is neither a tool of server release %s (%s) nor an MCP server; use one of these tools, or set mcpEndpoint",
 			t.Name, r.Release.Line, strings.Join(r.builtInNames(), ", "))
 		return
 	}

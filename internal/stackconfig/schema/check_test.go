@@ -246,16 +246,16 @@ func TestCheckConstructedNodes(t *testing.T) {
 
 func TestMessage(t *testing.T) {
 	for want, p := range map[string]schema.Problem{
-		`unknown key; the server ignores it; did you mean "base_url"?`:    {Kind: schema.UnknownKey, Nearest: "base_url"},
-		`unknown key; the server ignores it`:                              {Kind: schema.UnknownKey},
-		`unknown key; the server rejects it`:                              {Kind: schema.UnknownKey, Fatal: true},
-		`required key is missing; its value must be text`:                 {Kind: schema.MissingKey, Want: "text"},
-		`must be a whole number, found text`:                              {Kind: schema.WrongType, Want: "a whole number", Got: "text"},
-		`must be text, found a whole number; put it in quotes`:            {Kind: schema.WrongType, Want: "text", Got: "a whole number"},
-		`must be one of a, b`:                                             {Kind: schema.WrongType, Want: "one of a, b", Got: "text"},
-		`must be one of a, b, found a list`:                               {Kind: schema.WrongType, Want: "one of a, b", Got: "a list"},
-		`must be at most 65535`:                                           {Kind: schema.OutOfRange, Want: "at most 65535"},
-		`is deprecated: a later server release might not accept this key`: {Kind: schema.DeprecatedKey},
+		`unknown key; the server ignores it; did you mean "base_url"?`: {Kind: schema.UnknownKey, Nearest: "base_url"},
+		`unknown key; the server ignores it; remove the key`:           {Kind: schema.UnknownKey},
+		`unknown key; the server rejects it; remove the key`:           {Kind: schema.UnknownKey, Fatal: true},
+		`required key is missing; its value must be text`:              {Kind: schema.MissingKey, Want: "text"},
+		`must be a whole number, found text`:                           {Kind: schema.WrongType, Want: "a whole number", Got: "text"},
+		`must be text, found a whole number; put it in quotes`:         {Kind: schema.WrongType, Want: "text", Got: "a whole number"},
+		`must be one of a, b`:                                          {Kind: schema.WrongType, Want: "one of a, b", Got: "text"},
+		`must be one of a, b, found a list`:                            {Kind: schema.WrongType, Want: "one of a, b", Got: "a list"},
+		`must be at most 65535`:                                        {Kind: schema.OutOfRange, Want: "at most 65535"},
+		`is deprecated: a later server release might not accept this key; remove the key before you upgrade to such a release`: {Kind: schema.DeprecatedKey},
 	} {
 		if got := p.Message(); got != want {
 			t.Errorf("Message() = %q, want %q", got, want)

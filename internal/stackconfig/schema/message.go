@@ -27,7 +27,7 @@ func (p *Problem) Message() string {
 	case ConflictingValues:
 		return fmt.Sprintf("the server rejects %s together; change one of them", p.Want)
 	case DeprecatedKey:
-		return "is deprecated: a later server release might not accept this key"
+		return "is deprecated: a later server release might not accept this key; remove the key before you upgrade to such a release"
 	}
 	return string(p.Kind)
 }
@@ -50,7 +50,7 @@ func (p *Problem) unknownMessage() string {
 		what = "unknown key; the server rejects it"
 	}
 	if p.Nearest != "" {
-		what += fmt.Sprintf("; did you mean %q?", p.Nearest)
+		return what + fmt.Sprintf("; did you mean %q?", p.Nearest)
 	}
-	return what
+	return what + "; remove the key"
 }

@@ -157,7 +157,7 @@ func (c *connection) set(name, value string) error {
 	case "application_name", "connect_timeout", "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count":
 		// The server sets its own value, so the parameter is not needed.
 	default:
-		return fmt.Errorf("the connection string has a parameter%s that cannot be passed to the server; remove the parameter", printable(name))
+		return fmt.Errorf("the connection string has a parameter%s that the operator cannot pass to the server; remove the parameter", printable(name))
 	}
 	return nil
 }

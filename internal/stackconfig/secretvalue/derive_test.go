@@ -48,7 +48,7 @@ func TestDeriveErrors(t *testing.T) {
 		value, want string
 	}{
 		{host, "", "is empty"},
-		{host, "postgresql://me:hidden@db/stack\n", "ends with a line break; create the Secret from a file without one, or with --from-literal"},
+		{host, "postgresql://me:hidden@db/stack\n", "ends with a line break; create the Secret from a file without a line break at the end, or with --from-literal"},
 		{host, "hidden", "the value is not a PostgreSQL connection string; write postgresql://user:password@host:port/database"},
 		{host, "mysql://me:hidden@db/stack", "the value is not a PostgreSQL connection string; write postgresql://user:password@host:port/database"},
 		{host, "postgresql://me:hid%zzden@db/stack", "the connection string is invalid; percent-encode the characters @ / : # ? % [ ] in its user and password, for example @ as %40"},
@@ -62,10 +62,10 @@ func TestDeriveErrors(t *testing.T) {
 			"65535; correct the port"},
 		{host, "postgresql://me:hidden@db/stack?sslmode=hidden", "the connection string has an sslmode that PostgreSQL " +
 			"does not support; use disable, allow, prefer, require, verify-ca or verify-full"},
-		{host, "postgresql://me:hidden@db/stack?sslrootcert=/hidden", `the connection string has a parameter "sslrootcert" that cannot be passed to the server; remove the parameter`},
+		{host, "postgresql://me:hidden@db/stack?sslrootcert=/hidden", `the connection string has a parameter "sslrootcert" that the operator cannot pass to the server; remove the parameter`},
 		{host, "host=db user=me hidden hidden=1", "the value is not a PostgreSQL connection string; write postgresql://user:password@host:port/database"},
 		{host, "host=db user='hidden", "the connection string has a quote that is not closed; close the quote"},
-		{host, "host=db user=me hid/den=1", "the connection string has a parameter that cannot be passed to the server; remove the parameter"},
+		{host, "host=db user=me hid/den=1", "the connection string has a parameter that the operator cannot pass to the server; remove the parameter"},
 		{secretvalue.PartHostPlain, "postgresql://me:hidden@db/stack?sslmode=verify-full", "the connection string sets sslmode=verify-full, which the server does not support for this store; set sslmode=prefer"},
 		{password, "postgresql://me@db/stack", "the password is empty"},
 		{password, "postgresql://me:12345@db/stack", "the password looks like a number, so the server converts and then rejects the value; use another value"},
@@ -115,7 +115,7 @@ func TestUsable(t *testing.T) {
 		".5":  number, "5.": number, "nan": number, "NaN": number, "inf": number, "-Infinity": number, "1_0.0_1e-1_0": number,
 		"٣":    number,
 		"true": boolean, "False": boolean, "TRUE": boolean,
-		"token\n":   "ends with a line break; create the Secret from a file without one, or with --from-literal",
+		"token\n":   "ends with a line break; create the Secret from a file without a line break at the end, or with --from-literal",
 		"tok\x00en": control, "tok\x1ben": control,
 		"\xff\xfe":  "is not valid UTF-8 text; use another value",
 		"~":         "begins with ~, which the server replaces with its home directory; use another value",

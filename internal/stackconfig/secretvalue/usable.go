@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
-var errLineBreak = errors.New("ends with a line break; create the Secret from a file without one, or with --from-literal")
+var errLineBreak = errors.New("ends with a line break; create the Secret from a file without a line break at the end, or with --from-literal")
 
 // These expressions match the numbers that Python's int() and float() accept, with underscores between digits, and with
 // digits of any script.

@@ -60,7 +60,7 @@ func AddNeeded(d *draft.Draft) {
 			s.begin()
 			s.Write(draft.Under(s.stores, store.Name), storeReference(d, store, origin), origin)
 			s.complete()
-			d.Warn(draft.Finding{ConfigPath: store.Path, Message: fmt.Sprintf("%s and providers of the API %s need this store to start; the operator added it to the backend %s",
+			d.Warn(draft.Finding{ConfigPath: store.Path, Message: fmt.Sprintf("with %s and a provider of the API %s, the server does not start without this store, so the operator added the store to the backend %s",
 				setting, draft.APIField(store.RequiredBy), defaultName(store.Family))})
 		}
 	}

@@ -31,7 +31,7 @@ func Cases(t *testing.T, dir string) []string {
 		}
 	}
 	if len(cases) == 0 {
-		t.Fatalf("no golden case in %s", dir)
+		t.Fatalf("there is no golden case in %s", dir)
 	}
 	return cases
 }
@@ -57,7 +57,7 @@ func Dir(t *testing.T, dir string, got map[string][]byte) {
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		wanted, ok := want[name]
 		if !ok {
-			t.Errorf("%s: there is no golden file for this output; run with -update", filepath.Join(dir, name))
+			t.Errorf("%s: there is no golden file for this output; run the test with -update", filepath.Join(dir, name))
 			continue
 		}
 		if diff := cmp.Diff(string(wanted), string(got[name])); diff != "" {
@@ -66,7 +66,7 @@ func Dir(t *testing.T, dir string, got map[string][]byte) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if _, ok := got[name]; !ok {
-			t.Errorf("%s: the test does not produce this file; run with -update", filepath.Join(dir, name))
+			t.Errorf("%s: the test does not produce this file; run the test with -update", filepath.Join(dir, name))
 		}
 	}
 }

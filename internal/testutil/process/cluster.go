@@ -65,7 +65,7 @@ func ownAddress(t testing.TB) string {
 			return network.IP.String()
 		}
 	}
-	t.Fatal("this machine has only loopback IPv4 addresses, so no Service can route to it")
+	t.Fatal("this machine has no global unicast IPv4 address, so no Service can route to this machine")
 	return ""
 }
 
