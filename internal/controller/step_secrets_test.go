@@ -109,7 +109,7 @@ func TestReadSecrets(t *testing.T) {
 		},
 		"empty value": {
 			spec: withSecret, secret: opaque("token", ""), reason: v1alpha2.ReasonSecretValueUnusable,
-			message: `Key "token" of Secret "creds" in namespace "team" is empty. Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
+			message: `Key "token" of Secret "creds" in namespace "team" is empty; set a value. Referenced by: spec.providers.inference.apiKey.secretKeyRef`,
 		},
 		"number for a credential": {
 			spec: withSecret, secret: opaque("token", "981237461"), reason: v1alpha2.ReasonSecretValueUnusable,

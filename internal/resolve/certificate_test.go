@@ -68,7 +68,7 @@ func TestCertificates(t *testing.T) {
 			`Key "tls.key" not found in Secret "tls" in namespace "ns"`,
 		},
 		"an empty certificate": {
-			"", pair(nil, key), v1alpha2.ReasonSecretValueUnusable, `Key "tls.crt" of Secret "tls" in namespace "ns" is empty`,
+			"", pair(nil, key), v1alpha2.ReasonSecretValueUnusable, `Key "tls.crt" of Secret "tls" in namespace "ns" is empty; set a value`,
 		},
 		"a certificate that is not PEM": {
 			"", pair([]byte("canary"), key), v1alpha2.ReasonSecretValueUnusable,

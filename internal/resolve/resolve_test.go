@@ -105,7 +105,7 @@ func TestSecrets(t *testing.T) {
 			reason: v1alpha2.ReasonSecretKeyMissing,
 			message: `Key "other" not found in Secret "a" in namespace "ns". Referenced by: spec.x` + "\n" +
 				`Secret "gone" not found in namespace "ns". Referenced by: spec.y` + "\n" +
-				`Key "empty" of Secret "b" in namespace "ns" is empty. Referenced by: spec.z` + "\n" +
+				`Key "empty" of Secret "b" in namespace "ns" is empty; set a value. Referenced by: spec.z` + "\n" +
 				`Key "zero" of Secret "c" in namespace "ns" contains a zero byte, which an environment variable cannot contain; use another value. ` +
 				"Referenced by: spec.w",
 		},

@@ -186,7 +186,7 @@ func (q *SecretQuery) check(secret *corev1.Secret, use intent.SecretUse) (reason
 	case !ok:
 		return v1alpha2.ReasonSecretKeyMissing, fmt.Sprintf("Key %q not found in Secret %q in namespace %q", use.Key, use.Secret, q.Namespace)
 	case len(value) == 0:
-		return v1alpha2.ReasonSecretValueUnusable, key + " is empty"
+		return v1alpha2.ReasonSecretValueUnusable, key + " is empty; set a value"
 	case use.Purpose == intent.PurposeCertificate:
 		if err := checkCertificate(secret, q.Now); err != nil {
 			return v1alpha2.ReasonSecretValueUnusable, fmt.Sprintf("Secret %q in namespace %q %v", use.Secret, q.Namespace, err)

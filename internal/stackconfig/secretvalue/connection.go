@@ -17,7 +17,7 @@ var (
 // parseConnection parses a URL or libpq's keyword form.
 func parseConnection(value string) (connection, error) {
 	if strings.TrimSpace(value) == "" {
-		return connection{}, errors.New("is empty")
+		return connection{}, errors.New("is empty; set a value")
 	}
 	if strings.TrimRight(value, "\r\n") != value {
 		return connection{}, errLineBreak

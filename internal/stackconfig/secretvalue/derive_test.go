@@ -47,7 +47,7 @@ func TestDeriveErrors(t *testing.T) {
 		part        secretvalue.Part
 		value, want string
 	}{
-		{host, "", "is empty"},
+		{host, "", "is empty; set a value"},
 		{host, "postgresql://me:hidden@db/stack\n", "ends with a line break; create the Secret from a file without a line break at the end, or with --from-literal"},
 		{host, "hidden", "the value is not a PostgreSQL connection string; write postgresql://user:password@host:port/database"},
 		{host, "mysql://me:hidden@db/stack", "the value is not a PostgreSQL connection string; write postgresql://user:password@host:port/database"},
@@ -67,7 +67,7 @@ func TestDeriveErrors(t *testing.T) {
 		{host, "host=db user='hidden", "the connection string has a quote that is not closed; close the quote"},
 		{host, "host=db user=me hid/den=1", "the connection string has a parameter that the operator cannot pass to the server; remove the parameter"},
 		{secretvalue.PartHostPlain, "postgresql://me:hidden@db/stack?sslmode=verify-full", "the connection string sets sslmode=verify-full, which the server does not support for this store; set sslmode=prefer"},
-		{password, "postgresql://me@db/stack", "the password is empty"},
+		{password, "postgresql://me@db/stack", "the password is empty; set a value"},
 		{password, "postgresql://me:12345@db/stack", "the password looks like a number, so the server converts and then rejects the value; use another value"},
 		{secretvalue.PartPasswordEncoded, "postgresql://me:true@db/stack", "the password looks like a boolean, so the server converts and then rejects the value; use another value"},
 		{secretvalue.PartUser, "postgresql://1e5:hidden@db/stack", "the user looks like a number, so the server converts and then rejects the value; use another value"},
@@ -109,7 +109,7 @@ func TestUsable(t *testing.T) {
 		control = "contains a control character; use another value"
 	)
 	for value, want := range map[string]string{
-		"": "is empty", "  \t": "is empty", "\n": "is empty",
+		"": "is empty; set a value", "  \t": "is empty; set a value", "\n": "is empty; set a value",
 		"12345": number, "0123": number, "1_000": number, " 12 ": number, "-5": number, "+5": number, "1e5": number,
 		"1.5": number,
 		".5":  number, "5.": number, "nan": number, "NaN": number, "inf": number, "-Infinity": number, "1_0.0_1e-1_0": number,

@@ -32,7 +32,7 @@ func Usable(value string) error {
 	trimmed := strings.TrimSpace(value)
 	switch {
 	case trimmed == "":
-		return errors.New("is empty")
+		return errors.New("is empty; set a value")
 	case !utf8.ValidString(value):
 		return errors.New("is not valid UTF-8 text; use another value")
 	case strings.TrimRight(value, "\r\n") != value:
