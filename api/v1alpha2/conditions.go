@@ -190,7 +190,7 @@ const (
 // Reasons of Degraded.
 const (
 	// ReasonRolledBack means that a user rolled the Deployment back. The operator keeps that state until the spec, or a
-	// Secret or ConfigMap to which the spec refers, changes.
+	// Secret or ConfigMap to which the spec refers, changes. Status: True.
 	ReasonRolledBack = "RolledBack"
 	// ReasonSecretChangedToInvalid means that a Secret in use is missing or unusable. The pods keep the values that they
 	// started with. The message names the condition with the details. Status: True.

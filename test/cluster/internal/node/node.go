@@ -30,8 +30,8 @@ type Node struct {
 }
 
 // Open connects the machine with the namespaces of process pid, and starts the registry at the machine's end of the
-// link. orders is the standard input of the process, and receives messages for the process. programs lists the
-// directories with the node's programs.
+// link. The parameter orders is the standard input of the process, and receives messages for the process. The parameter
+// programs lists the directories with the node's programs.
 func Open(ctx context.Context, folder *state.Folder, pid int, orders io.WriteCloser, programs []string) (*Node, error) {
 	plan, err := Link(ctx, pid)
 	if err != nil {
