@@ -123,7 +123,7 @@ type LlamaStackDistributionSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MaxLength=128
-	// +kubebuilder:validation:items:XValidation:rule=`self.matches('^[^/]+(/[^/]+)?$')`,messageExpression=`'"' + self + '" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq'`
+	// +kubebuilder:validation:items:XValidation:rule=`self.matches('^[^/]+(/[^/]+)?$')`,messageExpression=`'"' + self + '" is not an API or a provider: write an API such as postTraining, or a provider such as inference/groq'`
 	// +kubebuilder:validation:items:XValidation:rule=`!self.contains('*') || self.matches('^[^*/]+/[*]$') || !self.matches('^[^/]+(/[^/]+)?$')`,messageExpression=`'"' + self + '" has "*" in the wrong place; write an API and "/*", such as inference/*, or set spec.distribution.baseProviders to Required'`
 	// +optional
 	Disabled []string `json:"disabled,omitempty"`

@@ -64,7 +64,7 @@ func manifest(version, base string, checksums []byte) ([]byte, error) {
 		APIVersion: "krew.googlecontainertools.github.com/v1alpha2", Kind: "Plugin", Metadata: map[string]string{"name": "llamastack"},
 		Spec: pluginSpec{
 			Version: version, Homepage: "https://github.com/llamastack/llama-stack-k8s-operator",
-			ShortDescription: "Write, check and operate stacks of the Llama Stack operator",
+			ShortDescription: "Write, check and operate Llama Stack servers",
 			Description: `Writes the first manifest of a LlamaStackDistribution, checks manifests as the
 operator does, and renders the objects that the operator applies. In a cluster,
 it shows the status of stacks, compares an edit with the running stack, and sends

@@ -277,7 +277,7 @@ func TestManyReasons(t *testing.T) {
 		t.Errorf("got %d reasons, the last of which is %v", len(got.Stays), got.Stays[len(got.Stays)-1])
 	}
 	sized := absorb.Config(inputOf(t, stackOf(t, starter), text+strings.Repeat("# \n", baseconfig.MaxSize)))
-	if len(sized.Stays) != 1 || !strings.Contains(sized.Stays[0].Why, "at most 786432") {
+	if len(sized.Stays) != 1 || !strings.Contains(sized.Stays[0].Why, "the limit is 786432 bytes") {
 		t.Errorf("too large: %v", sized.Stays)
 	}
 }

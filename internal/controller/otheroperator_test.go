@@ -104,7 +104,7 @@ func checkOtherOperator(t *testing.T, tc otherOperatorCase, began time.Time) {
 	if got.RequeueAfter != tc.pause || len(f.writes) > 0 || len(f.recorder.Events) != 1 {
 		t.Fatalf("requeued after %v, want %v; writes %v, %d events", got.RequeueAfter, tc.pause, f.writes, len(f.recorder.Events))
 	}
-	if event := <-f.recorder.Events; !strings.HasPrefix(event, "Warning "+v1alpha2.EventOtherOperator+" Another operator") || !strings.Contains(event, `field manager "manager"`) {
+	if event := <-f.recorder.Events; !strings.HasPrefix(event, "Warning "+v1alpha2.EventOtherOperator+" An operator for v1alpha1 also manages") || !strings.Contains(event, `field manager "manager"`) {
 		t.Errorf("event %q", event)
 	}
 }

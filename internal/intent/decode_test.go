@@ -203,10 +203,10 @@ connectionString: {secretKeyRef: {name: a, key: b}}`), []string{
 	}},
 
 	"disabled": {`disabled: ["", a/b/c, inference/, /x]`, []string{
-		`spec.disabled[0]: "" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq`,
-		`spec.disabled[1]: "a/b/c" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq`,
-		`spec.disabled[2]: "inference/" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq`,
-		`spec.disabled[3]: "/x" is neither an API, such as postTraining, nor a provider of an API, such as inference/groq`,
+		`spec.disabled[0]: "" is not an API or a provider: write an API such as postTraining, or a provider such as inference/groq`,
+		`spec.disabled[1]: "a/b/c" is not an API or a provider: write an API such as postTraining, or a provider such as inference/groq`,
+		`spec.disabled[2]: "inference/" is not an API or a provider: write an API such as postTraining, or a provider such as inference/groq`,
+		`spec.disabled[3]: "/x" is not an API or a provider: write an API such as postTraining, or a provider such as inference/groq`,
 	}},
 	"nothing disabled": {"disabled: []", []string{"spec.disabled: must not be empty; omit the field to use the default"}},
 	"port": {"networking: {port: 80}", []string{
@@ -257,8 +257,8 @@ func TestRedisEndpoint(t *testing.T) {
 		"[::1]:6380":               "[::1] 6380",
 		"rediss://cache":           `"rediss://cache" requires TLS, but the server connects to Redis without TLS; write redis://`,
 		"http://cache":             `"http://cache" is not the address of a Redis server: write host:port or redis://host:port`,
-		"redis://:hidden@cache":    `"redis://…@cache" contains a user or password; put the password in a Secret and name the Secret in password`,
-		"user:hidden@cache:6379":   `"…@cache:6379" contains a user or password; put the password in a Secret and name the Secret in password`,
+		"redis://:hidden@cache":    `"redis://…@cache" contains a user or password; put the password in a Secret, and set password.secretKeyRef`,
+		"user:hidden@cache:6379":   `"…@cache:6379" contains a user or password; put the password in a Secret, and set password.secretKeyRef`,
 		"redis://cache/3":          `"redis://cache/3" has more than a host and a port, but the server reads only the host and the port; write host:port`,
 		"redis://cache?db=3":       `"redis://cache?db=3" has more than a host and a port, but the server reads only the host and the port; write host:port`,
 		"cache:0":                  `"cache:0" has a port that is not between 1 and 65535; correct the port`,

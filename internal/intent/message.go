@@ -42,7 +42,7 @@ func Bounded(errs field.ErrorList) field.ErrorList {
 	}
 	if more := len(seen) - MaxErrors; more > 0 {
 		first = append(first, &field.Error{
-			Type: field.ErrorTypeTooMany, BadValue: field.OmitValueType{}, Detail: fmt.Sprintf("and %d more errors", more),
+			Type: field.ErrorTypeTooMany, BadValue: field.OmitValueType{}, Detail: fmt.Sprintf("and %d more", more),
 		})
 	}
 	return first

@@ -234,7 +234,11 @@ func wrongType(path *field.Path, want string, got any) *field.Error {
 			detail += "; quote it if you mean a word such as yes, no, on or off"
 		}
 	case nil:
-		detail += "; omit the field"
+		if strings.HasSuffix(path.String(), "]") {
+			detail += "; remove the entry"
+		} else {
+			detail += "; omit the field"
+		}
 	case json.Number:
 		if acceptsText(want) {
 			detail += "; quote it"

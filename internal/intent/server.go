@@ -74,7 +74,7 @@ func decodeDisabled(written []string, path *field.Path, errs *Errors) []Disabled
 		api, provider, one := strings.Cut(text, "/")
 		switch {
 		case api == "" || (one && (provider == "" || strings.Contains(provider, "/"))):
-			errs.InvalidText(path.Index(i), text, "is neither an API, such as postTraining, nor a provider of an API, such as inference/groq")
+			errs.InvalidText(path.Index(i), text, "is not an API or a provider: write an API such as postTraining, or a provider such as inference/groq")
 			continue
 		case strings.Contains(api, Wildcard) || provider != Wildcard && strings.Contains(provider, Wildcard):
 			errs.InvalidText(path.Index(i), text, "has \"*\" in the wrong place; write an API and \"/*\", such as inference/*, "+

@@ -60,13 +60,13 @@ func TestManyFindings(t *testing.T) {
 				}
 			}
 			if more := tc.errors - intent.MaxErrors; more > 0 {
-				if got, want := intent.Message(report.Errors[intent.MaxErrors]), fmt.Sprintf("and %d more errors",
+				if got, want := intent.Message(report.Errors[intent.MaxErrors]), fmt.Sprintf("and %d more",
 					more); got != want {
 					t.Errorf("the last error is %q, want %q", got, want)
 				}
 			}
 			if more := tc.warnings - intent.MaxErrors; more > 0 {
-				if got, want := report.Warnings[intent.MaxErrors].String(), fmt.Sprintf("and %d more warnings", more); got != want {
+				if got, want := report.Warnings[intent.MaxErrors].String(), fmt.Sprintf("and %d more", more); got != want {
 					t.Errorf("the last warning is %q, want %q", got, want)
 				}
 			}

@@ -31,7 +31,7 @@ func name(c *checks) {
 		}
 	case len(c.Name) > maxObjectName || !labelForm.MatchString(c.Name):
 		c.InvalidText(path, c.Name,
-			`must be at most 55 lower-case letters, digits and "-", begin with a letter and not end with "-": the names of other objects are derived from it`)
+			`must be at most 55 lower-case letters, digits and "-", begin with a letter and not end with "-": the operator derives the names of other objects from it`)
 	}
 }
 

@@ -100,7 +100,7 @@ func allowedLabels(c *checks) {
 	c.atMost(path, len(labels), maxAllowed)
 	for i, label := range labels {
 		if !selectorForm.MatchString(label) {
-			c.InvalidText(path.Index(i), label, `is neither a label key, such as llama-access, nor key=value, such as team=ml`)
+			c.InvalidText(path.Index(i), label, `is not a label: write a key such as llama-access, or a key and its value such as team=ml`)
 		}
 	}
 }

@@ -128,7 +128,7 @@ const maxWarnings = intent.MaxErrors
 // bounded limits a list of warnings. The last entry of a limited list is the number of further warnings.
 func bounded(warnings []string) []string {
 	if more := len(warnings) - maxWarnings; more > 0 {
-		return append(warnings[:maxWarnings:maxWarnings], fmt.Sprintf("and %d more warnings", more))
+		return append(warnings[:maxWarnings:maxWarnings], fmt.Sprintf("and %d more", more))
 	}
 	return warnings
 }

@@ -81,7 +81,7 @@ func (d *Draft) Ignoredf(path *field.Path, format string, args ...any) {
 func (d *Draft) countRest() {
 	if more := d.errors.more(); more > 0 {
 		d.report.Errors = append(d.report.Errors, &field.Error{
-			Type: d.errors.kind, BadValue: field.OmitValueType{}, Detail: fmt.Sprintf("and %d more errors", more),
+			Type: d.errors.kind, BadValue: field.OmitValueType{}, Detail: fmt.Sprintf("and %d more", more),
 		})
 	}
 	for _, sort := range []struct {
@@ -90,7 +90,7 @@ func (d *Draft) countRest() {
 	}{{d.warnings, false}, {d.ignorances, true}} {
 		if more := sort.more(); more > 0 {
 			d.report.Warnings = append(d.report.Warnings, Finding{
-				Message: fmt.Sprintf("and %d more warnings", more),
+				Message: fmt.Sprintf("and %d more", more),
 				Ignored: sort.ignored,
 			})
 		}

@@ -147,7 +147,7 @@ func TestBadData(t *testing.T) {
 		"no version":                    {`{"line": "1.0"}`, none, `line "1.0" or version "" is empty`},
 		"overlay not YAML":              {minimal, "\t", "decode overlay"},
 		"overlay with an unknown field": {minimal, "fixes: []", "field fixes not found"},
-		"no reason":                     {minimal, "corrections: [{of: runtime, set: {host: x}, test: t}]", `correction 0 (of "runtime") has no`},
+		"no reason":                     {minimal, "corrections: [{of: runtime, set: {host: x}, test: t}]", "must have the fields of, set, reason and test"},
 		"no test":                       {minimal, "corrections: [{of: runtime, set: {host: x}, reason: r}]", "must have the fields of, set, reason and test"},
 		"no such part":                  {minimal, of("weather", "{a: 1}"), `correct "weather": no such part`},
 		"no such provider":              {minimal, of("provider inference/remote::y", "{a: 1}"), "no such part"},

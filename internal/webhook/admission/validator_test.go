@@ -229,10 +229,10 @@ func (tc handleCase) check(t *testing.T) {
 func TestCauses(t *testing.T) {
 	want := []metav1.StatusCause{
 		{Type: metav1.CauseTypeFieldValueInvalid, Field: "spec.port", Message: `"http" must be a whole number: take 8321`},
-		{Type: metav1.CauseTypeFieldValueInvalid, Message: "and 7 more errors"},
+		{Type: metav1.CauseTypeFieldValueInvalid, Message: "and 7 more"},
 		{Type: metav1.CauseTypeFieldValueInvalid, Message: "read the object of the request: EOF"},
 	}
-	got := causes([]string{`spec.port: "http" must be a whole number: take 8321`, "and 7 more errors", "read the object of the request: EOF"})
+	got := causes([]string{`spec.port: "http" must be a whole number: take 8321`, "and 7 more", "read the object of the request: EOF"})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("causes (-want +got):\n%s", diff)
 	}
