@@ -169,11 +169,12 @@ func nameOf(expr ast.Expr) string {
 
 var verb = regexp.MustCompile(`%[a-z]`)
 
-// pattern returns a regular expression that matches the results of a format.
+// pattern returns a regular expression that matches the results of a format. The text for a verb may be empty, because
+// some formats contain a verb for an optional part.
 func pattern(format string) *regexp.Regexp {
 	parts := verb.Split(format, -1)
 	for i := range parts {
 		parts[i] = regexp.QuoteMeta(strings.ReplaceAll(parts[i], "%%", "%"))
 	}
-	return regexp.MustCompile(strings.Join(parts, `.+`))
+	return regexp.MustCompile(strings.Join(parts, `.*`))
 }
