@@ -86,7 +86,7 @@ type LlamaStackDistributionSpec struct {
 	Storage *StateStorageSpec `json:"storage,omitempty"`
 
 	// settings is a JSON merge patch for the generated configuration, for sections that have no field here (server.auth,
-	// vector_stores, logging). The operator applies the patch last. It merges objects, and replaces lists and single
+	// vector_stores). The operator applies the patch last. It merges objects, and replaces lists and single
 	// values. The patch must not contain null, or a setting that another field sets. ${env.NAME} refers to a variable of
 	// secretEnv. Mutually exclusive with overrideConfig. If unset, nothing is patched.
 	// +kubebuilder:validation:Type=object
@@ -107,7 +107,8 @@ type LlamaStackDistributionSpec struct {
 	RemoveSettings []string `json:"removeSettings,omitempty"`
 
 	// secretEnv adds environment variables from Secrets. Use them as ${env.NAME} in settings, baseConfig or
-	// overrideConfig. Names are upper case ([A-Z][A-Z0-9_]*) and do not start with LLSD_.
+	// overrideConfig. Names are upper case ([A-Z][A-Z0-9_]*). They do not start with LLSD_ or LLS_, and are not names of
+	// variables that the operator or the image sets.
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule=`self.all(name, name.matches('^[A-Z][A-Z0-9_]*$'))`,messageExpression=`'%s is not a valid variable name: use upper-case letters, digits and "_", and begin with a letter'.format([self.filter(name, !name.matches('^[A-Z][A-Z0-9_]*$'))])`
