@@ -38,7 +38,8 @@ type Loaded struct {
 	Image *Image
 	// To is the name of the loaded image.
 	To name.Reference
-	// Sent counts the bytes of blobs that the registry did not have. Complete reports whether it already had the image.
+	// Sent counts the bytes of blobs that the registry did not have. Complete reports whether the registry already
+	// had the image.
 	Sent     int64
 	Complete bool
 }

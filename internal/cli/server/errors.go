@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +24,10 @@ type UnansweredError struct {
 
 // Error returns a text with the cause.
 func (e *UnansweredError) Error() string {
+	if _, is := errors.AsType[x509.CertificateInvalidError](e.Err); is {
+		return fmt.Sprintf("the certificate of the server is not valid: %v; replace the certificate in the Secret in "+
+			"spec.networking.tls.secretName", e.Err)
+	}
 	if _, is := errors.AsType[*tls.CertificateVerificationError](e.Err); is {
 		return fmt.Sprintf("the certificate of the server is not trusted: %v; add the certificate of the certificate authority to the "+
 			"key ca.crt of the Secret in spec.networking.tls.secretName, or set --ca-file", e.Err)

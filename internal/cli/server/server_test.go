@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
@@ -179,6 +180,20 @@ func TestCertificate(t *testing.T) {
 				t.Errorf("%d requests, error %v", requests, err)
 			}
 		})
+	}
+}
+
+// The certificate authority of an invalid certificate may already be trusted, so the remedy is a new certificate.
+func TestInvalidCertificate(t *testing.T) {
+	invalid := &tls.CertificateVerificationError{Err: x509.CertificateInvalidError{Reason: x509.Expired}}
+	got := text(&server.UnansweredError{Path: "/v1/models", Err: invalid})
+	for _, want := range []string{
+		"the certificate of the server is not valid: ", "has expired",
+		"; replace the certificate in the Secret in spec.networking.tls.secretName",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

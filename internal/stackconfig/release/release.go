@@ -61,7 +61,8 @@ type Runtime struct {
 	// ConfigVariable is the variable with the file that Entrypoint passes to the server: `RUN_CONFIG_PATH`. Empty means
 	// that the image reads no such variable (0.2), and that Command must be started instead.
 	ConfigVariable string `json:"config_variable"`
-	// FactoryVariable is the variable with the config for the server's uvicorn factory: `LLAMA_STACK_CONFIG`.
+	// FactoryVariable is the variable with the path of the config for the server's uvicorn factory:
+	// `LLAMA_STACK_CONFIG`.
 	FactoryVariable string `json:"factory_variable"`
 	// PortVariable is the environment variable with the port to listen on: `LLAMA_STACK_PORT`.
 	PortVariable string `json:"port_variable"`
