@@ -142,8 +142,8 @@ const (
 	ImageFromOperatorConfig ImageSource = "operator-config"
 )
 
-// ResolvedDistribution records the server of a stack. It stays the same while name and version in the spec are the
-// same, even if the catalogue of a newer operator differs.
+// ResolvedDistribution records the server of a stack. While name and version in the spec stay the same, a newer
+// catalogue of the operator does not change the image.
 type ResolvedDistribution struct {
 	// name is the name of the distribution, if the spec has one.
 	// +optional

@@ -143,7 +143,7 @@ func TestRenderRelease(t *testing.T) {
 	contains(t, image.err, `spec.distribution.image: "example.com/a:1": the image determines the release`)
 }
 
-// If the spec contains another model name than the one that clients must use, a note reports the name for clients.
+// If the model name in the spec is not the name that clients must use, a note reports the name for clients.
 // upgrade-check reports a release that changes the name for clients.
 func TestPublicModels(t *testing.T) {
 	const spec = `{distribution: {name: starter, version: "0.7"}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}},

@@ -105,7 +105,7 @@ func elsewhere(obj *v1alpha2.LlamaStackDistribution, annotation string) string {
 	return ""
 }
 
-// ID returns the name of the ConfigMap, or <namespace>/<name> if the ConfigMap is in another namespace than the object.
+// ID returns the name of the ConfigMap, or <namespace>/<name> if the ConfigMap is not in the namespace of the object.
 func (u ConfigMapUse) ID() string {
 	if u.Namespace == "" {
 		return u.Name

@@ -163,7 +163,7 @@ func (o *Options) check() error {
 		}
 	}
 	if o.QPS == 0 || (o.QPS > 0 && o.Burst < 1) {
-		errs = append(errs, fmt.Errorf("--kube-api-qps %v and --kube-api-burst %d: both must be positive; set "+
+		errs = append(errs, fmt.Errorf("--kube-api-qps %v and --kube-api-burst %d: set positive values, or set "+
 			"--kube-api-qps to a negative value for no limit",
 			o.QPS, o.Burst))
 	}

@@ -79,8 +79,8 @@ func TestOptions(t *testing.T) {
 		},
 		{name: "no pause", args: []string{"--leader-elect-retry-period=-1s"}, err: "--leader-elect-retry-period -1s"},
 		{name: "an invalid namespace", args: []string{"--watch-namespaces=a,B_c"}, err: `namespace "B_c"`},
-		{name: "no calls per second", args: []string{"--kube-api-qps=0"}, err: "both must be positive"},
-		{name: "no burst", args: []string{"--kube-api-qps=7", "--kube-api-burst=0"}, err: "both must be positive"},
+		{name: "no calls per second", args: []string{"--kube-api-qps=0"}, err: "set positive values"},
+		{name: "no burst", args: []string{"--kube-api-qps=7", "--kube-api-burst=0"}, err: "set positive values"},
 		{name: "no worker", args: []string{"--concurrency=0"}, err: "--concurrency 0: must be positive"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -52,14 +52,15 @@ const (
 	AnnotationCompat = "llamastack.io/compat"
 	// AnnotationConversionData holds the fields that do not exist in the version in which an object is read.
 	AnnotationConversionData = "llamastack.io/conversion-data"
-	// AnnotationContainerName is the name of the server's container, which v1alpha1 can set.
+	// AnnotationContainerName is the name of the server's container. Only v1alpha1 has a field for this name.
 	AnnotationContainerName = "llamastack.io/container-name"
-	// AnnotationUserConfigNamespace is the namespace of overrideConfig's ConfigMap, which v1alpha1 can set.
+	// AnnotationUserConfigNamespace is the namespace of overrideConfig's ConfigMap. Only v1alpha1 has a field for this
+	// namespace.
 	AnnotationUserConfigNamespace = "llamastack.io/user-config-namespace"
 	// AnnotationAllowNamespaces on a ConfigMap is a comma-separated list of the namespaces whose stacks may read the
 	// ConfigMap. The value * allows every namespace.
 	AnnotationAllowNamespaces = "llamastack.io/allow-namespaces"
-	// AnnotationCABundleNamespace is the namespace of caBundle's ConfigMap, which v1alpha1 can set.
+	// AnnotationCABundleNamespace is the namespace of caBundle's ConfigMap. Only v1alpha1 has a field for this namespace.
 	AnnotationCABundleNamespace = "llamastack.io/ca-bundle-namespace"
 	// AnnotationAcceptDataLoss on a stack is a comma-separated list of the names of the data whose permanent loss the
 	// user accepts.

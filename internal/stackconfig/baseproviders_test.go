@@ -94,8 +94,8 @@ func mustRelease(t *testing.T, line string) *release.Release {
 	return match.Release
 }
 
-// needsVariables reports whether the base needs variables that the stack does not set, so that its other providers do
-// not start either.
+// needsVariables reports whether the base needs variables that the stack does not set, so that the generation also
+// fails with all providers of the base.
 func needsVariables(in stackconfig.Input) bool {
 	all := *in.Intent
 	all.Distribution.RequiredOnly = false

@@ -73,7 +73,7 @@ func crashed(container string, ended *corev1.ContainerStateTerminated, logs stri
 	}
 	switch ended.ExitCode {
 	case 0:
-		return fmt.Sprintf("container %q ended with exit code 0: the server cannot start, or its health check did not pass in time; %s", container, logs)
+		return fmt.Sprintf("container %q ended with exit code 0, for example because its program cannot start, or because its health check did not pass in time; %s", container, logs)
 	case exitKilled, exitTerminated:
 		return fmt.Sprintf("container %q was stopped (exit code %d), for example because its health check did not pass in time; %s",
 			container, ended.ExitCode, logs)

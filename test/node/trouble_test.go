@@ -53,7 +53,7 @@ var brokenStacks = []broken{
 	},
 	{
 		name: "ends well", spec: faulty("STANDIN_EXIT", "0"), reason: v1alpha2.ReasonRolloutFailed,
-		message:  none + `: container "llama-stack" ended with exit code (0): the server cannot start, or its health check did not pass in time; see (kubectl logs \S+ -c llama-stack --previous)`,
+		message:  none + `: container "llama-stack" ended with exit code (0), for example because its program cannot start, or because its health check did not pass in time; see (kubectl logs \S+ -c llama-stack --previous)`,
 		evidence: ended("0", "Completed"),
 	},
 	{
@@ -86,7 +86,7 @@ var brokenStacks = []broken{
     terminationGracePeriodSeconds: 1
     podTemplate: {spec: {containers: [{name: llama-stack,
       startupProbe: {periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 3}}]}}`,
-		message:  none + `: container "llama-stack" ended with exit code 0: .*or its health check did not pass in time; see (kubectl logs \S+ -c llama-stack --previous)`,
+		message:  none + `: container "llama-stack" ended with exit code 0, .*or because its health check did not pass in time; see (kubectl logs \S+ -c llama-stack --previous)`,
 		evidence: unhealthy,
 	},
 	{

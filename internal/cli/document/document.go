@@ -225,7 +225,8 @@ func (d *Document) explain(err error) string {
 	}
 	text = d.fileLines(strings.ReplaceAll(strings.TrimPrefix(text, "unmarshal errors:\n  "), "\n  ", "; "))
 	for i, line := range bytes.Split(d.Source, []byte("\n")) {
-		if indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]; bytes.ContainsRune(indent, '\t') {
+		indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]
+		if bytes.ContainsRune(indent, '\t') && mayBeTab(text) {
 			return fmt.Sprintf("is not valid YAML: line %d is indented with a tab; use spaces (%s)", d.Line+i, text)
 		}
 	}
@@ -233,6 +234,12 @@ func (d *Document) explain(err error) string {
 		return text + "; remove one of the two keys"
 	}
 	return "is not valid YAML: " + text
+}
+
+// mayBeTab reports whether a tab in the indentation may cause this error of the YAML decoder. A tab in a block scalar
+// is valid, and does not cause other errors.
+func mayBeTab(message string) bool {
+	return strings.Contains(message, "tab character") || strings.Contains(message, "cannot start any token")
 }
 
 var lineNumber = regexp.MustCompile(`\bline (\d+)`)

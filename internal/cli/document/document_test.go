@@ -25,6 +25,10 @@ func TestRead(t *testing.T) {
 		},
 		"invalid YAML":  {"kind: A\n---\n\ta: b\n", []string{"standard input: document 1: A", "standard input: document 2: is not valid YAML: line 3 is indented with a tab; use spaces"}},
 		"not an object": {"- a\n", []string{"standard input: document 1: is not a Kubernetes object: a manifest must be an object in which apiVersion and kind are strings"}},
+		"valid tab": {
+			"kind: A\nkind: A\ndata: |\n  a\n  \tb\n",
+			[]string{"standard input: document 1: A" + `line 2: key "kind" already set in map; remove one of the two keys`},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			documents, err := files.Read("-", strings.NewReader(tc.text))

@@ -46,7 +46,7 @@ func (env *Environment) GetStackState(t *testing.T, name string) StackState {
 	return seen
 }
 
-// WaitForStackState waits until a stack is in the state with this phase, these conditions and this state for tools.
+// WaitForStackState waits until a stack has this phase, these conditions, and this state for tools that use kstatus.
 func (env *Environment) WaitForStackState(
 	t *testing.T, name string, phase v1alpha2.Phase, conditions map[string]string, tools status.Status,
 ) {

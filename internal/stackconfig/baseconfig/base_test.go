@@ -38,6 +38,10 @@ func TestParseErrors(t *testing.T) {
 		"a custom tag":            {"a: !mine b\n", "base config: line 1: the server does not support the tag !mine; remove the tag"},
 		"python tag":              {"a: !!python/object:os.system b\n", "base config: line 1: the server does not support the tag !!python/object:os.system; remove the tag"},
 		"recursive alias":         {"a: &a [*a]\n", "base config: line 1: the document is nested more than 100 levels deep; reduce the nesting"},
+		"valid tab": {
+			"a: |\n  b\n  \tc\nb: [\n",
+			"base config: is not YAML: yaml: line 4: did not find expected node content",
+		},
 		"recursive merge key": {
 			"a: &a\n  <<: *a\n",
 			"base config: line 1: the document is nested more than 100 levels deep; reduce the nesting",

@@ -309,8 +309,8 @@ func plain(value any) any {
 }
 
 // TestConfigsAreTheShippedOnes compares the configs of the data, written as YAML, with the files that the releases
-// ship: the same data in the same order. For some lines, the folders are from another patch release than the data, with
-// the same content.
+// ship: the same data in the same order. For some lines, the folders and the data are from different patch releases
+// with the same content.
 func TestConfigsAreTheShippedOnes(t *testing.T) {
 	compared := 0
 	for folder, line := range map[string]string{

@@ -24,7 +24,7 @@ func TestVersionFromPython(t *testing.T) {
 	}
 }
 
-// The factory of the server reads the path of its configuration from another variable than the server, and its port
+// The server and its factory read the path of the configuration from different variables. The factory reads its port
 // from the argument.
 func TestUvicornServes(t *testing.T) {
 	variables := environment(t)

@@ -16,8 +16,8 @@ import (
 )
 
 // TestNegative checks that the server of a release rejects the configurations that the checks of the operator reject
-// because of the release data, and ignores the values that they report as ignored. If a check is intentionally stricter
-// than the server, the server must react as the case states.
+// because of the release data, and ignores the values that the checks report as ignored. If a check is intentionally
+// stricter than the server, the server must react as the case states.
 func TestNegative(t *testing.T) {
 	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin, failed := time.Now(), 0

@@ -220,7 +220,7 @@ func (n *negatives) names() {
 	spec["resources"] = fields{"models": []any{"a"}}
 	named := n.again()
 	named["resources"] = fields{"models": []any{fields{"name": "a", "provider": "vllm"}}}
-	n.choice("model/of-the-first-provider", Unasked, "The user may intend another provider than the first provider of the base.",
+	n.choice("model/of-the-first-provider", Unasked, "The user may intend a provider other than the first provider of the base.",
 		mistake{wrong: n.over(base, spec), right: n.over(base, named)})
 	for _, reference := range n.rel.References {
 		if reference.Resource != "models" || reference.ProviderKey == "" {
