@@ -1,5 +1,5 @@
 // Command bundle writes the archive for an installation without internet access: the requested images, from registries
-// or OCI layouts, with the manifests, the chart, the samples and the command line. make airgap-bundle runs it.
+// or OCI layouts, with the manifests, the chart, the samples and kubectl-llamastack. make airgap-bundle runs it.
 //
 //	bundle -output bundle.tar -operator REFERENCE[=SOURCE] [-platform linux/amd64] [-allow-missing] SERVER[=SOURCE]...
 //

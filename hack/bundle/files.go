@@ -86,7 +86,7 @@ archive also contains:
 
 | | |
 |---|---|
-| bin/ | the command line, kubectl-llamastack, for each platform |
+| bin/ | kubectl-llamastack, the command-line tool, for each platform |
 | chart/, manifests/ | the Helm chart and the manifests, two ways to install the operator |
 | samples/ | sample stacks |
 | images.txt | every image that installations pull |

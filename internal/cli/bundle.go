@@ -7,7 +7,7 @@ func newBundleCommand(streams Streams) *cobra.Command {
 		Use:   "bundle",
 		Short: "Load the images of a bundle into the registry of a cluster without internet access",
 		Long: `Load the images of a bundle. A bundle is an archive for clusters without internet
-access. It contains images, manifests, the chart, samples and the command line. To
+access. It contains images, manifests, the chart, samples and kubectl-llamastack. To
 create a bundle, run make airgap-bundle.`,
 	}
 	command.AddCommand(newBundleLoadCommand(streams))

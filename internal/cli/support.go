@@ -113,7 +113,11 @@ func (o *supportOptions) write(streams Streams, material *support.Material, p pr
 	if omitted := len(material.LeftOut); omitted > 0 {
 		p.warning(fmt.Sprintf("the archive is not complete; read the reasons (%d) in its file left-out.txt", omitted))
 	}
-	p.ok(fmt.Sprintf("%s has %d files, %.1f KB; read the archive before you send it to anyone", o.output, len(files),
+	archiveName := o.output
+	if archiveName == "-" {
+		archiveName = "the archive"
+	}
+	p.ok(fmt.Sprintf("%s has %d files, %.1f KB; read the archive before you send it to anyone", archiveName, len(files),
 		float64(size)/1e3))
 	return nil
 }

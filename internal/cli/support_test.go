@@ -174,6 +174,7 @@ func TestSupportBundleDenied(t *testing.T) {
 		t.Fatalf("exit code %d, messages:\n%s", got.code, got.err)
 	}
 	contains(t, got.err, "the archive is not complete; read the reasons (")
+	contains(t, got.err, "ok: the archive has ")
 	left := untar(t, []byte(got.out))["left-out.txt"]
 	for _, want := range []string{
 		`Pod in namespace "team-a": you cannot list pods in namespace "team-a"`,

@@ -18,8 +18,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
-// vllmProviders returns a server's list of providers with values from its environment, in which only the value of
-// api_token is masked.
+// vllmProviders returns a server's list of providers. The list contains values from the environment of the server, and
+// only the value of api_token is masked.
 func vllmProviders(status, canary string) string {
 	return fmt.Sprintf(`{"data": [{"api": "inference", "provider_id": "vllm", "provider_type": "remote::vllm",
 		"config": {"base_url": "http://u:%[2]s@vllm:8000/v1", "api_token": "********", "extra": %[2]q},

@@ -53,7 +53,7 @@ func newPlan(in Input) *Plan {
 	if p.Mode == ModeGenerated && in.Base == nil && BaseOptional(in.Object) {
 		p.Mode = ModeImageDefault
 		p.Warnings = append(p.Warnings, workersIgnored(in, fmt.Sprintf(
-			"the server's configuration in image %q is unknown and the operator cannot change it, so the image determines the number of workers; to set this number, set spec.baseConfig", in.Distribution.Image)))
+			"the server's configuration in image %q is unknown, and the operator cannot change it, so the image determines the number of workers; for this field to take effect, set spec.baseConfig", in.Distribution.Image)))
 	}
 	p.Warnings = append(p.Warnings, in.Trust.Warnings...)
 	return p

@@ -14,7 +14,7 @@ type Package struct {
 }
 
 // These patterns match the libraries that packages of each kind may import. Pure packages may import libraries that
-// only work on values.
+// work only on values in memory.
 var (
 	apiLibraries  = []string{"k8s.io/api/...", "k8s.io/apimachinery/...", "k8s.io/apiextensions-apiserver/..."}
 	pureLibraries = append([]string{

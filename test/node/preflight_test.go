@@ -36,8 +36,8 @@ providers: {inference: {id: %[1]s, provider: vllm, endpoint: "http://%[1]s:8000"
 workload: {resources: ` + small + `, storage: {size: 1Gi}, overrides: {env: [%[2]s]}}
 `
 
-// If only one node can mount the volume, the old pod ends before the new pod starts. The operator first tries a change
-// in another pod, with an empty volume in place of the PersistentVolumeClaim. If this pod crashes, the old pod
+// If only one node at a time can mount the volume, the old pod ends before the new pod starts. The operator first tries
+// a change in another pod, with an empty volume in place of the PersistentVolumeClaim. If this pod crashes, the old pod
 // continues to run with its volume. If it starts, a new pod replaces the old pod and uses its volume.
 func TestPreflightBesideVolume(t *testing.T) {
 	t.Parallel()

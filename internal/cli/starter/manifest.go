@@ -99,8 +99,8 @@ func (p *Plan) secrets(w *page) {
 		return
 	}
 	w.line("#")
-	w.line("# The stack uses the following Secrets. Create each Secret from a file that contains only the value, without a")
-	w.line("# line break. printf writes such a file from a variable of your shell:")
+	w.line("# The stack uses the following Secrets. Write the value of each key to a file without a line break, and")
+	w.line("# create each Secret from its files. printf writes such a file from a variable of your shell:")
 	w.line("#")
 	for _, command := range p.Commands() {
 		w.line("#   %s", command)
@@ -204,7 +204,8 @@ func (p *Plan) storage(w *page) {
 	w.line("")
 	switch p.Store {
 	case StoreNone:
-		w.line("  # The server stores its data in the pod, and the data is lost with the pod. To keep the data, set a volume:")
+		w.line("  # The server stores its data in the pod. The data is lost with the pod, and most of it even if the")
+		w.line("  # container restarts. To keep the data, set a volume:")
 		w.line("  # workload:")
 		w.line("  #   storage: {size: %s}", DefaultVolumeSize)
 	case StorePostgres:

@@ -241,7 +241,7 @@ func (n *negatives) inBase(change func(config fields)) mistake {
 func (n *negatives) inBaseOf(right *Case, change func(config fields)) mistake {
 	outcome, err := right.Run()
 	if err != nil || outcome.Refused != "" {
-		panic(fmt.Sprintf("corpus: the correct object of a mistake in %s is rejected: %v %s", n.rel.Line, err, outcome.Refused))
+		panic(fmt.Sprintf("corpus: %s: the correct object of a mistake is rejected: %v %s", n.rel.Line, err, outcome.Refused))
 	}
 	data, err := changed(outcome.Config, change)
 	if err != nil {

@@ -125,7 +125,7 @@ func (c *Case) secret(name, key string) string {
 	case kvDatabase:
 		return "postgresql://stack:" + Canary + "-kv@kv.example:5432/kv"
 	case sqlDatabase:
-		// The password contains characters that must be encoded in a URL, and characters that must not be in a variable.
+		// The password contains characters that must be percent-encoded in a URL.
 		return "postgresql://stack:" + Canary + "%40%2F%3A%23%25sql@sql.example:5433/sql"
 	default:
 		return strings.Join([]string{Canary, name, key}, "-")

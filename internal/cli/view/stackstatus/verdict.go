@@ -143,7 +143,7 @@ func (d *decision) ready(ready *metav1.Condition) Verdict {
 	}
 	for _, kind := range []string{v1alpha2.ConditionDegraded, v1alpha2.ConditionDataLeftBehind} {
 		if found := d.condition(kind, metav1.ConditionTrue); found != nil {
-			sentence := fmt.Sprintf("The stack serves, with a warning (%s): %s", Words(found.Reason), firstLine(found.Message))
+			sentence := fmt.Sprintf("The stack is ready, with a warning (%s): %s", Words(found.Reason), firstLine(found.Message))
 			return d.verdict(Warning, sentence, d.nextFor(found.Reason))
 		}
 	}
@@ -152,7 +152,7 @@ func (d *decision) ready(ready *metav1.Condition) Verdict {
 			d.kubectl("scale llsd "+d.report.Name+" --replicas=1"))
 	}
 	if sick := d.report.Server.unhealthy(); len(sick) > 0 {
-		return d.verdict(Warning, "The stack serves, and the server reports an error for "+strings.Join(sick, ", "),
+		return d.verdict(Warning, "The stack is ready, but the server reports an error for "+strings.Join(sick, ", "),
 			d.run("logs"))
 	}
 	return d.healthy()

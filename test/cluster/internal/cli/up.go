@@ -114,7 +114,7 @@ func (s start) record() state.Record {
 func (s start) kubeconfig() string { return filepath.Join(s.dir, controlplane.Kubeconfig) }
 
 func runUp(ctx context.Context, env environment, args []string) error {
-	flags := newFlags(env, "up", "", "Starts etcd, the API server, the controller manager and the scheduler, and returns when they work.\nThe standard output is for a shell: eval \"$(cluster up)\". If the control plane already runs with the same\nflags, prints the output again. To stop the control plane, run `cluster down`.")
+	flags := newFlags(env, "up", "", "Starts etcd, the API server, the controller manager and the scheduler, and returns when they are ready.\nTo set the variables of your shell, evaluate the standard output: eval \"$(cluster up)\". If the control plane\nis already running with the same flags, prints the same output again. To stop the control plane, run `cluster down`.")
 	chosen := addStartFlags(env, flags, defaultDir)
 	foreground := flags.Bool("foreground", false, "run until interrupted, then stop everything and remove the state folder")
 	until := flags.Int("until", 0, "stop when the process with this `pid` ends; in a script, use $$")
