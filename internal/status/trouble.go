@@ -154,14 +154,15 @@ func notCreatedMessage(container *corev1.ContainerStatus) string {
 		container.Name, waiting.Reason, takenOver(waiting.Message))
 }
 
-// slow returns a message about the first container that is running or waiting and is not ready. The message about a
-// running init container does not mention a health check, because most init containers have none.
+// slow returns a message about the first container that is running or waiting and is not ready. If the pod is not
+// initialized, the message about a running init container does not mention a health check, because most init containers
+// have none. In an initialized pod, such a container is a sidecar.
 func slow(pod *corev1.Pod) trouble {
 	initial := len(pod.Status.InitContainerStatuses)
 	for i, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		switch waiting := container.State.Waiting; {
 		case container.Ready:
-		case container.State.Running != nil && i < initial:
+		case container.State.Running != nil && i < initial && !isTrue(pod, corev1.PodInitialized):
 			return trouble{message: fmt.Sprintf("init container %q is still running, and the server waits for it; "+
 				"see kubectl logs %s -c %s", container.Name, pod.Name, container.Name)}
 		case container.State.Running != nil:

@@ -74,6 +74,14 @@ func preparingPod() corev1.Pod {
 	return p
 }
 
+// sidecarPod returns a pod with a sidecar whose health check does not pass.
+func sidecarPod() corev1.Pod {
+	p := preparingPod()
+	p.Status.ContainerStatuses = nil
+	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodInitialized, Status: corev1.ConditionTrue})
+	return p
+}
+
 func evictedPod() corev1.Pod {
 	terminated := &corev1.ContainerStateTerminated{ExitCode: 137}
 	p := pod("p", corev1.ContainerStatus{State: corev1.ContainerState{Terminated: terminated}})
@@ -214,6 +222,13 @@ var workloadCases = []struct {
 		"False", "RolloutFailed",
 		`0/1 replicas available with current config: init container "model-files" is still running, ` +
 			`and the server waits for it; see kubectl logs p -c model-files`,
+	},
+	{
+		"a sidecar is not ready past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
+		[]corev1.Pod{sidecarPod()},
+		"False", "RolloutFailed",
+		`0/1 replicas available with current config: container "model-files" is running, but its health check does not pass; ` +
+			`see kubectl logs p -c model-files`,
 	},
 	{
 		"waits past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,
