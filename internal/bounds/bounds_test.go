@@ -227,7 +227,7 @@ func TestNoAllowedValue(t *testing.T) {
 	want := []string{
 		`the image "server" is not from a source that is allowed in this namespace: ` + remedy,
 		`"public" is not allowed in this namespace: remove the field, or ` + remedy,
-		`the ServiceAccount "admin" is not allowed in this namespace: remove the field; or ` + remedy,
+		`the ServiceAccount "admin" is not allowed in this namespace: remove serviceAccountName from the overrides and from podTemplate; or ` + remedy,
 	}
 	var got []string
 	for _, err := range append(errs, more...) {

@@ -41,7 +41,7 @@ func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 	if account := spec.Spec.ServiceAccountName; r.ServiceAccounts != nil && account != pod.ServiceAccount &&
 		!matches(r.ServiceAccounts, account) {
 		errs = append(errs, field.Invalid(overrides.Child("serviceAccountName"), account,
-			fmt.Sprintf("the ServiceAccount %q is not allowed in this namespace: %sremove the field; or %s", account, use("one of", r.ServiceAccounts), remedy)))
+			fmt.Sprintf("the ServiceAccount %q is not allowed in this namespace: %sremove serviceAccountName from the overrides and from podTemplate; or %s", account, use("one of", r.ServiceAccounts), remedy)))
 	}
 	if detail := r.podSecurity(spec); detail != "" {
 		errs = append(errs, field.Forbidden(overrides,

@@ -14,7 +14,7 @@ const (
 	firstRetry = 200 * time.Millisecond
 	// lastRetry bounds the pause, so that a stack continues within a minute after the API server accepts its calls.
 	lastRetry = 45 * time.Second
-	// lastUnansweredRetry bounds the pause if the API server did not respond. Such a call causes no load.
+	// lastUnansweredRetry bounds the pause if the API server did not respond. A call without a response causes no load.
 	lastUnansweredRetry = 5 * time.Second
 	// retryJitter is the maximum relative extension of a pause if the API server did not respond. It spreads the retries
 	// of different stacks.

@@ -4,11 +4,11 @@ package externalprovider
 type Package struct {
 	// Name, Version and Vendor identify the package.
 	Name, Version, Vendor string
-	// API is the API of the server that the provider implements, in the server's spelling: vector_io.
+	// API is the API of the server that the provider implements, in the server's spelling, for example vector_io.
 	API string
-	// Type is the provider's type: remote::custom-vllm.
+	// Type is the provider's type, for example remote::custom-vllm.
 	Type string
-	// Module is the Python module that the server imports: my_org.custom_vllm (server fact 68).
+	// Module is the Python module that the server imports, for example my_org.custom_vllm (server fact 68).
 	Module string
 	// Wheel is the path of the package's wheel below /lls-provider, and DependencyWheels are the paths of its
 	// dependencies' wheels. If the file does not list dependencies, the last init container also installs all wheels of

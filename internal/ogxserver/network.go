@@ -15,7 +15,7 @@ func (c *conversion) network() {
 	c.went(path("spec.network"), path("spec.networking"))
 	if port, ok := c.number("spec.network.port"); ok && port != 0 && port < lowestPort {
 		c.leaveOut("spec.network.port", fmt.Sprintf("%d is below %d, "+
-			"and a server that does not run as root cannot listen on such a port: the server listens on 8321; "+
+			"the lowest port that a stack can use: the server listens on 8321; "+
 			"use port 8321 in your clients", port, lowestPort))
 	} else {
 		c.move("spec.network.port", "spec.networking.port")

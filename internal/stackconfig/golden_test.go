@@ -19,8 +19,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// starterCases is the folder of the cases whose base is the distribution's own. The other cases have their own base or
-// share testdata/base.yaml.
+// starterCases is the folder of the cases that use the base of the distribution starter. The other cases have their own
+// base or share testdata/base.yaml.
 const starterCases = "starter"
 
 // TestGenerate runs the cases of testdata, with one folder for each step. From cr.yaml and a base, each case produces a

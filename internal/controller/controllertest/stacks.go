@@ -97,7 +97,7 @@ func (env *Environment) NewStack(t *testing.T, name, spec string) *v1alpha2.Llam
 	return object
 }
 
-// WaitForImage waits until the Deployment and the status of a stack have this image from this source.
+// WaitForImage waits until the Deployment of a stack has the image, and the status has the image and its source.
 func (env *Environment) WaitForImage(t *testing.T, stack, image string, from v1alpha2.ImageSource) {
 	t.Helper()
 	WaitUntil(t, func() error {

@@ -29,7 +29,8 @@ const maxProviders = 1 << 20
 // These are the failures of an image that was not read because of other images.
 var (
 	errNoTime  = errors.New("reading the images of the other external providers took too long")
-	errNoLabel = tooLarge("metadata of all external providers together", maxProviders)
+	errNoLabel = fmt.Errorf("%w; remove an external provider, or shorten spec.configSchema in the metadata of a package",
+		tooLarge("total metadata of all external providers", maxProviders))
 )
 
 // providersTask reads the images of the external providers of one stack.

@@ -194,7 +194,8 @@ func TestPoolProvidersBounds(t *testing.T) {
 	for i, image := range images {
 		want := label
 		if i >= maxProviders/len(label) {
-			want = `label "io.llamastack.provider": the metadata of all external providers together is larger than 1048576 bytes`
+			want = `label "io.llamastack.provider": the total metadata of all external providers is larger than 1048576 bytes; ` +
+				`remove an external provider, or shorten spec.configSchema in the metadata of a package`
 		}
 		if got[image] != want {
 			t.Errorf("image %d: %.200q", i, got[image])
