@@ -46,7 +46,7 @@ func newChatCommand(streams Streams, version string) *cobra.Command {
 		Short: "Ask a model of a stack, or list its models",
 		Long:  chatHelp,
 		Example: `  kubectl llamastack chat my-stack
-  kubectl llamastack chat my-stack What is a llama?
+  kubectl llamastack chat my-stack "What is a llama?"
   kubectl llamastack chat my-stack --model vllm/llama3.2-8b --system "Answer in one word." - < question.txt`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

@@ -146,7 +146,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// makeStack creates a stack as kubectl did when the API had other fields.
+// makeStack creates a stack whose last-applied annotation contains a field that the API no longer has.
 func makeStack(
 	t *testing.T, c *upgrade.Cluster, namespace, name, spec string, uid ...string,
 ) *unstructured.Unstructured {

@@ -68,7 +68,8 @@ func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 			case <-m.known:
 				return worker.Start(ctx)
 			case <-late.C:
-				m.log.Info("The operator reads no image before it has listed the mirror sets of the cluster; grant the operator permission to list and watch mirror sets")
+				m.log.Info("The operator has not listed the mirror sets of the cluster yet, and does not read images until " +
+					"it has listed them; check that the operator has permission to list and watch mirror sets")
 			case <-ctx.Done():
 				return nil
 			}

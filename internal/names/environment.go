@@ -53,8 +53,8 @@ const (
 )
 
 // EnvVar returns the variable that holds a provider's secret field (FR-022, FR-032): LLSD_<PROVIDER_ID>_<FIELD>, in
-// upper case, with an underscore in place of every character that is not a letter or digit of ASCII. If two fields
-// result in the same name, package intent reports an error.
+// upper case, with an underscore in place of every character that is not an ASCII letter or digit. If two fields result
+// in the same name, but refer to different Secrets or keys, package intent reports an error.
 func EnvVar(provider, field string) string {
 	return EnvPrefix + fold(provider) + "_" + fold(field)
 }

@@ -30,7 +30,7 @@ type Trust struct {
 
 // UnusableKey is a key of a ConfigMap whose certificates cannot be used, with the problem.
 type UnusableKey struct {
-	// Use is the reference to the ConfigMap. Its Namespace is the namespace from which it was read.
+	// Use is the reference to the ConfigMap. Its Namespace is the namespace from which the ConfigMap was read.
 	Use     intent.ConfigMapUse
 	Key     string
 	Problem cabundle.Problem
