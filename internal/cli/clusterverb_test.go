@@ -337,7 +337,8 @@ func TestLogs(t *testing.T) {
 	s.check(
 		t,
 		1,
-		"error: no container has restarted, so there are no previous logs; remove --previous\n",
+		"error: no selected container has restarted, so there are no previous logs; remove --previous, "+
+			"or set --container to another container\n",
 		"logs",
 		"my",
 		"--previous",

@@ -24,11 +24,12 @@ type initOptions struct {
 }
 
 const (
-	initHelp = `Write a LlamaStackDistribution of v1alpha2 with comments. It contains the server, a
-model provider, the models, and the storage. Without flags, the command asks for
-each of these values. An empty answer selects the default in brackets. If a flag such
-as --provider sets one of these values, the command asks no questions. If the standard
-input ends before all questions are answered, the command fails and writes no file.
+	initHelp = `Write a LlamaStackDistribution of v1alpha2 with comments. It specifies the release of
+the server, a model provider, the models, the storage, and optionally a host name
+outside the cluster. Without flags, the command asks for each of these values. An empty
+answer selects the default in brackets. If a flag such as --provider sets one of these
+values, the command asks no questions. If the standard input ends before all questions
+are answered, the command fails and writes no file.
 
 The command does not write Secrets. The manifest contains a template without values,
 as a comment, for each Secret. The manifest passes kubectl llamastack validate.`

@@ -223,7 +223,8 @@ var refusalCases = map[string]struct{ patch, want string }{
 	},
 	"null": {
 		`{spec: {containers: [{name: llama-stack, livenessProbe: null}]}}`,
-		"podTemplate.spec.containers[0].livenessProbe: kubectl apply and Helm drop null: to remove an object, write {$patch: delete}",
+		"podTemplate.spec.containers[0].livenessProbe: kubectl apply and Helm drop null values: remove the null or, " +
+			"to remove an object, write {$patch: delete}",
 	},
 	"not a directive": {
 		`{spec: {$path: delete}}`,

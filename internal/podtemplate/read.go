@@ -93,7 +93,7 @@ func withoutDirectives(value any, path *field.Path, errs *field.ErrorList) any {
 		return list
 	case nil:
 		*errs = append(*errs, field.Forbidden(path,
-			"kubectl apply and Helm drop null: to remove an object, write {$patch: delete}"))
+			"kubectl apply and Helm drop null values: remove the null or, to remove an object, write {$patch: delete}"))
 	}
 	return value
 }

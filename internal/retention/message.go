@@ -206,8 +206,8 @@ func (c *comparison) unreadable(what string) string {
 func (c *comparison) recordedPaths(directory string) string {
 	return fmt.Sprintf("the server stores the full path of each uploaded file, below %s, and the change mounts the "+
 		"volume at another path: "+
-		"the server does not find files that were uploaded before; to keep them, set the previous path again, or also "+
-		"mount the volume at the previous path "+
+		"the server cannot find files that were uploaded before the change; to keep them, set the previous path "+
+		"again, or also mount the volume at the previous path "+
 		"(spec.workload.overrides.volumeMounts: name %s, mountPath %s)", directory, volumeName, c.oldMount(directory))
 }
 

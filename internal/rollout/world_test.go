@@ -69,14 +69,14 @@ func newStack() stack {
 	return stack{uid: firstUID, generation: 1, replicas: 1, image: "server:1", operator: operatorV1, habit: "old"}
 }
 
-// change returns the next generation.
+// change returns an edited copy of the stack, as the next generation.
 func (s stack) change(edit func(*stack)) stack {
 	s.generation++
 	edit(&s)
 	return s
 }
 
-// with returns the same generation with other fields.
+// with returns an edited copy of the stack, as the same generation.
 func (s stack) with(edit func(*stack)) stack {
 	edit(&s)
 	return s

@@ -50,7 +50,8 @@ func Choose(pods []corev1.Pod, options Options) ([]Target, error) {
 	case len(targets) == 0 && missing != nil:
 		return nil, missing
 	case len(targets) == 0:
-		return nil, errors.New("no container has restarted, so there are no previous logs; remove --previous")
+		return nil, errors.New("no selected container has restarted, so there are no previous logs; " +
+			"remove --previous, or set --container to another container")
 	case !options.All:
 		return targets[:1], nil
 	}

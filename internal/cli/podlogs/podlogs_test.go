@@ -75,7 +75,11 @@ func TestChoose(t *testing.T) {
 			[]corev1.Pod{pod("a", 9, ready, restarts), pod("b", 1)}, podlogs.Options{Previous: true}, server("a"), "",
 		},
 		"no restarted container": {
-			[]corev1.Pod{pod("a", 9)}, podlogs.Options{Previous: true}, nil, "no container has restarted, so there are no previous logs; remove --previous",
+			[]corev1.Pod{pod("a", 9)},
+			podlogs.Options{Previous: true},
+			nil,
+			"no selected container has restarted, so there are no previous logs; remove --previous, " +
+				"or set --container to another container",
 		},
 		"a failing init container": {
 			[]corev1.Pod{pod("a", 9, blocked)}, podlogs.Options{Previous: true}, []podlogs.Target{{Pod: "a", Container: "reconcile-registry"}}, "",

@@ -130,7 +130,7 @@ var All = []Shape{
 	{"podTemplate: env ordered", 20_000, withServer(func(n int) object {
 		return object{"env": many(n, variable), "$setElementOrder/env": many(n, func(i int) any { return object{"name": fmt.Sprintf("V%d", n-i)} })}
 	})},
-	{"podTemplate: env of one name", 40_000, withServer(func(n int) object {
+	{"podTemplate: env with the same name", 40_000, withServer(func(n int) object {
 		return object{"env": many(n, constant(object{"name": "V", "value": "1"}))}
 	})},
 	{"podTemplate: containers", 20_000, withPod(func(n int) object {
@@ -173,7 +173,7 @@ var All = []Shape{
 	})},
 
 	{"overrides: env", 40_000, withOverrides(func(n int) object { return object{"env": many(n, variable)} })},
-	{"overrides: env of one name", 40_000, withOverrides(func(n int) object {
+	{"overrides: env with the same name", 40_000, withOverrides(func(n int) object {
 		return object{"env": many(n, constant(object{"name": "V", "value": "1"}))}
 	})},
 	{"overrides: envFrom", 20_000, withOverrides(func(n int) object {
@@ -254,7 +254,7 @@ var All = []Shape{
 		fields["endpoint"] = "http://a"
 		return written{spec: object{"providers": object{"inference": fields}}}
 	}},
-	{"providers: secrets of one variable", 15_000, func(n int) written {
+	{"providers: secrets with the same variable", 15_000, func(n int) written {
 		fields := keyed(n, "key_%d", constant(secretRef("s", "k")))
 		fields["provider"] = "vllm"
 		fields["endpoint"] = "http://a"

@@ -18,7 +18,7 @@ const (
 	lastPort  = 19999
 )
 
-// taken contains the ports that were returned, so that each port is returned only once.
+// taken contains the ports that were tried, so that each port is returned at most once.
 var taken sync.Map
 
 // freePort returns a port on which no program listens on any address, because servers listen on all addresses. It tries
