@@ -1,3 +1,3 @@
-// Command krew packs the programs of the command line into archives, and writes the manifest with which krew, the
-// package manager for kubectl plugins, installs them.
+// Command krew packs the binaries of kubectl llamastack into archives, and writes the manifest that krew, the package
+// manager for kubectl plugins, uses to install them.
 package main

@@ -38,7 +38,7 @@ func TestRead(t *testing.T) {
 		"with comments":          {"# Company root\n" + one + "\nSubject: x\n" + two, 2, nil},
 		"Windows line ends":      {strings.ReplaceAll(one, "\n", "\r\n"), 1, nil},
 		"white space only":       {" \n", 0, nil},
-		"not PEM":                {"hello", 0, []string{"contains no certificate in PEM form: store the certificate of an authority in this key"}},
+		"not PEM":                {"hello", 0, []string{"contains no certificate in PEM format; store a CA certificate in this key"}},
 		"a private key":          {one + key, 1, []string{"line " + strconv.Itoa(lines+1) + ": is a private key, which everyone who can read the ConfigMap can use: remove it, and issue a new key"}},
 		"incomplete first block": {cut + two, 1, []string{"line 1: is not a complete PEM block: complete or remove this block"}},
 		"incomplete last block":  {"\n\n" + cut, 0, []string{"line 3: is not a complete PEM block: complete or remove this block"}},

@@ -33,7 +33,7 @@ func (p Problem) String() string {
 }
 
 // none is the Problem for a text that contains no certificate.
-var none = Problem{Detail: "contains no certificate in PEM form: store the certificate of an authority in this key"}
+var none = Problem{Detail: "contains no certificate in PEM format; store a CA certificate in this key"}
 
 // Keys reads the certificates under several keys, in order. A key may be empty, because platforms leave unused keys
 // empty. If all keys are empty, Keys reports a problem of the first key.

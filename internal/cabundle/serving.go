@@ -26,7 +26,7 @@ type Serving struct {
 }
 
 // NewServing reads a chain of certificates, beginning with that of the server, and the text with its authorities, both
-// in PEM form. The text must contain only certificates, because they are copied into a ConfigMap. NewServing returns
+// in PEM format. The text must contain only certificates, because they are copied into a ConfigMap. NewServing returns
 // nil if the chain contains no certificate.
 func NewServing(chain, authorities []byte) *Serving {
 	serving := &Serving{intermediates: x509.NewCertPool()}
@@ -56,7 +56,7 @@ func NewServing(chain, authorities []byte) *Serving {
 	return serving
 }
 
-// AuthoritiesPEM returns the authorities in PEM form, or nil if there are none.
+// AuthoritiesPEM returns the authorities in PEM format, or nil if there are none.
 func (s *Serving) AuthoritiesPEM() []byte { return encode(s.Authorities) }
 
 // Public reports whether the certificate chains to a public root. It verifies the chain as of the time of issue, so

@@ -166,7 +166,7 @@ func TestBundleLoadRefuses(t *testing.T) {
 			"certificate file without certificates",
 			[]string{file, "--registry", "registry.corp", "--ca-file", folder + "/empty.pem"},
 			2,
-			"no certificates in PEM form",
+			"no certificates in PEM format",
 		},
 		{
 			"missing certificate file",

@@ -154,7 +154,7 @@ var refusalCases = map[string]struct {
 	},
 	"base that is not in the files": {
 		stack(`{distribution: {name: starter}, baseConfig: {configMapName: base}}`),
-		`spec.baseConfig.configMapName: the files do not contain ConfigMap "base" of namespace "default"; add the ConfigMap with another --filename`,
+		`spec.baseConfig.configMapName: the files do not contain ConfigMap "base" in namespace "default"; add the ConfigMap with another --filename`,
 	},
 	"image without a base": {
 		stack(`{distribution: {image: "example.com/stack:0.7.1"}, resources: {models: [m]}}`),

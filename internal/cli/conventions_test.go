@@ -85,7 +85,8 @@ func leaves(command *cobra.Command) []string {
 	return verbs
 }
 
-// Every command without a cluster has a row in exitCases. Another test checks the commands for clusters.
+// Every command that runs without a cluster has a row in exitCases. Another test checks the commands that need a
+// cluster.
 func TestExitCodesOfEveryOfflineVerb(t *testing.T) {
 	root := cli.NewCommand(cli.Streams{}, "test")
 	for _, verb := range leaves(root) {

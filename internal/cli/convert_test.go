@@ -100,11 +100,11 @@ func TestAbsorbConfigRefusals(t *testing.T) {
 	}{
 		"missing ConfigMap": {
 			stack(override), nil, 1,
-			`spec.overrideConfig.configMapName: the files do not contain ConfigMap "mine" of namespace "default"; add the ConfigMap with another --filename`,
+			`spec.overrideConfig.configMapName: the files do not contain ConfigMap "mine" in namespace "default"; add the ConfigMap with another --filename`,
 		},
 		"missing ConfigMap of userConfig": {
 			older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine}}}`), nil, 1,
-			`spec.server.userConfig.configMapName: the files do not contain ConfigMap "mine" of namespace "default"`,
+			`spec.server.userConfig.configMapName: the files do not contain ConfigMap "mine" in namespace "default"`,
 		},
 		"namespace in a flag": {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: a}\n---\n" + stack(override),

@@ -86,7 +86,7 @@ func offlineChange(m *dryrun.Manifests, s dryrun.Stack, previous *dryrun.Manifes
 	before, ok := runningStack(previous, s)
 	if !ok {
 		found := m.Plan(s)
-		found.Notes = append(found.Notes, fmt.Sprintf("--previous does not contain stack %q of namespace %q, so this command "+
+		found.Notes = append(found.Notes, fmt.Sprintf("--previous does not contain stack %q in namespace %q, so this command "+
 			"does not check the data of the stack", s.Object.Name, s.Object.Namespace))
 		return found
 	}

@@ -30,8 +30,8 @@ func TestValidatePrevious(t *testing.T) {
 	}{
 		"no data is left behind":            {stack(on07), stack(on07), nil, 0, []string{"ok: standard input: demo"}, "warning"},
 		"data is left behind":               {stack(on07), stack(on07redis), nil, 0, []string{stays, "ok: standard input: demo"}, "error"},
-		"data is left behind, --strict":     {stack(on07), stack(on07redis), []string{"--strict"}, 1, []string{stays, "1 of 1 stacks are invalid"}, "ok:"},
-		"the rollout waits for a decision":  {stack(on03), stack(on07), nil, 1, []string{"error: standard input: demo: " + waits, "1 of 1 stacks are invalid"}, "ok:"},
+		"data is left behind, --strict":     {stack(on07), stack(on07redis), []string{"--strict"}, 1, []string{stays, "invalid stacks: 1 of 1"}, "ok:"},
+		"the rollout waits for a decision":  {stack(on03), stack(on07), nil, 1, []string{"error: standard input: demo: " + waits, "invalid stacks: 1 of 1"}, "ok:"},
 		"the annotation names unknown data": {stack(on03), accepting(on07, "faiss"), nil, 1, []string{`contains "faiss", which does not name any of the lost data; set the annotation to "vector_io/faiss"`}, "ok:"},
 		"the annotation accepts the loss": {
 			stack(on03), accepting(on07, "vector_io/faiss"), nil, 0,
@@ -45,7 +45,7 @@ func TestValidatePrevious(t *testing.T) {
 		},
 		"previous stack with another name": {
 			strings.Replace(stack(on03), "demo", "other", 1), stack(on07), nil, 0,
-			[]string{`note: standard input: demo: --previous does not contain stack "demo" of namespace "default", so this command does not check the data of the stack`},
+			[]string{`note: standard input: demo: --previous does not contain stack "demo" in namespace "default", so this command does not check the data of the stack`},
 			"error",
 		},
 		"base providers only as required": {

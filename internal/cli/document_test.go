@@ -99,7 +99,7 @@ func TestFoldersWithForeignFiles(t *testing.T) {
 	}
 	contains(t, named.err, "error: "+filepath.Join(folder, "a.yaml")+":5:1: is not valid YAML: line 5: ")
 	contains(t, named.err, "ok: "+filepath.Join(folder, "b.yaml"))
-	contains(t, named.err, "1 of 2 stacks are invalid")
+	contains(t, named.err, "invalid stacks: 1 of 2")
 
 	ours := write(t, map[string]string{"a.yaml": "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: {{ .Release }}\n", "b.yaml": stack(simple)})
 	if got := run(t, "", "validate", "-f", ours); got.code != 1 || !strings.Contains(got.err, "ok: "+filepath.Join(ours, "b.yaml")) {

@@ -35,7 +35,7 @@ func edited(live, manifest *v1alpha2.LlamaStackDistribution) (*v1alpha2.LlamaSta
 			err = json.Unmarshal(merged, part.into)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("merge the manifest with stack %q of namespace %q: %w", live.Name, live.Namespace,
+			return nil, fmt.Errorf("merge the manifest with stack %q in namespace %q: %w", live.Name, live.Namespace,
 				err)
 		}
 	}

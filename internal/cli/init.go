@@ -172,7 +172,7 @@ func (o *initOptions) write(data []byte, out io.Writer) error {
 	}
 	file, err := os.OpenFile(o.output, mode, 0o644) //nolint:gosec // a manifest without secrets, for everyone to read
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("--output: %q already exists; set another file, or set --force to overwrite the existing file", o.output)
+		return fmt.Errorf("--output: %q already exists; specify another file, or use --force to overwrite the existing file", o.output)
 	}
 	if err != nil {
 		return fmt.Errorf("--output: %w", err)

@@ -119,7 +119,7 @@ func TestInitRefuses(t *testing.T) {
 		{[]string{"--provider", "vllm", "--endpoint", "http://me:secret-value@vllm"}, []string{"--endpoint: the URL contains credentials"}},
 		{[]string{"--provider", "anthropic", "--endpoint", "http://a", "--secret", "a/b"}, []string{`--endpoint: "http://a": provider "anthropic" has no endpoint`}},
 		{[]string{"--provider", "openai"}, []string{`--secret: required for provider "openai"`, "openai-creds/api-key"}},
-		{append(vllm, "--secret", "sk-secret-value"), []string{"--secret: the value is not NAME/KEY of a Secret"}},
+		{append(vllm, "--secret", "sk-secret-value"), []string{"--secret: the value must be the name and the key of a Secret, as NAME/KEY"}},
 		{append(vllm, "--setting", "max_tokns=1"), []string{
 			`--setting: "max_tokns" is not a valid value; use one of `,
 			`did you mean "max_tokens"?`,
@@ -238,7 +238,7 @@ func TestInitFile(t *testing.T) {
 		want string
 	}{
 		{nil, 0, "ok: " + file},
-		{nil, 2, fmt.Sprintf("--output: %q already exists; set another file, or set --force to overwrite the existing file", file)},
+		{nil, 2, fmt.Sprintf("--output: %q already exists; specify another file, or use --force to overwrite the existing file", file)},
 		{[]string{"--force"}, 0, "ok: " + file},
 		{[]string{"--force", "-o", filepath.Join(file, "x")}, 2, "--output: "},
 	} {

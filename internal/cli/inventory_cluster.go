@@ -140,7 +140,7 @@ func dropped(live *unstructured.Unstructured) []string {
 	var texts []string
 	for _, problem := range problems {
 		if problem.Unknown {
-			texts = append(texts, dryrun.WithPlace(problem, typ)+"; the manifest applied last contains the unknown field, which has no effect; correct or remove the field")
+			texts = append(texts, dryrun.WithPlace(problem, typ)+"; the most recently applied manifest contains this field, which has no effect; correct or remove it")
 		}
 	}
 	return texts
@@ -179,14 +179,14 @@ func (v *surveyor) references(ctx context.Context, s dryrun.Stack) (*dryrun.Mani
 			m.ConfigMaps[key] = configMap
 		case apierrors.IsNotFound(err) || use.Name == "":
 		case apierrors.IsForbidden(err) && use.Optional:
-			v.unseen(fmt.Sprintf("ConfigMaps of namespace %q: this command checks the stacks without ConfigMap %q; "+
-				"ask an administrator for the right to get configmaps", key.Namespace, key.Name))
+			v.unseen(fmt.Sprintf("ConfigMaps in namespace %q: this command checks the stacks without ConfigMap %q; "+
+				"ask an administrator for permission to get ConfigMaps in this namespace", key.Namespace, key.Name))
 		case apierrors.IsForbidden(err):
-			v.unseen(fmt.Sprintf("ConfigMaps of namespace %q: this command does not check the stacks that refer "+
-				"to these ConfigMaps; ask an administrator for the right to get configmaps", key.Namespace))
+			v.unseen(fmt.Sprintf("ConfigMaps in namespace %q: this command does not check the stacks that refer "+
+				"to these ConfigMaps; ask an administrator for permission to get ConfigMaps in this namespace", key.Namespace))
 			return m, false, nil
 		default:
-			return m, false, fmt.Errorf("read ConfigMap %q of namespace %q: %w", key.Name, key.Namespace, err)
+			return m, false, fmt.Errorf("read ConfigMap %q in namespace %q: %w", key.Name, key.Namespace, err)
 		}
 	}
 	return m, true, nil
@@ -207,6 +207,6 @@ func (v *surveyor) readConfig(ctx context.Context, p printer) error {
 	case len(list.Items) == 0:
 		return nil
 	}
-	v.config, err = configOf(&list.Items[0], "ConfigMap of namespace "+list.Items[0].Namespace, p)
+	v.config, err = configOf(&list.Items[0], "ConfigMap in namespace "+list.Items[0].Namespace, p)
 	return err
 }

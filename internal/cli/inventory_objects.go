@@ -54,15 +54,15 @@ func (v *surveyor) object(
 	case notServed(err):
 		return nil, nil
 	case apierrors.IsForbidden(err):
-		v.unseen(fmt.Sprintf("%s of namespace %q: this command cannot show whether this operator has adopted them; "+
-			"ask an administrator for the right to get them", plural(object.GVK), namespace))
+		v.unseen(fmt.Sprintf("%s in namespace %q: this command cannot show whether this operator has adopted them; "+
+			"ask an administrator for permission to get them", plural(object.GVK), namespace))
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("read %s %q of namespace %q: %w", object.GVK.Kind, object.Name, namespace, err)
+		return nil, fmt.Errorf("read %s %q in namespace %q: %w", object.GVK.Kind, object.Name, namespace, err)
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(into)
 	if err != nil {
-		return nil, fmt.Errorf("read %s %q of namespace %q: %w", object.GVK.Kind, object.Name, namespace, err)
+		return nil, fmt.Errorf("read %s %q in namespace %q: %w", object.GVK.Kind, object.Name, namespace, err)
 	}
 	return &unstructured.Unstructured{Object: content}, nil
 }
@@ -130,7 +130,7 @@ func predecessors(stack string) []apply.Manager {
 func (t *takeover) decide(live *unstructured.Unstructured, built *plan.Plan) error {
 	deployment := &appsv1.Deployment{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, deployment); err != nil {
-		return fmt.Errorf("read Deployment %q of namespace %q: %w", t.Name, t.Namespace, err)
+		return fmt.Errorf("read Deployment %q in namespace %q: %w", t.Name, t.Namespace, err)
 	}
 	decision, err := rollout.Decide(deployment, nil, built.Rendered)
 	if err != nil {

@@ -71,9 +71,9 @@ func TestSurvey(t *testing.T) {
 		t.Errorf("changes reported for the stack of the previous operator: %+v", one)
 	}
 	contains(t, one.NextRollOut, "keep their earlier template")
-	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field; did you mean spec.server.distribution.image?; the manifest applied last contains the unknown field`)
+	contains(t, strings.Join(one.ByHand, "\n"), `spec.server.containerSpec.image: unknown field; did you mean spec.server.distribution.image?; the most recently applied manifest contains this field`)
 	contains(t, strings.Join(before.Stacks[1].Refused, "\n"), `spec.server.distribution.name: unknown distribution "unheard-of"`)
-	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `the stack cannot use ConfigMap "mine" of namespace "team-a"; add the namespace `)
+	contains(t, strings.Join(before.Stacks[2].Refused, "\n"), `the stack cannot use ConfigMap "mine" in namespace "team-a"; add the namespace `)
 	contains(t, strings.Join(before.Stacks[3].ByHand, "\n"), `the controller of Deployment/taken is LlamaStackDistribution "taken"; delete Deployment/taken`)
 
 	c.Install(t, upgrade.Today(t, upgrade.StartWebhook(t)))
@@ -105,9 +105,9 @@ func TestSurveyWithoutRights(t *testing.T) {
 		t.Errorf("exit code %d\n%s", got.code, got.err)
 	}
 	contains(t, got.err, "warning: not read: the operator's ConfigMap: this command checks the stacks without the ConfigMap")
-	contains(t, got.err, `warning: not read: ConfigMaps of namespace "default"`)
-	contains(t, got.err, `warning: not read: Deployment objects of namespace "default": this command cannot show `+
-		"whether this operator has adopted them; ask an administrator for the right to get them")
+	contains(t, got.err, `warning: not read: ConfigMaps in namespace "default"`)
+	contains(t, got.err, `warning: not read: Deployment objects in namespace "default": this command cannot show `+
+		"whether this operator has adopted them; ask an administrator for permission to get them")
 	if found := readSurvey(t, got); len(found.Stacks) != count+1 || len(found.Unseen) < 3 {
 		t.Errorf("%d stacks, not read: %q", len(found.Stacks), found.Unseen)
 	}

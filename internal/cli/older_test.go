@@ -105,17 +105,17 @@ var validateOlderCases = map[string]struct {
 	"ConfigMap of another namespace": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
 			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: shared}\ndata: {config.yaml: a}\n", 1,
-		[]string{`spec.server.userConfig: the stack cannot use ConfigMap "mine" of namespace "shared"; add the namespace "default" to the annotation llamastack.io/allow-namespaces of the ConfigMap`},
+		[]string{`spec.server.userConfig: the stack cannot use ConfigMap "mine" in namespace "shared"; add the namespace "default" to the annotation llamastack.io/allow-namespaces of the ConfigMap`},
 	},
 	"ConfigMap that exists only in the namespace of the stack": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
 			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: a}\n", 0,
-		[]string{`warning: standard input: demo: spec.server.userConfig.configMapName: ConfigMap "mine" in namespace "shared" does not exist, the operator has no access to it, ` +
-			`or its annotation llamastack.io/allow-namespaces does not contain the namespace "default": the operator uses the ConfigMap with that name in namespace "default"`},
+		[]string{`warning: standard input: demo: spec.server.userConfig.configMapName: either ConfigMap "mine" does not exist in namespace "shared", or the operator has no access to it, ` +
+			`or its annotation llamastack.io/allow-namespaces does not contain the namespace "default"; the operator therefore uses the ConfigMap of the same name in namespace "default"`},
 	},
 	"ConfigMap that is not in the files": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: gone}}}`), 1,
-		[]string{`spec.server.userConfig.configMapName: the files do not contain ConfigMap "gone" of namespace "default"`},
+		[]string{`spec.server.userConfig.configMapName: the files do not contain ConfigMap "gone" in namespace "default"`},
 	},
 }
 

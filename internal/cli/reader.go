@@ -150,8 +150,8 @@ func unreadable(m *dryrun.Manifests, object *v1alpha2.LlamaStackDistribution) []
 	for _, use := range intent.ConfigMaps(object) {
 		key := dryrun.Key{Namespace: cmp.Or(use.Namespace, object.Namespace), Name: use.Name}
 		if m.Denied[key] && !use.Optional && m.ConfigMaps[dryrun.Key{Namespace: object.Namespace, Name: use.Name}] == nil {
-			found = append(found, fmt.Sprintf("%s: you cannot read ConfigMap %q of namespace %q; ask an "+
-				"administrator for the right to get configmaps in that namespace", use.Path, key.Name, key.Namespace))
+			found = append(found, fmt.Sprintf("%s: you cannot read ConfigMap %q in namespace %q; ask an "+
+				"administrator for permission to get ConfigMaps in this namespace", use.Path, key.Name, key.Namespace))
 		}
 	}
 	return found
@@ -202,6 +202,6 @@ func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reade
 	case len(list.Items) == 0:
 		return nil
 	}
-	r.config, err = configOf(&list.Items[0], "ConfigMap of namespace "+list.Items[0].Namespace, p)
+	r.config, err = configOf(&list.Items[0], "ConfigMap in namespace "+list.Items[0].Namespace, p)
 	return err
 }

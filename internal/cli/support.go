@@ -110,8 +110,9 @@ func (o *supportOptions) write(streams Streams, material *support.Material, p pr
 	if err := writeArchive(streams.Out, o.output, &archive); err != nil {
 		return rejected(err)
 	}
-	if omitted := len(material.LeftOut); omitted > 0 {
-		p.warning(fmt.Sprintf("the archive is not complete; read the reasons (%d) in its file left-out.txt", omitted))
+	if len(material.LeftOut) > 0 {
+		p.warning("the archive is not complete; the file left-out.txt in the archive lists the missing information and " +
+			"the reasons")
 	}
 	archiveName := o.output
 	if archiveName == "-" {

@@ -173,7 +173,7 @@ func TestSupportBundleDenied(t *testing.T) {
 	if got.code != 0 {
 		t.Fatalf("exit code %d, messages:\n%s", got.code, got.err)
 	}
-	contains(t, got.err, "the archive is not complete; read the reasons (")
+	contains(t, got.err, "the archive is not complete; the file left-out.txt in the archive lists the missing information")
 	contains(t, got.err, "ok: the archive has ")
 	left := untar(t, []byte(got.out))["left-out.txt"]
 	for _, want := range []string{

@@ -145,7 +145,7 @@ func (o *validateOptions) check(stdin io.Reader, p printer) (*findings.Report, e
 		}
 	}
 	if report.Invalid > 0 {
-		return report, &rejection{summary: fmt.Sprintf("%d of %d stacks are invalid", report.Invalid, len(found.Stacks))}
+		return report, &rejection{summary: fmt.Sprintf("invalid stacks: %d of %d", report.Invalid, len(found.Stacks))}
 	}
 	return report, nil
 }

@@ -151,8 +151,8 @@ func TestSelector(t *testing.T) {
 		code           int
 	}{
 		{"team=b", "ok: standard input: other", 0},
-		{"team!=b", "1 of 1 stacks are invalid", 1},
-		{"team", "1 of 2 stacks are invalid", 1},
+		{"team!=b", "invalid stacks: 1 of 1", 1},
+		{"team", "invalid stacks: 1 of 2", 1},
 		{"team=c", `--selector "team=c": no stack in the files matches the selector`, 1},
 		{"a in (", `--selector "a in (": `, 2},
 	} {

@@ -110,7 +110,7 @@ func (o *versionOptions) server(ctx context.Context, version string, p printer) 
 	if err != nil {
 		p.warning(err.Error())
 	} else if !all {
-		p.note(fmt.Sprintf("only the stacks of namespace %q are counted, because you cannot list the stacks of all namespaces",
+		p.note(fmt.Sprintf("only the stacks in namespace %q are counted, because you cannot list the stacks of all namespaces",
 			cluster.Namespace))
 	}
 	found.Stacks = versionlist.Count(stacks)

@@ -90,7 +90,7 @@ externalProviders:
 	env.WaitForExternalProviders(t, "my", "labelled Installing", "bare Failed: "+pull)
 	controllertest.WaitUntil(t, func() error {
 		return env.CheckCondition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed, fmt.Sprintf(
-			`0/1 replicas available with current config: external provider "bare" of image %q, container "external-provider-bare": %s`, bare, pull))
+			`0/1 replicas available with current config: external provider "bare" from image %q, container "external-provider-bare": %s`, bare, pull))
 	})
 	waitForEventNote(t, env, v1alpha2.EventExternalProviderFailed, fmt.Sprintf("External provider \"bare\" of image %q: Failed to pull", bare))
 

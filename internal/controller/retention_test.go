@@ -224,7 +224,7 @@ providers: {}
 					volume.ConfigMap.Name = "older"
 				}
 			}
-			// The older operator rendered other inputs and another template.
+			// The older operator rendered the Deployment from different inputs and a different template.
 			deployment.Annotations[names.AnnotationRendered] = strings.NewReplacer(`"inputs":"`, `"inputs":"0`, `"template":"`,
 				`"template":"0`).
 				Replace(deployment.Annotations[names.AnnotationRendered])

@@ -148,7 +148,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	return r.createOperatorConfig(mgr, options)
 }
 
-// addWorkers adds the prober of servers and the reader of images to the manager. The workers requeue stacks through
+// addWorkers adds the prober of servers and the image reader to the manager. The workers requeue stacks through
 // requeued.
 func (r *Reconciler) addWorkers(mgr ctrl.Manager, options Options, requeued chan<- ctrlevent.GenericEvent) error {
 	r.prober = probe.New(probe.Options{
@@ -159,10 +159,10 @@ func (r *Reconciler) addWorkers(mgr ctrl.Manager, options Options, requeued chan
 		Credentials: r.pullCredentials, Notify: requeueBy(requeued), LookAgain: options.TagInterval,
 		Log: mgr.GetLogger().WithName("registry"),
 	})
-	workers := map[string]manager.Runnable{"prober": r.prober, "reader of images": r.pool}
+	workers := map[string]manager.Runnable{"prober": r.prober, "image reader": r.pool}
 	if options.MirrorSets != nil {
 		mirrors := newMirrorSets(options.MirrorSets, mgr.GetRESTMapper(), r.pool.Mirror, mgr.GetLogger().WithName("mirrors"))
-		workers["reader of images"] = mirrors.before(r.pool)
+		workers["image reader"] = mirrors.before(r.pool)
 		workers["watches of mirror sets"] = manager.RunnableFunc(func(ctx context.Context) error {
 			return mirrors.follow(ctx, options.Definitions)
 		})

@@ -39,7 +39,7 @@ func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *boun
 	var stacks v1alpha2.LlamaStackDistributionList
 	// read-only
 	if err := r.cache.List(ctx, &stacks, client.InNamespace(stack.Namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("list the stacks of namespace %q: %w", stack.Namespace, err)
+		return fmt.Errorf("list the stacks in namespace %q: %w", stack.Namespace, err)
 	}
 	older := 0
 	for i := range stacks.Items {

@@ -54,7 +54,7 @@ func TestReadConfigMaps(t *testing.T) {
 		"bundle without a certificate": {
 			spec: withBundle, configMap: "ca", data: map[string]string{"ca-bundle.crt": "garbage"},
 			reason:  v1alpha2.ReasonConfigMapValueUnusable,
-			message: `Key "ca-bundle.crt" of ConfigMap "ca" in namespace "team" cannot be used: contains no certificate in PEM form: store the certificate of an authority in this key. Referenced by: spec.networking.tls.caBundle.configMapName`,
+			message: `Key "ca-bundle.crt" of ConfigMap "ca" in namespace "team" cannot be used: contains no certificate in PEM format; store a CA certificate in this key. Referenced by: spec.networking.tls.caBundle.configMapName`,
 		},
 		"bundle with a private key": {
 			spec: withBundle, configMap: "ca", data: map[string]string{"ca-bundle.crt": string(certificate) + string(key)},

@@ -251,9 +251,9 @@ func skipPreflight(why string, report *report) {
 }
 
 func preflightGoesOn(pod, why string) error {
-	message := fmt.Sprintf("The operator tries the change in Pod %q; the operator replaces the running pods when this pod is ready", pod)
+	message := fmt.Sprintf("The operator is trying the change in Pod %q, and will replace the running pods when this pod is ready", pod)
 	if why != "" {
-		message += ": " + why
+		message += "; current state: " + why
 	}
 	return &status.Failure{
 		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonPreflightInProgress,

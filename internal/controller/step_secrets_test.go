@@ -153,7 +153,7 @@ type secretsCase struct {
 	reason, message string
 }
 
-// checkSecrets reads the Secrets of a stack and compares the report.
+// checkSecrets runs the step that reads a stack's Secrets, and compares the result and the report with the test case.
 func checkSecrets(t *testing.T, tc secretsCase, now time.Time) {
 	f := newFixture(t)
 	f.now = func() time.Time { return now }

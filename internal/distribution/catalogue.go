@@ -145,8 +145,8 @@ func Known(overrides Overrides) []string {
 	return slices.Compact(names)
 }
 
-// Versions returns the releases of a distribution of the catalogue that users may request, ascending. It returns nil
-// for any other name.
+// Versions returns, in ascending order, the releases that users may request for a distribution in the catalogue. It
+// returns nil for any other name.
 func Versions(name string) []string {
 	e := byName(name)
 	if e == nil {

@@ -64,7 +64,7 @@ var ownedParts = []owned{
 	},
 }
 
-// ownedSettings rejects settings for owned parts, in the order of the paths, each with the remedy.
+// ownedSettings returns an error with a remedy for each setting of an owned part, sorted by path.
 func ownedSettings(values map[string]any, path *field.Path) field.ErrorList {
 	found := make(map[string]*field.Error)
 	for i := range ownedParts {

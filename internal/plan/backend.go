@@ -51,8 +51,8 @@ func unverifiable(serving *cabundle.Serving, secret string, made *render.Backend
 	case problem != nil:
 		return fmt.Sprintf("%s %s", key, problem.Detail)
 	case made.Authorities == nil && !serving.Public():
-		return fmt.Sprintf("the authority of the server's certificate is unknown: add %s, with the authority's certificate in PEM form "+
-			"(for a self-signed certificate, the same certificate as in %q)", key, names.TLSCertificate)
+		return fmt.Sprintf("the authority of the server's certificate is unknown: add %s, with the authority's certificate in PEM "+
+			"format (for a self-signed certificate, the same certificate as in %q)", key, names.TLSCertificate)
 	case made.Hostname == "":
 		return fmt.Sprintf("the certificate in Secret %q is not valid for any name of the server: issue a certificate for %s", secret, oneOf(wanted))
 	}

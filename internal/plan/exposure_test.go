@@ -108,11 +108,11 @@ func TestBackendTLS(t *testing.T) {
 			chain: public, hostname: "www.google.com",
 		},
 		"no authority": {chain: certificate, warning: `the authority of the server's certificate is unknown: add key "ca.crt" of Secret "cert", ` +
-			`with the authority's certificate in PEM form (for a self-signed certificate, the same certificate as in "tls.crt")`},
+			`with the authority's certificate in PEM format (for a self-signed certificate, the same certificate as in "tls.crt")`},
 		"a key instead of an authority": {chain: certificate, authority: key, warning: `key "ca.crt" of Secret "cert" contains something other than a certificate ` +
 			"at line 1: store only the authority's certificate in this key"},
-		"text instead of an authority": {chain: certificate, authority: []byte("hello"), warning: `key "ca.crt" of Secret "cert" contains no certificate in PEM form: ` +
-			"store the certificate of an authority in this key"},
+		"text instead of an authority": {chain: certificate, authority: []byte("hello"), warning: `key "ca.crt" of Secret "cert" contains no certificate in PEM format; ` +
+			"store a CA certificate in this key"},
 		"another name": {chain: testutil.CertificateFor(t, "x.example.org"), authority: authority, warning: `the certificate in Secret "cert" ` +
 			"is not valid for any name of the server: issue a certificate for demo-service.team-a.svc.cluster.local, demo-service.team-a.svc or llama.example.com"},
 		"a Secret that was not read": {},

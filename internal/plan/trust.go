@@ -139,7 +139,8 @@ func contentOf(
 // warning does not reveal whether the other ConfigMap exists, because the user might not have permission to read it.
 func takenHere(stack *v1alpha2.LlamaStackDistribution, asked intent.ConfigMapUse) stackconfig.Finding {
 	return stackconfig.Finding{Path: asked.Path, Message: fmt.Sprintf(
-		"ConfigMap %q in namespace %q does not exist, the operator has no access to it, or its annotation %s does not "+
-			"contain the namespace %q: the operator uses the ConfigMap with that name in namespace %q; remove configMapNamespace from the spec, or ask the owner of the other ConfigMap to set the annotation",
+		"either ConfigMap %q does not exist in namespace %q, or the operator has no access to it, or its annotation %s "+
+			"does not contain the namespace %q; the operator therefore uses the ConfigMap of the same name in namespace %q; "+
+			"remove configMapNamespace from the spec, or ask the owner of the other ConfigMap to set the annotation",
 		asked.Name, asked.Namespace, names.AnnotationAllowNamespaces, stack.Namespace, stack.Namespace)}
 }

@@ -168,7 +168,7 @@ func TestRun(t *testing.T) {
 		},
 		"missing ConfigMap": {
 			manifest: stack(`{distribution: {name: starter}, baseConfig: {configMapName: mine}}`),
-			want:     []string{`error 4 spec.baseConfig.configMapName: the text does not contain ConfigMap "mine" of namespace "default"; add the ConfigMap as another document`},
+			want:     []string{`error 4 spec.baseConfig.configMapName: the text does not contain ConfigMap "mine" in namespace "default"; add the ConfigMap as another document`},
 			stacks:   []string{"demo false "},
 		},
 		"too large": {
@@ -248,7 +248,7 @@ func TestBounds(t *testing.T) {
 	if len(got.Stacks) != playground.MaxStacks {
 		t.Errorf("%d stacks, want %d", len(got.Stacks), playground.MaxStacks)
 	}
-	if last := got.Findings[len(got.Findings)-1]; last.Message != "number of further stacks that are not shown: 30; to see all stacks, use kubectl llamastack" {
+	if last := got.Findings[len(got.Findings)-1]; last.Message != "stacks not shown: 30; to see all stacks, use kubectl llamastack" {
 		t.Errorf("last finding: %q", last.Message)
 	}
 	var spec strings.Builder

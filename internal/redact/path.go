@@ -41,8 +41,8 @@ func Path(path string) string {
 	return Text(path)
 }
 
-// isSecret reports whether the value at a path is a credential. For keys with ambiguous names, such as max_tokens,
-// numbers and booleans are not secret.
+// isSecret reports whether the value at a path is a credential. If the name of a key is ambiguous (for example,
+// max_tokens), a number or a boolean is not a credential.
 func isSecret(path, value string) bool {
 	match := variable.FindStringSubmatch(path)
 	if match == nil {

@@ -18,7 +18,7 @@ var BackendTLSPolicyKind = schema.GroupVersionKind{
 type Backend struct {
 	// Hostname is a name in the certificate of the server.
 	Hostname string
-	// Authorities are the authorities that signed the certificate, in PEM form. Nil means public authorities.
+	// Authorities are the authorities that signed the certificate, in PEM format. Nil means public authorities.
 	Authorities []byte
 }
 

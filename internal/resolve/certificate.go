@@ -48,7 +48,8 @@ func checkCertificate(secret *corev1.Secret, now time.Time) error {
 func parseCertificate(data []byte) (*x509.Certificate, error) {
 	block := findPEM(data, func(kind string) bool { return kind == "CERTIFICATE" })
 	if block == nil {
-		return nil, fmt.Errorf("has no certificate in PEM form under %s; store the certificate in PEM form", names.TLSCertificate)
+		return nil, fmt.Errorf("has no certificate in PEM format under %s; store the certificate in PEM format",
+			names.TLSCertificate)
 	}
 	certificate, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
@@ -63,7 +64,7 @@ func checkKey(data []byte) error {
 	block := findPEM(data, func(kind string) bool { return strings.HasSuffix(kind, "PRIVATE KEY") })
 	switch {
 	case block == nil:
-		return fmt.Errorf("has no private key in PEM form under %s; store the private key in PEM form", names.TLSKey)
+		return fmt.Errorf("has no private key in PEM format under %s; store the private key in PEM format", names.TLSKey)
 	case block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "":
 		return fmt.Errorf("has a private key with a passphrase under %s; store the private key without the passphrase", names.TLSKey)
 	}

@@ -72,7 +72,7 @@ func TestCertificates(t *testing.T) {
 		},
 		"a certificate that is not PEM": {
 			"", pair([]byte("canary"), key), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has no certificate in PEM form under tls.crt; store the certificate in PEM form`,
+			`Secret "tls" in namespace "ns" has no certificate in PEM format under tls.crt; store the certificate in PEM format`,
 		},
 		"a PEM certificate with invalid content": {
 			"", pair(block("CERTIFICATE", "canary"), key), v1alpha2.ReasonSecretValueUnusable,
@@ -80,7 +80,7 @@ func TestCertificates(t *testing.T) {
 		},
 		"a key that is not PEM": {
 			"", pair(certificate, []byte("canary")), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has no private key in PEM form under tls.key; store the private key in PEM form`,
+			`Secret "tls" in namespace "ns" has no private key in PEM format under tls.key; store the private key in PEM format`,
 		},
 		"a PEM key with invalid content": {
 			"", pair(certificate, block("PRIVATE KEY", "canary")), v1alpha2.ReasonSecretValueUnusable,
@@ -92,7 +92,7 @@ func TestCertificates(t *testing.T) {
 		},
 		"the certificate and the key swapped": {
 			"", pair(key, certificate), v1alpha2.ReasonSecretValueUnusable,
-			`Secret "tls" in namespace "ns" has no certificate in PEM form under tls.crt; store the certificate in PEM form`,
+			`Secret "tls" in namespace "ns" has no certificate in PEM format under tls.crt; store the certificate in PEM format`,
 		},
 		"the key of another certificate": {
 			"", pair(certificate, otherKey), v1alpha2.ReasonSecretValueUnusable,

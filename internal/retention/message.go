@@ -177,9 +177,9 @@ func lostProvider(id, renamed, from string) string {
 			"requests to the vector stores of %q fail, even requests to delete them; keep the id, or delete these vector stores before "+
 			"the change and create them again under the new id; to recover them, set the previous id again", id, renamed, id)
 	}
-	return fmt.Sprintf("the vector provider %q was removed: requests to its vector stores fail, even requests to delete "+
-		"them, and their content stays in %s; delete them before the change, or configure the provider again to recover "+
-		"them", id, from)
+	return fmt.Sprintf("without the vector provider %q, requests to its vector stores fail, even requests to delete "+
+		"them, and their content stays in %s; delete the vector stores before you remove the provider; to recover them, "+
+		"configure the provider again", id, from)
 }
 
 func notServed(from string) string {

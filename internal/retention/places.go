@@ -121,8 +121,8 @@ func (p *Places) Table() string {
 	return ""
 }
 
-// Directory returns the directory of the key-value store's SQLite file, with the variables of the configuration. It is
-// empty if there is no such file, or if the directory is unknown.
+// Directory returns the directory of the key-value store's SQLite file as written in the configuration, with its
+// variables unresolved. It is empty if there is no such file, or if the directory is unknown.
 func (p *Places) Directory() string {
 	if !p.Known() {
 		return ""

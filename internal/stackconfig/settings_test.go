@@ -65,7 +65,7 @@ func TestSettingsOfOtherReleases(t *testing.T) {
 	}
 }
 
-// In release 0.7.3, a default shield requires the API safety only if the configuration lists APIs.
+// In release 0.7.3, a default shield requires the safety API only if the configuration lists APIs.
 func TestDefaultShieldWithoutItsAPI(t *testing.T) {
 	const spec = "settings: {safety: {default_shield_id: guard}}"
 	base := []byte("distro_name: d\nproviders: {inference: [{provider_id: openai, provider_type: 'remote::openai', config: {}}]}\n")

@@ -212,7 +212,7 @@ func phaseCases() map[string]externalCase {
 }
 
 func inFirst(message string) string {
-	return `external provider "first" of image "example.com/first:1", container "external-provider-first": ` + message
+	return `external provider "first" from image "example.com/first:1", container "external-provider-first": ` + message
 }
 
 // first returns a pod whose first container, which copies a provider, has the given status.
@@ -244,7 +244,7 @@ const (
 
 var atModule = externalCase{
 	want:    []string{"Failed: " + inModule, "Installing"},
-	trouble: `external provider "first" of image "example.com/first:1", container "llama-stack": ` + inModule,
+	trouble: `external provider "first" from image "example.com/first:1", container "llama-stack": ` + inModule,
 }
 
 func named(message string) externalCase {
@@ -285,7 +285,7 @@ func failureCases() map[string]externalCase {
 		},
 		"one provider causes the failure": {
 			pods: installs(`{"provider":"second","image":"example.com/second:1","message":"` + conflict + `"}`), want: []string{"Installing", "Failed: " + conflict},
-			trouble: `external provider "second" of image "example.com/second:1", container "external-providers": ` + conflict,
+			trouble: `external provider "second" from image "example.com/second:1", container "external-providers": ` + conflict,
 		},
 		"no provider causes the failure": {
 			pods: installs(`{"message":"no room on the volume"}`), want: []string{"Failed: no room on the volume", "Failed: no room on the volume"}, trouble: "no room on the volume",

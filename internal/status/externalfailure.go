@@ -211,5 +211,5 @@ func crashedModule(pod *corev1.Pod, container *corev1.ContainerStatus, all []Ext
 }
 
 func inProvider(provider *ExternalProvider, container, message string) string {
-	return fmt.Sprintf("external provider %q of image %q, container %q: %s", provider.ID, provider.Image, container, message)
+	return fmt.Sprintf("external provider %q from image %q, container %q: %s", provider.ID, provider.Image, container, message)
 }

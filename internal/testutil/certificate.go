@@ -22,7 +22,7 @@ func SameCertificate(t testing.TB) (certificate, key []byte) {
 	return encode(t, begin, begin.AddDate(100, 0, 0), ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), "localhost")
 }
 
-// NewCertificate returns a self-signed certificate and its key, in PEM form, for localhost and additional names.
+// NewCertificate returns a self-signed certificate and its key, in PEM format, for localhost and additional names.
 func NewCertificate(t testing.TB, notAfter time.Time, names ...string) (certificate, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

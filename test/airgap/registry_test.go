@@ -31,7 +31,7 @@ const (
 // privateRegistry is a registry that requires a user and a password. Its certificate is signed by a private certificate
 // authority.
 type privateRegistry struct {
-	// address is the host and the port of the registry, and authority is its certificate authority in PEM form.
+	// address is the host and the port of the registry, and authority is its certificate authority in PEM format.
 	address, authority string
 
 	mu     sync.Mutex

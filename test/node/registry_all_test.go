@@ -196,9 +196,9 @@ var registryFaults = []struct {
 	}},
 }
 
-// TestRegistryFaults checks that no fault of the registry of a stack's image replaces the pod, and that the status
-// describes the fault. During the fault, a change of the spec is rolled out with the image that the pods had before the
-// fault.
+// TestRegistryFaults checks that the pod is not replaced because of a fault in the registry of a stack's image, and
+// that the status describes the fault. During the fault, a change of the spec is rolled out with the image that the
+// pods had before the fault.
 func TestRegistryFaults(t *testing.T) {
 	s := newScenario(t)
 	r := s.serveRegistry()

@@ -72,8 +72,8 @@ func (c clientPod) createStore(url, provider, name string) (id string, err error
 	return made.ID, nil
 }
 
-// store waits until the server creates a vector store, adds a text to it, and returns its id. Some of the first
-// requests fail, because the server uses closed connections to the database.
+// store creates a vector store, adds a text to it, and returns the id of the vector store. It retries, because some of
+// the first requests fail: the server uses closed connections to the database.
 func (c clientPod) store(url, provider, name, text string) (id string) {
 	c.t.Helper()
 	c.eventually(func() (err error) { id, err = c.createStore(url, provider, name); return err })

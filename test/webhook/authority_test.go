@@ -55,7 +55,7 @@ func newAuthority(t *testing.T, name string, age time.Duration) authority {
 	return authority{certificate: sign(t, template, template, key, key), key: key}
 }
 
-// issue creates a serving certificate of the given age, and returns the certificate and its key in PEM form.
+// issue creates a serving certificate of the given age, and returns the certificate and its key in PEM format.
 func (a authority) issue(t *testing.T, age time.Duration) (certificate, key []byte) {
 	t.Helper()
 	made := time.Now().Add(-age)

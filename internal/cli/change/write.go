@@ -120,7 +120,7 @@ func (c *Change) writeObjects(page *bytes.Buffer) {
 		case object.Action == Removed:
 			fmt.Fprintf(page, "  - %s\n", name)
 		case object.Action == Kept:
-			fmt.Fprintf(page, "  = %s: the stack no longer uses it, and the operator keeps it\n", name)
+			fmt.Fprintf(page, "  = %s: the stack no longer uses it, but the operator keeps it\n", name)
 		case object.Was != "":
 			fmt.Fprintf(page, "  ~ %s, which replaces %s\n", name, object.Was)
 			continue // a separate section lists the changes to the configuration

@@ -217,7 +217,8 @@ func (d *Document) read() {
 	d.Data, d.Meta = data, meta
 }
 
-// explain returns the message of an error of the YAML decoder. The message contains names of keys but no values.
+// explain returns the message to show for an error from the YAML decoder. The message contains names of keys but no
+// values.
 func (d *Document) explain(err error) string {
 	text := err.Error()
 	for _, prefix := range []string{"error converting YAML to JSON: ", "yaml: "} {

@@ -269,7 +269,7 @@ func (m *Manifests) Override(object *v1alpha2.LlamaStackDistribution) (*plan.Ove
 		if _, err := m.configMap(cmp.Or(use.Namespace, object.Namespace), path, use.Name); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("%s: the stack cannot use ConfigMap %q of namespace %q; add the namespace %q to the "+
+		return nil, fmt.Errorf("%s: the stack cannot use ConfigMap %q in namespace %q; add the namespace %q to the "+
 			"annotation %s of the ConfigMap", path, use.Name, use.Namespace, object.Namespace, names.AnnotationAllowNamespaces)
 	}
 	if _, ok := found.Files[found.Key]; !ok && len(use.Keys)+len(use.AnyOf) > 0 {
@@ -297,15 +297,15 @@ func (m *Manifests) configMap(namespace, path, name string) (*corev1.ConfigMap, 
 	if configMap, ok := m.ConfigMaps[key]; ok {
 		return configMap, nil
 	}
-	problem := "the files do not contain ConfigMap %q of namespace %q; add the ConfigMap with another --filename"
+	problem := "the files do not contain ConfigMap %q in namespace %q; add the ConfigMap with another --filename"
 	switch {
 	case m.Denied[key]:
-		problem = "you cannot read ConfigMap %q of namespace %q; ask an administrator for the right to get configmaps in " +
-			"the namespace"
+		problem = "you cannot read ConfigMap %q in namespace %q; ask an administrator for permission to get " +
+			"ConfigMaps in this namespace"
 	case m.Live:
-		problem = "ConfigMap %q of namespace %q does not exist; create the ConfigMap"
+		problem = "ConfigMap %q in namespace %q does not exist; create the ConfigMap"
 	case m.Pasted:
-		problem = "the text does not contain ConfigMap %q of namespace %q; add the ConfigMap as another document"
+		problem = "the text does not contain ConfigMap %q in namespace %q; add the ConfigMap as another document"
 	}
 	return nil, fmt.Errorf("%s.configMapName: "+problem, path, name, namespace)
 }

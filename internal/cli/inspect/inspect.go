@@ -39,8 +39,9 @@ type reader struct {
 	failed error
 }
 
-// Read returns the facts about a stack without the time, which the caller sets. The facts list the objects that the
-// caller cannot read. Read ignores other failures to read the models, and returns any other failure as an error.
+// Read returns the facts about a stack without the time, which the caller sets. If the caller is not allowed to read an
+// object, the facts list it. Apart from that, Read ignores failures to read the models, and returns the first of all
+// other failures as an error.
 func Read(
 	ctx context.Context,
 	cluster *kube.Cluster,

@@ -33,9 +33,9 @@ func (e *UnansweredError) Error() string {
 			"key ca.crt of the Secret in spec.networking.tls.secretName, or set --ca-file", e.Err)
 	}
 	if errors.Is(e.Err, context.DeadlineExceeded) {
-		return fmt.Sprintf("the server does not answer %s in time; set a longer --timeout, or look at the log of the server", e.Path)
+		return fmt.Sprintf("the server did not respond to a request for %s in time; set a longer --timeout, or look at the log of the server", e.Path)
 	}
-	return fmt.Sprintf("the server does not answer %s: %v", e.Path, e.Err)
+	return fmt.Sprintf("the server did not respond to a request for %s: %v", e.Path, e.Err)
 }
 
 // Unwrap returns the cause.

@@ -135,7 +135,7 @@ func TestRefusals(t *testing.T) {
 func TestUnanswered(t *testing.T) {
 	hanging := clientOf(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 		func(o *server.Options) { o.Timeout = 20 * time.Millisecond })
-	if _, err := hanging.Models(t.Context()); !strings.Contains(text(err), "the server does not answer /v1/models in time; set a longer --timeout") {
+	if _, err := hanging.Models(t.Context()); !strings.Contains(text(err), "the server did not respond to a request for /v1/models in time; set a longer --timeout") {
 		t.Errorf("got %v", err)
 	}
 	gone := httptest.NewServer(http.NotFoundHandler())

@@ -196,8 +196,8 @@ func DefaultSecret(kind *provider.Type) string {
 func parseSecret(flag, text string) (*secretKey, error) {
 	name, key, _ := strings.Cut(text, "/")
 	if len(validation.IsDNS1123Subdomain(name)) > 0 || len(validation.IsConfigMapKey(key)) > 0 {
-		return nil, wrong(flag, "the value is not NAME/KEY of a Secret; write, for example, vllm-creds/token, and never write "+
-			"a credential")
+		return nil, wrong(flag, "the value must be the name and the key of a Secret, as NAME/KEY, for example "+
+			"vllm-creds/token; never write the credential itself")
 	}
 	return &secretKey{name, key}, nil
 }

@@ -584,8 +584,8 @@ func TestInlineStores(t *testing.T) {
 	}
 }
 
-// TestResources checks the details of the kinds of 0.7 and the lists that the server drops. It also checks that the
-// data of every kind in every line is complete.
+// TestResources checks the details of the resource kinds of release 0.7, and which lists of resources each release
+// drops. It also checks that the data of every kind in every line is complete.
 func TestResources(t *testing.T) {
 	const notNeeded = "built-in tools need no entry, and MCP servers are declared under connectors"
 	r := line07(t)

@@ -74,8 +74,8 @@ type Store struct {
 	Default provider.Fields
 	// Required reports whether the server needs the store to start when `storage` is set.
 	Required bool
-	// RequiredWith are settings. If any of them is set and RequiredBy has an enabled provider, the server requires the
-	// store: `server.auth.access_policy`, `server.tenancy.mode=multi`.
+	// RequiredWith lists settings, such as `server.auth.access_policy` and `server.tenancy.mode=multi`. If any of them is
+	// set and RequiredBy has an enabled provider, the server requires the store.
 	RequiredWith []string
 	// RequiredBy is the API whose providers need the store with the settings in RequiredWith: `vector_io`. If
 	// RequiredWith is empty, a server that serves the API needs the store to start: `inference` (server fact 49).

@@ -79,7 +79,7 @@ func (c *Certificates) Check(*http.Request) error {
 	return c.injector.check()
 }
 
-// CABundle returns the certificate authorities that clients have to trust, in PEM form. It returns nil while there is
+// CABundle returns the certificate authorities that clients have to trust, in PEM format. It returns nil while there is
 // no certificate.
 func (c *Certificates) CABundle() []byte {
 	current := c.source.current.Load()

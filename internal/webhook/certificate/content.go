@@ -16,7 +16,7 @@ import (
 
 // These are the keys of the Secret in addition to tls.crt and tls.key, the keys of its type.
 const (
-	// bundleKey holds every certificate authority that clients have to trust, in PEM form.
+	// bundleKey holds every certificate authority that clients have to trust, in PEM format.
 	bundleKey = corev1.ServiceAccountRootCAKey
 	// authorityKeysKey holds the keys of the authorities that still sign.
 	authorityKeysKey = "ca.key"
@@ -117,7 +117,7 @@ func keyOf(certificate *x509.Certificate, keys []*ecdsa.PrivateKey) *ecdsa.Priva
 	return keys[i]
 }
 
-// bundle returns every authority in PEM form.
+// bundle returns every authority in PEM format.
 func (c content) bundle() []byte {
 	var text bytes.Buffer
 	for _, a := range c.authorities {

@@ -43,7 +43,7 @@ func renewed(t *testing.T, data map[string][]byte, now time.Time, names ...strin
 	return data, next
 }
 
-// strangeAuthority returns an authority that this package did not make, in PEM form.
+// strangeAuthority returns an authority that this package did not make, in PEM format.
 func strangeAuthority(t *testing.T) string {
 	t.Helper()
 	template, key, err := prepare("corporate CA", start, start.Add(authorityLife))

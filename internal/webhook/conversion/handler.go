@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// smallReview bounds the bytes of an answer that are buffered before they are sent to the API server. It also bounds
-	// the size of a small review. If its answer is small too, the handler reads a small review completely before it
-	// answers, and the review fails as a whole.
+	// smallReview bounds the bytes of an answer that are buffered before they are sent to the API server. If the whole
+	// answer fits, the handler reads the whole review before it answers, so a failure discards all objects of the answer.
+	// smallReview also bounds the size of a small review.
 	smallReview = 1 << 20
 	// smallReviews and largeReviews bound the number of concurrent reviews. Other reviews wait. Two large reviews take
 	// 64 MiB if their objects have the maximum size.

@@ -36,7 +36,7 @@ func findPython(ctx context.Context, bin string) (python, error) {
 	}
 	var p python
 	if err := json.Unmarshal(output, &p); err != nil {
-		return python{}, fmt.Errorf("read the answer of %q: %w", start, err)
+		return python{}, fmt.Errorf("parse the output of %q: %w", start, err)
 	}
 	for at := start; at != p.Program; {
 		next, err := os.Readlink(at)

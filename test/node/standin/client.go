@@ -18,7 +18,7 @@ import (
 type clientOptions struct {
 	timeout time.Duration
 	token   string
-	// authority is a certificate authority in PEM form. If it is empty, any certificate is accepted.
+	// authority is a certificate authority in PEM format. If it is empty, any certificate is accepted.
 	authority string
 }
 
@@ -47,7 +47,7 @@ func parseOptions(usage string, w world, args []string, count int) (clientOption
 	flags.SetOutput(w.stderr)
 	flags.DurationVar(&options.timeout, "timeout", 5*time.Second, "time limit for the whole answer")
 	flags.StringVar(&options.token, "token", "", "bearer token")
-	flags.StringVar(&options.authority, "authority", "", "certificate authorities in PEM form, one of which must have signed the certificate of the server; if empty, the client accepts any certificate")
+	flags.StringVar(&options.authority, "authority", "", "certificate authorities in PEM format, one of which must have signed the certificate of the server; if empty, the client accepts any certificate")
 	if err := flags.Parse(args); err != nil {
 		return options, nil, fmt.Errorf("standin %s: %w", usage, err)
 	}
@@ -65,7 +65,7 @@ func (o clientOptions) trust() (*tls.Config, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM([]byte(o.authority)) {
-		return nil, errors.New("-authority contains no certificate; set -authority to certificates in PEM form")
+		return nil, errors.New("-authority contains no certificate; set -authority to certificates in PEM format")
 	}
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }

@@ -183,7 +183,7 @@ func (n *negatives) disabled() {
 		with(off("inference/nowhere")))
 	n.choice("disabled/wildcard-for-nothing", Unasked, "The stack does not have the part to remove, so nothing changes. The warning points to a possible typing error.",
 		with(off("inference/*")))
-	n.choice("disabled/and-configured", Unasked, "Two fields contradict each other, and the field that disables takes precedence.",
+	n.choice("disabled/and-configured", Unasked, "Two fields contradict each other, and spec.disabled takes precedence.",
 		with(fields{
 			"providers": fields{"inference": []any{n.vllm(nil), fields{"id": "other", "provider": "openai"}}},
 			"disabled":  []any{"inference/other"},

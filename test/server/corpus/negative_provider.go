@@ -62,7 +62,7 @@ func (n *negatives) withSettings(kind *provider.Type, settings fields) mistake {
 		func(config fields) { maps.Copy(anotherConfig(config, kind.API), settings) })
 }
 
-// anotherConfig returns the config of the provider that another adds.
+// anotherConfig returns the config of the provider that the method another adds.
 func anotherConfig(config fields, api string) fields {
 	list := at(config, "providers")[api].([]any)
 	return at(list[len(list)-1].(fields), "config")

@@ -317,7 +317,7 @@ func (n *negatives) tools() {
 		n.choice("tool/provider-of-an-mcp-server", Unasked, "The release does not accept a provider for the tool, so the configuration does not contain the provider.",
 			with(mcp, fields{"name": "a", "mcpEndpoint": "http://mcp.example/mcp", "provider": "mcp"}))
 	}
-	n.choice("tool/disabled", Unasked, "Two fields contradict each other, and the field that disables takes precedence.", mistake{right: n.small, wrong: n.own(n.smallSpec(fields{
+	n.choice("tool/disabled", Unasked, "Two fields contradict each other, and spec.disabled takes precedence.", mistake{right: n.small, wrong: n.own(n.smallSpec(fields{
 		"disabled": []any{"toolRuntime"}, "resources": fields{"tools": []any{"websearch"}},
 	}))})
 }

@@ -65,8 +65,8 @@ const (
 // notForUsers lists files whose texts appear only if the release data contains a mistake.
 var notForUsers = []string{"parse.go"}
 
-// Every text of an error or a warning of the engine occurs in some negative case or in toldElsewhere, so that the test
-// fails for a new check without a case.
+// Every error or warning text of the engine must occur in either a negative case or toldElsewhere. The test therefore
+// fails for a new check that has no case.
 func TestEveryCheckHasACase(t *testing.T) {
 	told := allTold(t)
 	texts := map[string]bool{}

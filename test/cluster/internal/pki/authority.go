@@ -20,7 +20,7 @@ const (
 	skew = time.Hour
 )
 
-// Pair is a certificate and its private key, both in PEM form.
+// Pair is a certificate and its private key, both in PEM format.
 type Pair struct {
 	Certificate, Key []byte
 }

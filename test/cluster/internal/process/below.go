@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// killPasses is the number of passes that KillBelow makes, because a process may start while others are killed.
+// killPasses is the number of passes that KillBelow makes. One pass is not enough, because a process may start while
+// others are being killed.
 const killPasses = 3
 
 // KillBelow kills every descendant of this process with SIGKILL, but not this process. It makes several passes, to kill
