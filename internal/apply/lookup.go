@@ -166,7 +166,7 @@ func newOf[T runtime.Object](a *Applier, kind, gvk schema.GroupVersionKind, meta
 	}
 	object, err := a.scheme.New(gvk)
 	if err != nil {
-		return plain, fmt.Errorf("make a %s: %w", gvk.Kind, err)
+		return plain, fmt.Errorf("create a %s: %w", gvk.Kind, err)
 	}
 	typed, ok := object.(T)
 	if !ok {

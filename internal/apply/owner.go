@@ -107,6 +107,6 @@ type NameTaken struct {
 
 // Error names the object, and contains the remedy.
 func (e *NameTaken) Error() string {
-	return fmt.Sprintf("%s %q exists with different data or another owner; delete this %s, or create the stack with another name",
+	return fmt.Sprintf("%s %q exists, but has different data or a different owner; delete this %s, or create the stack with another name",
 		e.Kind, e.Name, e.Kind)
 }

@@ -223,7 +223,7 @@ func TestNoAllowedValue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const remedy = `ask an administrator to change the key "bounds" of the operator's ConfigMap`
+	const remedy = `ask an administrator to change the key "bounds" in the operator's ConfigMap`
 	want := []string{
 		`the image "server" is not from a source that is allowed in this namespace: ` + remedy,
 		`"public" is not allowed in this namespace: remove the field, or ` + remedy,

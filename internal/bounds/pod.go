@@ -45,7 +45,7 @@ func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 	}
 	if detail := r.podSecurity(spec); detail != "" {
 		errs = append(errs, field.Forbidden(overrides,
-			fmt.Sprintf("the pods of this namespace must meet the Pod Security Standard %q: %s; change these settings, or %s", r.PodSecurity, detail, remedy)))
+			fmt.Sprintf("the pods in this namespace must meet the Pod Security Standard %q: %s; change these settings, or %s", r.PodSecurity, detail, remedy)))
 	}
 	return errs, nil
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // remedy ends each message, because only an administrator can change a bound.
-const remedy = "ask an administrator to change the key \"bounds\" of the operator's ConfigMap"
+const remedy = "ask an administrator to change the key \"bounds\" in the operator's ConfigMap"
 
 // Image checks an image before the operator reads from the image's registry. path is the field that selects the image.
 func (r *Rule) Image(image string, path *field.Path) field.ErrorList {

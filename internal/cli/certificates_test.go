@@ -29,7 +29,7 @@ func TestRenderBackendTLSPolicy(t *testing.T) {
 		rendered        bool
 	}{
 		"no Secret": {message: note},
-		"certificate without a name of the server": {secret: secret(authority), message: `the certificate in Secret "cert" is not valid for any name of the server`},
+		"certificate without a name of the server": {secret: secret(authority), message: `the certificate in Secret "cert" is not valid for any of the server's names`},
 		"Secret without an authority":              {secret: secret(nil), message: `add key "ca.crt" of Secret "cert"`},
 		"certificate and authority":                {secret: secret(authority, "demo-service.default.svc"), rendered: true},
 	} {

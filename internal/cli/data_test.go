@@ -103,11 +103,11 @@ func TestUpgradeCheckReportsData(t *testing.T) {
 	}
 	contains(t, accepted.out, "demo: 0.3 to 0.7: starts\n", "\ndata that is left behind: 1\n")
 	asJSON := run(t, stack(on07), "upgrade-check", "-f", "-", "--to", "1.0", "-o", "json")
-	contains(t, asJSON.out, `"leftBehind": [`, "this release stores the data of batches, prompts in another kind of store")
+	contains(t, asJSON.out, `"leftBehind": [`, "this release stores the data of batches, prompts in a different kind of store")
 	required := run(t, stack(`{distribution: {name: starter, version: "0.7", baseProviders: Required}, workload: {storage: {}}, `+
 		`disabled: [safety/*], providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}, responses: {provider: builtin}}}`),
 		"upgrade-check", "-f", "-", "--to", "1.0")
-	contains(t, required.out, "demo: 0.7 to 1.0: starts\n", "this release stores the data of prompts in another kind of store")
+	contains(t, required.out, "demo: 0.7 to 1.0: starts\n", "this release stores the data of prompts in a different kind of store")
 	if strings.Contains(required.out, "data of batches") {
 		t.Errorf("the output reports data that the stack does not have:\n%s", required.out)
 	}

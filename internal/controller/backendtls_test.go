@@ -154,7 +154,7 @@ func checkPolicyStatus(t *testing.T, env *controllertest.Environment) {
 	t.Helper()
 	setPolicyStatus(t, env, "False", "NoValidCACertificate", "the ConfigMap contains no certificate")
 	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
-	if want := `BackendTLSPolicy "my-backendtlspolicy" is not accepted, so the Gateway cannot reach the server (NoValidCACertificate): the ConfigMap contains no certificate`; condition.Message != want {
+	if want := `BackendTLSPolicy "my-backendtlspolicy" is not accepted (NoValidCACertificate), so the Gateway cannot reach the server: the ConfigMap contains no certificate`; condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	setPolicyStatus(t, env, "True", "Accepted", "fine")

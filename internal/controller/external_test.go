@@ -122,7 +122,7 @@ externalProviders:
 		},
 	})
 	env.MarkDeploymentReady(t, "my")
-	const differs = `the label of the image has the type "remote::mine", but the running server reports and uses the type "remote::other"; correct the label`
+	const differs = `the image's label specifies the type "remote::mine", but the running server reports and uses the type "remote::other"; correct the label`
 	env.WaitForExternalProviders(t, "my", "labelled Ready: "+differs, "bare Ready")
 	waitForEventNote(t, env, v1alpha2.EventExternalProviderDiffers, differs)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)

@@ -18,7 +18,7 @@ import (
 func TestBoundsOfAStack(t *testing.T) {
 	const plain = `{distribution: {name: starter}}`
 	const (
-		ask    = `ask an administrator to change the key "bounds" of the operator's ConfigMap`
+		ask    = `ask an administrator to change the key "bounds" in the operator's ConfigMap`
 		places = `Namespace "team" can have at most 1 stack, and older stacks have reached this limit; delete one of these stacks, or ` + ask
 	)
 	another := func(namespace, name string, age time.Duration) client.Object {

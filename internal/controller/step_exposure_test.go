@@ -88,7 +88,7 @@ func TestCheckExposure(t *testing.T) {
 		"BackendTLSPolicy not accepted": {
 			plan: byGateway, gateway: public, objects: slices.Concat(route,
 				policy("False", "NoValidCACertificate", "no certificate")),
-			failure: failure(v1alpha2.ReasonExposureNotAccepted, `BackendTLSPolicy "my-backendtlspolicy" is not accepted, so the Gateway cannot reach the server (NoValidCACertificate): no certificate`),
+			failure: failure(v1alpha2.ReasonExposureNotAccepted, `BackendTLSPolicy "my-backendtlspolicy" is not accepted (NoValidCACertificate), so the Gateway cannot reach the server: no certificate`),
 		},
 		"BackendTLSPolicy accepted": {plan: byGateway, gateway: public, objects: slices.Concat(route, policy("True", "Accepted", "fine")), exposed: applied("HTTPRoute", "my-httproute")},
 		"HTTPRoute and BackendTLSPolicy not accepted": {

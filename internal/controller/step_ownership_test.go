@@ -113,7 +113,7 @@ func TestDecisionWithAStaleCache(t *testing.T) {
 	}{
 		"the cache lags behind": {3, &status.Failure{
 			Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonProgressing, Retry: status.Quiet,
-			Message: "the operator already rendered generation 3, and waits until its cache contains this generation",
+			Message: "the operator has already rendered generation 3, and is waiting until its cache contains this generation",
 		}},
 		"the cache is current": {2, nil},
 	} {

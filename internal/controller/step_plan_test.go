@@ -71,8 +71,8 @@ func TestPlanOfAStack(t *testing.T) {
 			bounds: "[{podSecurity: baseline}]",
 			failure: &status.Failure{
 				Condition: v1alpha2.ConditionValidationSucceeded, Reason: v1alpha2.ReasonForbiddenByBounds,
-				Message: `spec.workload.overrides: the pods of this namespace must meet the Pod Security Standard "baseline": host namespaces (hostNetwork=true); ` +
-					`change these settings, or ask an administrator to change the key "bounds" of the operator's ConfigMap`,
+				Message: `spec.workload.overrides: the pods in this namespace must meet the Pod Security Standard "baseline": host namespaces (hostNetwork=true); ` +
+					`change these settings, or ask an administrator to change the key "bounds" in the operator's ConfigMap`,
 			},
 		},
 		"invalid connection string": {

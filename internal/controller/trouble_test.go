@@ -29,7 +29,7 @@ func TestTroubleOfPods(t *testing.T) {
 			name: "image", pod: new(controllertest.ServerPodStatus("docker.io/llamastack/distribution-starter:0.5.2", controllertest.WaitingState("ImagePullBackOff", "not found"), corev1.ContainerState{})),
 			reason: v1alpha2.ReasonRolloutFailed, phase: v1alpha2.PhaseFailed,
 			want: `image "docker.io/llamastack/distribution-starter:0.5.2" of container "llama-stack" cannot be pulled: the registry does not have the image; check the name and the tag of the image; ` +
-				`the images of docker.io/llamastack moved to docker.io/ogxai: set spec.distribution.image to "docker.io/ogxai/distribution-starter:0.5.2"; ` +
+				`the images in docker.io/llamastack moved to docker.io/ogxai: set spec.distribution.image to "docker.io/ogxai/distribution-starter:0.5.2"; ` +
 				`see kubectl describe pod image-1-a`,
 		},
 		{
@@ -40,7 +40,7 @@ func TestTroubleOfPods(t *testing.T) {
 		{
 			name: "silent", pod: new(controllertest.ServerPodStatus("i", backOff, controllertest.TerminatedState(0, "Completed", ""))),
 			reason: v1alpha2.ReasonRolloutFailed, phase: v1alpha2.PhaseFailed,
-			want: `container "llama-stack" ended with exit code 0, for example because its program cannot start, or because its health check did not pass in time; see kubectl logs silent-1-a -c llama-stack --previous`,
+			want: `container "llama-stack" ended with exit code 0, for example because its program could not start, or because its health check did not pass in time; see kubectl logs silent-1-a -c llama-stack --previous`,
 		},
 		{
 			name: "memory", pod: new(controllertest.ServerPodStatus("i", backOff, controllertest.TerminatedState(137, "OOMKilled", ""))),

@@ -21,7 +21,7 @@ func (p *Plan) backend(serving *cabundle.Serving) *render.Backend {
 	var remedy string
 	switch {
 	case !p.input.Cluster.BackendTLSPolicies:
-		remedy = "the cluster does not serve version v1 of BackendTLSPolicy: ask an administrator to install the Gateway API 1.4 or later"
+		remedy = "the cluster does not serve version v1 of BackendTLSPolicy: ask an administrator to install Gateway API 1.4 or later"
 	case secret == "":
 		remedy = fmt.Sprintf("create a BackendTLSPolicy for Service %q with the certificate of the authority that "+
 			"issued the server's certificate, and a host name that the server's certificate contains", service)
@@ -46,15 +46,15 @@ func unverifiable(serving *cabundle.Serving, secret string, made *render.Backend
 	key, problem := fmt.Sprintf("key %q of Secret %q", names.TLSAuthority, secret), serving.Problem
 	switch {
 	case problem != nil && problem.Line > 0:
-		return fmt.Sprintf("%s contains something other than a certificate at line %d: store only the authority's certificate in this key",
+		return fmt.Sprintf("%s contains something other than a certificate at line %d: store only the CA certificate in this key",
 			key, problem.Line)
 	case problem != nil:
 		return fmt.Sprintf("%s %s", key, problem.Detail)
 	case made.Authorities == nil && !serving.Public():
-		return fmt.Sprintf("the authority of the server's certificate is unknown: add %s, with the authority's certificate in PEM "+
-			"format (for a self-signed certificate, the same certificate as in %q)", key, names.TLSCertificate)
+		return fmt.Sprintf("the authority that issued the server's certificate is unknown: add the key %q to Secret %q, with the CA certificate in PEM format "+
+			"(for a self-signed certificate, the same certificate as in %q)", names.TLSAuthority, secret, names.TLSCertificate)
 	case made.Hostname == "":
-		return fmt.Sprintf("the certificate in Secret %q is not valid for any name of the server: issue a certificate for %s", secret, oneOf(wanted))
+		return fmt.Sprintf("the certificate in Secret %q is not valid for any of the server's names: issue a certificate for %s", secret, oneOf(wanted))
 	}
 	return ""
 }

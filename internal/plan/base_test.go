@@ -51,7 +51,7 @@ func TestCheckBase(t *testing.T) {
 			base: strings.Replace(whole, "%", "api_key: '${env.KEY}'", 1), image: "a:0.7.3", version: "1", withoutWarning: true,
 		},
 		"release unknown": {base: whole, image: "a:prod", version: "1", warns: `the server release of image "a:prod" is unknown`},
-		"release with the data of a nearby release": {base: whole, image: "a:0.7.99", version: "1", warns: "the operator has no data of server release 0.7.99, and configures the server with the data of release "},
+		"release with the data of a nearby release": {base: whole, image: "a:0.7.99", version: "1", warns: "the operator has no data for server release 0.7.99, so it configures the server with the data for release "},
 		"wrong value, unknown release":              {base: strings.Replace(whole, "%", "allowed_models: 7", 1), image: "a:prod", version: "1", warns: "providers.inference[0].config.allowed_models"},
 		"clear text":                                {base: strings.Replace(whole, "%", "api_key: abc", 1), image: "a:0.7.3", version: "1", warns: "providers.inference[0].config.api_key: is a credential in clear text"},
 		"wrong value":                               {base: strings.Replace(whole, "%", "allowed_models: 7", 1), image: "a:0.7.3", version: "1", reason: v1alpha2.ReasonConfigGenerationFailed, wants: "providers.inference[0].config.allowed_models: "},

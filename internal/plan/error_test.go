@@ -144,11 +144,11 @@ func TestWarningsOnTheRelease(t *testing.T) {
 	for name, tc := range map[string]struct{ distribution, want string }{
 		"known":        {"distribution: {name: starter}\n", ""},
 		"known by tag": {"distribution: {image: \"example.com/mine:0.7.3\"}\n", ""},
-		"near":         {"distribution: {image: \"example.com/mine:0.7.99\"}\n", "the operator has no data of server release 0.7.99, and configures the server with the data of release 0.7.3; if the server does not start, use release 0.7.3 or upgrade the operator"},
+		"near":         {"distribution: {image: \"example.com/mine:0.7.99\"}\n", "the operator has no data for server release 0.7.99, so it configures the server with the data for release 0.7.3; if the server does not start, use release 0.7.3 or upgrade the operator"},
 		"unknown": {
 			"distribution: {image: \"example.com/mine:latest\"}\n",
 			`the server release of image "example.com/mine:latest" is unknown, so the operator configures the server as release 0.7; ` +
-				"to specify the release, set the label io.llamastack.server.version of the image",
+				"to specify the release, set the label io.llamastack.server.version on the image",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

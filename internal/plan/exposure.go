@@ -22,10 +22,10 @@ func (p *Plan) exposureWarnings() {
 	case !p.ServesTLS:
 	case ingress && !ingresscontroller.SupportsBackendTLS(class):
 		p.warn(path, "the server uses HTTPS, and the operator has no annotation that makes the controller of ingress class %q connect to the server over HTTPS: "+
-			"find this annotation in the documentation of the controller, and set it in spec.networking.expose.annotations", class)
+			"find this annotation in the controller's documentation, and set it in spec.networking.expose.annotations", class)
 	case ingress && ingresscontroller.VerifiesBackendTLS(class):
-		p.warn(path, "the server uses HTTPS, and Traefik verifies the certificate of the server: create a ServersTransport of traefik.io/v1alpha1 in namespace %q, "+
-			"with a name in the certificate as serverName, and in rootCAs a Secret that contains the authority's certificate under %s; then run "+
+		p.warn(path, "the server uses HTTPS, and Traefik verifies the server's certificate: create a traefik.io/v1alpha1 ServersTransport in namespace %q; "+
+			"set its serverName to a name in the certificate, and add a Secret that contains the CA certificate under %s to its rootCAs; then run "+
 			"kubectl annotate service %s --namespace %s traefik.ingress.kubernetes.io/service.serverstransport=%s-NAME@kubernetescrd, where NAME is the name of the ServersTransport",
 			namespace, names.TLSAuthority, names.Service(stack), namespace, namespace)
 	}

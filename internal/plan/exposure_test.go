@@ -40,8 +40,8 @@ func TestExposureWarnings(t *testing.T) {
 		"HTTPS, default class":           {networking: https + "expose: {hostname: a.example.com}"},
 		"HTTPS, unknown class":           {networking: https + "expose: {hostname: a.example.com, ingressClassName: mine}", want: []string{`has no annotation that makes the controller of ingress class "mine" connect to the server over HTTPS`}},
 		"HTTPS, Traefik": {networking: https + "expose: {hostname: a.example.com, ingressClassName: traefik}", want: []string{
-			"create a ServersTransport of traefik.io/v1alpha1 in namespace \"team-a\", with a name in the certificate as serverName, and in rootCAs a Secret " +
-				"that contains the authority's certificate under ca.crt; then run kubectl annotate service demo-service --namespace team-a " +
+			"create a traefik.io/v1alpha1 ServersTransport in namespace \"team-a\"; set its serverName to a name in the certificate, and add a Secret " +
+				"that contains the CA certificate under ca.crt to its rootCAs; then run kubectl annotate service demo-service --namespace team-a " +
 				"traefik.ingress.kubernetes.io/service.serverstransport=team-a-NAME@kubernetescrd, where NAME is the name of the ServersTransport",
 		}},
 		"HTTPS behind a Gateway": {
@@ -107,14 +107,14 @@ func TestBackendTLS(t *testing.T) {
 			spec:  "networking: {tls: {enabled: true, secretName: cert}, expose: {hostname: www.google.com}}",
 			chain: public, hostname: "www.google.com",
 		},
-		"no authority": {chain: certificate, warning: `the authority of the server's certificate is unknown: add key "ca.crt" of Secret "cert", ` +
-			`with the authority's certificate in PEM format (for a self-signed certificate, the same certificate as in "tls.crt")`},
+		"no authority": {chain: certificate, warning: `the authority that issued the server's certificate is unknown: add the key "ca.crt" to Secret "cert", ` +
+			`with the CA certificate in PEM format (for a self-signed certificate, the same certificate as in "tls.crt")`},
 		"a key instead of an authority": {chain: certificate, authority: key, warning: `key "ca.crt" of Secret "cert" contains something other than a certificate ` +
-			"at line 1: store only the authority's certificate in this key"},
+			"at line 1: store only the CA certificate in this key"},
 		"text instead of an authority": {chain: certificate, authority: []byte("hello"), warning: `key "ca.crt" of Secret "cert" contains no certificate in PEM format; ` +
 			"store a CA certificate in this key"},
 		"another name": {chain: testutil.CertificateFor(t, "x.example.org"), authority: authority, warning: `the certificate in Secret "cert" ` +
-			"is not valid for any name of the server: issue a certificate for demo-service.team-a.svc.cluster.local, demo-service.team-a.svc or llama.example.com"},
+			"is not valid for any of the server's names: issue a certificate for demo-service.team-a.svc.cluster.local, demo-service.team-a.svc or llama.example.com"},
 		"a Secret that was not read": {},
 		"a certificate of the configuration": {
 			spec:     "overrideConfig: {configMapName: mine}\nnetworking: {expose: {hostname: llama.example.com}}",

@@ -215,9 +215,9 @@ func (p *Plan) releaseWarnings(resolved *distribution.Resolved) {
 	switch {
 	case resolved.Exact:
 	case resolved.DetectedBy == distribution.Unknown:
-		p.warn(path, "the server release of image %q is unknown, so the operator configures the server as release %s; to specify the release, set the label io.llamastack.server.version of the image", resolved.Image, resolved.Release.Line)
+		p.warn(path, "the server release of image %q is unknown, so the operator configures the server as release %s; to specify the release, set the label io.llamastack.server.version on the image", resolved.Image, resolved.Release.Line)
 	default:
-		p.warn(path, "the operator has no data of server release %s, and configures the server with the data of release %s; if the server does not start, use release %[2]s or upgrade the operator", resolved.Version, resolved.Release.Version)
+		p.warn(path, "the operator has no data for server release %s, so it configures the server with the data for release %s; if the server does not start, use release %[2]s or upgrade the operator", resolved.Version, resolved.Release.Version)
 	}
 }
 

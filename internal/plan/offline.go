@@ -31,7 +31,7 @@ func (p *Plan) offlineWarnings(in Input) {
 		field, data = "spec.overrideConfig", in.Override.Data
 	}
 	if data == nil {
-		p.warn(path, "the server's configuration in image %q is unknown, so the operator cannot report which parts of the configuration need the internet; add the labels of the configuration to the image, or set spec.baseConfig", in.Distribution.Image)
+		p.warn(path, "the server's configuration in image %q is unknown, so the operator cannot report which parts of the configuration need the internet; add the configuration labels to the image, or set spec.baseConfig", in.Distribution.Image)
 		return
 	}
 	p.Warnings = append(p.Warnings, offline.Findings(data, field, in.Intent, in.Distribution.Release)...)

@@ -118,7 +118,7 @@ func TestLossesOfStores(t *testing.T) {
 		"another Secret": {
 			lossVolume + kvSQL, lossVolume + kvSQL2, false,
 			[]string{lossInKV + " spec.storage.kv"},
-			"stays in PostgreSQL of the Secret pg, key url, and is missing from PostgreSQL of the Secret pg-new, key url",
+			"stays in PostgreSQL configured in Secret pg, key url, and is missing from PostgreSQL configured in Secret pg-new, key url",
 		},
 		"the key-value store": {
 			lossVolume, lossVolume + lossRedis, false,

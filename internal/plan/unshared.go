@@ -38,7 +38,7 @@ func (p *Plan) unshared(spec *v1alpha2.LlamaStackDistributionSpec) {
 			what, strings.Join(inFiles, ", "))
 	}
 	if len(inMemory) > 0 {
-		warn("do not share the data that each pod keeps in memory: %s; use a provider of vectorIo that keeps its data on a server, such as pgvector", strings.Join(inMemory, ", "))
+		warn("do not share the data that each pod keeps in memory: %s; use a vectorIo provider that keeps its data on a server, such as pgvector", strings.Join(inMemory, ", "))
 	}
 	if len(inFiles)+len(inMemory) == 0 {
 		p.unlisted(warn)
@@ -85,7 +85,7 @@ func (p *Plan) unlisted(warn func(format string, args ...any)) {
 	if err != nil || yamlnode.Len(yamlnode.At(p.root(), "providers", vectorIO)) == 0 {
 		return
 	}
-	const each = "do not share their lists of vector stores, so a replica does not find the vector stores that other replicas created after its start; "
+	const each = "do not share their lists of vector stores, so a replica does not find the vector stores that other replicas created after it started; "
 	store, ok := match.Release.Storage.Lists(vectorIO)
 	if !ok {
 		warn(each+"use release %s or later and set spec.settings.storage.stores.vector_stores, or disable vectorIo", release.FirstLineThatLists(vectorIO))

@@ -10,7 +10,7 @@ const (
 	onServers   = onDatabases + "disabled: [vectorIo, files]\n"
 	onPgvector  = "disabled: [files, vectorIo/faiss, vectorIo/sqlite-vec]\nworkload: {replicas: 2}\n" +
 		"providers: {vectorIo: {provider: pgvector, endpoint: pg, apiKey: {secretKeyRef: {name: pg, key: password}}}}\n"
-	ownLists  = "replicas do not share their lists of vector stores, so a replica does not find the vector stores that other replicas created after its start; "
+	ownLists  = "replicas do not share their lists of vector stores, so a replica does not find the vector stores that other replicas created after it started; "
 	notShared = "replicas do not share data that is in files: "
 	oneVolume = "replicas share one volume that only pods on the same node can mount"
 )
@@ -38,7 +38,7 @@ func TestReplicasWithoutSharedData(t *testing.T) {
 		},
 		"an index in memory": {
 			onDatabases + "disabled: [files, vectorIo/sqlite-vec]\nworkload: {replicas: 2}\n",
-			[]string{"spec.workload.replicas: 2 replicas do not share the data that each pod keeps in memory: vector_io/faiss; use a provider of vectorIo"},
+			[]string{"spec.workload.replicas: 2 replicas do not share the data that each pod keeps in memory: vector_io/faiss; use a vectorIo provider"},
 		},
 		"a release that lists vector stores from memory": {
 			onDatabases + onPgvector,

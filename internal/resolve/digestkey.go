@@ -122,7 +122,7 @@ func (d *DigestKeys) read(ctx context.Context) ([]byte, error) {
 	}
 	data := secret.Data[digestKeyField]
 	if len(data) < digestKeySize {
-		return nil, fmt.Errorf("key %q has %d bytes and needs at least %d; delete the Secret so that the operator creates it again", digestKeyField, len(data), digestKeySize)
+		return nil, fmt.Errorf("key %q has %d bytes, but needs at least %d; delete the Secret so that the operator creates it again", digestKeyField, len(data), digestKeySize)
 	}
 	return data, nil
 }

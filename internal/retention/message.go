@@ -30,7 +30,7 @@ func (c *comparison) describe(p *Places, place Place) string {
 		_, kind, _ := strings.Cut(store.Type, "_")
 		text = kinds[kind] + " " + store.At
 		if inner, found := strings.CutPrefix(store.At, "{Secret "); found {
-			text = strings.TrimSuffix(kinds[kind], " at") + " of the Secret " + strings.TrimSuffix(inner, "}")
+			text = strings.TrimSuffix(kinds[kind], " at") + " configured in Secret " + strings.TrimSuffix(inner, "}")
 		}
 	}
 	if file := p.fileOf(place); file != "" {
@@ -71,7 +71,7 @@ func copyTool(from, to string) string {
 }
 
 func otherFamily(from, to string) string {
-	return fmt.Sprintf("this release stores the data of %s in another kind of store, %s, and the existing data stays in "+
+	return fmt.Sprintf("this release stores the data of %s in a different kind of store, %s, and the existing data stays in "+
 		"%s; %s; to recover the existing data, return to the previous release", whatMark, to, from, throughAPI)
 }
 
@@ -127,7 +127,7 @@ type displacement struct {
 }
 
 func displaced(d displacement) string {
-	message := fmt.Sprintf("the data of %s stays in the directory %s of %s, but the server looks for the data in %s",
+	message := fmt.Sprintf("the data of %s stays in the directory %s on %s, but the server looks for the data in %s",
 		whatMark, path.Dir(d.from.path), d.from.source, d.now)
 	if !d.durable {
 		message += ", which is not on a volume: data that clients store there is lost with the pod"
@@ -140,14 +140,14 @@ func displaced(d displacement) string {
 
 // otherFiles returns the message about a release that stores the same data in other files.
 func (c *comparison) otherFiles(from location) string {
-	return fmt.Sprintf("the data of %s stays in the files of release %s, but release %s reads other files in the same "+
-		"directory, %s of %s; "+
+	return fmt.Sprintf("the data of %s stays in the files of release %s, but release %s reads different files in the same "+
+		"directory, %s on %s; "+
 		"%s; to recover it, return to release "+
 		"%s", whatMark, c.before.Release, c.after.Release, path.Dir(from.path), from.source, throughAPI, c.before.Release)
 }
 
 func otherFile(from, to location) string {
-	return fmt.Sprintf("the data of %s stays in the file %s of %s, but the server reads %s; "+
+	return fmt.Sprintf("the data of %s stays in the file %s on %s, but the server reads %s; "+
 		"%s", whatMark, from.path, from.source, to.path, goBack)
 }
 
@@ -164,7 +164,7 @@ func setVariable(text, target string) string {
 }
 
 func changedType(was, is Data) string {
-	return fmt.Sprintf("the provider of %s has type %s instead of %s, and cannot find the content of its vector "+
+	return fmt.Sprintf("the provider of %s has type %s instead of %s, so it cannot find the content of its vector "+
 		"stores; add the new provider with a different id and keep the old one, or delete the vector stores before the "+
 		"change; %s",
 		whatMark, is.Type, was.Type, goBack)
@@ -184,13 +184,13 @@ func lostProvider(id, renamed, from string) string {
 
 func notServed(from string) string {
 	return fmt.Sprintf("the server no longer serves vector stores: the content of %s stays in %s; to recover the content, "+
-		"remove vectorIo from spec.disabled, or configure a provider of vectorIo with the same id again", whatMark, from)
+		"remove vectorIo from spec.disabled, or configure a vectorIo provider with the same id again", whatMark, from)
 }
 
 // hiddenKeys returns the message about a release that reads keys without the prefix of their namespace.
 func (c *comparison) hiddenKeys() string {
 	return fmt.Sprintf("release %s stores the data of %s under keys that begin with their namespace, but release %s "+
-		"looks for keys without the namespace, and does not find data that clients stored since the upgrade; to recover it, return to "+
+		"looks for keys without the namespace, and does not find data that clients have stored since the upgrade; to recover it, return to "+
 		"release %s; %s",
 		c.before.Release, whatMark, c.after.Release, c.before.Release, throughAPI)
 }
@@ -205,7 +205,7 @@ func (c *comparison) unreadable(what string) string {
 
 func (c *comparison) recordedPaths(directory string) string {
 	return fmt.Sprintf("the server stores the full path of each uploaded file, below %s, and the change mounts the "+
-		"volume at another path: "+
+		"volume at a different path: "+
 		"the server cannot find files that were uploaded before the change; to keep them, set the previous path "+
 		"again, or also mount the volume at the previous path "+
 		"(spec.workload.overrides.volumeMounts: name %s, mountPath %s)", directory, volumeName, c.oldMount(directory))

@@ -76,7 +76,7 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 	o := observe(live, replicaSets, rendered)
 	o.rendered = o.keepReplicas()
 	if generation, stale := o.newerGeneration(); stale {
-		decision := o.stop(fmt.Sprintf("the operator already rendered generation %d, and waits until its cache contains this generation", generation))
+		decision := o.stop(fmt.Sprintf("the operator has already rendered generation %d, and is waiting until its cache contains this generation", generation))
 		decision.NewerGeneration = true
 		return decision, nil
 	}
@@ -85,7 +85,7 @@ func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered R
 	}
 	switch back, confirmed := o.rolledBack(); {
 	case back && !confirmed:
-		return o.stop("the Deployment and its ReplicaSets do not match yet; the operator waits until they match"), nil
+		return o.stop("the Deployment and its ReplicaSets do not match yet; the operator is waiting for them to match"), nil
 	case back:
 		return o.leave()
 	}

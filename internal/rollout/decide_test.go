@@ -227,7 +227,7 @@ var decideCases = map[string][]step{
 	"a stack that was read too early": {
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{stack: two, want: rollout.Changed, rollouts: 2},
-		{stack: one, want: rollout.StaleCache, rollouts: 2, image: "server:2", message: "the operator already rendered generation 2"},
+		{stack: one, want: rollout.StaleCache, rollouts: 2, image: "server:2", message: "the operator has already rendered generation 2"},
 		{happens: (*world).undo, stack: one, want: rollout.StaleCache, rollouts: 3, message: "generation 2"},
 	},
 	"a stack restored from a backup starts again at generation 1": {

@@ -47,7 +47,7 @@ func PolicyNotAccepted(policy *unstructured.Unstructured, gateway types.Namespac
 		}
 		refused := denial(policy, ancestor.Conditions)
 		if refused != nil && refused.Reason != string(gatewayv1.PolicyReasonConflicted) {
-			return fmt.Sprintf("%s %q is not accepted, so the Gateway cannot reach the server (%s): %s",
+			return fmt.Sprintf("%s %q is not accepted (%s), so the Gateway cannot reach the server: %s",
 				policy.GetKind(), policy.GetName(), refused.Reason, takenOver(refused.Message))
 		}
 	}

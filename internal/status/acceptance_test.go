@@ -76,7 +76,7 @@ func TestPolicyNotAccepted(t *testing.T) {
 	const (
 		gateway = "ancestorRef: {group: gateway.networking.k8s.io, kind: Gateway, name: public, namespace: gateways}"
 		refused = `{type: Accepted, status: "False", observedGeneration: 2, reason: NoValidCACertificate, message: no certificate}`
-		told    = `BackendTLSPolicy "my" is not accepted, so the Gateway cannot reach the server (NoValidCACertificate): no certificate`
+		told    = `BackendTLSPolicy "my" is not accepted (NoValidCACertificate), so the Gateway cannot reach the server: no certificate`
 	)
 	for name, tc := range map[string]struct{ ancestors, want string }{
 		"no controller has processed it": {"[]", ""},
@@ -84,7 +84,7 @@ func TestPolicyNotAccepted(t *testing.T) {
 		"not accepted":                   {`[{` + gateway + `, conditions: [` + refused + `]}]`, told},
 		"references": {
 			`[{` + gateway + `, conditions: [{type: Accepted, status: "True"}, {type: ResolvedRefs, status: "False", reason: InvalidKind, message: a Secret}]}]`,
-			`BackendTLSPolicy "my" is not accepted, so the Gateway cannot reach the server (InvalidKind): a Secret`,
+			`BackendTLSPolicy "my" is not accepted (InvalidKind), so the Gateway cannot reach the server: a Secret`,
 		},
 		"by an object that is not a Gateway": {`[{ancestorRef: {kind: Service, name: my-service}, conditions: [` + refused + `]}]`, told},
 		"by another Gateway":                 {`[{ancestorRef: {kind: Gateway, name: public}, conditions: [` + refused + `]}]`, ""},

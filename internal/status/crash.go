@@ -16,9 +16,9 @@ var exceptions = []struct{ class, remedy string }{
 	{"InvalidAuthorizationSpecificationError", "PostgreSQL rejects the user; check the Secret with the connection string"},
 	{"InvalidCatalogNameError", "the PostgreSQL database does not exist; create the database, or check the connection string"},
 	{"AuthenticationError", "a store or a provider rejects the credentials; check the Secrets that the spec names"},
-	{"SSLCertVerificationError", "the server does not trust a certificate; add the certificate of the certificate authority to spec.networking.tls.caBundle"},
+	{"SSLCertVerificationError", "the server does not trust a certificate; add the CA certificate to spec.networking.tls.caBundle"},
 	{"gaierror", "a host name cannot be resolved; check the endpoints in the spec and in the Secrets that the spec names"},
-	{"ConnectionRefusedError", "a store or a provider does not listen at its endpoint; check the endpoint, and make sure that the store or provider is running"},
+	{"ConnectionRefusedError", "a store or a provider is not listening at its endpoint; check the endpoint, and make sure that the store or provider is running"},
 	{"ConnectError", "a store or a provider cannot be reached; check the endpoint, and make sure that the store or provider is running"},
 	{"ConnectTimeout", "a store or a provider does not answer; check the endpoints and the network policies"},
 	{"TimeoutError", "a store or a provider does not answer; check the endpoints and the network policies"},
@@ -73,7 +73,7 @@ func crashed(container string, ended *corev1.ContainerStateTerminated, logs stri
 	}
 	switch ended.ExitCode {
 	case 0:
-		return fmt.Sprintf("container %q ended with exit code 0, for example because its program cannot start, or because its health check did not pass in time; %s", container, logs)
+		return fmt.Sprintf("container %q ended with exit code 0, for example because its program could not start, or because its health check did not pass in time; %s", container, logs)
 	case exitKilled, exitTerminated:
 		return fmt.Sprintf("container %q was stopped (exit code %d), for example because its health check did not pass in time; %s",
 			container, ended.ExitCode, logs)

@@ -104,11 +104,11 @@ func TestImagePull(t *testing.T) {
 		{
 			"moved", "docker.io/llamastack/distribution-starter:latest", "ErrImagePull", "pull access denied, repository does not exist or may require authorization",
 			": the registry does not have the image, or requires credentials; check the name of the image, or add a pull Secret to spec.workload.overrides.imagePullSecrets" +
-				`; the images of docker.io/llamastack moved to docker.io/ogxai: set spec.distribution.image to "docker.io/ogxai/distribution-starter:<release>"`,
+				`; the images in docker.io/llamastack moved to docker.io/ogxai: set spec.distribution.image to "docker.io/ogxai/distribution-starter:<release>"`,
 		},
 		{
 			"moved, with a release and without a registry", "llamastack/distribution-starter:0.5.2@sha256:0", "ImagePullBackOff", "",
-			`; the images of docker.io/llamastack moved to docker.io/ogxai: set spec.distribution.image to "docker.io/ogxai/distribution-starter:0.5.2"`,
+			`; the images in docker.io/llamastack moved to docker.io/ogxai: set spec.distribution.image to "docker.io/ogxai/distribution-starter:0.5.2"`,
 		},
 		{"a user's own registry", "example.com/llamastack/distribution-starter:1", "ErrImagePull", "", ""},
 	} {

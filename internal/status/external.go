@@ -227,7 +227,7 @@ func listedOtherwise(provider *ExternalProvider, listed []v1alpha2.ProviderInfo)
 		case found.API != provider.API:
 			elsewhere = found.API
 		case provider.Type != "" && found.ProviderType != provider.Type:
-			return fmt.Sprintf("the label of the image has the type %q, but the running server reports and uses the type %q; correct the label", provider.Type, found.ProviderType)
+			return fmt.Sprintf("the image's label specifies the type %q, but the running server reports and uses the type %q; correct the label", provider.Type, found.ProviderType)
 		default:
 			return ""
 		}

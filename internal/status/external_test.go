@@ -194,7 +194,7 @@ func phaseCases() map[string]externalCase {
 				API: "inference", ProviderID: "first",
 				ProviderType: "remote::other",
 			}, second),
-			want: []string{`Ready: the label of the image has the type "remote::first", but the running server reports and uses the type "remote::other"; correct the label`, "Ready"},
+			want: []string{`Ready: the image's label specifies the type "remote::first", but the running server reports and uses the type "remote::other"; correct the label`, "Ready"},
 		},
 		"listed under another API": {
 			pods: []corev1.Pod{served}, in: listed(own, v1alpha2.ProviderInfo{API: "shields", ProviderID: "second"}),
@@ -239,7 +239,7 @@ const (
 	missing  = "Missing /lls-provider/lls-provider-spec.yaml in image example.com/first:1"
 	refused  = `Failed to pull provider image "example.com/first:1": the registry requires credentials, or rejects the credentials; add a valid pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`
 	conflict = "needs numpy>=3, the server has 2.1: add its wheel to the image"
-	inModule = `the server crashes with ImportError in the module "my_org.first" of the provider; see kubectl logs a -c llama-stack --previous`
+	inModule = `the server crashes with ImportError in the provider's module "my_org.first"; see kubectl logs a -c llama-stack --previous`
 )
 
 var atModule = externalCase{
@@ -262,15 +262,15 @@ func failureCases() map[string]externalCase {
 		"an unknown manifest":               failsFirst(waiting("ErrImagePull", "manifest unknown"), `Failed to pull provider image "example.com/first:1": the registry does not have the image; check the name and the tag of the image; see kubectl describe pod a`),
 		"an unknown answer of the registry": failsFirst(waiting("ErrImagePull", "no"), `Failed to pull provider image "example.com/first:1": check the name of the image; if the registry requires credentials, add a pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod a`),
 		"never pulled":                      failsFirst(waiting("ErrImageNeverPull", ""), `Failed to pull provider image "example.com/first:1": the image is not on the node, and spec.externalProviders.inference[0].imagePullPolicy is Never; load the image onto the node, or remove the field; see kubectl describe pod a`),
-		"no shell":                          failsFirst(ended(128, "StartError", `exec: "/bin/sh": no such file`), `the package cannot be copied from image "example.com/first:1"; the image must contain /bin/sh, cp and du: exec: "/bin/sh": no such file`),
+		"no shell":                          failsFirst(ended(128, "StartError", `exec: "/bin/sh": no such file`), `the package cannot be copied from image "example.com/first:1", which must contain /bin/sh, cp and du: exec: "/bin/sh": no such file`),
 		"no container":                      failsFirst(waiting("CreateContainerConfigError", "runAsNonRoot"), `container "external-provider-first" cannot be started (CreateContainerConfigError): runAsNonRoot`),
-		"memory":                            failsFirst(ended(137, "OOMKilled", ""), `the programs of image "example.com/first:1" ran out of memory while they copied the package; make the package smaller`),
+		"memory":                            failsFirst(ended(137, "OOMKilled", ""), `the programs in image "example.com/first:1" ran out of memory while copying the package; make the package smaller`),
 		"no readable output":                failsFirst(ended(3, "Error", "\x00\n"), `the package cannot be copied from image "example.com/first:1": exit code 3; see kubectl logs a -c external-provider-first`),
 		"control characters in the output":  failsFirst(ended(1, "Error", "\x1b[31mred\x07\xff\n  text"), "[31mred text"),
 		"too long": {
 			pods: first(runs()), in: func(in *status.ExternalInput) { in.Now = started.Add(10 * time.Minute) },
-			want:    []string{`Failed: the programs of image "example.com/first:1" have been copying the package for more than 10 minutes; see kubectl logs a -c external-provider-first`, "Pending"},
-			trouble: inFirst(`the programs of image "example.com/first:1" have been copying the package for more than 10 minutes; see kubectl logs a -c external-provider-first`),
+			want:    []string{`Failed: the programs in image "example.com/first:1" have been copying the package for more than 10 minutes; see kubectl logs a -c external-provider-first`, "Pending"},
+			trouble: inFirst(`the programs in image "example.com/first:1" have been copying the package for more than 10 minutes; see kubectl logs a -c external-provider-first`),
 		},
 		"a retry succeeds": {
 			pods: first(corev1.ContainerStatus{
@@ -316,10 +316,10 @@ func failureCases() map[string]externalCase {
 				p.Status.Message = `Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi". `
 			})},
 			want: []string{
-				`Failed: the packages of all external providers together are too large; use smaller packages: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
-				`Failed: the packages of all external providers together are too large; use smaller packages: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
+				`Failed: the packages of all external providers together are too large; use smaller packages. Pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
+				`Failed: the packages of all external providers together are too large; use smaller packages. Pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
 			},
-			trouble: `the packages of all external providers together are too large; use smaller packages: pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
+			trouble: `the packages of all external providers together are too large; use smaller packages. Pod "a" ended (Evicted): Usage of EmptyDir volume "external-providers" exceeds the limit "8Gi".`,
 		},
 	}
 }

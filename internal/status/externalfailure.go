@@ -41,7 +41,7 @@ func externalFailure(pod *corev1.Pod, provider *ExternalProvider, all []External
 // tooMuch returns a message if the packages of all external providers do not fit into their volume.
 func tooMuch(pod *corev1.Pod) string {
 	if pod.Status.Phase == corev1.PodFailed && strings.Contains(pod.Status.Message, `"`+names.ExternalVolume+`"`) {
-		return fmt.Sprintf("the packages of all external providers together are too large; use smaller packages: pod %q ended (%s): %s",
+		return fmt.Sprintf("the packages of all external providers together are too large; use smaller packages. Pod %q ended (%s): %s",
 			pod.Name, pod.Status.Reason, printable(pod.Status.Message))
 	}
 	return ""
@@ -66,7 +66,7 @@ func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) str
 		}
 	}
 	if running := container.State.Running; running != nil && !now.Before(running.StartedAt.Add(copyLimit)) {
-		return fmt.Sprintf("the programs of image %q have been copying the package for more than %s; %s", provider.Image, minutes(copyLimit), logs)
+		return fmt.Sprintf("the programs in image %q have been copying the package for more than %s; %s", provider.Image, minutes(copyLimit), logs)
 	}
 	return ""
 }
@@ -76,9 +76,9 @@ func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) str
 func failedCopy(provider *ExternalProvider, ended *corev1.ContainerStateTerminated, logs string) string {
 	switch {
 	case ended.Reason == "OOMKilled":
-		return fmt.Sprintf("the programs of image %q ran out of memory while they copied the package; make the package smaller", provider.Image)
+		return fmt.Sprintf("the programs in image %q ran out of memory while copying the package; make the package smaller", provider.Image)
 	case slices.Contains(notStarted, ended.Reason):
-		return fmt.Sprintf("the package cannot be copied from image %q; the image must contain /bin/sh, cp and du: %s", provider.Image, takenOver(ended.Message))
+		return fmt.Sprintf("the package cannot be copied from image %q, which must contain /bin/sh, cp and du: %s", provider.Image, takenOver(ended.Message))
 	case printable(ended.Message) != "":
 		return printable(ended.Message)
 	default:
@@ -119,11 +119,11 @@ func installFailure(pod *corev1.Pod, all []ExternalProvider) (*ExternalProvider,
 // moduleFailure returns a message about a server that ended because of a provider's module. The message contains the
 // name of a known exception, but no other output of the server, because the output may contain secrets.
 func moduleFailure(pod *corev1.Pod, container *corev1.ContainerStatus, provider *ExternalProvider) string {
-	how := "ends"
+	how := "exits"
 	if class, _ := exceptionIn(lastEnd(container, false).Message); class != "" {
 		how = "crashes with " + class
 	}
-	return fmt.Sprintf("the server %s in the module %q of the provider; see kubectl logs %s -c %s --previous", how, provider.Module, pod.Name, container.Name)
+	return fmt.Sprintf("the server %s in the provider's module %q; see kubectl logs %s -c %s --previous", how, provider.Module, pod.Name, container.Name)
 }
 
 // blames reports whether the last lines of a server's output contain the name of a provider's module: as the file in

@@ -40,7 +40,7 @@ var pullAnswers = []struct {
 		[]string{"no such host", "i/o timeout", "connection refused", "dial tcp", "deadline exceeded"},
 		"the node cannot reach the registry; check the network and the proxy of the node, or use a mirror",
 	},
-	{[]string{"no space left"}, "the node's disk is full; free space on the node"},
+	{[]string{"no space left"}, "the node's disk is full; free up disk space on the node"},
 }
 
 // pullFailure returns the reason why an image cannot be pulled, and its new location if it has moved.
@@ -50,7 +50,7 @@ func pullFailure(pod string, container *corev1.ContainerStatus) string {
 		message += ": " + meaning
 	}
 	if now := movedTo(container.Image); now != "" {
-		message += fmt.Sprintf("; the images of docker.io/llamastack moved to docker.io/ogxai: set spec.distribution.image to %q", now)
+		message += fmt.Sprintf("; the images in docker.io/llamastack moved to docker.io/ogxai: set spec.distribution.image to %q", now)
 	}
 	return message + "; see kubectl describe pod " + pod
 }

@@ -143,7 +143,7 @@ func fillGates(conditions *[]metav1.Condition, in Input) {
 		if found != nil && found.ObservedGeneration == in.Generation || found == nil && optional[gate] {
 			continue
 		}
-		set(conditions, newCondition(gate, metav1.ConditionUnknown, v1alpha2.ReasonWaiting, gate+" waits for "+awaited), in)
+		set(conditions, newCondition(gate, metav1.ConditionUnknown, v1alpha2.ReasonWaiting, gate+" is waiting for "+awaited), in)
 	}
 }
 

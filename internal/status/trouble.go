@@ -163,7 +163,7 @@ func slow(pod *corev1.Pod) trouble {
 		switch waiting := container.State.Waiting; {
 		case container.Ready:
 		case container.State.Running != nil && i < initial && !isTrue(pod, corev1.PodInitialized):
-			return trouble{message: fmt.Sprintf("init container %q is still running, and the server waits for it; "+
+			return trouble{message: fmt.Sprintf("init container %q is still running, and the server is waiting for it; "+
 				"see kubectl logs %s -c %s", container.Name, pod.Name, container.Name)}
 		case container.State.Running != nil:
 			return trouble{message: fmt.Sprintf(

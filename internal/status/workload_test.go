@@ -193,7 +193,7 @@ var workloadCases = []struct {
 		"exit code 0", deployment(1, 1, 1, 0), nil,
 		[]corev1.Pod{pod("p", empty)},
 		"False", "RolloutFailed",
-		`0/1 replicas available with current config: container "llama-stack" ended with exit code 0, for example because its program cannot start, or because its health check did not pass in time; ` +
+		`0/1 replicas available with current config: container "llama-stack" ended with exit code 0, for example because its program could not start, or because its health check did not pass in time; ` +
 			`see kubectl logs p -c llama-stack --previous`,
 	},
 	{"an init container has ended", deployment(1, 1, 1, 0), nil, []corev1.Pod{preparedPod()}, "False", "RolloutInProgress", "0/1 replicas available with current config"},
@@ -221,7 +221,7 @@ var workloadCases = []struct {
 		[]corev1.Pod{preparingPod()},
 		"False", "RolloutFailed",
 		`0/1 replicas available with current config: init container "model-files" is still running, ` +
-			`and the server waits for it; see kubectl logs p -c model-files`,
+			`and the server is waiting for it; see kubectl logs p -c model-files`,
 	},
 	{
 		"a sidecar is not ready past the deadline", progressing(deployment(1, 1, 1, 0), "ProgressDeadlineExceeded"), nil,

@@ -111,7 +111,7 @@ func TestPackedLayers(t *testing.T) {
 		wantErr string
 	}{
 		{name: "zstd", layer: packed(maxWindow)},
-		{name: "zstd with a large window", layer: packed(2 * maxWindow), wantErr: "compressed with zstd and a window larger than 8388608 bytes; put the configuration in the label"},
+		{name: "zstd with a large window", layer: packed(2 * maxWindow), wantErr: "compressed with zstd, using a window larger than 8388608 bytes; put the configuration in the label"},
 		{name: "incomplete zstd", layer: packed(maxWindow)[:100], wantErr: "the layer cannot be decompressed"},
 		{name: "incomplete gzip", layer: []byte{0x1f, 0x8b, 8, 0}, wantErr: "the layer cannot be decompressed"},
 		{

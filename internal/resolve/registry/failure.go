@@ -25,10 +25,10 @@ var (
 	errWrongContent = errors.New("the registry returns content that does not match the requested digest")
 	errTooMany      = fmt.Errorf("the image has more than %d manifests, layers or labels", maxListed)
 	errNoPlatform   = errors.New("the image has no manifest for")
-	errNoManifest   = errors.New("the registry returns content that is not the manifest or the configuration of an image")
-	errNoImage      = errors.New("the digest does not refer to the manifest or the configuration of an image; check the digest in the image reference, or build and push the image again")
-	errSchema1      = errors.New("the image has a manifest of schema 1, which is not supported; push the image again with a newer tool")
-	errRealm        = errors.New("the registry requires a token and does not name a server that issues tokens")
+	errNoManifest   = errors.New("the registry returns content that is not an image manifest or an image configuration")
+	errNoImage      = errors.New("the digest does not refer to an image manifest or an image configuration; check the digest in the image reference, or build and push the image again")
+	errSchema1      = errors.New("the image has a schema 1 manifest, which is not supported; push the image again with a newer tool")
+	errRealm        = errors.New("the registry requires a token, but does not name a server that issues tokens")
 	errRedirects    = fmt.Errorf("the registry redirects more than %d times", maxRedirects)
 	errNoAnswer     = errors.New("the host did not respond in time")
 	errNonsense     = errors.New("the response is not from a registry")
@@ -183,7 +183,7 @@ func tlsCause(err error) error {
 	case errors.As(err, &unknown):
 		return errAuthority
 	case errors.As(err, &host):
-		return errors.New("the certificate is for another host")
+		return errors.New("the certificate is for a different host")
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return errors.New("the certificate has expired or is not valid yet")
 	case errors.As(err, &invalid):

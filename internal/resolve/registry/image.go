@@ -39,7 +39,7 @@ type RefusedError struct {
 // Error names the repository and the setting that forbids the read.
 func (e *RefusedError) Error() string {
 	if e.Mirrored {
-		return fmt.Sprintf("a mirror set of the cluster forbids access to repository %q (mirrorSourcePolicy NeverContactSource) and has no mirror for it; ask an administrator to add a mirror for this repository", e.Repository)
+		return fmt.Sprintf("a mirror set in the cluster forbids access to repository %q (mirrorSourcePolicy NeverContactSource) and has no mirror for it; ask an administrator to add a mirror for this repository", e.Repository)
 	}
 	return fmt.Sprintf("repository %q is not in registries.allow of the operator's configuration; ask an administrator to add the repository", e.Repository)
 }

@@ -53,7 +53,7 @@ func (c *imageConfig) provider(ctx context.Context) (string, error) {
 	}
 	label := found[LabelProvider]
 	if base64.StdEncoding.DecodedLen(len(label)) > externalprovider.MaxSize+2 {
-		return "", &LabelError{Label: LabelProvider, Err: tooLarge("metadata of the package", externalprovider.MaxSize)}
+		return "", &LabelError{Label: LabelProvider, Err: tooLarge("package metadata", externalprovider.MaxSize)}
 	}
 	return label, nil
 }

@@ -83,7 +83,7 @@ func fileInLayer(ctx context.Context, content io.Reader, file string) ([]byte, e
 	case ctx.Err() != nil:
 		return nil, sanitize(ctx.Err())
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		err = fmt.Errorf("the layer is compressed with zstd and a window larger than %d bytes; %s", maxWindow, useBase64)
+		err = fmt.Errorf("the layer is compressed with zstd, using a window larger than %d bytes; %s", maxWindow, useBase64)
 	case !errors.As(err, &limit) && !errors.Is(err, errNoFile):
 		err = errUnpack
 	}

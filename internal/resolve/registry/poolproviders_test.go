@@ -63,7 +63,7 @@ func TestPoolProviders(t *testing.T) {
 		ref := server.push(t, fmt.Sprintf("test/provider-%d:1", i), image(t, labels))
 		images, want[ref] = append(images, ref), labels[LabelProvider]
 	}
-	want[images[4]] = fmt.Sprintf("read image %q: label %q: the metadata of the package is larger than 65536 bytes", images[4], LabelProvider)
+	want[images[4]] = fmt.Sprintf("read image %q: label %q: the package metadata is larger than 65536 bytes", images[4], LabelProvider)
 	gone := server.host + "/test/gone:1"
 	images = append(images, gone)
 	want[gone] = fmt.Sprintf("read image %q: the registry responds with status 404 Not Found and code NAME_UNKNOWN", gone)

@@ -221,7 +221,7 @@ func TestRead(t *testing.T) {
 		{name: "not base64", labels: map[string]string{LabelBase64: "***"}, wantErr: `label "io.llamastack.config.base64": the value is not base64`},
 		{name: "large label", labels: map[string]string{LabelBase64: encoded(strings.Repeat("x", maxConfig+3))}, wantErr: `the configuration is larger than 786432 bytes`},
 		{name: "not a digest", labels: map[string]string{LabelLayer: "latest", LabelPath: "a"}, wantErr: `label "io.llamastack.config.layer": "latest" is not a digest`},
-		{name: "no path", labels: map[string]string{LabelLayer: digestOf(t, withFile)}, layers: []v1.Layer{withFile}, wantErr: `label "io.llamastack.config.path": "" is not the path of a file`},
+		{name: "no path", labels: map[string]string{LabelLayer: digestOf(t, withFile)}, layers: []v1.Layer{withFile}, wantErr: `label "io.llamastack.config.path": "" is not a file path`},
 		{
 			name: "layer of another image", labels: inLayer(withFile, "etc/config.yaml"),
 			wantErr: "the image has no layer sha256:",

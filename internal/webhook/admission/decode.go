@@ -23,7 +23,7 @@ func decode(raw []byte) (object *stack, warnings, problems []string) {
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
-		return nil, nil, []string{fmt.Sprintf("read the object of the request: %v", err)}
+		return nil, nil, []string{fmt.Sprintf("read the object in the request: %v", err)}
 	}
 	if fields, ok := value.(map[string]any); ok {
 		if err := convert.DataProblem(fields); err != nil {
@@ -77,7 +77,7 @@ func fit(value any) (object *stack, problems []string) {
 		}
 	}
 	if len(problems) == 0 {
-		problems = append(problems, fmt.Sprintf("read the object of the request: %v", err))
+		problems = append(problems, fmt.Sprintf("read the object in the request: %v", err))
 	}
 	return nil, problems
 }

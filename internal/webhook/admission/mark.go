@@ -15,7 +15,7 @@ func markRemoved(before, object *stack) []string {
 	}
 	path := "metadata.annotations[" + names.AnnotationCompat + "]"
 	if workload := object.Spec.Workload; workload != nil && workload.Storage != nil {
-		return []string{fmt.Sprintf("%s: without this annotation, the server uses other directories of the volume at %q, "+
+		return []string{fmt.Sprintf("%s: without this annotation, the server uses different directories on the volume at %q, "+
 			"and no longer uses its earlier data; to keep using that data, set the annotation to %q",
 			path, cmp.Or(workload.Storage.MountPath, v1alpha2.DefaultMountPath), names.CompatV1Alpha1)}
 	}

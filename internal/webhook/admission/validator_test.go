@@ -179,7 +179,7 @@ func TestHandle(t *testing.T) {
 		"a finalizer of an invalid stack": {request: update(object(t, bad, deleted), object(t, more, deleted))},
 		"the status of an invalid stack":  {request: status},
 		"a deletion":                      {request: deletion},
-		"garbage":                         {request: create(runtime.RawExtension{Raw: []byte(`{"spec":`)}), denied: "read the object of the request"},
+		"garbage":                         {request: create(runtime.RawExtension{Raw: []byte(`{"spec":`)}), denied: "read the object in the request"},
 		"not an object":                   {request: create(runtime.RawExtension{Raw: []byte(`[]`)}), denied: "must be an object"},
 		"a value of the wrong type":       {request: create(runtime.RawExtension{Raw: []byte(`{"spec":{"workload":{"replicas":"two"}}}`)}), denied: "spec.workload.replicas"},
 		"a finalizer of a stack with a value of the wrong type": {request: update(object(t, good, deleted),
@@ -230,9 +230,9 @@ func TestCauses(t *testing.T) {
 	want := []metav1.StatusCause{
 		{Type: metav1.CauseTypeFieldValueInvalid, Field: "spec.port", Message: `"http" must be a whole number: take 8321`},
 		{Type: metav1.CauseTypeFieldValueInvalid, Message: "and 7 more"},
-		{Type: metav1.CauseTypeFieldValueInvalid, Message: "read the object of the request: EOF"},
+		{Type: metav1.CauseTypeFieldValueInvalid, Message: "read the object in the request: EOF"},
 	}
-	got := causes([]string{`spec.port: "http" must be a whole number: take 8321`, "and 7 more", "read the object of the request: EOF"})
+	got := causes([]string{`spec.port: "http" must be a whole number: take 8321`, "and 7 more", "read the object in the request: EOF"})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("causes (-want +got):\n%s", diff)
 	}

@@ -320,10 +320,10 @@ func TestOtherWriterOfBundle(t *testing.T) {
 	if got := b.conversionTrusts(t); got != "" {
 		t.Errorf("the operator still writes the bundle: %s", got)
 	}
-	if event := b.told()[0]; !strings.Contains(event, "another client writes a different bundle; stop that client") || injected(t)[crdKind] != 0 {
+	if event := b.told()[0]; !strings.Contains(event, "another client is writing a different bundle; stop that client") || injected(t)[crdKind] != 0 {
 		t.Errorf("event %q, metric %v", event, injected(t))
 	}
-	b.eventuallyUntrusted(t, "another client writes a different bundle; stop that client")
+	b.eventuallyUntrusted(t, "another client is writing a different bundle; stop that client")
 	testutil.Eventually(t, "the bundle, later", func() (bool, error) {
 		b.clock.Step(writePause)
 		return b.conversionTrusts(t) != "" && b.untrusted(t) == nil, nil

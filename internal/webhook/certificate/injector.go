@@ -222,8 +222,8 @@ func (t *target) mayWrite(found webhooks) error {
 		}
 	}
 	if t.writes.TokensAt(t.clock.Now()) < 1 {
-		return fmt.Errorf("the operator wrote the bundle at least %d times in a short time, because another client writes "+
-			"a different bundle; stop that client", writeBurst)
+		return fmt.Errorf("the operator wrote the bundle at least %d times in a short time, because another client is "+
+			"writing a different bundle; stop that client", writeBurst)
 	}
 	return nil
 }

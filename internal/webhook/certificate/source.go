@@ -155,8 +155,8 @@ func (s *source) isCurrent(ctx context.Context, bundle []byte) (bool, error) {
 // write creates or updates the Secret. If two replicas write at the same time, only one of them succeeds.
 func (s *source) write(ctx context.Context, secret *corev1.Secret, data map[string][]byte, now time.Time) error {
 	if s.writes.TokensAt(now) < 1 {
-		return fmt.Errorf("the operator wrote the Secret at least %d times in a short time, because the clocks of the "+
-			"nodes differ or another client writes the Secret; synchronize the clocks, or stop that client", writeBurst)
+		return fmt.Errorf("the operator wrote the Secret at least %d times in a short time, because the nodes' "+
+			"clocks differ or another client is writing the Secret; synchronize the clocks, or stop that client", writeBurst)
 	}
 	secret.Data = data
 	var err error

@@ -102,7 +102,7 @@ func (v *review) parse() error {
 		return err
 	}
 	if _, err := v.in.next(); err == nil {
-		return fmt.Errorf("%w: it has data after its end", errSyntax)
+		return fmt.Errorf("%w: it is followed by unexpected data", errSyntax)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (v *review) objects() error {
 		return err
 	}
 	if c != '[' && c != 'n' {
-		v.fail(errors.New("request.objects of the review is not a list"))
+		v.fail(errors.New("request.objects in the review is not a list"))
 	}
 	if c == 'n' || v.failure != nil {
 		return v.in.skip()

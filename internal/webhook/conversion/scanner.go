@@ -105,7 +105,7 @@ func (s *scanner) text() (string, error) {
 	}
 	var text string
 	if err := json.Unmarshal(s.last, &text); err != nil {
-		return "", fmt.Errorf("%w: found another value, but a string is required", errSyntax)
+		return "", fmt.Errorf("%w: found a value of a different type, but a string is required", errSyntax)
 	}
 	return text, nil
 }

@@ -141,7 +141,7 @@ type awsClient struct {
 
 // errNoSession is the error for a request to the first version of the machine's metadata service. The SDK falls back to
 // this version.
-var errNoSession = errors.New("the request to the metadata service of the machine has no session token")
+var errNoSession = errors.New("the request to the machine's metadata service has no session token")
 
 // Do sends a request.
 func (a *awsClient) Do(asked *http.Request) (*http.Response, error) {

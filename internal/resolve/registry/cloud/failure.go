@@ -50,7 +50,7 @@ func (f *Failure) Pause() time.Duration { return f.pause }
 var (
 	errNoIdentity  = errors.New("the operator's pod has no identity in this cloud")
 	errEnvironment = errors.New("the environment variables of the operator's pod do not specify a valid identity")
-	errAddress     = errors.New("the address of the token service is invalid, local, reserved or without HTTPS; " +
+	errAddress     = errors.New("the address of the token service is invalid, local or reserved, or does not use HTTPS; " +
 		"check the environment variables of the operator's pod")
 	errLarge    = fmt.Errorf("the response is larger than %d bytes", maxAnswer)
 	errNonsense = errors.New("the response does not contain a token")
@@ -148,7 +148,7 @@ func tlsCause(err error) error {
 	case errors.As(err, &authority):
 		return errors.New("the certificate is signed by an unknown authority")
 	case errors.As(err, &host):
-		return errors.New("the certificate is for another host")
+		return errors.New("the certificate is for a different host")
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
 		return errors.New("the host does not use HTTPS")
 	default:

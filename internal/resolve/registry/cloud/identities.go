@@ -100,6 +100,6 @@ func (i *Identities) source(registry string) (source, error) {
 	case imagename.Azure:
 		return source{cloud, registry, i.azure, azureRemedy}, nil
 	default:
-		return source{}, fmt.Errorf("registry %q does not belong to a cloud", registry)
+		return source{}, fmt.Errorf("registry %q does not belong to a cloud provider", registry)
 	}
 }
