@@ -257,7 +257,7 @@ func TestRoute(t *testing.T) {
 	env.WaitUntilIdle(t, version)
 	setRouteStatus(t, env, route, "ingress", "Admitted", "False", "HostAlreadyClaimed", "route theirs already exposes llama.example.com and is older")
 	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureNotAccepted)
-	if want := `Route "my-route" does not expose the server (HostAlreadyClaimed): another Route already has the host name; use another host name`; condition.Message != want {
+	if want := `Route "my-route" does not expose the server (HostAlreadyClaimed): another Route already uses the host name; use a different host name`; condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)
 	}
 	setRouteStatus(t, env, route, "ingress", "Admitted", "True", "", "")

@@ -25,7 +25,7 @@ func (p *Plan) exposureWarnings() {
 			"find this annotation in the controller's documentation, and set it in spec.networking.expose.annotations", class)
 	case ingress && ingresscontroller.VerifiesBackendTLS(class):
 		p.warn(path, "the server uses HTTPS, and Traefik verifies the server's certificate: create a traefik.io/v1alpha1 ServersTransport in namespace %q; "+
-			"set its serverName to a name in the certificate, and add a Secret that contains the CA certificate under %s to its rootCAs; then run "+
+			"set its serverName to a name in the certificate, and add to its rootCAs a Secret that contains the CA certificate under %s; then run "+
 			"kubectl annotate service %s --namespace %s traefik.ingress.kubernetes.io/service.serverstransport=%s-NAME@kubernetescrd, where NAME is the name of the ServersTransport",
 			namespace, names.TLSAuthority, names.Service(stack), namespace, namespace)
 	}

@@ -40,8 +40,8 @@ func TestExposureWarnings(t *testing.T) {
 		"HTTPS, default class":           {networking: https + "expose: {hostname: a.example.com}"},
 		"HTTPS, unknown class":           {networking: https + "expose: {hostname: a.example.com, ingressClassName: mine}", want: []string{`has no annotation that makes the controller of ingress class "mine" connect to the server over HTTPS`}},
 		"HTTPS, Traefik": {networking: https + "expose: {hostname: a.example.com, ingressClassName: traefik}", want: []string{
-			"create a traefik.io/v1alpha1 ServersTransport in namespace \"team-a\"; set its serverName to a name in the certificate, and add a Secret " +
-				"that contains the CA certificate under ca.crt to its rootCAs; then run kubectl annotate service demo-service --namespace team-a " +
+			"create a traefik.io/v1alpha1 ServersTransport in namespace \"team-a\"; set its serverName to a name in the certificate, and add to its rootCAs a Secret " +
+				"that contains the CA certificate under ca.crt; then run kubectl annotate service demo-service --namespace team-a " +
 				"traefik.ingress.kubernetes.io/service.serverstransport=team-a-NAME@kubernetescrd, where NAME is the name of the ServersTransport",
 		}},
 		"HTTPS behind a Gateway": {

@@ -241,7 +241,7 @@ func TestLossesAcrossReleases(t *testing.T) {
 		"0.8 to 1.0": {
 			of("0.8", lossVolume), of("1.0", lossVolume), false,
 			[]string{"batches,prompts spec.distribution"},
-			"another kind of store",
+			"a different kind of store",
 		},
 		"1.0 to 0.8": {
 			of("1.0", lossVolume), of("0.8", lossVolume), false,

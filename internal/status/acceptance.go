@@ -83,7 +83,7 @@ func NotAccepted(object *unstructured.Unstructured) string {
 	}
 	message := takenOver(refused.Message)
 	if refused.Reason == hostClaimed {
-		message = "another Route already has the host name; use another host name"
+		message = "another Route already uses the host name; use a different host name"
 	}
 	return fmt.Sprintf("%s %q does not expose the server (%s): %s", object.GetKind(), object.GetName(), refused.Reason, message)
 }

@@ -40,7 +40,7 @@ func TestNotAccepted(t *testing.T) {
 			`{kind: Route, metadata: {name: my}, status: {ingress: [{conditions: [
 			{type: Admitted, status: "False", reason: HostAlreadyClaimed, message: route theirs already exposes it}]}]}}`,
 			`Route "my" does not expose the server (HostAlreadyClaimed): ` +
-				`another Route already has the host name; use another host name`,
+				`another Route already uses the host name; use a different host name`,
 		},
 		"one of two routers": {
 			`{kind: Route, metadata: {name: my}, status: {ingress: [
