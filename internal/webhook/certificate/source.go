@@ -132,7 +132,7 @@ func (s *source) secret(ctx context.Context) (*corev1.Secret, error) {
 	}
 	s.report.about(corev1.SchemeGroupVersion.WithKind("Secret"), secret.ObjectMeta)
 	if !isManaged(secret) {
-		return nil, fmt.Errorf("the Secret has the type %q and does not belong to the operator; delete the Secret, and the "+
+		return nil, fmt.Errorf("the Secret has the type %q and does not belong to the operator; delete the Secret so that the "+
 			"operator creates it again", secret.Type)
 	}
 	return secret, nil
