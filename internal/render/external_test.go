@@ -44,7 +44,7 @@ func TestExternalProvidersMeetRestricted(t *testing.T) {
 	for _, name := range []string{"external", "external-openshift", "external-options"} {
 		rule := &bounds.Rule{PodSecurity: api.LevelRestricted}
 		errs, err := rule.Pod(bounds.Pod{
-			Template: template(t, readInput(t, filepath.Join("testdata", name, "in.yaml"))), ServiceAccount: "demo-sa",
+			Template: renderedTemplate(t, readInput(t, filepath.Join("testdata", name, "in.yaml"))), ServiceAccount: "demo-sa",
 		})
 		if err != nil || len(errs) > 0 {
 			t.Errorf("%s: %v, error %v", name, errs, err)
@@ -64,7 +64,7 @@ func TestResourcesOfExternalProviders(t *testing.T) {
 		"limits of 0":                        {"{resources: {requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 0, memory: 0}}}", "1/1 256Mi/256Mi", "1/1 1Gi/1Gi"},
 		"no resources":                       {"{resources: {}}", "100m/1 64Mi/256Mi", "100m/1 64Mi/1Gi"},
 	} {
-		pod := template(t, withExternal(t, tc.workload)).Spec
+		pod := renderedTemplate(t, withExternal(t, tc.workload)).Spec
 		var got []string
 		for i := range pod.InitContainers {
 			resources := pod.InitContainers[i].Resources
@@ -91,7 +91,7 @@ func TestResourcesOfExternalProviders(t *testing.T) {
 // server, and no Secrets.
 func TestExternalProvidersGetNoSecrets(t *testing.T) {
 	in := withExternal(t, "{overrides: {env: [{name: A, value: b}], envFrom: [{secretRef: {name: all}}], volumes: [{name: keys, secret: {secretName: keys}}], volumeMounts: [{name: keys, mountPath: /keys}]}}")
-	pod := template(t, in).Spec
+	pod := renderedTemplate(t, in).Spec
 	var got []string
 	for i := range pod.InitContainers {
 		container := &pod.InitContainers[i]
@@ -143,7 +143,7 @@ func TestPythonPath(t *testing.T) {
 	} {
 		in := withExternal(t, tc.workload)
 		in.Registry = &render.Registry{}
-		spec := template(t, in).Spec
+		spec := renderedTemplate(t, in).Spec
 		for _, container := range []corev1ac.ContainerApplyConfiguration{
 			spec.Containers[0],
 			spec.InitContainers[len(spec.InitContainers)-1],
@@ -194,14 +194,14 @@ func TestExternalProvidersNeedAConfiguration(t *testing.T) {
 func TestExternalProvidersInAMountedConfigMap(t *testing.T) {
 	in := withExternal(t, "{}")
 	in.Config.Whole, in.Config.Key = true, "run.yaml"
-	install := template(t, in).Spec.InitContainers[2]
+	install := renderedTemplate(t, in).Spec.InitContainers[2]
 	if !slices.Contains(install.Command, "/etc/llama-stack/run.yaml") {
 		t.Errorf("command %q", install.Command)
 	}
 }
 
 func TestInstallScript(t *testing.T) {
-	command := template(t, withExternal(t, "{}")).Spec.InitContainers[2].Command
+	command := renderedTemplate(t, withExternal(t, "{}")).Spec.InitContainers[2].Command
 	dir := t.TempDir()
 	log := filepath.Join(dir, "log")
 	script := strings.ReplaceAll(command[2], "/dev/termination-log", log)

@@ -219,7 +219,7 @@ func (c *copying) copied(t *testing.T) packaged {
 func copyScript(t *testing.T) string {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
-	containers := template(t, render.Input{
+	containers := renderedTemplate(t, render.Input{
 		Stack: stack, Config: &render.Config{}, External: []render.ExternalProvider{{ID: "a", Image: "a"}},
 	}).Spec.InitContainers
 	return containers[0].Command[2]

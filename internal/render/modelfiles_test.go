@@ -29,7 +29,7 @@ func modelFilesScript(t *testing.T) string {
 	t.Helper()
 	stack := &v1alpha2.LlamaStackDistribution{}
 	stack.Spec.ModelFiles = &v1alpha2.ModelFilesSpec{Image: &v1alpha2.ModelFilesImage{Reference: "a"}}
-	return template(t, render.Input{Stack: stack}).Spec.InitContainers[0].Command[2]
+	return renderedTemplate(t, render.Input{Stack: stack}).Spec.InitContainers[0].Command[2]
 }
 
 func forEachModelImage(t *testing.T, files packaged, test func(t *testing.T, c *copying)) {
@@ -91,10 +91,10 @@ func TestCopyModelFilesFails(t *testing.T) {
 // that is mounted for writing may prevent it.
 func TestModelFilesAreShared(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "model-files-claim", "in.yaml"))
-	if got := render.SharedVolumes(in, template(t, in)); len(got) > 0 {
+	if got := render.SharedVolumes(in, renderedTemplate(t, in)); len(got) > 0 {
 		t.Errorf("shared volumes %q", got)
 	}
-	shared := template(t, in)
+	shared := renderedTemplate(t, in)
 	for i := range shared.Spec.Volumes {
 		if claim := shared.Spec.Volumes[i].PersistentVolumeClaim; claim != nil &&
 			*shared.Spec.Volumes[i].Name == names.ModelFilesVolume {
@@ -110,7 +110,7 @@ func TestModelFilesAreShared(t *testing.T) {
 func TestModelFilesInAPreflight(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "model-files-image", "in.yaml"))
 	in.Registry = &render.Registry{Namespace: "a"}
-	objects, err := render.PreflightObjects(in, render.Preflight{Template: template(t, in)})
+	objects, err := render.PreflightObjects(in, render.Preflight{Template: renderedTemplate(t, in)})
 	if err != nil {
 		t.Fatal(err)
 	}

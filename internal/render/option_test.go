@@ -44,58 +44,21 @@ func TestEveryWorkloadOptionHasACase(t *testing.T) {
 func workloadOptions() [][]string {
 	var options [][]string
 	for _, at := range []struct {
-		path  []string
-		field func(*v1alpha2.WorkloadSpec) any
+		path []string
+		spec any
 	}{
-		{[]string{"workload"}, func(w *v1alpha2.WorkloadSpec) any { return w }},
-		{[]string{"workload", "storage"}, func(w *v1alpha2.WorkloadSpec) any {
-			w.Storage = &v1alpha2.VolumeSpec{}
-			return w.Storage
-		}},
-		{[]string{"workload", "autoscaling"}, func(w *v1alpha2.WorkloadSpec) any {
-			w.Autoscaling = &v1alpha2.AutoscalingSpec{}
-			return w.Autoscaling
-		}},
-		{[]string{"workload", "podDisruptionBudget"}, func(w *v1alpha2.WorkloadSpec) any {
-			w.PodDisruptionBudget = &v1alpha2.PodDisruptionBudgetSpec{}
-			return w.PodDisruptionBudget
-		}},
-		{[]string{"workload", "overrides"}, func(w *v1alpha2.WorkloadSpec) any {
-			w.Overrides = &v1alpha2.WorkloadOverrides{}
-			return w.Overrides
-		}},
+		{[]string{"workload"}, v1alpha2.WorkloadSpec{}},
+		{[]string{"workload", "storage"}, v1alpha2.VolumeSpec{}},
+		{[]string{"workload", "autoscaling"}, v1alpha2.AutoscalingSpec{}},
+		{[]string{"workload", "podDisruptionBudget"}, v1alpha2.PodDisruptionBudgetSpec{}},
+		{[]string{"workload", "overrides"}, v1alpha2.WorkloadOverrides{}},
 	} {
-		for i := range reflect.TypeOf(at.field(&v1alpha2.WorkloadSpec{})).Elem().NumField() {
-			object := &v1alpha2.LlamaStackDistribution{}
-			object.Spec.Workload = &v1alpha2.WorkloadSpec{}
-			parent := reflect.ValueOf(at.field(object.Spec.Workload)).Elem()
-			set(parent.Field(i))
-			name, _, _ := strings.Cut(parent.Type().Field(i).Tag.Get("json"), ",")
-			options = append(options, append(append([]string{}, at.path...), name))
+		for spec, i := reflect.TypeOf(at.spec), 0; i < spec.NumField(); i++ {
+			name, _, _ := strings.Cut(spec.Field(i).Tag.Get("json"), ",")
+			options = append(options, append(slices.Clone(at.path), name))
 		}
 	}
 	return options
-}
-
-// set sets a field to any value other than its zero value.
-func set(field reflect.Value) {
-	switch field.Kind() {
-	case reflect.Pointer:
-		field.Set(reflect.New(field.Type().Elem()))
-	case reflect.Slice:
-		field.Set(reflect.MakeSlice(field.Type(), 1, 1))
-	case reflect.Map:
-		field.Set(reflect.MakeMap(field.Type()))
-		field.SetMapIndex(reflect.ValueOf("a"), reflect.ValueOf("b"))
-	case reflect.String:
-		field.SetString("Always")
-	case reflect.Bool:
-		field.SetBool(true)
-	case reflect.Int32:
-		field.SetInt(1)
-	default:
-		panic("a field of a new kind: " + field.Type().String())
-	}
 }
 
 func shown(specs []map[string]any, path []string) bool {

@@ -5,29 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
-
-// template returns the pod template of the rendered Deployment.
-func template(t *testing.T, in render.Input) *corev1ac.PodTemplateSpecApplyConfiguration {
-	t.Helper()
-	objects, err := render.Objects(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, object := range objects {
-		if deployment, ok := object.Apply.(*appsv1ac.DeploymentApplyConfiguration); ok {
-			return deployment.Spec.Template
-		}
-	}
-	t.Fatal("there is no Deployment")
-	return nil
-}
 
 // preflightCases are the cases that include, in addition to the objects of a stack, the objects for a preflight.
 var preflightCases = map[string]render.Preflight{
@@ -44,7 +25,7 @@ func TestPreflightObjects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join("testdata", name)
 			in := readInput(t, filepath.Join(dir, "in.yaml"))
-			preflight.Template = template(t, in)
+			preflight.Template = renderedTemplate(t, in)
 			objects, err := render.PreflightObjects(in, preflight)
 			if err != nil {
 				t.Fatal(err)
@@ -76,7 +57,7 @@ func TestNoSelectorMatchesPreflight(t *testing.T) {
 
 func TestPreflightName(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "preflight", "in.yaml"))
-	first, err := render.PreflightName("demo", template(t, in))
+	first, err := render.PreflightName("demo", renderedTemplate(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +65,7 @@ func TestPreflightName(t *testing.T) {
 		t.Errorf("name %q", first)
 	}
 	in.Inputs += "0" // changed content of a Secret
-	second, err := render.PreflightName("demo", template(t, in))
+	second, err := render.PreflightName("demo", renderedTemplate(t, in))
 	if err != nil || second == first {
 		t.Errorf("the pod for another change has the same name %q (error %v)", second, err)
 	}
@@ -93,13 +74,13 @@ func TestPreflightName(t *testing.T) {
 // If a change to the spec does not affect the pods, the preflight of the last change continues in the same pod.
 func TestPreflightNameOfALaterGeneration(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "registry", "in.yaml"))
-	first, err := render.PreflightName("demo", template(t, in))
+	first, err := render.PreflightName("demo", renderedTemplate(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := template(t, in).Annotations[names.AnnotationGeneration]
+	before := renderedTemplate(t, in).Annotations[names.AnnotationGeneration]
 	in.Stack.Generation++
-	later := template(t, in)
+	later := renderedTemplate(t, in)
 	if later.Annotations[names.AnnotationGeneration] == before {
 		t.Fatalf("the template of a later generation has the same generation %q", before)
 	}
@@ -112,7 +93,7 @@ func TestPreflightNameOfALaterGeneration(t *testing.T) {
 func TestSharedVolumes(t *testing.T) {
 	for name, want := range map[string]string{"preflight": "", "preflight-options": "models"} {
 		in := readInput(t, filepath.Join("testdata", name, "in.yaml"))
-		if got := strings.Join(render.SharedVolumes(in, template(t, in)), " "); got != want {
+		if got := strings.Join(render.SharedVolumes(in, renderedTemplate(t, in)), " "); got != want {
 			t.Errorf("%s: shared volumes %q, want %q", name, got, want)
 		}
 	}
