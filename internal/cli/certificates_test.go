@@ -30,7 +30,7 @@ func TestRenderBackendTLSPolicy(t *testing.T) {
 	}{
 		"no Secret": {message: note},
 		"certificate without a name of the server": {secret: secret(authority), message: `the certificate in Secret "cert" is not valid for any of the server's names`},
-		"Secret without an authority":              {secret: secret(nil), message: `add key "ca.crt" of Secret "cert"`},
+		"Secret without an authority":              {secret: secret(nil), message: `add the key "ca.crt" to Secret "cert"`},
 		"certificate and authority":                {secret: secret(authority, "demo-service.default.svc"), rendered: true},
 	} {
 		t.Run(name, func(t *testing.T) {
