@@ -227,7 +227,7 @@ bench-external: $(NODE_NEEDS) ## Measure how much external providers add to the 
 	@$(BIN)/cluster run --node -- $(GO) test -tags=node,all -run '^$$' -bench ExternalProviders -benchtime 3x -timeout 1h ./test/node
 
 .PHONY: bench-conversion
-bench-conversion: cluster-tool ## Convert stacks of 1.5 MiB for a real API server, and reviews of 300 MiB, within the memory of the shipped container (minutes)
+bench-conversion: cluster-tool ## Convert 1.5 MiB stacks for a real API server, and 300 MiB ConversionReview objects, within the memory of the shipped container (minutes)
 	@export $(ASSETS); $(GO) test ./test/webhook -run '^$$' -bench Large -benchtime 1x -timeout 1h
 
 # By default, the fuzzing engine spends most of its time on shortening inputs. With -fuzzminimizetime=1x, it spends the

@@ -125,8 +125,8 @@ const (
 	// ReasonOwnershipConflict means that an object with the name of a child object has another controller, or has neither
 	// a controller nor the labels of the stack. Status: False.
 	ReasonOwnershipConflict = "OwnershipConflict"
-	// ReasonPreflightInProgress means that the operator tries the change in the pod that the message names. The running
-	// pods do not change. Status: Unknown.
+	// ReasonPreflightInProgress means that the operator is trying the change in the pod that the message names. The
+	// running pods do not change. Status: Unknown.
 	ReasonPreflightInProgress = "PreflightInProgress"
 	// ReasonPreflightFailed means that the pod in which the operator tries the change does not become ready. The message
 	// describes the problem of the pod. The running pods do not change. Status: False.

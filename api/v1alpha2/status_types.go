@@ -133,8 +133,8 @@ type ImageSource string
 const (
 	// ImageFromSpec means that spec.distribution.image names the image.
 	ImageFromSpec ImageSource = "spec"
-	// ImageFromCatalogue means that the image is the catalogue's image for name and version. The catalogue is the one of
-	// the operator that was running when the stack was created.
+	// ImageFromCatalogue means that the image is the catalogue's image for name and version. The operator that was running
+	// when name or version was last set provided the catalogue.
 	ImageFromCatalogue ImageSource = "catalogue"
 	// ImageFromRelatedImage means that a RELATED_IMAGE variable of the operator replaces the image of the catalogue.
 	ImageFromRelatedImage ImageSource = "related-image"

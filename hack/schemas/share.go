@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// shared is the minimum length of a schema that is shared, in bytes.
+// shared is the minimum length, in bytes, of a schema that is shared.
 const shared = 100
 
 // sharer moves equal parts of a schema to its definitions.

@@ -18,7 +18,7 @@ import (
 func (r *Reconciler) bounds(ctx context.Context, stack *stack, image *resolvedImage) error {
 	if image.config.Unknown(operatorconfig.KeyBounds) {
 		return invalid(v1alpha2.ReasonForbiddenByBounds, fmt.Sprintf(
-			"The key %q of the operator's ConfigMap is invalid, so the bounds for this stack are unknown; ask an administrator to correct the key",
+			"The key %q in the operator's ConfigMap is invalid, so the bounds for this stack are unknown; ask an administrator to correct the key",
 			operatorconfig.KeyBounds))
 	}
 	rule := image.config.Bounds.For(stack.Namespace)
@@ -51,7 +51,7 @@ func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *boun
 		return nil
 	}
 	return invalid(v1alpha2.ReasonForbiddenByBounds, fmt.Sprintf(
-		"Namespace %q can have at most %s, and older stacks have reached this limit; delete one of these stacks, or ask an administrator to change the key %q of the operator's ConfigMap",
+		"Namespace %q can have at most %s, and older stacks have reached this limit; delete one of these stacks, or ask an administrator to change the key %q in the operator's ConfigMap",
 		stack.Namespace, count(*rule.Stacks, "stack"), operatorconfig.KeyBounds))
 }
 

@@ -34,7 +34,7 @@ func TestBoundsOfAStack(t *testing.T) {
 	}{
 		"no rules":                   {"", plain, nil, ""},
 		"rules of another namespace": {"[{namespaces: [theirs], stacks: 0}]", plain, nil, ""},
-		"invalid rules":              {"[{stacks: many}]", plain, nil, `The key "bounds" of the operator's ConfigMap is invalid, so the bounds for this stack are unknown; ask an administrator to correct the key`},
+		"invalid rules":              {"[{stacks: many}]", plain, nil, `The key "bounds" in the operator's ConfigMap is invalid, so the bounds for this stack are unknown; ask an administrator to correct the key`},
 		"forbidden field":            {"[{podTemplate: false}]", `{distribution: {name: starter}, workload: {overrides: {podTemplate: {spec: {hostNetwork: true}}}}}`, nil, "spec.workload.overrides.podTemplate: is not allowed in this namespace: remove this field, or " + ask},
 		"forbidden image":            {"[{images: [quay.io/team]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, `spec.distribution.image: the image "example.com/mine:1" is not from a source that is allowed in this namespace: use an image from quay.io/team, or ` + ask},
 		"allowed image":              {"[{images: [example.com]}]", `{distribution: {image: "example.com/mine:1"}}`, nil, ""},

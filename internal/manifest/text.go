@@ -27,7 +27,7 @@ type pair struct {
 	keyUsed, valueUsed bool
 }
 
-// moved maps objects of v1alpha1 that group fields to the objects of v1alpha2 that contain most of these fields.
+// moved contains, for each v1alpha1 object that groups fields, the v1alpha2 object that contains most of these fields.
 var moved = map[string]string{
 	"spec.network":                     "spec.networking",
 	"spec.server":                      "spec",

@@ -21,7 +21,7 @@ import (
 // These are the limits for the cost of one object. The limits for many objects are in test/scale.
 const (
 	// mostAllocated is the total number of bytes that the pipeline may allocate for an object. Fewer bytes are in use at
-	// one time.
+	// any one time.
 	mostAllocated = 192 << 20
 	// mostGrowth is the factor by which allocations may grow for an object of four times the size. Quadratic growth
 	// would be sixteen times.

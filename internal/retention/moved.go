@@ -181,7 +181,7 @@ func (c *comparison) movedFile(what string, was, now Place) {
 	}
 }
 
-// textOf returns the text in the configuration that a place was resolved from.
+// textOf returns the text from which a place was resolved, as written in the configuration.
 func (c *comparison) textOf(place Place) string {
 	if place.Store != "" {
 		return c.after.Stores[place.Store].Text

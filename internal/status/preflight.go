@@ -105,7 +105,7 @@ func firstEnd(pod *corev1.Pod, external []ExternalProvider, now time.Time) *Pref
 		switch {
 		case ended == nil, ended.ExitCode == 0 && i < initial:
 		case slices.Contains(lostTrack, ended.Reason):
-			return &Preflight{State: PreflightLost, Message: fmt.Sprintf("the result of pod %q is unknown, for example because its node was restarted", pod.Name)}
+			return &Preflight{State: PreflightLost, Message: fmt.Sprintf("the result of pod %q is unknown, possibly because its node was restarted", pod.Name)}
 		default:
 			logs := fmt.Sprintf("see kubectl logs %s -c %s", pod.Name, container.Name)
 			message := cmp.Or(externalTrouble(pod, container.Name, external, now), crashedModule(pod, &container, external))

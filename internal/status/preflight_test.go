@@ -131,7 +131,7 @@ var judgePreflightCases = []struct {
 	{
 		name: "its node was restarted", container: endedWith(255, "Unknown", ""), changes: []func(*corev1.Pod){onNode},
 		want:    status.PreflightLost,
-		message: `the result of pod "p" is unknown, for example because its node was restarted`,
+		message: `the result of pod "p" is unknown, possibly because its node was restarted`,
 	},
 	{
 		name: "a kubelet accepts the pod later", container: running, age: end + time.Second, want: status.PreflightGoesOn,

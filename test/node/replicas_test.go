@@ -20,7 +20,7 @@ workload: {resources: ` + realRequests + `, replicas: 2}
 `
 
 // Two replicas with PostgreSQL share the data of clients. The test creates a conversation and a vector store in one
-// pod, reads them from the other pod, and finds a text with a search in the other pod.
+// pod, reads them from the other pod, and searches for a text through the other pod.
 func TestReplicasShareState(t *testing.T) {
 	s := newRealScenario(t, "server@"+newestRelease, "databases")
 	s.postgres()

@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// This file contains the independent tests of the user stories 1 to 6. After a stack is applied, the running server
+// This file contains the independent tests of user stories 1 to 6. After a stack is applied, the running server
 // must be configured as in the spec. The server is the stand-in, which answers requests about its configuration.
 
 const simple = `

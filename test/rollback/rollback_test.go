@@ -69,8 +69,8 @@ func TestRollback(t *testing.T) {
 	}
 }
 
-// The operator does not change the pod template of another version of the operator until a user restarts the
-// Deployment.
+// The operator does not change a pod template that another version of the operator wrote until a user restarts the
+// stack's Deployment.
 func TestKeptTemplate(t *testing.T) {
 	c := startCluster(t)
 	stack := newStack(t)

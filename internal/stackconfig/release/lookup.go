@@ -13,8 +13,9 @@ type Match struct {
 	Release *Release
 	// Asked is the requested version, without a leading `v`.
 	Asked string
-	// Exact reports whether the data is for the requested version: a line was requested, or a version in Release.Covers.
-	// Otherwise, the data is for another version of the same line, and the caller must warn the user.
+	// Exact reports whether the data is for the requested version. This is the case if a line or a version in
+	// Release.Covers was requested. Otherwise, the data is for another version of the same line, and the caller must
+	// warn the user.
 	Exact bool
 }
 

@@ -45,8 +45,8 @@ type Expr struct {
 // String returns the expression as it is written in the release data: `SecretStr | null`.
 func (e *Expr) String() string { return e.text }
 
-// Words describes a value of the type for users: a whole number; one of llm, embedding. For a union, it does not
-// mention null, because users should omit the key instead.
+// Words describes a value of the type for users, for example "a whole number" or "one of llm, embedding". For a union,
+// it does not mention null, because users should omit the key instead.
 func (e *Expr) Words() string {
 	switch e.Kind {
 	case KindLiteral:

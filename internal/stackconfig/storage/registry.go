@@ -38,9 +38,10 @@ type Registry struct {
 // and records where earlier operators stored the registry. A SQLite file needs no separate namespace, because only one
 // stack uses it, and releases up to 0.8 ignore its namespace (server fact 24).
 //
-// The namespace contains the stack's name and namespace and not its UID, so that a stack that is restored from a backup
-// keeps its registry. In addition, the UID is unknown when a stack is rendered without a cluster. A preflight pod, and
-// a user who restores a stack under another name, set LLS_REGISTRY.
+// The namespace of the registry contains the stack's name and Kubernetes namespace, but not its UID, so that a stack
+// that is restored from a backup keeps its registry. In addition, the UID is unknown when a stack is rendered without a
+// cluster. To use the registry of another stack, set LLS_REGISTRY. Preflight pods do this, and so must a user who
+// restores a stack under another name.
 func (s *storageWriter) registryNamespace() *Registry {
 	metadata := yamlnode.Get(s.stores, "metadata")
 	backend := yamlnode.Get(s.backends, yamlnode.Text(metadata, "backend"))

@@ -43,7 +43,8 @@ func (s *shell) run(ctx context.Context, text string) (output string, code int, 
 	defer cancel()
 	command := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", prologue+text)
 	command.Dir, command.Env = s.folder, s.environment()
-	// With a file, the shell can end although a command in the background still writes.
+	// The output goes to a file and not to a pipe, so that the shell can end while a command in the background still
+	// writes.
 	command.Stdout, command.Stderr = log, log
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }

@@ -111,7 +111,7 @@ func (r *retention) fill(t *testing.T) {
 	r.stack.start(t, func(server *llamaStack) error { return r.use(t.Context(), server) })
 }
 
-// use makes the requests of clients.
+// use sends the requests that clients would send.
 func (r *retention) use(ctx context.Context, server *llamaStack) (err error) {
 	embedding := r.public("embed", "")
 	if r.ofClient, err = server.vectorStoreWithFile(ctx, "of a client", "faiss", embedding, r.clientText); err != nil {

@@ -216,7 +216,7 @@ func (n *negatives) vllm(more fields) fields {
 // own returns a stack with an empty base.
 func (n *negatives) own(spec fields) *Case { return n.over([]byte(n.m.nothing()), spec) }
 
-// over returns a stack with a user's own configuration.
+// over returns a stack with the given base configuration.
 func (n *negatives) over(base []byte, spec fields) *Case {
 	spec["baseConfig"] = fields{"configMapName": baseConfig, "key": "config.yaml"}
 	c := newCase(n.rel, "negative", starter, base, false, spec)
