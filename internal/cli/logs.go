@@ -193,8 +193,8 @@ func (o *logsOptions) stream(
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("pod %q no longer exists; run the command again", target.Pod)
 	case apierrors.IsBadRequest(err):
-		return fmt.Errorf("container %[1]q of pod %[2]q does not have these logs; set -c to another container, or run "+
-			"kubectl describe pod %[2]s -n %[3]s: %[4]w", target.Container, target.Pod, namespace, err)
+		return fmt.Errorf("container %[1]q of pod %[2]q does not have these logs: %[4]w; set -c to another container, or "+
+			"run \"kubectl describe pod %[2]s -n %[3]s\"", target.Container, target.Pod, namespace, err)
 	case err != nil:
 		return kube.Explain(err, "get", schema.GroupResource{Resource: "pods/log"}, namespace)
 	}

@@ -115,5 +115,5 @@ func told(auth authn.Authenticator, err error) error {
 	if status == http.StatusUnauthorized {
 		own.from.Refused(own.registry)
 	}
-	return fmt.Errorf("%w to the operator's identity at %s; allow that identity to read the repository, or add a pull Secret to the stack", err, own.cloud)
+	return fmt.Errorf("%w when the operator uses its identity at %s; allow that identity to read the repository, or add a pull Secret to the stack", err, own.cloud)
 }

@@ -316,10 +316,10 @@ func TestCloudIdentityRefused(t *testing.T) {
 		want        string
 		refused     int
 	}{
-		{ecrHost, ecrHost + "/v2/team/", http.StatusForbidden, `{"errors":[{"code":"DENIED"}]}`, "the registry responds with status 403 Forbidden and code DENIED to the operator's identity at AWS; allow that identity to read the repository, or add a pull Secret to the stack", 0},
-		{ecrHost, ecrHost + "/v2/team/", http.StatusUnauthorized, "", "the registry responds with status 401 Unauthorized to the operator's identity at AWS; allow", 1},
-		{googleHost, googleHost + "/v2/token", http.StatusForbidden, "", "get a token: the registry responds with status 403 Forbidden to the operator's identity at Google Cloud; allow", 0},
-		{azureHost, azureHost + "/oauth2/token", http.StatusUnauthorized, "", "get a token: the registry responds with status 401 Unauthorized to the operator's identity at Azure; allow", 1},
+		{ecrHost, ecrHost + "/v2/team/", http.StatusForbidden, `{"errors":[{"code":"DENIED"}]}`, "the registry responds with status 403 Forbidden and code DENIED when the operator uses its identity at AWS; allow that identity to read the repository, or add a pull Secret to the stack", 0},
+		{ecrHost, ecrHost + "/v2/team/", http.StatusUnauthorized, "", "the registry responds with status 401 Unauthorized when the operator uses its identity at AWS; allow", 1},
+		{googleHost, googleHost + "/v2/token", http.StatusForbidden, "", "get a token: the registry responds with status 403 Forbidden when the operator uses its identity at Google Cloud; allow", 0},
+		{azureHost, azureHost + "/oauth2/token", http.StatusUnauthorized, "", "get a token: the registry responds with status 401 Unauthorized when the operator uses its identity at Azure; allow", 1},
 		{ecrHost, ecrHost + "/v2/team/", http.StatusNotFound, "", "the registry responds with status 404 Not Found", 0},
 	} {
 		c := serveClouds(t)

@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	if *registry == "" || flags.NArg() == 0 {
-		return fmt.Errorf("a registry and at least one image are required; set -registry or $%s, and name the images: operator, databases, standin@<release>, server@<release>", registryVariable)
+		return fmt.Errorf("a registry and at least one image are required; set -registry or $%s, and name one or more of these images: operator, databases, standin@<release>, server@<release>", registryVariable)
 	}
 	wanted, names := furtherNames(flags.Args())
 	published, err := image.Publish(ctx, *registry, *version, wanted...)

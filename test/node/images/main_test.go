@@ -14,7 +14,7 @@ func TestRunReportsMissingArguments(t *testing.T) {
 		want string
 	}{
 		"no registry": {[]string{"operator"}, "a registry and at least one image are required"},
-		"no image":    {[]string{"-registry=localhost:1"}, "and name the images: operator"},
+		"no image":    {[]string{"-registry=localhost:1"}, "and name one or more of these images: operator"},
 		"unknown":     {[]string{"-registry=localhost:1", "own"}, `publish "own": want operator`},
 	} {
 		t.Run(name, func(t *testing.T) {

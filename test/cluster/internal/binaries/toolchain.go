@@ -56,7 +56,7 @@ func goCommand(ctx context.Context, s Set, args ...string) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	if err := command.Run(); ctx.Err() != nil {
-		return nil, fmt.Errorf("interrupted: %w; run the command again to continue after the finished parts", ctx.Err())
+		return nil, fmt.Errorf("interrupted: %w; run the command again to continue where it stopped", ctx.Err())
 	} else if err != nil {
 		return nil, fmt.Errorf("go %s: %w\n%s", args[0], err, lastLines(stderr.String(), 30))
 	}

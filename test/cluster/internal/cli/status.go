@@ -33,7 +33,7 @@ func show(env environment, path string, record state.Record) error {
 		fmt.Fprintf(env.stdout, "%-24s %-8s pid %d\n", component.Name, word, component.Process.PID)
 	}
 	if !healthy {
-		return fmt.Errorf("the control plane in %q does not serve; read the logs in %s", path, filepath.Join(path, "log"))
+		return fmt.Errorf("the control plane in %q does not serve requests; read the logs in %s", path, filepath.Join(path, "log"))
 	}
 	fmt.Fprintf(env.stdout, "Kubernetes %s at %s, up for %s\n%s", record.Kubernetes, record.Server,
 		time.Since(record.Started).Round(time.Second), exports(path, record))

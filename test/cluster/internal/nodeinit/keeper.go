@@ -163,7 +163,7 @@ func awaitSocket(path string) error {
 			return connection.Close()
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("nothing listens on its socket: %w", err)
+			return fmt.Errorf("nothing is listening on its socket: %w", err)
 		}
 		<-time.After(socketPoll)
 	}
