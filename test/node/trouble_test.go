@@ -74,7 +74,7 @@ var brokenStacks = []broken{
 		name: "out of memory", reason: v1alpha2.ReasonRolloutFailed,
 		spec: `workload: {resources: {requests: {cpu: 10m, memory: 16Mi}, limits: {memory: 64Mi}}, ` +
 			`overrides: {env: [{name: STANDIN_MEMORY, value: "256"}]}}`,
-		message:  none + `: container "llama-stack" ran out of memory; raise the memory limit of the container (for the server, spec.workload.resources.limits.memory)`,
+		message:  none + `: container "llama-stack" ran out of memory; raise the memory limit of the container \(for the server, spec.workload.resources.limits.memory\)`,
 		evidence: ended("137", "OOMKilled"),
 	},
 	{
