@@ -81,12 +81,14 @@ func populated(t *testing.T) *fakeapi.Server {
 	})
 	api.PutList(t, "/api/v1/namespaces/team-a/events", "v1", "EventList",
 		object{
-			"metadata": object{"name": "e1", "namespace": "team-a"}, "involvedObject": object{"kind": "Pod", "name": "my-5d9c7b6f8c-x2x4z"},
-			"message": "used " + canary,
+			"metadata":       object{"name": "e1", "namespace": "team-a"},
+			"involvedObject": object{"kind": "Pod", "name": "my-5d9c7b6f8c-x2x4z"},
+			"message":        "used " + canary,
 		},
 		object{
-			"metadata": object{"name": "e3", "namespace": "team-a"}, "involvedObject": object{"kind": "Deployment", "name": "my-other"},
-			"message": "unrelated",
+			"metadata":       object{"name": "e3", "namespace": "team-a"},
+			"involvedObject": object{"kind": "Deployment", "name": "my-other"},
+			"message":        "unrelated",
 		},
 		object{
 			"metadata": object{"name": "e2", "namespace": "team-a"}, "involvedObject": object{"name": "mystery"},

@@ -114,8 +114,8 @@ func withRemedy(err error) string {
 	return message
 }
 
-// lacksPermission reports whether RBAC denies a request of the operator. A quota, a policy and a namespace that is being
-// deleted cause the same code, but their messages do not name the user.
+// lacksPermission reports whether RBAC denies a request of the operator. A quota, a policy and a namespace that is
+// being deleted cause the same code, but their messages do not name the user.
 func lacksPermission(err error) bool {
 	message := err.Error()
 	return apierrors.IsForbidden(err) && !denied(err) &&

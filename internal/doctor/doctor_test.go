@@ -366,7 +366,8 @@ error stacks: team-a/fails: SecretNotFound: Secret s is missing`,
 	for range 60 {
 		many.Stacks.Value = append(many.Stacks.Value, stack("x", "False", "RolloutFailed", ""))
 	}
-	if got := problems(many); strings.Count(got, "\n") != 50 || !strings.HasSuffix(got, "further stacks that are not Ready: 10") {
+	got := problems(many)
+	if strings.Count(got, "\n") != 50 || !strings.HasSuffix(got, "further stacks that are not Ready: 10") {
 		t.Errorf("got %s", got)
 	}
 }

@@ -19,7 +19,12 @@ func TestInferenceStore(t *testing.T) {
     conversations: {table_name: openai_conversations, backend: sql_default}
 `
 	const added, agents = "table_name: inference_store", `  agents:
-  - {provider_id: a, provider_type: 'inline::meta-reference', config: {persistence: {agent_state: {namespace: a, backend: kv_default}, responses: {table_name: r, backend: sql_default}}}}
+  - provider_id: a
+    provider_type: inline::meta-reference
+    config:
+      persistence:
+        agent_state: {namespace: a, backend: kv_default}
+        responses: {table_name: r, backend: sql_default}
 `
 	for name, tc := range map[string]struct {
 		line, base, spec string

@@ -48,7 +48,8 @@ func TestNotAccepted(t *testing.T) {
 		},
 		"a router that has not decided, and one that rejects the route": {
 			`{kind: Route, metadata: {name: my}, status: {ingress: [
-			{conditions: [{type: Admitted, status: Unknown}]}, {conditions: [{type: Admitted, status: "False", reason: NoServiceName, message: x}]}]}}`,
+			{conditions: [{type: Admitted, status: Unknown}]},
+			{conditions: [{type: Admitted, status: "False", reason: NoServiceName, message: x}]}]}}`,
 			`Route "my" does not expose the server (NoServiceName): x`,
 		},
 		"no router": {

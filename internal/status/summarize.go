@@ -143,7 +143,8 @@ func fillGates(conditions *[]metav1.Condition, in Input) {
 		if found != nil && found.ObservedGeneration == in.Generation || found == nil && optional[gate] {
 			continue
 		}
-		set(conditions, newCondition(gate, metav1.ConditionUnknown, v1alpha2.ReasonWaiting, gate+" is waiting for "+awaited), in)
+		message := gate + " is waiting for " + awaited
+		set(conditions, newCondition(gate, metav1.ConditionUnknown, v1alpha2.ReasonWaiting, message), in)
 	}
 }
 

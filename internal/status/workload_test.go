@@ -78,7 +78,8 @@ func preparingPod() corev1.Pod {
 func sidecarPod() corev1.Pod {
 	p := preparingPod()
 	p.Status.ContainerStatuses = nil
-	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodInitialized, Status: corev1.ConditionTrue})
+	initialized := corev1.PodCondition{Type: corev1.PodInitialized, Status: corev1.ConditionTrue}
+	p.Status.Conditions = append(p.Status.Conditions, initialized)
 	return p
 }
 

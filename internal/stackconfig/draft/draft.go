@@ -199,8 +199,8 @@ func (d *Draft) ServeAPI(api string, origin Origin) {
 	d.Write(EndOf(apis), yamlnode.String(api), origin)
 }
 
-// ServesAPI reports whether the server starts an API. Without a list of APIs, the server starts all of them. An empty list
-// has the same effect in every release, even if the server then has no endpoints (server fact 56).
+// ServesAPI reports whether the server starts an API. Without a list of APIs, the server starts all of them. An empty
+// list has the same effect in every release, even if the server then has no endpoints (server fact 56).
 func (d *Draft) ServesAPI(api string) bool {
 	listed := yamlnode.Items(yamlnode.Get(d.Root, "apis"))
 	return len(listed) == 0 || slices.ContainsFunc(listed, func(item *yaml.Node) bool { return item.Value == api })
