@@ -33,7 +33,7 @@ func TestTestedKubernetes(t *testing.T) {
 	for path, want := range map[string]string{
 		"README.md":              "| Kubernetes | tested on " + oldest + " and " + newest + " |",
 		versionsPage:             "tested on " + oldest + " and " + newest,
-		"test/cluster/README.md": newest + " by default or " + oldest,
+		"test/cluster/README.md": newest + " (the default) or " + oldest,
 	} {
 		if !strings.Contains(readPage(t, path).text, want) {
 			t.Errorf("%s does not contain %q", path, want)
