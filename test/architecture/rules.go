@@ -145,7 +145,7 @@ var Rules = []Rule{
 	{Path: "internal/bundle", Imports: []string{"internal/imagename"}},
 	{Path: "internal/cli/change", Kind: Pure, Imports: slices.Concat(pure, []string{"internal/redact"})},
 	{Path: "internal/cli/findings", Kind: Pure},
-	{Path: "internal/cli/document", Kind: Pure},
+	{Path: "internal/cli/document", Kind: Pure, Imports: []string{"internal/stackconfig/yamlnode"}},
 	{Path: "internal/cli/dryrun", Kind: Pure, Imports: slices.Concat(pure, []string{
 		"internal/cli/document", "internal/cli/findings", "internal/ogxserver", "internal/operatorconfig",
 	})},

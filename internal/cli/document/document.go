@@ -13,6 +13,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
 // StandardInput replaces the path of a file in messages if a command reads standard input.
@@ -225,22 +227,13 @@ func (d *Document) explain(err error) string {
 		text = strings.TrimPrefix(text, prefix)
 	}
 	text = d.fileLines(strings.ReplaceAll(strings.TrimPrefix(text, "unmarshal errors:\n  "), "\n  ", "; "))
-	for i, line := range bytes.Split(d.Source, []byte("\n")) {
-		indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]
-		if bytes.ContainsRune(indent, '\t') && mayBeTab(text) {
-			return fmt.Sprintf("is not valid YAML: line %d is indented with a tab; use spaces (%s)", d.Line+i, text)
-		}
+	if line := yamlnode.TabLine(d.Source, err); line > 0 {
+		return fmt.Sprintf("is not valid YAML: line %d is indented with a tab; use spaces (%s)", d.Line+line-1, text)
 	}
 	if strings.Contains(text, "already set in map") {
 		return text + "; remove one of the two keys"
 	}
 	return "is not valid YAML: " + text
-}
-
-// mayBeTab reports whether a tab in the indentation may cause this error of the YAML decoder. A tab in a block scalar
-// is valid, and does not cause other errors.
-func mayBeTab(message string) bool {
-	return strings.Contains(message, "tab character") || strings.Contains(message, "cannot start any token")
 }
 
 var lineNumber = regexp.MustCompile(`\bline (\d+)`)

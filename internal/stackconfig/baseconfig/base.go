@@ -127,19 +127,10 @@ func decodeYAML(data []byte) (document *yaml.Node, err error) {
 
 // syntaxError adds a hint to the error if the text has a common mistake that is hard to see.
 func syntaxError(data []byte, err error) error {
-	for i, line := range bytes.Split(data, []byte("\n")) {
-		indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]
-		if bytes.ContainsRune(indent, '\t') && len(indent) < len(line) && mayBeTab(err.Error()) {
-			return fmt.Errorf("is not YAML: %w (line %d is indented with a tab; YAML requires spaces)", err, i+1)
-		}
+	if line := yamlnode.TabLine(data, err); line > 0 {
+		return fmt.Errorf("is not YAML: %w (line %d is indented with a tab; YAML requires spaces)", err, line)
 	}
 	return fmt.Errorf("is not YAML: %w", err)
-}
-
-// mayBeTab reports whether a tab in the indentation may cause this error of the YAML decoder. A tab in a block scalar
-// is valid, and does not cause other errors.
-func mayBeTab(message string) bool {
-	return strings.Contains(message, "tab character") || strings.Contains(message, "cannot start any token")
 }
 
 func versionOf(root *yaml.Node) (string, error) {

@@ -510,7 +510,7 @@ func TestStores(t *testing.T) {
 				if store.Required {
 					text += " required"
 				}
-				if store.RequiredBy != "" && len(store.RequiredWith) == 0 {
+				if store.NeededByAPI() {
 					text += " required by " + store.RequiredBy
 				}
 				got = append(got, text)

@@ -94,6 +94,9 @@ func (s *Store) For(distribution string) provider.Fields {
 	return fields
 }
 
+// NeededByAPI reports whether a server that serves the API in RequiredBy needs the store, whatever its settings are.
+func (s *Store) NeededByAPI() bool { return s.RequiredBy != "" && len(s.RequiredWith) == 0 }
+
 // Backend returns a kind of backend by its Type.
 func (s *Storage) Backend(backendType string) (Backend, bool) {
 	return first(s.Backends, func(b Backend) bool { return b.Type == backendType })

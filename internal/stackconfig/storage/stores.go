@@ -37,7 +37,7 @@ func AddRequired(d *draft.Draft) {
 
 // Required reports whether the server does not start without a store, whatever the settings are.
 func Required(d *draft.Draft, store *release.Store) bool {
-	return store.Required || store.RequiredBy != "" && len(store.RequiredWith) == 0 && d.ServesAPI(store.RequiredBy)
+	return store.Required || store.NeededByAPI() && d.ServesAPI(store.RequiredBy)
 }
 
 // Lacks reports whether the configuration lacks a store.

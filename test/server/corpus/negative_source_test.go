@@ -45,7 +45,6 @@ var toldElsewhere = map[string]string{
 	"%s of at least %s":                                             "no key has the limit",
 	"%s of at most %s":                                              "no key has the limit",
 	"%s and %d more":                                                many,
-	"tab character":                                                 "a part of the YAML decoder's errors, not a message",
 	"and %d more":                                                   many,
 	"%s: the name of this model for clients is %q":                  "the output of plan for each model, and not a message about a problem",
 	"text that matches ":                                            "the engine has a description for every pattern in the release data",

@@ -31,7 +31,7 @@ func (n *negatives) storage() {
 	n.refused("storage/half-a-reference", "namespace", n.inBase(func(config fields) { delete(at(stores(config), "metadata"), "namespace") }))
 	for i := range n.rel.Storage.Stores {
 		store := &n.rel.Storage.Stores[i]
-		if store.Required || store.RequiredBy != "" && len(store.RequiredWith) == 0 {
+		if store.Required || store.NeededByAPI() {
 			n.requiredStore(store)
 		}
 	}
