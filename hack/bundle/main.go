@@ -115,7 +115,8 @@ func pullAll(
 	return images, missing
 }
 
-// write writes the archive and its checksum. If it cannot complete the archive, it removes the incomplete file.
+// write writes the archive and its checksum. It writes the checksum first, so that no new archive exists without its
+// checksum. If it cannot write both, it removes the incomplete archive.
 func write(
 	ctx context.Context, output string, from bundle.Layout, images []bundle.Image, files []bundle.File,
 ) (int64, error) {
@@ -128,11 +129,11 @@ func write(
 	err = errors.Join(bundle.Write(ctx, buffered, from, images, files), buffered.Flush())
 	info, statErr := file.Stat()
 	if err = errors.Join(err, statErr, file.Close()); err == nil {
-		err = os.Rename(file.Name(), output)
-	}
-	if err == nil {
 		line := fmt.Sprintf("%x  %s\n", sum.Sum(nil), filepath.Base(output))
 		err = os.WriteFile(output+".sha256", []byte(line), 0o644) //nolint:gosec // a public file next to the archive
+	}
+	if err == nil {
+		err = os.Rename(file.Name(), output)
 	}
 	if err != nil {
 		return 0, errors.Join(fmt.Errorf("write bundle: %w", err), os.RemoveAll(file.Name()))

@@ -98,7 +98,7 @@ func runSupportBundle(
 
 // write writes the archive, and prints its size and the number of omissions.
 func (o *supportOptions) write(streams Streams, material *support.Material, p printer) error {
-	files, err := material.Files()
+	files, complete, err := material.Files()
 	if err != nil {
 		return rejected(err)
 	}
@@ -110,7 +110,7 @@ func (o *supportOptions) write(streams Streams, material *support.Material, p pr
 	if err := writeArchive(streams.Out, o.output, &archive); err != nil {
 		return rejected(err)
 	}
-	if len(material.LeftOut) > 0 {
+	if !complete {
 		p.warning("the archive is not complete; the file left-out.txt in the archive lists the missing information and " +
 			"the reasons")
 	}

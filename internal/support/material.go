@@ -61,10 +61,10 @@ type File struct {
 	Data []byte
 }
 
-// Files returns the files of the archive without secrets, sorted by name. The file left-out.txt lists the objects,
-// events and logs that were omitted, including those that exceeded the limits. It does not list logs of which only the
-// end is in the archive.
-func (m *Material) Files() ([]File, error) {
+// Files returns the files of the archive without secrets, sorted by name, and reports whether they are complete. If
+// they are not, the file left-out.txt lists the objects, events and logs that were omitted, including those that
+// exceeded the limits. It does not list logs of which only the end is in the archive.
+func (m *Material) Files() (files []File, complete bool, err error) {
 	b := &builder{left: slices.Clone(m.LeftOut), files: map[string][]byte{}}
 	for _, object := range m.Objects {
 		b.known.Learn(object)
@@ -72,17 +72,17 @@ func (m *Material) Files() ([]File, error) {
 	b.objects(m.Objects)
 	b.events(m.Events)
 	if err := b.yaml("versions.yaml", m.Versions); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	findings := slices.Clone(m.Findings)
 	for i := range findings {
 		findings[i].Message = b.known.Text(findings[i].Message)
 	}
 	if err := b.yaml("doctor.yaml", findings); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	b.logs(m.Logs) // logs are the largest files, so they are the first to be omitted
-	return b.sorted(), b.err
+	return b.sorted(), len(b.left) == 0, b.err
 }
 
 // root is the folder of all files.

@@ -57,7 +57,7 @@ func read(t *testing.T, archive []byte) map[string]string {
 
 func archive(t *testing.T, m *support.Material) []byte {
 	t.Helper()
-	files, err := m.Files()
+	files, _, err := m.Files()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,6 +205,9 @@ func TestBounds(t *testing.T) {
 			Namespace: "b", Pod: fmt.Sprintf("big-%03d", i), Container: "c",
 			Text: strings.Repeat(strings.Repeat("w", 1000)+"\n", 1040),
 		})
+	}
+	if _, complete, err := m.Files(); complete || err != nil {
+		t.Errorf("complete: %v, %v, want an incomplete archive", complete, err)
 	}
 	files := read(t, archive(t, m))
 	const logs = "llamastack-support/namespaces/a/logs/"

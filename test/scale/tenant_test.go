@@ -192,6 +192,9 @@ func (c *cluster) addLargeStacks(ctx context.Context) (int, error) {
 			}
 		}
 		taken[s.Name] = n
+		if i >= len(shape.All) && made == 0 {
+			return 0, errors.New("the API server rejected the stacks of every shape in every size")
+		}
 	}
 	return len(taken), nil
 }

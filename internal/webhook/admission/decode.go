@@ -19,11 +19,20 @@ import (
 // decode reads a stack of either version as v1alpha2. Warnings describe what the conversion changes. Problems describe
 // values that do not fit their type, because the API server does not validate values that a conversion restores.
 func decode(raw []byte) (object *stack, warnings, problems []string) {
+	value, warnings, err := parse(raw)
+	if err != nil {
+		return nil, nil, []string{err.Error()}
+	}
+	object, problems = fit(value)
+	return object, warnings, problems
+}
+
+// parse reads a stack of either version as the JSON value of v1alpha2, without a check of its types.
+func parse(raw []byte) (value any, warnings []string, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
-	var value any
 	if err := decoder.Decode(&value); err != nil {
-		return nil, nil, []string{fmt.Sprintf("read the object in the request: %v", err)}
+		return nil, nil, fmt.Errorf("read the object in the request: %w", err)
 	}
 	if fields, ok := value.(map[string]any); ok {
 		if err := convert.DataProblem(fields); err != nil {
@@ -34,8 +43,23 @@ func decode(raw []byte) (object *stack, warnings, problems []string) {
 			value = convert.ToHub(fields)
 		}
 	}
-	object, problems = fit(value)
-	return object, warnings, problems
+	return value, warnings, nil
+}
+
+// keepsSpec reports whether an update leaves the spec exactly as it is stored. It compares the specs as JSON values,
+// so that it also works if a value does not fit its type.
+func keepsSpec(request admission.Request) bool {
+	if request.Operation != admissionv1.Update {
+		return false
+	}
+	before, _, err := parse(request.OldObject.Raw)
+	after, _, otherErr := parse(request.Object.Raw)
+	if err != nil || otherErr != nil {
+		return false
+	}
+	old, isObject := before.(map[string]any)
+	updated, isOther := after.(map[string]any)
+	return isObject && isOther && reflect.DeepEqual(old["spec"], updated["spec"])
 }
 
 // isDeleted reports whether the object of a request is being deleted. It does not decode the spec, because a value that

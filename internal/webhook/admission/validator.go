@@ -46,9 +46,9 @@ func NewValidator(options Options) *Validator {
 	return &Validator{options: options, plans: make(chan struct{}, maxPlans)}
 }
 
-// Handle answers one request. It denies an object that it cannot decode. It allows any other update that does not
-// change the spec, or whose object is being deleted. It turns an error that the stored object already has into a
-// warning. It denies an update through v1alpha1 that would remove fields that v1alpha1 cannot hold.
+// Handle answers one request. It allows an update that does not change the spec, or whose object is being deleted. It
+// denies any other object that it cannot decode. It turns an error that the stored object already has into a warning.
+// It denies an update through v1alpha1 that would remove fields that v1alpha1 cannot hold.
 func (v *Validator) Handle(ctx context.Context, request admission.Request) admission.Response {
 	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update || request.SubResource != "" {
 		return admission.Allowed("")
@@ -57,6 +57,9 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 		return admission.Allowed("")
 	}
 	object, warnings, problems := decode(request.Object.Raw)
+	if len(problems) > 0 && keepsSpec(request) {
+		return answer(request, nil, append(warnings, problems...))
+	}
 	if len(problems) > 0 {
 		return answer(request, problems, warnings)
 	}

@@ -117,6 +117,11 @@ type handleCase struct {
 	warned string
 }
 
+// unfit returns a stack with metadata in JSON, and with a value that does not fit its type.
+func unfit(metadata string) runtime.RawExtension {
+	return runtime.RawExtension{Raw: []byte(`{"metadata":{` + metadata + `},"spec":{"workload":{"replicas":"two"}}}`)}
+}
+
 // deleted, labelled and onOldRelease change a stack.
 func deleted(stack *v1alpha2.LlamaStackDistribution) {
 	now := metav1.Now()
@@ -184,6 +189,14 @@ func TestHandle(t *testing.T) {
 		"a value of the wrong type":       {request: create(runtime.RawExtension{Raw: []byte(`{"spec":{"workload":{"replicas":"two"}}}`)}), denied: "spec.workload.replicas"},
 		"a finalizer of a stack with a value of the wrong type": {request: update(object(t, good, deleted),
 			runtime.RawExtension{Raw: []byte(`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"workload":{"replicas":"two"}}}`)})},
+		"a label on a stack with a value of the wrong type": {
+			request: update(unfit(``), unfit(`"labels":{"team":"ml"}`)),
+			warned:  "spec.workload.replicas",
+		},
+		"a change to a stack with a value of the wrong type": {
+			request: update(unfit(``), runtime.RawExtension{Raw: []byte(`{"spec":{"workload":{"replicas":"three"}}}`)}),
+			denied:  "spec.workload.replicas",
+		},
 		"v1alpha1 over a stack with too much data":      {request: through("v1alpha1", update(big.Object, bigChanged.Object)), denied: "write the object as v1alpha2"},
 		"v1alpha1 without the annotation with the data": {request: through("v1alpha1", update(big.Object, older(t, `{distribution: {name: starter}, workers: 2}`, `{}`).Object)), denied: "write the object as v1alpha2"},
 		"the same spec in v1alpha1":                     {request: through("v1alpha1", update(big.Object, big.Object))},
