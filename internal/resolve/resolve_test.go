@@ -432,7 +432,7 @@ func TestKeptBase(t *testing.T) {
 	}
 }
 
-// large is a client whose Secrets all have two megabytes. It measures the memory in use.
+// large is a client whose Secrets contain two megabytes each. It measures the memory in use.
 type large struct {
 	client.Reader
 	held []uint64

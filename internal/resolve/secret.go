@@ -94,7 +94,7 @@ type SecretQuery struct {
 	// Cache holds the metadata of Secrets. The metadata may be out of date.
 	Cache client.Reader
 	Uses  []intent.SecretUse
-	// Text reports whether the server expects text for a variable, and not a number.
+	// Text reports whether the server expects text, rather than a number, for a variable.
 	Text func(variable string) bool
 	// Now is the current time. A certificate that expired before this time cannot be used.
 	Now time.Time

@@ -49,7 +49,8 @@ func (l Loss) accepted(words []string) bool {
 	})
 }
 
-// Unknown returns a suffix for a message, about words of the annotation that match none of the losses. It may be empty.
+// Unknown returns a suffix for a message about words of the annotation that match none of the losses. The suffix may be
+// empty.
 func Unknown(waiting []Loss, unknown []string) string {
 	if len(unknown) == 0 {
 		return ""

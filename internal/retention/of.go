@@ -75,10 +75,10 @@ type reader struct {
 	places *Places
 }
 
-// notData lists the stores without data of clients.
+// notData lists the stores that hold no client data.
 var notData = map[string]bool{"connectors": true}
 
-// stores reads the server's own stores. A store refers to a backend or, in releases up to 0.2, is one itself.
+// stores reads the server's own stores. A store refers to a backend or, in releases up to 0.2, is itself a backend.
 func (r *reader) stores() {
 	for i := range r.Release.Storage.Stores {
 		store := &r.Release.Storage.Stores[i]

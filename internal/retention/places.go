@@ -16,7 +16,7 @@ import (
 // version is the version of the encoding of Places. Places in another encoding count as unknown.
 const version = 1
 
-// maxData bounds the number of kinds of data, and maxText bounds the length of each text, so that Places of any
+// maxData bounds the number of kinds of data, and maxText bounds the length of each text, so that the Places of any
 // configuration fit into an annotation.
 const (
 	maxData = 200
@@ -92,7 +92,8 @@ type Place struct {
 	At string `json:"at,omitempty"`
 }
 
-// UnmarshalJSON never fails. Damaged Places become unknown Places, so that their record can still be read.
+// UnmarshalJSON never fails. Damaged Places become unknown Places, so that the record that contains them can still be
+// read.
 func (p *Places) UnmarshalJSON(data []byte) error {
 	type plain Places
 	var read plain

@@ -108,7 +108,7 @@ func valueOf(variable *corev1.EnvVar, derived func(secret, key string) string) s
 	}
 }
 
-// sourceOf returns a description of a volume's storage. It is empty for storage without lasting data of clients.
+// sourceOf returns a description of a volume's storage. It is empty for storage that holds no lasting client data.
 func sourceOf(volume *corev1.Volume) string {
 	switch {
 	case volume.PersistentVolumeClaim != nil:

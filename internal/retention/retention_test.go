@@ -283,7 +283,7 @@ func TestPodOf(t *testing.T) {
 }
 
 // FuzzPlaces checks that Places that a user edited in an annotation never cause a panic in a comparison, and that
-// Places stay known or unknown when they are encoded and decoded.
+// encoding and decoding does not change whether Places are known.
 func FuzzPlaces(f *testing.F) {
 	known := (&situation{Release: "0.3", Config: "providers: {vector_io: [{provider_id: faiss, provider_type: \"inline::faiss\", config: {persistence: {namespace: n, backend: kv_default}}}]}"}).places(f)
 	data, err := json.Marshal(known)

@@ -233,7 +233,7 @@ func TestCostOfContent(t *testing.T) {
 	}
 }
 
-// TestContextWhileDecoding checks that decoding stops when the context of the caller ends.
+// TestContextWhileDecoding checks that decoding stops when the caller's context ends.
 func TestContextWhileDecoding(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	looked := 0

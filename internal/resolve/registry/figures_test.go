@@ -26,7 +26,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// inMemory is a registry behind pipes. In a synctest bubble, a test of several hours therefore takes no real time.
+// inMemory is a registry that is reached through in-memory pipes. In a synctest bubble, a test that covers several
+// hours therefore takes no real time.
 type inMemory struct {
 	challenge string // Basic or Bearer; empty means none
 	handler   http.Handler
@@ -305,8 +306,8 @@ func TestManyStacksOnOneImage(t *testing.T) {
 	})
 }
 
-// TestManyStacksOnABusyRegistry counts the requests of as many stacks to a registry that answers "too many
-// requests". The registry must receive no request during the pause that it requires.
+// TestManyStacksOnABusyRegistry counts the requests that the same number of stacks cause to a registry that answers
+// "too many requests". The registry must receive no request during the pause that it requires.
 func TestManyStacksOnABusyRegistry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := serveInMemory(t, "")
@@ -329,8 +330,8 @@ func TestManyStacksOnABusyRegistry(t *testing.T) {
 	})
 }
 
-// TestIdle counts the requests of a day in which many stacks wait for some tags to get labels, and checks that all
-// stacks on a tag get its new labels.
+// TestIdle counts the requests during a day in which many stacks wait for some tags to get labels, and checks that all
+// stacks that use a tag get its new labels.
 func TestIdle(t *testing.T) {
 	for _, challenge := range []string{"", "Bearer"} {
 		t.Run(challenge, func(t *testing.T) {

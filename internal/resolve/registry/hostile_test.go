@@ -51,7 +51,8 @@ type hostileAnswer struct {
 
 const (
 	hostileHost = "registry.example.com"
-	// forbidden is part of every credential, token and text of a remote host. No message may contain it.
+	// forbidden is part of every credential, every token and every text that a remote host sends. No message may contain
+	// it.
 	forbidden = "s3cret"
 )
 
@@ -242,7 +243,7 @@ func (row *hostileAnswer) checkRule(t *testing.T, pool *Pool, asked Target, read
 			t.Errorf("the image was read at %v, want growing pauses of at least %v", at, max(firstRetry, row.pause))
 		}
 	}
-	// Another reference is read immediately.
+	// A different reference is read immediately.
 	before := reads.counted()
 	asked.Image = strings.TrimSuffix(asked.Image, ":1") + "-of-another-name:1"
 	if row.pinned {

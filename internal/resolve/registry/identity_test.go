@@ -217,8 +217,8 @@ func TestCloudIdentityGoesNowhereElse(t *testing.T) {
 	}
 }
 
-// TestCloudIdentityRequests counts the requests of reads with the operator's identity: all reads with the same
-// identities use one token, and a reader does not request a digest again that it has read.
+// TestCloudIdentityRequests counts the requests for reads with the operator's identity: all reads with the same
+// identities use one token, and a reader does not request a digest that it has already read.
 func TestCloudIdentityRequests(t *testing.T) {
 	c := serveClouds(t)
 	options := Options{CloudIdentity: []string{ecrHost}}
@@ -239,7 +239,7 @@ func TestCloudIdentityRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A new configuration of the operator results in a new reader with the same identities.
+	// A new operator configuration results in a new reader with the same identities.
 	options.Identities = reader.options.Identities
 	other := New(options)
 	other.through.secure = c.Public
@@ -278,8 +278,8 @@ func (g *given) Credentials(context.Context, string) (authn.AuthConfig, error) {
 
 func (g *given) Refused(string) { g.refused++ }
 
-// TestCloudIdentityStaysTheSame checks that a new token does not count as new credentials: images that were read
-// with the last token are not read again.
+// TestCloudIdentityStaysTheSame checks that a new token does not count as new credentials: images that were read with
+// the previous token are not read again.
 func TestCloudIdentityStaysTheSame(t *testing.T) {
 	c := serveClouds(t)
 	blobs := 0
@@ -387,8 +387,8 @@ func TestNoCloudIdentity(t *testing.T) {
 	}
 }
 
-// TestCloudIdentityOfATag checks that the pool compares a tag by means of the operator's identity only while the
-// repository is in the list, and that it keeps no token with the tag.
+// TestCloudIdentityOfATag checks that the pool compares a tag with the operator's identity only while the repository is
+// in the list, and that it keeps no token with the tag.
 func TestCloudIdentityOfATag(t *testing.T) {
 	c := serveClouds(t)
 	asked := 0
@@ -427,7 +427,8 @@ func TestCloudIdentityIsNotAlwaysNeeded(t *testing.T) {
 	}
 }
 
-// TestMetadataIsNoRegistry checks that no image is requested from the identity services, however the image is written.
+// TestMetadataIsNoRegistry checks that no image is requested from the identity services, however the image name is
+// written.
 func TestMetadataIsNoRegistry(t *testing.T) {
 	environment := Options{CloudIdentity: []string{ecrHost}, Identities: cloud.New(cloud.Options{})}
 	reader := New(environment)

@@ -36,7 +36,7 @@ func (b blobs) Blob(_ context.Context, digest v1.Hash) (io.ReadCloser, error) {
 
 var amd64 = v1.Platform{OS: "linux", Architecture: "amd64"}
 
-// TestInspect checks that an inspection finds the same content as a read, and all parts on the way to it. Each part
+// TestInspect checks that an inspection finds the same content as a read, and all the parts that lead to it. Each part
 // contains the digest of the next one.
 func TestInspect(t *testing.T) {
 	server := serve(t)

@@ -18,7 +18,8 @@ import (
 const (
 	// LabelBase64 holds the configuration itself.
 	LabelBase64 = "io.llamastack.config.base64"
-	// LabelLayer is the digest of the layer that holds the file LabelPath.
+	// LabelLayer holds the digest of the layer that contains the configuration. LabelPath holds the path of the file in
+	// that layer.
 	LabelLayer = "io.llamastack.config.layer"
 	LabelPath  = "io.llamastack.config.path"
 	// LabelConfigVersion is the schema version of the configuration. If the version is not supported, the package rejects

@@ -32,7 +32,7 @@ const (
 // useBase64 is the remedy for a layer that is not read.
 const useBase64 = `put the configuration in the label "` + LabelBase64 + `" instead`
 
-// setPath is the remedy for a label LabelPath that does not name the configuration.
+// setPath is the remedy for a LabelPath label that does not name the configuration.
 const setPath = "set this label to the path of the configuration in the layer"
 
 // fetch passes the content of a blob to a function (see readBlob).

@@ -56,8 +56,8 @@ func BenchmarkExtract(b *testing.B) {
 	}
 }
 
-// hold creates an image whose configuration is in its label, or in a layer after another file. The form gzip or zstd
-// compresses the layer.
+// hold creates an image whose configuration is in its label, or in a layer after another file. With the form gzip or
+// zstd, the layer is compressed.
 func (f *forged) hold(tb testing.TB, form, config string) {
 	if form == "label" {
 		f.image(labels(map[string]string{LabelBase64: encoded(config)}))
@@ -80,7 +80,7 @@ func rawFile(name, content string) []byte {
 	return append(file, make([]byte, (512-len(content)%512)%512)...)
 }
 
-// manyImages returns images with different configurations, spread over some registries of one server.
+// manyImages returns images with different configurations, spread across registries on one server.
 func manyImages(tb testing.TB, count, size int, form string, registries int) (hosts, images []string) {
 	tb.Helper()
 	repositories := map[string]*forged{}
@@ -180,7 +180,7 @@ func TestMemoryOfManyImages(t *testing.T) {
 	}
 }
 
-// BenchmarkManyImages measures how much the heap grows when a hundred different images are read at once, for usual
+// BenchmarkManyImages measures how much the heap grows when a hundred different images are read at once, for typical
 // configurations and for the largest ones, from one registry and from more registries than the pool reads from at once.
 func BenchmarkManyImages(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(60))

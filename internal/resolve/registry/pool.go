@@ -25,8 +25,8 @@ type Target struct {
 	Stack types.NamespacedName
 	// Image is the name of the image as the stack writes it.
 	Image string
-	// Credentials identifies the pull Secrets, in the form that PoolOptions.Credentials expects. A target with another
-	// value is another target.
+	// Credentials identifies the pull Secrets, in the form that PoolOptions.Credentials expects. A target with a different
+	// value is a different target.
 	Credentials string
 }
 
@@ -65,8 +65,8 @@ const (
 	lookAgain               = time.Hour
 	fresh                   = time.Minute
 	providersTime           = time.Minute
-	// busy is the pause of a task whose registry or namespace has no free share. If more than busyTogether tasks of the
-	// namespace wait, their pauses are longer (see pauseTogether).
+	// busy is the pause before another attempt of a task whose registry or namespace has no free share. If more than
+	// busyTogether tasks of the namespace are waiting, their pauses are longer (see pauseTogether).
 	busy         = 50 * time.Millisecond
 	busyTogether = 16
 )
@@ -256,7 +256,7 @@ func (p *Pool) begin(stack types.NamespacedName) (Target, *Reader, ages, func())
 }
 
 // old returns the maximum ages of the answers that may be used after an outcome. With these ages, the registry receives
-// as many requests for an image that many stacks use as for the image of one stack.
+// as many requests for an image that many stacks use as for an image that only one stack uses.
 func (p *Pool) old(before Outcome) ages {
 	switch {
 	case before.Image != nil || Lasting(before.Err):
@@ -326,7 +326,7 @@ func (p *Pool) conclude(target Target, outcome Outcome) bool {
 	defer p.mu.Unlock()
 	task, ok := p.waiting[target.Stack]
 	if !ok || task.target != target {
-		return false // another image is in the queue
+		return false // a different image is in the queue
 	}
 	if outcome.Err != nil && task.outcome.Image != nil {
 		outcome.Image, outcome.Err = task.outcome.Image, nil // the last content stays valid

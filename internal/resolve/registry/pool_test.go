@@ -81,7 +81,7 @@ func TestPool(t *testing.T) {
 	})
 	eventually(t, "the news", func() bool { return told.Load() >= 2 })
 
-	// The pool reads another image for the same stack.
+	// The pool reads a different image for the same stack.
 	before := server.requests.Load()
 	pool.Read(asked)
 	other := target("my", strings.Replace(ref, ":1", ":2", 1))

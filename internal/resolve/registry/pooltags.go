@@ -41,8 +41,8 @@ type tagTask struct {
 	// failures is the number of failures since the last answer. pause is the pause before this attempt.
 	failures int
 	pause    time.Duration
-	// soon is set until the first attempt of a tag that is compared at once. For that attempt, an answer that was received
-	// for another stack must be recent.
+	// soon is set until the first attempt for a tag that is compared at once. For that attempt, an answer that was
+	// received for another stack must be recent.
 	soon bool
 }
 
@@ -150,7 +150,7 @@ func (p *Pool) concludeTag(task *tagTask, by *Reader, auth authn.Authenticator, 
 	defer p.mu.Unlock()
 	stack := task.watched.Stack
 	if p.tags[stack] != task {
-		return false // another tag is in the queue
+		return false // a different tag is in the queue
 	}
 	before := task.found
 	if read.err != nil {

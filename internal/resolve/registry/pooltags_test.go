@@ -60,7 +60,8 @@ func after(t *testing.T, long time.Duration) {
 	synctest.Wait()
 }
 
-// TestWatchManyStacks counts the requests of a day to a registry and to the API server when many stacks use some tags.
+// TestWatchManyStacks counts the requests to a registry and to the API server during a day in which many stacks use
+// some tags.
 func TestWatchManyStacks(t *testing.T) {
 	for _, challenge := range []string{"", "Bearer"} {
 		t.Run(challenge, func(t *testing.T) {

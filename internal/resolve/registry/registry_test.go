@@ -260,8 +260,8 @@ func (tc readCase) check(t *testing.T, server *served) {
 	}
 }
 
-// TestIndex checks that the image of the platform is read, and that the reported digest is the digest of the index,
-// so that a pod with this digest runs on every platform.
+// TestIndex checks that the image for the platform is read, and that the reported digest is the digest of the index, so
+// that a pod with this digest runs on every platform.
 func TestIndex(t *testing.T) {
 	server := serve(t)
 	other := image(t, map[string]string{LabelBase64: encoded("version: 1\n")})

@@ -172,7 +172,7 @@ func TestEndlessAnswers(t *testing.T) {
 	}
 }
 
-// TestWhatHostsWrite checks that no error contains text of a host's response: a registry can redirect to any host,
+// TestWhatHostsWrite checks that no error contains text from a host's response: a registry can redirect to any host,
 // including hosts that its operator cannot read.
 func TestWhatHostsWrite(t *testing.T) {
 	const secret = "internal-s3cret"

@@ -20,8 +20,8 @@ const maxHeader = 256 << 10
 // maxRedirects bounds the number of redirects that one request follows.
 const maxRedirects = 5
 
-// roundTripper sends requests over HTTPS, and connects to no special-purpose address, unless the registry is listed as
-// insecure.
+// roundTripper sends requests over HTTPS, and does not connect to special-purpose addresses, unless the registry is
+// listed as insecure.
 type roundTripper struct {
 	options          Options
 	secure, insecure http.RoundTripper

@@ -177,7 +177,7 @@ type otherFailure struct {
 	asks      int
 }
 
-// TestOtherFailures covers failures of single places and of the environment.
+// TestOtherFailures covers failures of individual places and of the environment.
 func TestOtherFailures(t *testing.T) {
 	const ecr = "api.ecr." + clouds.Region + ".amazonaws.com/"
 	all := ways(t)

@@ -32,8 +32,8 @@ const fetchTime = 10 * time.Second
 
 // Options configures Identities.
 type Options struct {
-	// Public reaches the services of clouds. Local reaches the addresses that give a pod its identity. Nil means the
-	// network. In this case, Local reaches no other addresses.
+	// Public reaches the public services of the clouds. Local reaches the addresses that give a pod its identity. Nil
+	// means the default transport. The default transport for Local reaches no other addresses.
 	Public, Local http.RoundTripper
 }
 

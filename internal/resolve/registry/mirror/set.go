@@ -15,7 +15,7 @@ type Set []Source
 type Source struct {
 	// Prefix is host[:port][/path], or *.domain, which matches every host in the domain.
 	Prefix string
-	// Digest and Tag list the mirrors, in order, of images that are named by digest and by tag.
+	// Digest and Tag list, in order, the mirrors for images that are referenced by digest and by tag.
 	Digest, Tag []string
 	// Never reports whether the source itself must not receive requests.
 	Never bool
