@@ -1,4 +1,4 @@
-// Package retention finds where the data of a stack is stored, and which parts of it a change of the spec leaves
+// Package retention finds where the data of a stack is stored, and which parts of it a change to the spec leaves
 // behind. Of determines the places from the configuration of a server and from its pod. Compare lists the data that the
 // server no longer finds after a change. Both functions are pure. Package rollout stores the places of the running
 // stack in an annotation of the Deployment, so that a comparison does not read any other object.

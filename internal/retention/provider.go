@@ -15,7 +15,7 @@ const (
 	Files = "files"
 )
 
-// stateless lists the APIs whose providers store no client data, or only client data that is also in the registry.
+// stateless lists the APIs whose providers store no client data, or only data that is also in the registry.
 var stateless = map[string]bool{
 	"inference": true, "safety": true, "tool_runtime": true, "scoring": true, "eval": true, "datasetio": true,
 }

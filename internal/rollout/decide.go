@@ -42,7 +42,7 @@ type Rendered struct {
 	Newest bool
 	// References holds the references whose digest is in Record.
 	References References
-	// Inputs holds the inputs whose digest is in Record. Zero means that Decide cannot distinguish a change of the
+	// Inputs holds the inputs whose digest is in Record. Zero means that Decide cannot distinguish a change to the
 	// configuration from other changes.
 	Inputs Inputs
 	// EarlierInputs is the digest of the same inputs, without the references, in a record without TrustsPlatform. Empty
@@ -150,7 +150,8 @@ func (o observed) applyChange() (Decision, error) {
 	return decision, err
 }
 
-// applyAgain applies the same template again. It changes the record only if more than the operator version changes.
+// applyAgain applies the same template again. It changes the record only if a value other than the operator version
+// changes.
 func (o observed) applyAgain() (Decision, error) {
 	next := o.rendered.Record
 	next.setTemplateInputs(o.record.templateInputs())

@@ -21,8 +21,7 @@ type step struct {
 	want    rollout.Outcome
 	// rollouts is the number of times that the pods have been replaced.
 	rollouts int
-	// image is the expected image of the pods, and habit is the expected value of HABIT. Empty means that it is not
-	// checked.
+	// image is the expected image of the pods, and habit is the expected value of HABIT. An empty value is not checked.
 	image, habit string
 	// adopts means that a newer operator renders the same inputs, and that the pods are replaced although their inputs are
 	// the same.
@@ -369,8 +368,8 @@ func TestDecideKeepsFactsAboutData(t *testing.T) {
 	}
 }
 
-// TestDecideOnADeploymentReadTooEarly checks that the decision waits for the cache if the Deployment is from before the
-// operator's last apply, and its ReplicaSets are from after it.
+// TestDecideOnADeploymentReadTooEarly checks that the decision waits for the cache if the Deployment was read before
+// the operator's last apply and its ReplicaSets were read after it.
 func TestDecideOnADeploymentReadTooEarly(t *testing.T) {
 	w := newWorld(t)
 	one := newStack()

@@ -12,10 +12,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Inputs holds everything in the pod template that comes from the user or from outside the operator. A change of Inputs
+// Inputs holds everything in the pod template that comes from the user or from outside the operator. A change to Inputs
 // that changes the template replaces the pods, unless only the operator is newer. Inputs does not contain parts that
 // the operator adds (probes, security), because a newer operator must not restart pods. It does not contain replicas,
-// expose and allowedFrom either, because they do not affect pods.
+// expose or allowedFrom either, because they do not affect pods.
 //
 // Add new fields at the end and omit them when they are empty: a new field must not change the digest of a stack that
 // does not use it.
@@ -24,8 +24,8 @@ type Inputs struct {
 	Image string `json:"image"`
 	// Release is the server's release line.
 	Release string `json:"release,omitempty"`
-	// Port, Workers and MountPath are the effective values. They are the same if the spec omits a field and if it sets the
-	// field to its default.
+	// Port, Workers and MountPath are the effective values. They are the same whether the spec omits a field or sets it to
+	// its default.
 	Port      int32  `json:"port"`
 	Workers   int32  `json:"workers"`
 	MountPath string `json:"mountPath"`

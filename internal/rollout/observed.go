@@ -70,7 +70,8 @@ func newRevision(set *appsv1.ReplicaSet) revision {
 	return result
 }
 
-// newerGeneration returns the newest generation in the records, and whether it is newer than that of the rendering.
+// newerGeneration returns the newest generation in the records, and whether it is newer than the rendering's
+// generation.
 func (o observed) newerGeneration() (int64, bool) {
 	newest := o.generation(o.record)
 	for _, past := range o.past {
@@ -107,7 +108,7 @@ func (o observed) rolledBack() (back, confirmed bool) {
 	return left >= 0, o.revision() > left
 }
 
-// templateRolledBack detects a rollback that did not change the Deployment's annotations. An edit of the digest in the
+// templateRolledBack detects a rollback that did not change the Deployment's annotations. An edit to the digest in the
 // template is not a rollback, because it creates a new ReplicaSet.
 func (o observed) templateRolledBack() (back, confirmed bool) {
 	if o.inputs == "" || o.inputs == o.record.templateInputs() {

@@ -23,11 +23,11 @@ type Record struct {
 	UID types.UID `json:"uid,omitempty"`
 	// Generation is the rendered generation of the stack.
 	Generation int64 `json:"generation"`
-	// Inputs is the digest of the template's inputs, see Digest.
+	// Inputs is the digest of the template's inputs (see Digest).
 	Inputs string `json:"inputs"`
 	// TemplateInputs is the value of the template's annotation if it differs from Inputs. The two values differ when
 	// Inputs in the annotation would restart pods unnecessarily: when the key of the references' digest has changed, or
-	// when a change of the spec does not change the template. Empty means the same value as Inputs.
+	// when a change to the spec does not change the template. Empty means the same value as Inputs.
 	TemplateInputs string `json:"templateInputs,omitempty"`
 	// ReferenceKey names the key of the references' digest in Inputs.
 	ReferenceKey string `json:"referenceKey,omitempty"`
@@ -84,10 +84,10 @@ const ByPredecessor = "by-predecessor"
 
 // Distribution describes how the operator chose a stack's image.
 type Distribution struct {
-	// Name and Version are those of the spec.
+	// Name and Version are the name and the version in the spec.
 	Name    string `json:"name,omitempty"`
 	Version string `json:"version,omitempty"`
-	// CatalogueImage is the catalogue's image for them, before overrides.
+	// CatalogueImage is the catalogue's image for this name and version, before overrides.
 	CatalogueImage string `json:"catalogueImage,omitempty"`
 	// Image is the chosen image, as the spec, the catalogue or the override contains it. If the operator read the image,
 	// the running image also has a digest.
@@ -108,12 +108,12 @@ type Distribution struct {
 type External struct {
 	// ID is the provider's id.
 	ID string `json:"id"`
-	// Image identifies the image, see ExternalImage.
+	// Image identifies the image (see ExternalImage).
 	Image string `json:"image"`
 	// Digest is the digest of the image at the time when the operator read it. Empty means that the operator did not read
 	// the image.
 	Digest string `json:"digest,omitempty"`
-	// API, Type and Module are those of the image's label. Empty means that the image has no usable label.
+	// API, Type and Module come from the image's label. Empty means that the image has no usable label.
 	API    string `json:"api,omitempty"`
 	Type   string `json:"type,omitempty"`
 	Module string `json:"module,omitempty"`
@@ -135,7 +135,7 @@ func ExternalSettings(config map[string]any, secrets []string) (string, error) {
 	return hash(data)[:shortLength], nil
 }
 
-// shortLength is the number of hex digits of the digests of external providers.
+// shortLength is the number of hex digits in the digests of external providers.
 const shortLength = 16
 
 // StorageSecret identifies a Secret with derived values.

@@ -12,7 +12,7 @@ type Autoscaled struct {
 }
 
 // keepReplicas keeps the number of replicas that an autoscaler left. The number stays in force until the number in the
-// spec changes. A user who stops an autoscaler at five replicas does not request the API's default of one.
+// spec changes. A user who stops an autoscaler at five replicas does not ask for the API's default of one replica.
 func (o observed) keepReplicas() Rendered {
 	left, rendered := o.record.Autoscaled, o.rendered
 	wanted := rendered.Deployment.Spec.Replicas

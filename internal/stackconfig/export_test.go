@@ -1,6 +1,6 @@
 package stackconfig
 
-// StepNames returns the names of the steps in order. The golden cases have a folder for each.
+// StepNames returns the names of the steps in order. The golden cases have a folder for each step.
 func StepNames() []string {
 	names := make([]string, len(steps))
 	for i := range steps {

@@ -25,7 +25,7 @@ type step struct {
 	run  func(*run)
 }
 
-// run is one run of the steps, with the draft that they share and the results of single steps.
+// run is one run of the steps, with the draft that they share and the results of individual steps.
 type run struct {
 	Input
 	draft *draft.Draft
@@ -65,7 +65,7 @@ var steps = []step{
 	{"add-missing", func(r *run) { addMissing(r.draft) }},
 	// sets the port, the host and the workers
 	{"server", func(r *run) { server(r.draft) }},
-	// applies settings and removeSettings of the spec
+	// applies the settings and removeSettings of the spec
 	{"settings", func(r *run) { r.removed = settings(r.draft) }},
 	// checks the whole configuration against the data of the release
 	{"check", func(r *run) { r.directories = check.Configuration(r.draft, r.removed) }},

@@ -23,7 +23,7 @@ import (
 // base or share testdata/base.yaml.
 const starterCases = "starter"
 
-// TestGenerate runs the cases of testdata, with one folder for each step. From cr.yaml and a base, each case produces a
+// TestGenerate runs the cases in testdata, with one folder for each step. From cr.yaml and a base, each case produces a
 // configuration, its environment and a report.
 func TestGenerate(t *testing.T) {
 	for _, step := range golden.Cases(t, "testdata") {

@@ -51,8 +51,8 @@ func TestOnlyFiles(t *testing.T) {
 	}
 }
 
-// In every release, OnlyFiles returns true for the configuration of starter, and false for that of postgres-demo, which
-// needs a database.
+// In every release, OnlyFiles returns true for the configuration of starter, and false for the configuration of
+// postgres-demo, which needs a database.
 func TestOnlyFilesOfShippedConfigurations(t *testing.T) {
 	var files, shared int
 	for _, line := range release.Lines() {

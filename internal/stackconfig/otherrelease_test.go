@@ -89,8 +89,8 @@ var otherReleaseCases = map[string]struct {
 	},
 }
 
-// The differences between releases are data. Each row changes one fact of the default release and shows the effect, for
-// which no code is needed.
+// The differences between releases are data. Each row changes one fact of the default release and shows the effect.
+// Such a change needs no code.
 func TestOtherReleases(t *testing.T) {
 	for name, tc := range otherReleaseCases {
 		t.Run(name, func(t *testing.T) {

@@ -299,7 +299,8 @@ func randomIntent(seed uint64) (*intent.Intent, error) {
 }
 
 // TestRandomSpecs generates specs from the data of the release, and their configurations with the starter and with a
-// nearly empty base. The results have the properties that every result must have, and most specs are accepted.
+// nearly empty base. It checks that the results have the properties that every result must have, and that most specs
+// are accepted.
 func TestRandomSpecs(t *testing.T) {
 	bases := [][]byte{starter(t), []byte("distro_name: bare\nproviders: {}\n")}
 	const runs = 600

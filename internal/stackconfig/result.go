@@ -53,11 +53,11 @@ type Result struct {
 	// Registry describes where the server stores the resources that it registered. Nil means that the release accepts
 	// changed resources without conflict (0.2).
 	Registry *storage.Registry
-	// ProviderCount is the number of providers in the configuration, and ResourceCount the number of resources that it
+	// ProviderCount is the number of providers in the configuration, and ResourceCount is the number of resources that it
 	// registers. Neither counts entries that exist only when a variable is set.
 	ProviderCount, ResourceCount int
-	// Models are the user's models with the names for clients, in written order. It is nil when the user has no models, or
-	// when the release is unknown.
+	// Models are the user's models with the names for clients, in the order of the spec. It is nil when the user has no
+	// models, or when the release is unknown.
 	Models []resources.PublicModel
 	// External are the external providers that the pods install, in installation order.
 	External []ExternalProvider
@@ -70,7 +70,7 @@ type Result struct {
 	ConfigVersion string
 }
 
-// These types of the packages of the steps are part of this package's API.
+// These types from the step packages are part of this package's API.
 type (
 	// EnvVar is an environment variable of the server.
 	EnvVar = draft.EnvVar

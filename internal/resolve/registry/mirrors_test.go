@@ -74,8 +74,7 @@ var mirrorsCases = []struct {
 	},
 }
 
-// TestMirrors checks whether the mirror, the source or both receive requests, and the message when neither has the
-// image.
+// TestMirrors checks whether the mirror and the source receive requests, and the message when neither has the image.
 func TestMirrors(t *testing.T) {
 	status := func(code int) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {

@@ -13,7 +13,7 @@ import (
 const (
 	maxNodes = 100_000
 	maxDepth = 100
-	// maxWritten limits the bytes of text and of indentation. A ConfigMap can hold half of this size.
+	// maxWritten limits the number of bytes of text and indentation. A ConfigMap can hold half of this number.
 	maxWritten = 2 << 20
 )
 

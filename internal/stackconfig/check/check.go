@@ -83,7 +83,7 @@ func (c *checker) apis() {
 	}
 }
 
-// sections checks everything except the configs of providers and the backends.
+// sections checks everything except the backends and the configs of providers.
 func (c *checker) sections() {
 	problems := c.Release.TopLevel.Check(c.Root)
 	for i := range problems {

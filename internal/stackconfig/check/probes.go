@@ -95,10 +95,10 @@ func matchesRoute(pattern, path string) (matches, known bool) {
 	return pattern == path, true
 }
 
-// probesPerDay is the number of readiness probes of a pod in a day.
+// probesPerDay is the number of readiness probes that a pod receives in a day.
 const probesPerDay = 24 * 60 * 60 / release.ReadinessPeriod
 
-// defaultAnonymousRequests is the number of requests of a client without a token that the server answers in a day if
+// defaultAnonymousRequests is the number of requests per day that the server answers for a client without a token if
 // the quota does not set a number.
 const defaultAnonymousRequests = 100
 

@@ -45,7 +45,7 @@ func (c *checker) substitute(node *yaml.Node) {
 	}
 }
 
-// unsetNote returns a note with the unset variable that causes a finding, or an empty string when there is none.
+// unsetNote returns a note that names the unset variable that causes a finding, or an empty string when there is none.
 func (c *checker) unsetNote(path string) string {
 	node := c.NodeAt(path)
 	if node == nil {

@@ -34,7 +34,7 @@ type Provider struct {
 	// Kind holds the facts about the type, from the release or the package of an external provider. Nil means that no
 	// facts are known.
 	Kind *provider.Type
-	// Incomplete reports whether a field of the user was invalid, so that its key is missing.
+	// Incomplete reports whether a field that the user set was invalid, so that its key is missing.
 	Incomplete bool
 }
 

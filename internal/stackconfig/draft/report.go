@@ -17,8 +17,8 @@ type EnvVar struct {
 
 // Report holds the findings and the origins of a run.
 type Report struct {
-	// Errors prevent the rollout of the configuration. A detail contains the reason and, in most cases, the value and the
-	// remedy. An error of type NotFound means that the provider of a resource does not exist.
+	// Errors prevent the rollout of the configuration. The detail of an error contains the reason and, in most cases, the
+	// value and the remedy. An error of type NotFound means that the provider of a resource does not exist.
 	Errors field.ErrorList
 	// Warnings do not prevent the rollout.
 	Warnings []Finding

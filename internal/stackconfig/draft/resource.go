@@ -75,7 +75,7 @@ func NamedID(setting *yaml.Node, key string) string {
 	return id
 }
 
-// ItemPath returns the path of the i-th entry of a kind of resources.
+// ItemPath returns the path of the i-th resource of a kind.
 func ItemPath(known release.Resource, i int) string {
 	return fmt.Sprintf("%s[%d]", JoinPath(known.Section, known.Kind), i)
 }

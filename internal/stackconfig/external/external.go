@@ -125,7 +125,7 @@ func warnOfOverride(d *draft.Draft, e, replaced *draft.Provider) {
 	})
 }
 
-// config returns the provider's config: the user's values, and the variables of Secrets, sorted by key.
+// config returns the provider's config: the user's values, and the variables for values in Secrets, sorted by key.
 func config(d *draft.Draft, e *draft.Provider) *yaml.Node {
 	p, fields := e.External, yamlnode.FieldsOf(yamlnode.Map())
 	secrets := make(map[string]*intent.SecretRef, len(p.Secrets))

@@ -31,7 +31,7 @@ type translator struct {
 	root map[string]any
 	// classes are the classes of the schema's definitions, which may contain each other.
 	classes map[string]*schema.Class
-	// open has the definitions that contain the schema that is being translated.
+	// open holds the definitions that contain the schema that is being translated.
 	open map[string]bool
 	// count is the number of translated schemas.
 	count int
@@ -226,7 +226,8 @@ func (t *translator) object(s map[string]any, depth int) *schema.Expr {
 }
 
 // extra returns the handling of keys that are not properties. With patternProperties, the class allows such keys.
-// Otherwise, it rejects them only if additionalProperties is false, and ignores them without additionalProperties.
+// Otherwise, it rejects them only if additionalProperties is false, and ignores them if additionalProperties is not
+// set.
 func extra(s map[string]any) schema.Extra {
 	switch allowed, given := s["additionalProperties"]; {
 	case s["patternProperties"] != nil:

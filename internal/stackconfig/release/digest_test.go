@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestDigests checks the digest of each data file, so that each change of the data appears as a separate line in the
-// diff. Run with -update after `make release-data` or a change of an overlay.
+// TestDigests checks the digest of each data file, so that each change to the data appears as a separate line in the
+// diff. Run with -update after `make release-data` or a change to an overlay.
 func TestDigests(t *testing.T) {
 	files, err := filepath.Glob("data/*")
 	if err != nil {

@@ -137,13 +137,13 @@ func checkShipped(t *testing.T, r *release.Release, name string) {
 	}
 }
 
-// knownSlip reports whether a problem is a known mistake in the server's own configs. All but one of them are harmless.
-// With the other, a config does not start.
+// knownSlip reports whether a problem is a known mistake in the server's own configs. One of these mistakes prevents
+// the server from starting with the config. The others are harmless.
 func knownSlip(distribution, kind string, p schema.Problem) bool {
 	if distribution == "nvidia/run-with-safety" && kind == "remote::nvidia" && p.Kind == schema.MissingChoice {
 		return true // up to 0.3, the provider that is meant for safety requires a key that it does not read
 	}
-	// The two configs of dell used the old key of the endpoint from 0.4 to 0.6.
+	// The two configs of dell used the old key for the endpoint from 0.4 to 0.6.
 	if strings.HasPrefix(distribution, "dell") && kind == "remote::tgi" && p.Path == "url" && p.Kind == schema.UnknownKey {
 		return true
 	}

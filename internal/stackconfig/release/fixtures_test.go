@@ -299,7 +299,7 @@ func asMap(value any) map[string]any {
 	return m
 }
 
-// plain converts the numbers of ordered data to those of plain JSON.
+// plain converts the numbers in ordered data to the number type of plain JSON.
 func plain(value any) any {
 	if n, ok := value.(json.Number); ok {
 		f, _ := n.Float64()
@@ -309,8 +309,8 @@ func plain(value any) any {
 }
 
 // TestConfigsAreTheShippedOnes compares the configs of the data, written as YAML, with the files that the releases
-// ship: the same data in the same order. For some lines, the folders and the data are from different patch releases
-// with the same content.
+// ship. Both must have the same data in the same order. For some lines, the folders and the data are from different
+// patch releases with the same content.
 func TestConfigsAreTheShippedOnes(t *testing.T) {
 	compared := 0
 	for folder, line := range map[string]string{

@@ -49,7 +49,7 @@ var history = sync.OnceValue(func() chronicle {
 })
 
 // Compare compares releases and lines by number: 0.9 comes before 0.10, and 0.10 before 0.10.1. The result has the same
-// meaning as that of [cmp.Compare].
+// meaning as the result of [cmp.Compare].
 func Compare(a, b string) int {
 	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(x, y string) int {
 		m, _ := strconv.Atoi(x)

@@ -95,7 +95,7 @@ var sections = sync.OnceValue(func() map[string]bool {
 
 // Aliases are the keys that a provider type reads in all lines.
 type Aliases struct {
-	// Endpoints and Credentials are the keys for the endpoint and the credential. Those of the newest line come first.
+	// Endpoints and Credentials are the keys for the endpoint and the credential. The keys of the newest line come first.
 	Endpoints   []EndpointAlias
 	Credentials []string
 	// Strict reports whether a line rejects an unknown key or passes it on, so that only one alias may be written (milvus,
@@ -111,8 +111,8 @@ type EndpointAlias struct {
 }
 
 // AliasesOf returns the aliases of all lines for a provider type. In a configuration for an unknown release, the
-// operator may write all aliases unless Strict is true, because classes normally ignore unknown keys. It reads the data
-// of every line.
+// operator may write all aliases unless Strict is true, because classes normally ignore unknown keys. AliasesOf reads
+// the data of every line.
 func AliasesOf(api, providerType string) Aliases {
 	var s Aliases
 	for _, line := range slices.Backward(Lines()) {
@@ -137,8 +137,8 @@ func appendNew(keys []string, key string) []string {
 	return append(keys, key)
 }
 
-// DistributionKeys returns all names of the top-level key for the distribution's name. That of the newest line comes
-// first.
+// DistributionKeys returns all names of the top-level key for the distribution's name. The name in the newest line
+// comes first.
 func DistributionKeys() []string {
 	var keys []string
 	for _, line := range slices.Backward(Lines()) {

@@ -29,7 +29,7 @@ type correction struct {
 	Until string `yaml:"until"`
 	// Set holds the fields to set, as in the data file. Other fields are unchanged.
 	Set ordered `yaml:"set"`
-	// Reason is the reason why the extracted data is not enough, and the source of the fact.
+	// Reason explains why the extracted data is not enough, and names the source of the fact.
 	Reason string `yaml:"reason"`
 	// Test is the name of the test that proves the fact.
 	Test string `yaml:"test"`

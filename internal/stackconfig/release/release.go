@@ -69,7 +69,7 @@ type Runtime struct {
 	// LoggingVariable is the environment variable with the log levels: `LLAMA_STACK_LOGGING`. The config's own `logging`
 	// section has no effect in any release (server fact 63).
 	LoggingVariable string `json:"logging_variable"`
-	// TelemetryVariables reports whether OTEL_* environment variables configure telemetry, and not the config.
+	// TelemetryVariables reports whether OTEL_* environment variables, rather than the config, configure telemetry.
 	TelemetryVariables bool `json:"telemetry_variables"`
 	// TelemetrySwitch is the path of the setting that enables telemetry (`telemetry.enabled`, 0.3 only). The OTEL_*
 	// variables apply too. If both TelemetryVariables and TelemetrySwitch are unset, telemetry is an API with providers

@@ -29,7 +29,7 @@ func between(t testing.TB, first, last string) []string {
 	return lines
 }
 
-// TestRuntime checks how the server of each line starts. Each row lists the differences from the earlier line.
+// TestRuntime checks how the server of each line starts. Each row lists the differences from the previous line.
 func TestRuntime(t *testing.T) {
 	want := release.Runtime{
 		ConfigFile:        "run.yaml",
@@ -540,7 +540,8 @@ func TestStores(t *testing.T) {
 	}
 }
 
-// TestStoresRequiredWithSettings checks that, since 1.1, the vector stores require a separate store with some settings.
+// TestStoresRequiredWithSettings checks that, from 1.1 on, some settings require a separate store for the vector
+// stores.
 func TestStoresRequiredWithSettings(t *testing.T) {
 	for _, line := range between(t, "1.0", "") {
 		store, ok := lineOf(t, line).Storage.Store("vector_stores")
