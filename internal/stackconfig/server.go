@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// server sets how the server listens. Releases up to 1.0 read the port from a variable, which the Deployment sets
+// server configures how the server listens. Releases up to 1.0 read the port from a variable, which the Deployment sets
 // (server fact 26). server also writes `server.port`, so that the file shows the actual port. It sets a missing host,
 // because some releases would otherwise listen only on IPv6 (server fact 28).
 func server(d *draft.Draft) {

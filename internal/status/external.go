@@ -21,7 +21,7 @@ type ExternalProvider struct {
 	API, ID, Image string
 	// Path is the path of its entry, such as spec.externalProviders.inference[0].
 	Path string
-	// Type and Module are those of the image's label. Empty means that they are unknown until the pods start.
+	// Type and Module are from the image's label. Empty means that they are unknown until the pods start.
 	Type, Module string
 }
 
@@ -40,8 +40,8 @@ type ExternalInput struct {
 	Now    time.Time
 }
 
-// ExternalProviders determines how far the newest pods have installed each external provider. until is the time at
-// which the result may change without an event. Zero means never.
+// ExternalProviders determines the progress of each external provider's installation in the newest pods. until is the
+// time at which the result may change without an event. Zero means never.
 func ExternalProviders(in ExternalInput) (judged []v1alpha2.ExternalProviderStatus, until time.Time) {
 	pods := newestPods(in)
 	ended := make([]int, 0, len(pods))
@@ -93,7 +93,7 @@ func inputsOf(template *corev1.PodTemplateSpec) string {
 	return template.Annotations[names.AnnotationInputs]
 }
 
-// state describes how far a pod has installed an external provider.
+// state describes the progress of an external provider's installation in a pod.
 type state struct {
 	phase   v1alpha2.ExternalProviderPhase
 	message string
@@ -115,8 +115,8 @@ func further(a, b state) state {
 	return a
 }
 
-// externalState describes how far one pod has installed a provider. ended is the number of the pod's init containers,
-// counted from the first one, that have ended.
+// externalState describes the progress of a provider's installation in one pod. ended is the number of the pod's init
+// containers, counted from the first one, that have ended.
 func externalState(
 	pod *corev1.Pod, ended int, provider *ExternalProvider, all []ExternalProvider, now time.Time,
 ) state {

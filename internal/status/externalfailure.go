@@ -157,7 +157,7 @@ func contains(text, part string, fits func(before, after string) bool) bool {
 
 func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// lastEnd returns the newest termination of a container, or nil if the container has not ended. If mayEnd is true,
+// lastEnd returns the most recent termination of a container, or nil if the container has not ended. If mayEnd is true,
 // lastEnd ignores a successful end, because an init container must end before the server can start.
 func lastEnd(container *corev1.ContainerStatus, mayEnd bool) *corev1.ContainerStateTerminated {
 	ended := cmp.Or(container.State.Terminated, container.LastTerminationState.Terminated)

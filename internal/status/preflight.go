@@ -94,7 +94,7 @@ func isTrue(pod *corev1.Pod, kind corev1.PodConditionType) bool {
 	})
 }
 
-// lostTrack lists the reasons that a container has if its end is unknown because its node was restarted.
+// lostTrack lists the reasons in the status of a container whose result is unknown because its node was restarted.
 var lostTrack = []string{"ContainerStatusUnknown", "Unknown"}
 
 // firstEnd returns the result for the first container that ended. It ignores successful init containers.

@@ -43,7 +43,7 @@ func with(conditions []metav1.Condition, replacements ...metav1.Condition) []met
 	return conditions
 }
 
-// brief returns conditions in the form of the tables below.
+// brief returns conditions in the form that the tables below use.
 func brief(conditions []metav1.Condition) map[string]string {
 	lines := make(map[string]string, len(conditions))
 	for _, c := range conditions {

@@ -20,7 +20,7 @@ type Observation struct {
 	// Available is the condition that reports whether the requested number of pods serves requests and, if not, the
 	// reason.
 	Available metav1.Condition
-	// Replicas is the number of pods of the Deployment.
+	// Replicas is the number of the Deployment's pods.
 	Replicas int32
 	// AvailableReplicas is the number of these pods that serve requests, with any configuration.
 	AvailableReplicas int32

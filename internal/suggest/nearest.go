@@ -3,7 +3,7 @@ package suggest
 import "strings"
 
 // longest is the length of the longest name that is compared. Every known name is less than half as long, and the time
-// of a comparison grows with the square of the length.
+// for a comparison grows with the square of the length.
 const longest = 100
 
 // Nearest returns the candidate that is most similar to a misspelled name, or an empty string when none is similar. A

@@ -18,7 +18,7 @@ import (
 const (
 	// MaxObjects is the maximum number of objects.
 	MaxObjects = 5_000
-	// MaxEvents is the maximum number of events of a namespace. The archive contains the newest events.
+	// MaxEvents is the maximum number of events per namespace. The archive contains the newest events.
 	MaxEvents = 1_000
 	// MaxLogLines and MaxLogBytes limit the log of a container. The archive contains the end of the log.
 	MaxLogLines = 2_000
@@ -39,13 +39,13 @@ type Log struct {
 
 // Material contains the objects and logs that were read from a cluster. They may contain secrets.
 type Material struct {
-	// Versions contains the versions of programs, by the program's name.
+	// Versions contains the versions of programs, by program name.
 	Versions map[string]string
 	// Objects are objects in the form of the API server, including Secrets.
 	Objects []map[string]any
 	// Events are events of any API version.
 	Events []map[string]any
-	// Logs are logs of containers.
+	// Logs are container logs.
 	Logs []Log
 	// Findings are the findings of package doctor.
 	Findings []doctor.Finding

@@ -7,8 +7,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Check compares a mapping with the class and returns all problems: first in the order of the mapping, then the missing
-// keys in declared order, then the broken rules. A nil node and null count as an empty mapping.
+// Check compares a mapping with the class and returns all problems: first those of the mapping's keys, in the order of
+// the mapping, then the missing keys, in declared order, then the broken rules. A nil node and null count as an empty
+// mapping.
 //
 // A string with an environment reference (`${env.NAME:=1}`) gets its type at startup, so it is accepted wherever any
 // scalar is accepted. Check does not follow aliases, because package baseconfig replaces the aliases of a base config
@@ -49,7 +50,7 @@ func (c *Class) check(path string, node *yaml.Node) []Problem {
 	return append(problems, c.broken(path, node)...)
 }
 
-// maxNearest is the maximum number of problems of one mapping that name the most similar key. The search for that key
+// maxNearest is the maximum number of problems in one mapping that name the most similar key. The search for that key
 // takes longer than the rest of the check, and users do not read more problems.
 const maxNearest = 100
 
@@ -66,7 +67,7 @@ func (c *Class) unknown(path, name string, nearest bool) []Problem {
 	return []Problem{problem}
 }
 
-// missing returns the problems of missing required keys.
+// missing returns a problem for each missing required key.
 func (c *Class) missing(path string, given map[string]bool) []Problem {
 	var problems []Problem
 	for i := range c.Keys {

@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/suggest"
 )
 
-// Extra is the handling of unknown keys by a class.
+// Extra determines how a class handles unknown keys.
 type Extra string
 
 const (
@@ -23,7 +23,7 @@ const (
 type Class struct {
 	// Name is the class's name in the server's source. It is unique within a release.
 	Name string
-	// Extra is the handling of keys that are not in Keys.
+	// Extra determines how the class handles keys that are not in Keys.
 	Extra Extra
 	// Keys are the keys that are read, in the order in which the server declares them.
 	Keys []Key
@@ -57,11 +57,11 @@ type Key struct {
 	Deprecated bool
 	// Internal reports whether the class inherits the key and does not use it. Messages do not suggest the key to users.
 	Internal bool
-	// Limits are the limits of the value, or nil.
+	// Limits are the limits for the value, or nil.
 	Limits *Limits
 }
 
-// Limits are the limits of the server for a value. Nil means no limit.
+// Limits are the server's limits for a value. Nil means no limit.
 type Limits struct {
 	AtLeast   *float64 `json:"ge,omitempty"`
 	Above     *float64 `json:"gt,omitempty"`
@@ -74,11 +74,11 @@ type Limits struct {
 	Pattern string `json:"pattern,omitempty"`
 	// Means describes Pattern in words that follow "must be …". Empty means that the pattern is clear enough.
 	Means string `json:"means,omitempty"`
-	// Contains are texts that a string must contain.
+	// Contains lists the texts that a string must contain.
 	Contains []string `json:"contains,omitempty"`
-	// Not are strings that the server rejects, regardless of upper and lower case.
+	// Not lists the strings that the server rejects, regardless of case.
 	Not []string `json:"not,omitempty"`
-	// Values are the limits of each value of a list or a mapping.
+	// Values are the limits for each value in a list or a mapping.
 	Values *Limits `json:"values,omitempty"`
 }
 
@@ -135,7 +135,7 @@ func (c *Class) Names() []string {
 	return names
 }
 
-// reindex updates the index of names for Key, and the candidates.
+// reindex updates the name index for Key, and the candidates.
 func (c *Class) reindex() {
 	c.index = make(map[string]int, len(c.Keys))
 	c.candidates = suggest.Among(c.Names())

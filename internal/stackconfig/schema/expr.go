@@ -30,13 +30,12 @@ const (
 type Expr struct {
 	// Kind determines which of the other fields are used.
 	Kind Kind
-	// Args are the types of the members of a union, of the items of a list, of the positions of a tuple, or of the keys
-	// and the values of a dict.
+	// Args are the types of a union's members, a list's items, a tuple's positions, or a dict's keys and values.
 	Args []*Expr
 	// Values are the accepted values of a literal or enum, as written in the expression.
 	Values []string
 	// Class is the class of a KindClass expression. It is nil for every other kind. The name of a class that the release
-	// data does not describe is a KindAny expression.
+	// data does not describe becomes a KindAny expression.
 	Class *Class
 
 	text string

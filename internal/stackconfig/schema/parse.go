@@ -38,8 +38,8 @@ type Parser struct {
 	seen    map[string]*Expr
 }
 
-// NewParser returns a parser that finds classes in the given map. A class may receive its keys after an expression with
-// its name was parsed.
+// NewParser returns a parser that finds classes in the given map. A class can receive its keys after an expression with
+// its name has been parsed.
 func NewParser(classes map[string]*Class) *Parser {
 	return &Parser{classes: classes, seen: map[string]*Expr{}}
 }

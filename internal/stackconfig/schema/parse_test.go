@@ -124,7 +124,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// The text of an expression parses to an expression of the same structure.
+		// The text of an expression parses to an expression with the same structure.
 		again, err := schema.NewParser(nil).Parse(e.String())
 		if err != nil {
 			t.Fatalf("%q prints as %q, which does not parse: %v", text, e, err)

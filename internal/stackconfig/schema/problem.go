@@ -16,7 +16,7 @@ const (
 	// OutOfRange means that the value has the correct type, but breaks a limit. The server does not start.
 	OutOfRange ProblemKind = "OutOfRange"
 	// ConflictingKeys means that the key and the key in Want are mutually exclusive, or that their lists have an item in
-	// common and must not. The server does not start.
+	// common although they must not. The server does not start.
 	ConflictingKeys ProblemKind = "ConflictingKeys"
 	// IncompleteKeys means that the key requires the other keys that Want names. The server does not start.
 	IncompleteKeys ProblemKind = "IncompleteKeys"
@@ -39,7 +39,7 @@ type Problem struct {
 	Want string
 	// Got is the kind of the value ("a whole number"). It is never the value itself, which may be a secret.
 	Got string
-	// Nearest is the known key whose name is most similar to that of the unknown key, or empty.
+	// Nearest is the name of the known key that is most similar to the unknown key, or empty.
 	Nearest string
 	// Fatal reports whether the problem prevents the server from starting.
 	Fatal bool

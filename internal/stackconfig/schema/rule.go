@@ -20,11 +20,11 @@ const (
 	Together RuleKind = "together"
 	// AnyOf requires at least one of the keys.
 	AnyOf RuleKind = "any_of"
-	// Below requires that the number of the first key is less than that of the second. An absent key has its default.
+	// Below requires that the first key's number is less than the second key's number. An absent key has its default.
 	Below RuleKind = "below"
 	// NotAbove requires that the first number is not greater than the second. An absent key has its default.
 	NotAbove RuleKind = "not_above"
-	// Disjoint requires that two lists or mappings have no value in common, regardless of upper and lower case.
+	// Disjoint requires that two lists or mappings have no value in common, regardless of case.
 	Disjoint RuleKind = "disjoint"
 	// Never is broken if all conditions of If are met. The problem is reported at the first key.
 	Never RuleKind = "never"
@@ -67,7 +67,7 @@ func maybeEmpty(text string) bool {
 		reference.Text == "")
 }
 
-// broken returns the problems with the rules that a mapping breaks, in the order of the rules.
+// broken returns the problems for the rules that a mapping breaks, in the order of the rules.
 func (c *Class) broken(path string, node *yaml.Node) []Problem {
 	if len(c.Rules) == 0 {
 		return nil

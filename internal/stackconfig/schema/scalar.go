@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
-// valueKind is the kind of a node for the server's YAML reader.
+// valueKind is the kind of value that the server's YAML reader produces for a node.
 type valueKind int
 
 const (
@@ -39,7 +39,7 @@ var valueNames = map[valueKind]string{
 }
 
 // These expressions match the plain scalars that a YAML 1.1 reader does not read as strings. The Go reader follows YAML
-// 1.2, where `yes`, `012` and `1:30` have another meaning.
+// 1.2, where `yes`, `012` and `1:30` have a different meaning.
 var (
 	plainNull      = regexp.MustCompile(`^(?:~|null|Null|NULL|)$`)
 	plainBool      = regexp.MustCompile(`^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$`)
@@ -89,8 +89,8 @@ func mayBeOther(value string) bool {
 	return false
 }
 
-// writtenQuoted reports whether the encoder adds quotes to a scalar without quotes, because the scalar has the tag of a
-// string, and a reader would read it as another type.
+// writtenQuoted reports whether the encoder adds quotes to a scalar without quotes, because the scalar has the string
+// tag, and a reader would read it as another type.
 func writtenQuoted(node *yaml.Node) bool {
 	const str = "!!str"
 	if node.Tag != str {
@@ -100,7 +100,7 @@ func writtenQuoted(node *yaml.Node) bool {
 	return bare.ShortTag() != str
 }
 
-// plainKind returns the kind of a scalar without quotes for a YAML 1.1 reader.
+// plainKind returns the kind of value that a YAML 1.1 reader produces for a scalar without quotes.
 func plainKind(value string) valueKind {
 	switch {
 	case plainNull.MatchString(value):

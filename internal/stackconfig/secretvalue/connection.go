@@ -35,7 +35,7 @@ func parseConnection(value string) (connection, error) {
 	return c, c.complete()
 }
 
-// parseURL parses a URL. It never returns an error of the URL parser, because such an error contains the URL.
+// parseURL parses a URL. It never returns an error from the URL parser, because such an error contains the URL.
 func (c *connection) parseURL(scheme, value string) error {
 	name, _, _ := strings.Cut(scheme, "+")
 	if name != "postgresql" && name != "postgres" {

@@ -23,7 +23,7 @@ const (
 	PartPassword  Part = "password"
 	// PartPasswordEncoded is the password, URL-encoded, for a backend that inserts it into a URL unchanged.
 	PartPasswordEncoded Part = "password-encoded"
-	// PartSSLMode is the sslmode of the connection string, or the default of PostgreSQL, `prefer`.
+	// PartSSLMode is the sslmode of the connection string, or PostgreSQL's default, `prefer`.
 	PartSSLMode Part = "sslmode"
 	// PartEncoded is the whole value, URL-encoded.
 	PartEncoded Part = "encoded"
@@ -88,8 +88,8 @@ func usable(value, what string) (string, error) {
 	return value, nil
 }
 
-// encoded returns the URL-encoded value. A space is encoded as %20, because a URL parser and not a form parser reads
-// the result. Both the value and the result must be usable.
+// encoded returns the URL-encoded value. A space is encoded as %20, because a URL parser, not a form parser, reads the
+// result. Both the value and the result must be usable.
 func encoded(value, what string) (string, error) {
 	if _, err := usable(value, what); err != nil {
 		return "", err
@@ -111,7 +111,7 @@ const (
 	defaultSSLMode      = "prefer"
 )
 
-// complete sets the defaults of missing parts, and checks the host, the user, the port and the sslmode.
+// complete sets the defaults for missing parts, and checks the host, the user, the port and the sslmode.
 func (c *connection) complete() error {
 	if c.host == "" {
 		return errors.New("the connection string has no host; add the host")
@@ -139,7 +139,7 @@ func (c *connection) complete() error {
 	return nil
 }
 
-// set sets one parameter of the connection string. name is libpq's name of the parameter.
+// set sets one parameter of the connection string. name is libpq's name for the parameter.
 func (c *connection) set(name, value string) error {
 	switch name {
 	case "host":
@@ -162,7 +162,7 @@ func (c *connection) set(name, value string) error {
 	return nil
 }
 
-// printable returns the name of a parameter for a message. It returns no text that may be a part of a credential.
+// printable returns the name of a parameter for a message. It does not return text that could be part of a credential.
 func printable(name string) string {
 	if len(name) > 40 || name != url.QueryEscape(name) {
 		return ""

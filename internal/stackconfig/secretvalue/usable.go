@@ -13,7 +13,7 @@ import (
 var errLineBreak = errors.New("ends with a line break; create the Secret from a file without a line break at the end, or with --from-literal")
 
 // These expressions match the numbers that Python's int() and float() accept, with underscores between digits, and with
-// digits of any script.
+// digits in any script.
 var (
 	pythonInt   = regexp.MustCompile(`^[+-]?\p{Nd}+(?:_\p{Nd}+)*$`)
 	pythonFloat = regexp.MustCompile(`(?i)^[+-]?(?:(?:\p{Nd}+(?:_\p{Nd}+)*\.?(?:\p{Nd}+(?:_\p{Nd}+)*)?|\.\p{Nd}+(?:_\p{Nd}+)*)(?:e[+-]?\p{Nd}+(?:_\p{Nd}+)*)?|inf(?:inity)?|nan)$`)

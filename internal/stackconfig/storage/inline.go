@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// InlineStore is a store in a release in which each store is a whole backend. The store is a key of the top level or of
+// InlineStore is a store in a release in which each store is a whole backend. The store is a top-level key or a key in
 // a provider's config.
 type InlineStore struct {
 	// In is the mapping that contains the store under Key.
@@ -26,7 +26,7 @@ type InlineStore struct {
 }
 
 // inlineStorage writes the user's backend of a family to every store of the family, because these releases have no
-// section of backends that stores could refer to (FR-053). A store in the settings of a provider is unchanged. The
+// backends section to which stores could refer (FR-053). A store in the settings of a provider is unchanged. The
 // registry needs no changes, because these releases replace a model with its changed version (server fact 21, server
 // fact 50).
 func inlineStorage(d *draft.Draft) []secretvalue.Derived {
@@ -68,8 +68,8 @@ func (s *storageWriter) replaceInline(at *InlineStore, kind release.Backend, sto
 	s.Write(draft.Under(at.In, at.Key), node, draft.From(store.Path))
 }
 
-// InlineStores returns the stores of a family: the server's, and those of the providers, including providers that only
-// a variable enables.
+// InlineStores returns the stores of a family: the server's own stores and those of its providers, including providers
+// that only a variable enables.
 func InlineStores(d *draft.Draft, family string) []InlineStore {
 	var found []InlineStore
 	for i := range d.Release.Storage.Stores {

@@ -41,7 +41,7 @@ type Registry struct {
 // The namespace of the registry contains the stack's name and Kubernetes namespace, but not its UID, so that a stack
 // that is restored from a backup keeps its registry. In addition, the UID is unknown when a stack is rendered without a
 // cluster. To use the registry of another stack, set LLS_REGISTRY. Preflight pods do this, and so must a user who
-// restores a stack under another name.
+// restores a stack under a different name.
 func (s *storageWriter) registryNamespace() *Registry {
 	metadata := yamlnode.Get(s.stores, "metadata")
 	backend := yamlnode.Get(s.backends, yamlnode.Text(metadata, "backend"))
@@ -63,8 +63,8 @@ func (s *storageWriter) registryNamespace() *Registry {
 	return registry
 }
 
-// siblingFile returns the path of a file with a name in the directory of another file. If the path has no slash, or its
-// last slash is inside a reference, siblingFile uses the directory for the distribution's databases.
+// siblingFile returns the path of a file with the given name in the same directory as another file. If the path has no
+// slash, or its last slash is inside a reference, siblingFile uses the directory for the distribution's databases.
 func siblingFile(d *draft.Draft, path, name string) string {
 	slash := strings.LastIndexByte(path, '/')
 	if brace := strings.LastIndexByte(path, '}'); slash < 0 || slash < brace {
@@ -73,7 +73,7 @@ func siblingFile(d *draft.Draft, path, name string) string {
 	return path[:slash+1] + name
 }
 
-// digest returns the first part of a hash of the values of a tree, independent of their quotes and layout.
+// digest returns the first part of a hash of a tree's values, independent of their quotes and layout.
 func digest(node *yaml.Node) string {
 	h := sha256.New()
 	hashNode(h, node)

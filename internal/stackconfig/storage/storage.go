@@ -46,7 +46,7 @@ func Place(d *draft.Draft, registers bool) (*Registry, []secretvalue.Derived) {
 type storageWriter struct {
 	*draft.Draft
 	backends, stores *yaml.Node
-	// derived are those values of the backends that are derived from Secrets.
+	// derived are the backend values that are derived from Secrets.
 	derived []secretvalue.Derived
 }
 

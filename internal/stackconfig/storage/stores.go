@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// AddRequired adds the stores that the release requires in the section for storage. In 0.3, every configuration must
-// have two stores, and a third if the server serves the API inference (server fact 48, server fact 49).
+// AddRequired adds the stores that the release requires in the storage section. In 0.3, every configuration must have
+// two stores, and a third if the server serves the inference API (server fact 48, server fact 49).
 func AddRequired(d *draft.Draft) {
 	if yamlnode.IsNull(yamlnode.Get(d.Root, "storage")) && !d.Release.Storage.Required {
 		return
@@ -66,8 +66,8 @@ func AddNeeded(d *draft.Draft) {
 	}
 }
 
-// PlaceNamed sets the backend of the stores that only settings name, such as storage.stores.vector_stores, because
-// spec.storage and not the settings determines where the data of a family is stored.
+// PlaceNamed sets the backend of stores that are named only in the settings, such as storage.stores.vector_stores,
+// because spec.storage, not the settings, determines where the data of a family is stored.
 func PlaceNamed(d *draft.Draft) {
 	for i := range d.Release.Storage.Stores {
 		store := &d.Release.Storage.Stores[i]

@@ -18,7 +18,7 @@ const (
 	keyValueTable = "llamastack_kvstore"
 )
 
-// NameTables writes the name of the table of each key-value store in PostgreSQL, so that the name is the same in every
+// NameTables writes the table name of each key-value store in PostgreSQL, so that the name is the same in every
 // release. If inUse is not empty, the data of the stack is in the table inUse, and the stack keeps that table.
 func NameTables(d *draft.Draft, inUse string) {
 	if d.Release.Storage.Inline {

@@ -259,7 +259,7 @@ func (w *writer) doubleQuoted(value string) {
 }
 
 // fitsLiteral reports whether a text can be written as a block without an indentation indicator: it starts with a
-// visible character, and has no line of only spaces and no character that needs an escape.
+// visible character, has no line that consists only of spaces, and has no character that needs an escape.
 func fitsLiteral(value string) bool {
 	if value == "" || strings.TrimSpace(value) == "" || value[0] == ' ' || value[0] == '\t' || value[0] == '\n' {
 		return false

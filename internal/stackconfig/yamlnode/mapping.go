@@ -24,7 +24,7 @@ func Get(mapping *yaml.Node, key string) *yaml.Node {
 	return mapping.Content[i+1]
 }
 
-// Keys returns the keys of a mapping in its order, or nil when node is not a mapping.
+// Keys returns the keys of a mapping in order, or nil when node is not a mapping.
 func Keys(node *yaml.Node) []string {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return nil
