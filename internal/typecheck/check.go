@@ -29,7 +29,7 @@ func (p Problem) String() string {
 	return p.Path + ": " + p.Message
 }
 
-// Check returns the problems of a value, sorted by field name. The value must come from encoding/json with UseNumber.
+// Check returns the problems with a value, sorted by field name. The value must come from encoding/json with UseNumber.
 // The result fitting is the value without the parts that a decoder rejects, so that the rest can be decoded and checked
 // too. Rejected fields are missing in fitting, and rejected items of lists are null.
 func Check(value any, typ reflect.Type) (fitting any, problems []Problem) {

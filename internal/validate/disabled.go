@@ -16,7 +16,8 @@ const (
 	maxDisabledLength = 128
 )
 
-// disabledKnown rejects an API that no release has. Package stackconfig warns about an API of other releases.
+// disabledKnown rejects an API that no release has. Package stackconfig warns about an API that only other releases
+// have.
 func disabledKnown(c *checks) {
 	for i, text := range c.Spec.Disabled {
 		api, _, _ := strings.Cut(text, "/")
@@ -42,8 +43,8 @@ func disabledTwice(c *checks) {
 	}
 }
 
-// serverAPI returns the server's name of an API. The name in the parameter is in camelCase or snake_case. It returns an
-// empty string when no release has the API.
+// serverAPI returns the server's name for an API. The name in the parameter is in camelCase or snake_case. It returns
+// an empty string when no release has the API.
 func serverAPI(name string) string {
 	if api := draft.APIName(name); slices.Contains(release.KnownAPIs(), api) {
 		return api

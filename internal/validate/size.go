@@ -11,7 +11,7 @@ import (
 )
 
 // MaxSpecBytes is the maximum size of a spec as JSON. Users must move larger content to a ConfigMap. The API server
-// accepts specs of up to six times this size. If the cache held 200 of those, the operator would run out of memory.
+// accepts specs of up to six times this size. If the cache held 200 such specs, the operator would run out of memory.
 const MaxSpecBytes = 256 << 10
 
 // omittedSpec is the annotation of a cached object whose spec was too large for the cache. Its value is the number of

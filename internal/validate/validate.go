@@ -125,7 +125,7 @@ func Spec(stack *v1alpha2.LlamaStackDistribution) (in *intent.Intent, warnings [
 // maxWarnings is the number of warnings that are reported at once.
 const maxWarnings = intent.MaxErrors
 
-// bounded limits a list of warnings. The last entry of a limited list is the number of further warnings.
+// bounded limits a list of warnings. The last entry of a limited list states the number of further warnings.
 func bounded(warnings []string) []string {
 	if more := len(warnings) - maxWarnings; more > 0 {
 		return append(warnings[:maxWarnings:maxWarnings], fmt.Sprintf("and %d more", more))

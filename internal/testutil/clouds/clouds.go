@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Secret is part of the secret keys, tokens and errors that the services return. It must not be in any output for a
-// user or in a log.
+// Secret is part of the secret keys, tokens and errors that the services return. It must not appear in output for users
+// or in logs.
 const Secret = "cAnArY-cloud"
 
 // Asked describes a request that a stand-in received.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// These are cloud registries that accept an identity of their cloud.
+// These are cloud registries that accept an identity from their cloud.
 const (
 	ECR    = "123456789012.dkr.ecr." + Region + ".amazonaws.com"
 	Google = "europe-docker.pkg.dev"

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Changes returns the values in which an object differs from a base, a line for each: "- path: value" for a value of
-// the base, and "+ path: value" for a value of the object. It returns nothing for equal objects. A golden file with
-// these lines shows only the subject of a case, and does not change when an unrelated part of the base changes.
+// Changes returns the values in which an object differs from a base, one line for each value: "- path: value" for a
+// value of the base, and "+ path: value" for a value of the object. It returns nothing for equal objects. A golden file
+// with these lines shows only the subject of a case, and does not change when an unrelated part of the base changes.
 //
 // A path identifies an item of a list by the first key in identifying that has a different value in each item,
 // otherwise by its index. If a list does not begin with its items from the base in the same order, a line "+ path:

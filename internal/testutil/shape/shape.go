@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Shape is an object or a configuration of which one part grows with n.
+// Shape is an object or a configuration in which one part grows with n.
 type Shape struct {
 	// Name describes the part that grows.
 	Name string

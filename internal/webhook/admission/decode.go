@@ -84,7 +84,7 @@ func loses(request admission.Request) error {
 	return problem
 }
 
-// fit decodes a value into a stack, or returns the problems of values that do not fit.
+// fit decodes a value into a stack, or returns the problems with values that do not fit.
 func fit(value any) (object *stack, problems []string) {
 	object = &stack{}
 	data, err := json.Marshal(value)

@@ -264,7 +264,7 @@ func TestWithoutConfig(t *testing.T) {
 	}
 }
 
-// The wait for other requests ends when the context of the request ends. The request is then allowed.
+// The wait for other requests ends when the request's context ends. The request is then allowed.
 func TestBusy(t *testing.T) {
 	validator := newValidator(t, nil)
 	for range maxPlans {

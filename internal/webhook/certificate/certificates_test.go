@@ -163,7 +163,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// After the Secret was deleted, the replicas create new keys.
+// After the Secret is deleted, the replicas create new keys.
 func TestDeletedSecret(t *testing.T) {
 	b := newBench(t)
 	b.create(t, definition(service), configuration(service))

@@ -64,7 +64,7 @@ func read(data map[string][]byte) content {
 	return found
 }
 
-// sort orders the authorities by the time at which they were made, and authorities of the same time by their bytes.
+// sort orders the authorities by the time at which they were made, and authorities with the same time by their bytes.
 func (c content) sort() {
 	slices.SortFunc(c.authorities, func(a, b authority) int {
 		if order := a.certificate.NotBefore.Compare(b.certificate.NotBefore); order != 0 {

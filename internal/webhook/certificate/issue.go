@@ -49,7 +49,7 @@ func (a authority) issue(dnsNames []string, now time.Time) (*tls.Certificate, er
 	return &tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: key, Leaf: leaf}, nil
 }
 
-// sign returns the certificate of a key, signed with the key of a parent.
+// sign returns the certificate for a key, signed with the key of a parent.
 func sign(template, parent *x509.Certificate, key, signer *ecdsa.PrivateKey) (*x509.Certificate, error) {
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
 	if err != nil {

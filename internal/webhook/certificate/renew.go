@@ -22,7 +22,7 @@ const (
 //
 // A new authority is first only added to the bundle. It signs certificates when the duration settled is over, or
 // immediately if no other authority is valid. An authority is removed from the bundle when it or every certificate that
-// it can have signed has expired.
+// it could have signed has expired.
 func renew(found content, now time.Time, dnsNames []string) (wanted content, next time.Time, err error) {
 	wanted.authorities = slices.DeleteFunc(slices.Clone(found.authorities),
 		func(a authority) bool { return !validAt(a.certificate, now) })
