@@ -14,7 +14,7 @@ import (
 )
 
 // TestRun checks the number of concurrent workers, that notify is called for stacks with changes, and that no stack is
-// processed after the end.
+// processed after ctx ends.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queue := workqueue.NewTyped[types.NamespacedName]()

@@ -80,7 +80,7 @@ func withStatus(t *testing.T, name string, made *v1alpha2.LlamaStackDistribution
 	return func() { remove(t, c, object) }
 }
 
-// age matches the age of a stack of this test.
+// age matches the age of one of this test's stacks.
 var age = regexp.MustCompile(`^\d+s$`)
 
 // TestColumns compares the output of kubectl get for stacks in five states. It also checks the columns of a stack with

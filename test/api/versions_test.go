@@ -93,7 +93,7 @@ func rules(schema *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaP
 	own.Description, own.Properties, own.Items, own.AdditionalProperties, own.Required = "", nil, nil, nil, nil
 	own.Nullable = false // a nullable field accepts one more value
 	if own.XListType != nil && *own.XListType == "map" && slices.Equal(own.XListMapKeys, []string{"type"}) {
-		own.XListType, own.XListMapKeys = nil, nil // the list of conditions, in which each writer writes each type once
+		own.XListType, own.XListMapKeys = nil, nil // the list of conditions, to which a writer adds each type only once
 	}
 	return own
 }

@@ -11,7 +11,7 @@ type Kind int
 const (
 	// IO packages may import anything.
 	IO Kind = iota
-	// Pure packages have no client, clock, network, environment or randomness.
+	// Pure packages use no client, clock, network, environment or randomness.
 	Pure
 	// API packages contain types that other modules import. They are pure, and have few dependencies.
 	API

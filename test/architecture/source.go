@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// These are the maximum lengths of code in lines. A package with subpackages may be longer.
+// These are the maximum lengths in lines of code. A package with subpackages may be longer.
 const (
 	MaxFunctionLines = 80
 	MaxFileLines     = 400

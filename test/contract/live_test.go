@@ -76,7 +76,7 @@ func readTrials(t *testing.T) []*trial {
 
 // refusals contains the API server's messages for the published manifests that it rejects. With the
 // CustomResourceDefinition of the previous operator, the API server rejects all these manifests, too. Some of them are
-// written for another proposal of v1alpha2, and contain unknown fields.
+// written for a different proposal for v1alpha2, and contain unknown fields.
 var refusals = map[string]string{
 	"real/19-llsmcp-integer-env":                  "spec.server.containerSpec.env[6].value in body must be of type string",
 	"real/27-rhoai-docs-pgvector-no-distribution": "spec.server.distribution: Required value",

@@ -7,8 +7,8 @@ import (
 )
 
 // answers contains the expected messages for the manifests that the previous operator does not accept, because its CRD
-// rejects them or because they are written for another proposal of v1alpha2. An empty list means that this operator
-// accepts the manifest.
+// rejects them or because they are written for a different proposal for v1alpha2. An empty list means that this
+// operator accepts the manifest.
 var answers = map[string][]string{
 	"19-llsmcp-integer-env.yaml":                  {"spec.server.containerSpec.env[6].value: must be text, got a number; quote it"},
 	"25-lls-observability-null-name.yaml":         nil, // a null name is treated as an absent name

@@ -129,7 +129,7 @@ func validAt(certificate *x509.Certificate, now time.Time) bool {
 	return !now.Before(certificate.NotBefore) && now.Before(certificate.NotAfter)
 }
 
-// due returns the time at which two thirds of a certificate's lifetime are over.
+// due returns the time at which two thirds of a certificate's lifetime have passed.
 func due(certificate *x509.Certificate) time.Time {
 	made := certificate.NotBefore.Add(backdated)
 	return made.Add(certificate.NotAfter.Sub(made) * 2 / 3)

@@ -85,7 +85,7 @@ type renewCase struct {
 	next time.Time
 }
 
-// certificateCases are about the serving certificate and the content of the Secret.
+// certificateCases cover the serving certificate and the content of the Secret.
 func certificateCases(t *testing.T) map[string]renewCase {
 	t.Helper()
 	foreign := made(t, start)
@@ -154,11 +154,11 @@ func certificateCases(t *testing.T) map[string]renewCase {
 	}
 }
 
-// authorityCases are about the change of the authority.
+// authorityCases cover the replacement of the authority.
 func authorityCases(t *testing.T) map[string]renewCase {
 	t.Helper()
 	twoThirds := start.Add(authorityLife * 2 / 3)
-	late := twoThirds.Add(-40 * day) // a serving certificate of this time is not due at twoThirds
+	late := twoThirds.Add(-40 * day) // a serving certificate issued at this time is not due at twoThirds
 	trusted, stranger := made(t, start), strangeAuthority(t)
 	return map[string]renewCase{
 		// The new authority does not sign yet, because clients trust the old one and the serving certificate is still valid.
@@ -252,8 +252,8 @@ func (tc renewCase) check(t *testing.T) {
 	}
 }
 
-// During nineteen years, clients that got the bundle in the last hour accept the current certificate. Clients with
-// the current bundle accept the certificate of a replica that missed the last change.
+// Over nineteen years, clients that got the bundle in the last hour accept the current certificate. Clients with the
+// current bundle accept the certificate of a replica that missed the last change.
 func TestNoBundleIsLate(t *testing.T) {
 	var data map[string][]byte
 	bundles, authorities := map[time.Time][]byte{}, map[string]bool{}

@@ -24,7 +24,7 @@ const (
 	firstRetry = time.Second
 	lastRetry  = time.Minute
 	// quietRetry is the pause up to which a reporter does not report a write conflict with another replica. The injector
-	// also waits this long if its bundle is older than that of the Secret, or if it cannot write a condition.
+	// also waits this long if its bundle is older than the Secret's bundle, or if it cannot write a condition.
 	quietRetry = 8 * time.Second
 )
 

@@ -57,8 +57,8 @@ func BenchmarkConvert(b *testing.B) {
 	}
 }
 
-// BenchmarkConvertLarge converts 200 objects of 1.5 MiB in one review over a connection. It reports the peak of the
-// heap, which includes the client's part and garbage that was not collected yet.
+// BenchmarkConvertLarge converts 200 objects of 1.5 MiB in one review over a connection. It reports the peak heap size,
+// which includes the client's part and garbage that has not been collected yet.
 func BenchmarkConvertLarge(b *testing.B) {
 	server := serve(b)
 	for b.Loop() {

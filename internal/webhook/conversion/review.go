@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxObject bounds the size of an object in bytes. An API server accepts 3 MiB from a client, and etcd stores 1.5
-	// MiB by default. Each <, > and & of a string takes six bytes here.
+	// maxObject bounds the size of an object in bytes. An API server accepts 3 MiB from a client, and etcd stores 1.5 MiB
+	// by default. Each <, > and & in a string takes six bytes here.
 	maxObject = 8 << 20
 	// readAhead is the size of the read buffer.
 	readAhead = 32 << 10

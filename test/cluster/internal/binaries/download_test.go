@@ -48,7 +48,7 @@ func sumOf(content string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// archive returns an archive like that of etcd, with the given member.
+// archive returns an archive like etcd's, with the given member.
 func archive(t *testing.T, member, content string) string {
 	t.Helper()
 	var packed bytes.Buffer

@@ -22,7 +22,7 @@ const (
 const originVariable = "CLUSTER_PROGRAMS"
 
 // OriginFrom returns the origin that the environment selects. In continuous integration, the default is to build from
-// modules, because the result of a run must not depend on the servers of releases.
+// modules, because the result of a run must not depend on the release servers.
 func OriginFrom(getenv func(string) string) (Origin, error) {
 	switch value := getenv(originVariable); {
 	case value == "build" || value == "" && getenv("CI") != "":
@@ -66,8 +66,8 @@ type File struct {
 	Member string
 }
 
-// kubernetes returns the programs of a release of Kubernetes. The checksum of each program is in a file next to it, as
-// in the installation guide of kubectl.
+// kubernetes returns the programs of a Kubernetes release. The checksum of each program is in a file next to it, as in
+// kubectl's installation guide.
 func (s Source) kubernetes(version, os, arch string, names ...string) []File {
 	var files []File
 	for _, name := range names {
@@ -77,7 +77,7 @@ func (s Source) kubernetes(version, os, arch string, names ...string) []File {
 	return files
 }
 
-// etcd returns the archive of a release of etcd.
+// etcd returns the archive of an etcd release.
 func (s Source) etcd(version, os, arch string) File {
 	folder := fmt.Sprintf("etcd-%s-%s-%s", version, os, arch)
 	return File{

@@ -33,7 +33,7 @@ func of(root, folder string) Group {
 	return Group{root: root, Name: "/llama-stack-" + hex.EncodeToString(digest[:4])}
 }
 
-// Unified reports whether the machine has only one hierarchy, which is of version 2.
+// Unified reports whether the machine has only the single hierarchy of cgroup version 2.
 func Unified() bool {
 	_, err := os.Stat(filepath.Join(mount, "cgroup.controllers"))
 	return err == nil
@@ -102,7 +102,7 @@ func (g Group) hierarchies() ([]string, error) {
 		return nil, fmt.Errorf("listing the machine's control groups: %w", err)
 	}
 	var folders []string
-	for _, entry := range entries { // a symbolic link is another name of a hierarchy
+	for _, entry := range entries { // a symbolic link is another name for a hierarchy
 		if entry.IsDir() {
 			folders = append(folders, filepath.Join(g.root, entry.Name()))
 		}

@@ -50,7 +50,7 @@ func newTool(t *testing.T) tool {
 	return c
 }
 
-// command returns a call of the tool as a separate process.
+// command returns a command that calls the tool as a separate process.
 func (c tool) command(ctx context.Context, verb string, args ...string) *exec.Cmd {
 	args = append([]string{verb, "--dir=" + c.dir}, args...)
 	if verb == "up" { // the control plane also ends if the test is killed

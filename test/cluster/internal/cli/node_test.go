@@ -84,8 +84,8 @@ func inNamespace(t *testing.T, namespace string) []string {
 	})
 }
 
-// expectNoTrace checks that no processes, links, mounts and routes of an ended node remain, and that the machine's
-// sysctls have not changed.
+// expectNoTrace checks that no processes, links, mounts or routes of a node remain after it has ended, and that the
+// machine's sysctls have not changed.
 func (c tool) expectNoTrace(t *testing.T, was trace, link string) {
 	t.Helper()
 	eventually(t, "every process of the node ends", func() bool { return len(inNamespace(t, was.namespace)) == 0 })

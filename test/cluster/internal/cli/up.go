@@ -57,7 +57,7 @@ type start struct {
 	version string
 	options controlplane.Options
 	startup time.Duration
-	// until is a process at whose end the control plane stops. It is empty if there is no such process.
+	// until is the process whose end stops the control plane. It is empty if there is no such process.
 	until process.Identity
 }
 
@@ -172,7 +172,7 @@ func printExport(env environment, s start) error {
 	return err
 }
 
-// exports returns the environment variables for programs that use the cluster, as lines of a shell.
+// exports returns the environment variables for programs that use the cluster, as lines for a shell.
 func exports(dir string, record state.Record) string {
 	text := fmt.Sprintf("export KUBECONFIG=%s\n", quote(filepath.Join(dir, controlplane.Kubeconfig)))
 	if record.Registry != "" {

@@ -32,7 +32,7 @@ type settings struct {
 	Socket, Plugins string
 	// CGroup is the parent of the control groups of pods.
 	CGroup string
-	// Unified reports whether the machine has control groups of version 2.
+	// Unified reports whether the machine uses version 2 of control groups.
 	Unified bool
 }
 

@@ -32,7 +32,7 @@ func Identify(pid int) (Identity, error) {
 	return Identity{PID: pid, Start: stat.start, Boot: boot}, nil
 }
 
-// Alive reports whether the process still runs. It returns false for a zombie, which has ended and waits for its
+// Alive reports whether the process is still running. It returns false for a zombie, which has ended and waits for its
 // parent. If the state cannot be read, the process is treated as ended, so that it is not signaled.
 func (i Identity) Alive() bool {
 	now, err := i.look()

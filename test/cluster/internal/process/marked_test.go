@@ -43,7 +43,8 @@ func orphan(t *testing.T, mark, script string) Identity {
 	return process
 }
 
-// StopMarked stops orphans with the mark, even if they ignore the signal. It does not stop orphans with another mark.
+// StopMarked stops orphans with the mark, even if they ignore the signal. It does not stop orphans with a different
+// mark.
 func TestStopMarked(t *testing.T) {
 	mark := "CLUSTER_TEST_MARK=" + strconv.Itoa(os.Getpid())
 	for name, test := range map[string]struct {

@@ -1,3 +1,3 @@
-// Package registry serves a registry of container images on the link between the machine and the node, and makes images
-// of single programs. It uses plain HTTP and uncompressed layers, because images do not leave the machine.
+// Package registry serves a container image registry on the link between the machine and the node, and builds images
+// that contain a single program. It uses plain HTTP and uncompressed layers, because images do not leave the machine.
 package registry
