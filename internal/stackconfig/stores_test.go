@@ -10,7 +10,7 @@ import (
 )
 
 // TestInferenceStore checks that a 0.3 server gets the store for its inference API, because the server does not start
-// without the store (server fact 49). A server that does not serve the API needs no such store.
+// without the store (server fact 49). A server that does not serve the API does not need the store.
 func TestInferenceStore(t *testing.T) {
 	const two = `storage:
   backends: {kv_default: {type: kv_sqlite, db_path: /d/kv.db}, sql_default: {type: sql_sqlite, db_path: /d/sql.db}}

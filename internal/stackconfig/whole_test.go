@@ -13,7 +13,7 @@ import (
 var (
 	// fieldPath matches the start of an error: a field of the spec, or a path in a base configuration.
 	fieldPath = regexp.MustCompile(`^([A-Za-z_]+)((\.[A-Za-z_]+)|(\[[0-9]+\]))*(\[[^]]+\])?: `)
-	// remedy matches a word with which an error states the remedy or the accepted values.
+	// remedy matches a word that introduces the remedy or the accepted values in an error.
 	remedy = regexp.MustCompile(`\b(write|take|takes|set|remove|name|give|add|leave|keep|quote|choose|use|put|move|change|serve|disable|belongs|required|must|needs?|requires)\b|` +
 		`did you mean|known (types|APIs):|available:|is now called|keys of this type:|the first that has it|the last that had it|is not a whole number greater than`)
 )
@@ -21,7 +21,7 @@ var (
 const inBase = "(in the base configuration)"
 
 // Every error names a field of the spec or a path in the base configuration, and states the remedy or the accepted
-// values. The cases are those of the golden files.
+// values. The test uses the cases of the golden files.
 func TestErrorsAreComplete(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*/want/report.yaml")
 	if err != nil {

@@ -18,7 +18,7 @@ type facts struct {
 	// Package is the Python package whose version is the release. Module is the server's module.
 	Package string `json:"package"`
 	Module  string `json:"module"`
-	// KeyPrefix is the prefix of the keys of the registry. The type, a colon and the id follow it in a key.
+	// KeyPrefix is the prefix of the registry's keys. In a key, the type, a colon and the id follow the prefix.
 	KeyPrefix string `json:"key_prefix"`
 	// NamespaceInFile reports whether kv_sqlite writes the namespace before each key, as the other stores do.
 	NamespaceInFile bool `json:"namespace_in_file"`

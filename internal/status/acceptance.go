@@ -17,7 +17,7 @@ import (
 // contains the name and namespace of that Route.
 const hostClaimed = "HostAlreadyClaimed"
 
-// acceptance is the part of the status of a Route or an HTTPRoute that routers and Gateways write.
+// acceptance is the part of a Route's or an HTTPRoute's status that routers and Gateways write.
 type acceptance struct {
 	Ingress []struct {
 		Conditions []metav1.Condition `json:"conditions"`

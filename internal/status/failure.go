@@ -18,7 +18,7 @@ const (
 	// Later means another attempt after OwnershipRetry, because the operator does not watch the object that has to change.
 	Later
 	// Invalid means another attempt after InvalidRetry. The API server rejected an object as invalid, and will reject it
-	// until the stack or a rule of the cluster changes.
+	// until the stack or a rule in the cluster changes.
 	Invalid
 	// Backoff means attempts with growing delays, which the status reports.
 	Backoff
@@ -51,7 +51,7 @@ type Failure struct {
 	Err error
 }
 
-// maxError is the maximum number of bytes of a failure in the log. An error of the API server can list many problems.
+// maxError is the maximum number of bytes of a failure in the log. An error from the API server can list many problems.
 const maxError = 2 << 10
 
 // Error returns the text of the failure for the log.
@@ -82,7 +82,7 @@ func Shorten(text string, limit int) string {
 // maxTakenOver bounds, in characters, the part of a cluster component's message that the status repeats.
 const maxTakenOver = 1024
 
-// takenOver shortens a message of a cluster component to maxTakenOver.
+// takenOver shortens a message from a cluster component to maxTakenOver.
 func takenOver(message string) string { return truncateMessage(message, maxTakenOver) }
 
 // truncateMessage shortens a message to at most limit characters.

@@ -149,8 +149,8 @@ func fillGates(conditions *[]metav1.Condition, in Input) {
 }
 
 // Cause returns the condition that explains why a stack is not ready: the first gate that is not True, or Degraded
-// after a rollback. Ready has the same reason and refers to its message. Nil means that all gates are True or optional
-// and absent, and that there was no rollback.
+// after a rollback. Ready has the same reason and refers to the message of this condition. Nil means that all gates are
+// True or optional and absent, and that there was no rollback.
 func Cause(conditions []metav1.Condition) *metav1.Condition {
 	for _, gate := range gates {
 		if found := meta.FindStatusCondition(conditions, gate); found != nil && found.Status != metav1.ConditionTrue {

@@ -76,7 +76,7 @@ func earlierTrouble(in WorkloadInput, current *appsv1.ReplicaSet) trouble {
 }
 
 // refusal returns the error with which the API server rejects the creation of pods: an exceeded quota, an admission
-// rule or a missing ServiceAccount. The error names the object. It is empty if pods can be created.
+// rule or a missing ServiceAccount. The error names the object. The result is empty if pods can be created.
 func refusal(deployment *appsv1.Deployment, current *appsv1.ReplicaSet) string {
 	if current != nil {
 		for _, condition := range current.Status.Conditions {

@@ -341,9 +341,9 @@ func TestPendingClaim(t *testing.T) {
 	}
 }
 
-// TestEarlierPodThatCrashes checks that a crash of a pod of an earlier revision is reported, and that the rollout does
-// not fail because of it. The crash of a terminating pod is not reported, and neither is a crash before a newer pod
-// serves requests.
+// TestEarlierPodThatCrashes checks that the crash of a pod from an earlier revision is reported, and that the rollout
+// does not fail because of it. The crash of a terminating pod is not reported, and neither is a crash before a newer
+// pod serves requests.
 func TestEarlierPodThatCrashes(t *testing.T) {
 	sets := []appsv1.ReplicaSet{replicaSet("old", "1", 0), replicaSet("new", "2", 1)}
 	of := func(set int, pod corev1.Pod) corev1.Pod {

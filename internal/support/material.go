@@ -41,7 +41,7 @@ type Log struct {
 type Material struct {
 	// Versions contains the versions of programs, by program name.
 	Versions map[string]string
-	// Objects are objects in the form of the API server, including Secrets.
+	// Objects are objects in the form in which the API server returns them, including Secrets.
 	Objects []map[string]any
 	// Events are events of any API version.
 	Events []map[string]any
@@ -63,7 +63,7 @@ type File struct {
 
 // Files returns the files of the archive without secrets, sorted by name, and reports whether they are complete. If
 // they are not, the file left-out.txt lists the objects, events and logs that were omitted, including those that
-// exceeded the limits. It does not list logs of which only the end is in the archive.
+// exceeded the limits. It does not list truncated logs, whose end is in the archive.
 func (m *Material) Files() (files []File, complete bool, err error) {
 	b := &builder{left: slices.Clone(m.LeftOut), files: map[string][]byte{}}
 	for _, object := range m.Objects {

@@ -26,7 +26,7 @@ import (
 const (
 	// installer is the field manager of Install.
 	installer = "testutil"
-	// settle is the time limit of Install, WaitForDefinition and Eventually.
+	// settle is the time limit for Install, WaitForDefinition and Eventually.
 	settle = 30 * time.Second
 )
 

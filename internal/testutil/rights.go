@@ -43,7 +43,7 @@ func (p *ControlPlane) InstallRights() error {
 	return nil
 }
 
-// As returns a configuration that acts as a ServiceAccount of the operator's namespace, such as the shipped one. The
+// As returns a configuration that acts as a ServiceAccount in the operator's namespace, such as the shipped one. The
 // account has the same permissions as in a cluster.
 func (p *ControlPlane) As(account string) *rest.Config {
 	config := rest.CopyConfig(p.Config)

@@ -57,7 +57,7 @@ func fits(number json.Number, typ reflect.Type) bool {
 	return err == nil
 }
 
-// rangeOf describes the range of a type of whole numbers: from 0 to 255.
+// rangeOf describes the range of an integer type: from 0 to 255.
 func rangeOf(typ reflect.Type) string {
 	if isUnsigned(typ) {
 		return fmt.Sprintf("from 0 to %d", uint64(math.MaxUint64)>>(64-typ.Bits()))

@@ -13,12 +13,12 @@ import (
 )
 
 // maxObjectName is the maximum length of a stack's name. With the suffix -service, such a name has 63 characters, which
-// is the maximum length of a DNS label and so of the name of a Service.
+// is the maximum length of a DNS label and so of a Service's name.
 const maxObjectName = 55
 
 var labelForm = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
-// name checks the stack's name against the limits for the names of its children. A stack of v1alpha1 may have any name
+// name checks the stack's name against the limits for the names of its children. A v1alpha1 stack can have any name
 // that Kubernetes accepts for all children except the Service. Not every such stack has a Service (see serviceless).
 func name(c *checks) {
 	path := field.NewPath("metadata", "name")

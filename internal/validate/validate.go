@@ -28,8 +28,8 @@ func checksOf(stack *v1alpha2.LlamaStackDistribution) *checks {
 type rule struct {
 	name  string
 	check func(*checks)
-	// newInV1alpha2 reports whether the rule is new in v1alpha2. For a stack of v1alpha1, a violation is only a warning,
-	// and the API server decides whether it accepts the objects of the stack.
+	// newInV1alpha2 reports whether the rule is new in v1alpha2. For a v1alpha1 stack, a violation is only a warning, and
+	// the API server decides whether it accepts the objects of the stack.
 	newInV1alpha2 bool
 }
 

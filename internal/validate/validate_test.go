@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// The samples, and the complete example of the requirements, have no errors that depend only on the object.
+// The samples, and the complete example from the requirements, have no errors that depend only on the object.
 func TestSamplesAreValid(t *testing.T) {
 	files, err := filepath.Glob("../../config/samples/v1alpha2-*.yaml")
 	if err != nil || len(files) == 0 {

@@ -42,8 +42,8 @@ func disabledAndConfigured(c *checks) []string {
 	return warnings
 }
 
-// variables warns about a variable of the user that has the same name as a variable from secretEnv, or the prefix of
-// the operator's variables, because the user's variable takes precedence.
+// variables warns about a user's variable that has the same name as a variable from secretEnv, or the prefix of the
+// operator's variables, because the user's variable takes precedence.
 func variables(c *checks) []string {
 	var warnings []string
 	for i, env := range c.overrides().Env {
@@ -59,7 +59,7 @@ func variables(c *checks) []string {
 	return warnings
 }
 
-// autoscaledBelowReplicas warns about a maximum below the stack's own replicas. The autoscaler of a stack of v1alpha1
+// autoscaledBelowReplicas warns about a maximum below the stack's own replicas. The autoscaler of a v1alpha1 stack
 // never scales below the replicas, so such a maximum has no effect.
 func autoscaledBelowReplicas(c *checks) []string {
 	a, replicas := c.workload().Autoscaling, c.workload().Replicas
@@ -70,8 +70,8 @@ func autoscaledBelowReplicas(c *checks) []string {
 		spec("workload", "autoscaling", "maxReplicas"), a.MaxReplicas, spec("workload", "replicas"), *replicas, *replicas)}
 }
 
-// serviceless warns about a name that is not valid for a Service. The name of a stack of v1alpha1 may be valid for
-// every object except the Service. The warning applies to a stack that requests a Service.
+// serviceless warns about a name that is not valid for a Service. The name of a v1alpha1 stack may be valid for every
+// object except the Service. The warning applies to a stack that requests a Service.
 func serviceless(c *checks) []string {
 	if !names.Compat(c.Annotations) || (c.networking().Port == 0 && len(c.overrides().Env) == 0) {
 		return nil

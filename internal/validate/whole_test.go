@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// remedy matches a word with which an error states the remedy or the accepted values.
+// remedy matches a word that introduces the remedy or the accepted values in an error.
 var remedy = regexp.MustCompile(`\b(write|take|set|remove|name|names|give|add|leave|keep|quote|choose|raise|lower|use|put|change|make|disable|belongs)\b|` +
 	`did you mean|known (types|APIs|fields):|is neither .* nor |is not host:port or|is not a whole number greater than|require client certificates|combine|determines it|\bmust\b|\bneeds?\b|required|at most|cannot be|\(got|selects the pods|has no field`)
 

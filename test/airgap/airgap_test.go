@@ -321,7 +321,7 @@ func (j *journey) ask(stack, model, want string) {
 	})
 }
 
-// ofDockerHub is a stack that uses an image of Docker Hub by its public name. The labels of the image contain the
+// ofDockerHub is a stack that uses a Docker Hub image by its public name. The labels of the image contain the
 // configuration.
 const ofDockerHub = `
 apiVersion: llamastack.io/v1alpha2

@@ -61,8 +61,8 @@ func TestSamplesApply(t *testing.T) {
 	}
 }
 
-// The API server accepts the complete example of the requirements without a warning. The test corrects the API group in
-// the example.
+// The API server accepts the complete example from the requirements without a warning. The test corrects the API group
+// in the example.
 func TestExampleOfTheRequirementsApplies(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(testutil.Root(), "internal/cli/testdata/spec-example-as-it-stands.yaml"))
 	if err != nil {

@@ -228,7 +228,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // normal returns a spec in a normal form, so that equivalent specs are equal. The normal form contains the default
-// number of replicas and the size of the storage as text, and no null and no empty lists.
+// number of replicas and the size of the storage as text, and contains neither null nor empty lists.
 func normal(value any) any {
 	data, err := json.Marshal(value)
 	if err != nil {

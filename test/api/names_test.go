@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
 )
 
-// named is a stack of v1alpha1 for which the operator creates an object of almost every kind.
+// named is a v1alpha1 stack for which the operator creates an object of almost every kind.
 const named = `{apiVersion: llamastack.io/v1alpha1, kind: LlamaStackDistribution, metadata: {name: "NAME"}, spec: {
 replicas: 2, network: {exposeRoute: true, allowedFrom: {namespaces: ["*"]}}, server: {
 distribution: {image: "example.com/mine:1"}, containerSpec: {port: 8321}, autoscaling: {maxReplicas: 3}, storage: {},
@@ -60,7 +60,7 @@ func refusedKinds(t *testing.T, c client.Client, name string) (refused []string,
 	return refused, errs.String()
 }
 
-// The name of a stack of v1alpha1 may be invalid as the name of a Service. The API server then rejects only the Service
+// The name of a v1alpha1 stack may be invalid as the name of a Service. The API server then rejects only the Service
 // and the objects that refer to the Service, and a warning reports this.
 func TestNamesOfOlderStacks(t *testing.T) {
 	c, err := client.New(plane.Config, client.Options{})

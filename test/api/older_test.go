@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// tellsTypesAlone reports whether the messages of the API server contain only the type of a rejected value, as in
-// Kubernetes 1.34. The messages of later versions contain the value, even if the API server emulates an older version.
+// tellsTypesAlone reports whether the API server's messages contain only the type of a rejected value, as in Kubernetes
+// 1.34. The messages of later versions contain the value, even if the API server emulates an older version.
 func tellsTypesAlone(t *testing.T) bool {
 	t.Helper()
 	asked, err := discovery.NewDiscoveryClientForConfig(plane.Config)

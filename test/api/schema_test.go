@@ -75,8 +75,7 @@ type node struct {
 	schema *apiextensionsv1.JSONSchemaProps
 }
 
-// nodes returns the nodes of the schema of v1alpha2 below spec and status, without the schemas of Kubernetes' own
-// types.
+// nodes returns the nodes of the v1alpha2 schema below spec and status, without the schemas of Kubernetes' own types.
 func nodes(t *testing.T) []node {
 	t.Helper()
 	var found []node
@@ -125,7 +124,7 @@ func TestDefinitionIsSmallEnough(t *testing.T) {
 	t.Logf("the definition has %d bytes of %d", len(data), maxDefinition)
 }
 
-// The schema has only these defaults. Any other default would appear in objects that are read in another version.
+// The schema has only these defaults. Any other default would appear in objects that are read in a different version.
 func TestDefaults(t *testing.T) {
 	var got []string
 	for _, n := range nodes(t) {

@@ -130,8 +130,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A row may only refer to rows above it in the table, so that there are no cycles. The row of test/... may refer to all
-// packages.
+// A row must refer only to rows above it in the table, so that there are no cycles. The row of test/... may refer to
+// all packages.
 func TestRulesNameRowsAbove(t *testing.T) {
 	for i, rule := range Rules {
 		for _, pattern := range rule.Imports {

@@ -7,7 +7,7 @@ import (
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 )
 
-// The chart accepts the versions of Kubernetes from 1.30 on, also with the suffixes that vendors add to a version.
+// The chart accepts Kubernetes versions from 1.30 on, including versions with a suffix that a vendor adds.
 func TestVersionsOfKubernetes(t *testing.T) {
 	chart, err := loader.Load(folder)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 type Extra string
 
 const (
-	// ExtraIgnore means that the class silently ignores an unknown key. Nearly every class of the server does this, so a
+	// ExtraIgnore means that the class silently ignores an unknown key. Nearly every server class does this, so a
 	// misspelled key alone rarely causes an error (server fact 2).
 	ExtraIgnore Extra = "ignore"
 	// ExtraAllow means that the class keeps an unknown key and passes it on, for example to a client library.

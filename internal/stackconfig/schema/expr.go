@@ -85,7 +85,7 @@ func oneOf(values []string) string {
 }
 
 const (
-	// anyOf begins the words for a choice.
+	// anyOf is the beginning of the words for a choice.
 	anyOf    = "one of "
 	wordText = "text"
 )

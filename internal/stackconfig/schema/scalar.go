@@ -90,7 +90,7 @@ func mayBeOther(value string) bool {
 }
 
 // writtenQuoted reports whether the encoder adds quotes to a scalar without quotes, because the scalar has the string
-// tag, and a reader would read it as another type.
+// tag, and a reader would read it as a different type.
 func writtenQuoted(node *yaml.Node) bool {
 	const str = "!!str"
 	if node.Tag != str {

@@ -26,7 +26,7 @@ func IsInteger(text string) bool { return pythonInt.MatchString(text) }
 func IsFloat(text string) bool { return pythonFloat.MatchString(text) }
 
 // Usable returns the reason why the server would not read a value unchanged, or nil. The server converts the values of
-// variables. In every release, for example, the token 12345 becomes a number and is rejected, and no quoting prevents
+// variables. In every release, for example, the token 12345 becomes a number and is rejected, and quotes do not prevent
 // this (server fact 5). The error never contains the value.
 func Usable(value string) error {
 	trimmed := strings.TrimSpace(value)

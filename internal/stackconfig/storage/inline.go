@@ -105,7 +105,7 @@ func backendsOf(d *draft.Draft, family string) []release.Backend {
 	return found
 }
 
-// takesFamily reports whether a type accepts at least one kind of backend of a family.
+// takesFamily reports whether a type accepts at least one kind of backend in a family.
 func takesFamily(d *draft.Draft, expr *schema.Expr, family string) bool {
 	switch {
 	case expr == nil:

@@ -23,8 +23,8 @@ const defaultNamespace = "default"
 // the configuration, of its providers and of its clients.
 //
 // A stack keeps the same registry for its whole lifetime. From 0.3 to 1.5, the server does not start when an entry of
-// the configuration differs from the stored entry (server fact 20). Each time before the server starts, the programs of
-// package startup therefore remove the configuration's entries from the registry (decision 0010).
+// the configuration differs from the stored entry (server fact 20). Therefore, before each start of the server, the
+// programs of package startup remove the configuration's entries from the registry (decision 0010).
 type Registry struct {
 	// Earlier is the location in which earlier operators stored the registry of the current resources: a SQLite file, as
 	// written in the configuration, or a namespace.

@@ -112,7 +112,7 @@ func (s *storageWriter) ofFamily(family string) []string {
 	return found
 }
 
-// familyOf returns the family of a backend of the configuration.
+// familyOf returns the family of a backend in the configuration.
 func familyOf(backend *yaml.Node) string {
 	family, _, _ := strings.Cut(yamlnode.Text(backend, "type"), "_")
 	return family

@@ -3,8 +3,8 @@ package yamlnode
 import "go.yaml.in/yaml/v3"
 
 // Fields finds the values of one mapping by key. The functions Get and Set search the keys one by one, which takes
-// quadratic time for many keys of a mapping. Fields takes linear time. While Fields is in use, only its method Set may
-// change the mapping.
+// quadratic time for a mapping with many keys. Fields takes linear time. While Fields is in use, only its method Set
+// may change the mapping.
 type Fields struct {
 	mapping *yaml.Node
 	// at is the position of each key in the content.

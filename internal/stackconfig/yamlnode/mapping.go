@@ -85,7 +85,7 @@ func IsNull(node *yaml.Node) bool {
 	return node == nil || (node.Kind == yaml.ScalarNode && node.ShortTag() == nullTag)
 }
 
-// Len returns the number of keys of a mapping or of items of a sequence.
+// Len returns the number of keys in a mapping or items in a sequence.
 func Len(node *yaml.Node) int {
 	switch {
 	case node == nil:

@@ -43,8 +43,8 @@ func Seq(items ...*yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Tag: seqTag, Content: items}
 }
 
-// String returns a string, in quotes if a reader would read the plain text as another type, or if a character needs an
-// escape.
+// String returns a string, in quotes if a reader would read the plain text as a different type, or if a character needs
+// an escape.
 func String(text string) *yaml.Node {
 	node := scalar(strTag, text)
 	switch {

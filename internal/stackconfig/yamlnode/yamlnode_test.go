@@ -176,7 +176,8 @@ func TestReadAsOther(t *testing.T) {
 	}
 }
 
-// FuzzString checks that any text is read back unchanged, and that no reader reads text without quotes as another type.
+// FuzzString checks that any text is read back unchanged, and that no reader reads text without quotes as a different
+// type.
 func FuzzString(f *testing.F) {
 	for _, seed := range []string{
 		"yes", "12:30:00", "a: b", "# c", "two\nlines\n", " x ", "\u2028", "'\"", "- -",
@@ -204,7 +205,7 @@ func FuzzString(f *testing.F) {
 	})
 }
 
-// FuzzEncode checks that the output is read as the input, and that a second encoding changes nothing.
+// FuzzEncode checks that the output is read back as the input, and that a second encoding changes nothing.
 func FuzzEncode(f *testing.F) {
 	for _, seed := range []string{
 		"a: 1\nb: [x, {c: d}]\n", "- - a\n  - b\n- {}\n", "a: |\n  two\n  lines\n\nb: >-\n  one\n",

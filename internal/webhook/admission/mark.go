@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// markRemoved warns about an update that removes the compatibility annotation of a stack of v1alpha1.
+// markRemoved warns about an update that removes the compatibility annotation of a v1alpha1 stack.
 func markRemoved(before, object *stack) []string {
 	if !names.Compat(before.Annotations) || names.Compat(object.Annotations) {
 		return nil

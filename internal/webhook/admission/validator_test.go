@@ -78,7 +78,7 @@ func update(before, raw runtime.RawExtension) admission.Request {
 	return request
 }
 
-// through returns the request of a user who writes the stack in another version.
+// through returns the request of a user who writes the stack in a different version.
 func through(version string, request admission.Request) admission.Request {
 	request.RequestKind = &metav1.GroupVersionKind{
 		Group: v1alpha2.GroupVersion.Group, Version: version,

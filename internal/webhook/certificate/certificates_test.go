@@ -176,7 +176,7 @@ func TestDeletedSecret(t *testing.T) {
 }
 
 // The operator injects the bundle into objects that are created later, and restores an edited bundle. It does not
-// change an object that calls another Service.
+// change an object that calls a different Service.
 func TestInjection(t *testing.T) {
 	b := newBench(t)
 	replica := b.start(t, names.OperatorServiceAccount)

@@ -20,8 +20,8 @@ import (
 // and not on the stacks, because a stack that is written while the conversion fails can lose its managed fields.
 const Untrusted apiextensionsv1.CustomResourceDefinitionConditionType = "llamastack.io/ConversionUntrusted"
 
-// ReasonNotInjected is the reason of Untrusted: the definition has another bundle, and the operator cannot inject its
-// own.
+// ReasonNotInjected is the reason of Untrusted: the definition has a different bundle, and the operator cannot inject
+// its own.
 const ReasonNotInjected = "CABundleNotInjected"
 
 // maxMessage is the maximum length in bytes of a condition's message, as in metav1.Condition.

@@ -24,7 +24,7 @@ func newAuthority(now time.Time) (authority, error) {
 	if err != nil {
 		return authority{}, err
 	}
-	template.IsCA, template.MaxPathLenZero = true, true // the authority signs no other authority
+	template.IsCA, template.MaxPathLenZero = true, true // the authority does not sign other authorities
 	template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
 	certificate, err := sign(template, template, key, key)
 	if err != nil {

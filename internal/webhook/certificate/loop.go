@@ -58,7 +58,7 @@ func watchOne(
 		return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}, nil
 	})
 	_ = watches.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) {
-		// This is a debug message, because the loop that reads the object reports the errors of the API server.
+		// This is a debug message, because the loop that reads the object reports the API server's errors.
 		log.FromContext(ctx).V(1).Info("Cannot watch the object; trying again", "resource", of.Resource, "name", name,
 			"error", err.Error())
 	})

@@ -356,5 +356,5 @@ func configuration(service string) *admissionv1.ValidatingWebhookConfiguration {
 	}
 }
 
-// patience is the time limit of a request to a replica.
+// patience is the time limit for a request to a replica.
 const patience = 20 * time.Second

@@ -71,7 +71,8 @@ func serve(t *testing.T, replica *Certificates) string {
 	return listener.Addr().String()
 }
 
-// No request of continuous clients fails while the serving certificate and the authority are renewed.
+// No request from clients that send requests continuously fails while the serving certificate and the authority are
+// renewed.
 func TestRotationUnderLoad(t *testing.T) {
 	b := newBench(t)
 	begin := start.Add(-authorityLife * 2 / 3)

@@ -31,7 +31,7 @@ func (a *answer) begin(uid string) {
 		reviewKind, reviewVersion, encoded(uid))
 }
 
-// add writes one object in another version.
+// add writes one object in a different version.
 func (a *answer) add(object []byte, version string) error {
 	before := len(a.held)
 	if a.objects > 0 {

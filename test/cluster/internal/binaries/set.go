@@ -96,7 +96,7 @@ func Node(l line.Line) []Set {
 	}
 }
 
-// containerd returns the set of containerd without the storage drivers that need kernel headers.
+// containerd returns the set for containerd without the storage drivers that need kernel headers.
 func containerd(module string) Set {
 	const commands = "github.com/containerd/containerd/v2/cmd/"
 	return Set{

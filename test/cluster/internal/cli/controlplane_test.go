@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// patience is the time limit of every wait. It is long, because the machine may be busy with builds.
+// patience is the time limit for every wait. It is long, because the machine may be busy with builds.
 const patience = 4 * time.Minute
 
 // tool runs the command line of the tool with the state directory of one test.

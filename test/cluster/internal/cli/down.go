@@ -13,7 +13,7 @@ const (
 	// downGrace is the time after which `down` kills a supervisor that has not ended. A supervisor kills its components
 	// immediately, and needs only a fraction of a second.
 	downGrace = 10 * time.Second
-	// downTimeout is the time limit of the whole command, in case the kernel cannot end a process.
+	// downTimeout is the time limit for the whole command, in case the kernel cannot end a process.
 	downTimeout = 30 * time.Second
 )
 

@@ -69,7 +69,7 @@ func inherited(index int) *os.File {
 	return os.NewFile(uintptr(firstFile+index), fmt.Sprintf("inherited-%d", index))
 }
 
-// guard calls stop when the other end of the leash is closed, unless the control plane was ready before.
+// guard calls stop when the other end of the leash is closed, unless the control plane was already ready.
 func guard(leash *os.File, ready <-chan struct{}, stop context.CancelFunc) {
 	_, _ = io.Copy(io.Discard, leash) // returns when the launcher has ended
 	_ = leash.Close()

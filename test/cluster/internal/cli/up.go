@@ -146,7 +146,7 @@ func runUp(ctx context.Context, env environment, args []string) error {
 }
 
 // alreadyUp reports whether the requested control plane is already running. It returns an error if a control plane with
-// other options is running.
+// different options is running.
 func alreadyUp(s start) (bool, error) {
 	record, err := state.Read(s.dir)
 	if errors.Is(err, state.ErrAbsent) {

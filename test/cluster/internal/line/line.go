@@ -13,7 +13,7 @@ import (
 // supports.
 const Default = "1.37"
 
-// prefix is the prefix of the name of a line's directory.
+// prefix is the prefix of a line's directory name.
 const prefix = "k8s-"
 
 // Line is one Kubernetes minor release, pinned to a patch release.
