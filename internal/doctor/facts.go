@@ -36,7 +36,7 @@ type Facts struct {
 	Definition Answer[*apiextensionsv1.CustomResourceDefinition]
 	// Operators are the operator's Deployments, in all namespaces that the caller may read.
 	Operators Answer[[]appsv1.Deployment]
-	// Leases are the leases of the leader elections of operators.
+	// Leases are the leader-election leases of operators.
 	Leases Answer[[]coordinationv1.Lease]
 	// Webhook is the configuration of the validating webhook.
 	Webhook Answer[*admissionv1.ValidatingWebhookConfiguration]
@@ -45,7 +45,7 @@ type Facts struct {
 	// Policy and Binding are the admission policy and its binding.
 	Policy  Answer[*admissionv1.ValidatingAdmissionPolicy]
 	Binding Answer[*admissionv1.ValidatingAdmissionPolicyBinding]
-	// Rules are the rules of the operator's ServiceAccount by namespace. The empty namespace means all namespaces.
+	// Rules are the RBAC rules of the operator's ServiceAccount, by namespace. The empty namespace means all namespaces.
 	Rules Answer[map[string][]rbacv1.PolicyRule]
 	// Config is the ConfigMap of the operator.
 	Config Answer[*corev1.ConfigMap]

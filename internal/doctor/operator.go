@@ -63,7 +63,8 @@ func checkOperator(r *report, operator *appsv1.Deployment) {
 // renewed is the maximum age of a lease in use. A leader renews its lease every few seconds.
 const renewed = time.Minute
 
-// checkLeases finds operators whose Deployments have other labels, for example operators that OLM has installed.
+// checkLeases finds operators whose Deployments do not have the usual labels, for example operators that OLM has
+// installed.
 func checkLeases(r *report, facts *Facts) {
 	if facts.Leases.Problem != "" {
 		r.unknown("the leases of operators", facts.Leases.Problem)

@@ -86,7 +86,7 @@ func (s single) String() string {
 	return s.verb + " " + resource
 }
 
-// expand returns every single right of rules.
+// expand splits rules into single rights.
 func expand(rules []rbacv1.PolicyRule) []single {
 	var all []single
 	for _, rule := range rules {

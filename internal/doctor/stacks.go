@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// maxStacks is the maximum number of stacks with a finding.
+// maxStacks is the maximum number of stacks that are reported individually.
 const maxStacks = 50
 
 func checkStacks(r *report, facts *Facts) {
@@ -74,7 +74,7 @@ func judge(stack *v1alpha2.LlamaStackDistribution) (Status, string) {
 	return Error, text
 }
 
-// inProgress contains the reasons of Ready for which the user only has to wait.
+// inProgress contains the reasons of Ready that only require the user to wait.
 var inProgress = []string{
 	v1alpha2.ReasonProgressing, v1alpha2.ReasonRolloutInProgress, v1alpha2.ReasonPreflightInProgress,
 	v1alpha2.ReasonWaiting, v1alpha2.ReasonReadingExternalProviders,

@@ -14,7 +14,8 @@ import (
 const (
 	restart = "restart the operator to renew and register its certificate; if another program manages the certificate, " +
 		"see docs/reference/webhooks.md"
-	// soon is the remaining validity of a certificate that causes a warning. The operator renews its certificate earlier.
+	// soon is the remaining validity below which a certificate causes a warning. The operator renews its certificate
+	// earlier.
 	soon = 7 * 24 * time.Hour
 )
 
@@ -93,7 +94,7 @@ func checkBundle(r *report, b bundle, now time.Time) {
 	}
 }
 
-// certificates returns the certificates in a PEM text, and the problem of an invalid text.
+// certificates returns the certificates in a PEM text, and the problem if the text is invalid.
 func certificates(data []byte) (found []*x509.Certificate, broken string) {
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		certificate, err := x509.ParseCertificate(block.Bytes)

@@ -1,4 +1,4 @@
-// Package envref reads the references to environment variables in a configuration of the server.
+// Package envref reads the references to environment variables in a server configuration.
 //
 // The server replaces them in the values of its configuration, anywhere in a text and any number of times:
 //
@@ -12,8 +12,9 @@
 //	\${env\.([A-Z0-9_]+)(?::([=+])([^}]*))?}
 //
 // The generations process the result in different ways, which this package does not cover. An empty text becomes null,
-// and a text that reads as a boolean or a number becomes a boolean or a number. From 1.2 on, the workers replace
-// references a second time in the result of the command line (server fact 5, server fact 6).
+// and a text in the form of a boolean or a number becomes a boolean or a number. From 1.2 on, the workers replace
+// references a second time, in the configuration that the server's command line has resolved (server fact 5, server
+// fact 6).
 //
 // The server neither changes nor reports text that does not match the pattern (server fact 4). The grammar Lookalike
 // also finds text that only has the form of a reference.

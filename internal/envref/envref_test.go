@@ -119,7 +119,7 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// A text with many starts of references and no end of one is processed in linear time.
+// A text in which many references begin but none is complete is processed in linear time.
 func TestHostileTexts(t *testing.T) {
 	for _, part := range []string{"${env.", "${env.A", "${env.A:=", "${env.A:"} {
 		for _, end := range []string{"", "}", ":x}"} {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Prefix returns the normal form of a registry, or of a prefix of the names of repositories. A prefix without a host
-// refers to Docker Hub, as in the name of an image.
+// Prefix returns the normal form of a registry, or of a prefix of repository names. A prefix without a host refers to
+// Docker Hub, as in the name of an image.
 func Prefix(text string) string {
 	text = strings.TrimSuffix(text, "/")
 	host, path, below := strings.Cut(text, "/")

@@ -20,7 +20,8 @@ const (
 
 // ConfigMapUse is one reference to a ConfigMap.
 type ConfigMapUse struct {
-	// Namespace is the namespace of the ConfigMap, if it differs from the object's. Empty means the object's.
+	// Namespace is the namespace of the ConfigMap, if it differs from the object's namespace. Empty means the object's
+	// namespace.
 	Namespace string
 	Name      string
 	// Keys are the required keys.

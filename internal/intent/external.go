@@ -76,9 +76,9 @@ func decodeExternalConfig(written *apiextensionsv1.JSON, path *field.Path, errs 
 	return config
 }
 
-// uniqueExternal rejects an external provider with the id of a provider of another API in spec.providers (FR-072). An
-// external provider is allowed to have the id of a provider of the same API, which it replaces (FR-092). Package
-// validate compares the ids of external providers with each other.
+// uniqueExternal rejects an external provider that has the same id as a provider of a different API in spec.providers
+// (FR-072). An external provider is allowed to have the id of a provider of the same API, which it replaces (FR-092).
+// Package validate compares the ids of external providers with each other.
 func uniqueExternal(in *Intent, errs *Errors) {
 	first := make(map[string]*Provider, len(in.Providers))
 	for i := range in.Providers {

@@ -123,7 +123,7 @@ func TestExternalErrors(t *testing.T) {
 	}
 }
 
-// FuzzExternalConfig checks for any text in the config of an external provider that decoding does not panic and that a
+// FuzzExternalConfig checks that, for any text in the config of an external provider, decoding does not panic and a
 // second run has the same result.
 func FuzzExternalConfig(f *testing.F) {
 	for _, seed := range []string{`{"a":{"b":[1,2.5,null]}}`, `null`, `[]`, `{`, `{"k":1}`} {

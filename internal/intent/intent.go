@@ -24,13 +24,13 @@ type Intent struct {
 	Shields []Shield
 	// Storage is the storage of the server's state.
 	Storage Storage
-	// Disabled is in written order.
+	// Disabled lists the disabled APIs and providers in written order.
 	Disabled []Disabled
 	// Server holds the settings of the server process: its port, the number of processes and TLS.
 	Server Server
 	// Offline reports whether the server has no access to the internet.
 	Offline bool
-	// Files describes the model files that the user supplies, and that the server need not download.
+	// Files describes the model files that the user supplies, so that the server need not download them.
 	Files ModelFiles
 	// Settings are the user's patch for the generated configuration.
 	Settings Settings

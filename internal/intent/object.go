@@ -247,7 +247,7 @@ func wrongType(path *field.Path, want string, got any) *field.Error {
 	return field.TypeInvalid(path, field.OmitValueType{}, detail)
 }
 
-// acceptsText reports whether a string has the wanted form, so that quotes can correct a value.
+// acceptsText reports whether the wanted form allows a string. If it does, the user can correct a value with quotes.
 func acceptsText(want string) bool { return want == "a string" || want == nameForm }
 
 func kindOf(value any) string {

@@ -24,10 +24,10 @@ const (
 	nameInstead      = "the name of the distribution cannot be changed here: remove this setting"
 )
 
-// ownedParts lists the owned parts of the configuration in the servers of all releases. It does not list these parts,
+// ownedParts lists the owned parts of the configuration for the servers of all releases. It does not list these parts,
 // which no field of the spec sets: the sections telemetry, logging, vector_stores, safety, external_providers_dir and
-// external_apis_dir. In the section server, these are host, auth, quota, cors, tenancy, tls_config, hsts_max_age and
-// the interval of the registry. In the section storage, these are the settings that tune a store.
+// external_apis_dir. In the section server, it does not list host, auth, quota, cors, tenancy, tls_config, hsts_max_age
+// or the interval of the registry. In the section storage, it does not list the settings that tune a store.
 var ownedParts = []owned{
 	{"version", "only the base configuration can set this value: remove this setting", baseRemoval},
 	{"distro_name", nameInstead, "the server needs the name of its distribution; remove the entry"},
@@ -108,8 +108,8 @@ func (o *owned) findAt(
 	o.findIn(object[key], rest, at, found)
 }
 
-// ownedRemoval rejects the removal of an owned part, of a part of it, and of a section that contains it. It returns nil
-// for any other path.
+// ownedRemoval rejects the removal of an owned part, of any value in that part, and of a section that contains the
+// part. It returns nil for any other path.
 func ownedRemoval(text string, keys []string, path *field.Path) *field.Error {
 	for i := range ownedParts {
 		part := strings.Split(ownedParts[i].path, ".")

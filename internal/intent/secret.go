@@ -19,13 +19,13 @@ const (
 type Purpose string
 
 const (
-	// PurposeProvider is the purpose of a value of a provider's configuration.
+	// PurposeProvider is the purpose of a value in a provider's configuration.
 	PurposeProvider Purpose = "Provider"
-	// PurposePassword is the purpose of the password of a key-value store.
+	// PurposePassword is the purpose of a key-value store's password.
 	PurposePassword Purpose = "Password"
 	// PurposeConnectionString is the purpose of a PostgreSQL connection string, which is split into parts for the server.
 	PurposeConnectionString Purpose = "ConnectionString"
-	// PurposeVariable is the purpose of a variable of the user (secretEnv).
+	// PurposeVariable is the purpose of a user's own variable (secretEnv).
 	PurposeVariable Purpose = "Variable"
 	// PurposeCertificate is the purpose of the server's certificate and of its key, which are mounted as files.
 	PurposeCertificate Purpose = "Certificate"
@@ -98,7 +98,7 @@ func (u *secretUses) addStore(store *Store, id string) {
 }
 
 // These limits apply to a whole stack. Each reconcile reads the Secrets of a stack, and the pods have variables for all
-// references except those of the certificate. The limits for single lists of providers do not limit the total.
+// references except those of the certificate. The limits for individual provider lists do not limit the total.
 const (
 	maxSecrets          = 256
 	maxSecretReferences = 2000

@@ -51,7 +51,7 @@ workload: {overrides: {envFrom: [{secretRef: {name: more}}]}}
 	}
 }
 
-// If there is an error, FromObject returns no settings, so that no caller uses a part of them.
+// If there is an error, FromObject returns no settings, so that no caller uses only some of them.
 func TestSettingsErrors(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
 	for raw, want := range map[string]string{
@@ -74,8 +74,8 @@ func TestSettingsErrors(t *testing.T) {
 	}
 }
 
-// FuzzSettings checks for any settings and any path that decoding does not panic, that a second run has the same
-// result, and that accepted settings have no null in an object and change nothing that a field sets.
+// FuzzSettings checks that, for any settings and any path, decoding does not panic and a second run has the same
+// result. It also checks that accepted settings have no null in an object and change nothing that a field sets.
 func FuzzSettings(f *testing.F) {
 	for _, seed := range []string{
 		`{"server":{"auth":{"a":[1,null]},"port":1}}`, `{"storage":{"stores":{"a":{"backend":"b"}}}}`, `[]`, `null`, `{`, `{"*":{"a":null}}`,

@@ -80,8 +80,8 @@ func (s storeChecks) connectionString(ref *v1alpha2.SecretReference) {
 	s.store.ConnectionString = typedSecret(ref, path, s.Errors)
 }
 
-// endpoint reads host:port or redis://host:port. The server builds its URL only from the host and the port, so a user,
-// a database number or TLS is not possible.
+// endpoint reads host:port or redis://host:port. The server builds its URL only from the host and the port, so the
+// endpoint cannot contain a user, a database number or TLS.
 func (s storeChecks) endpoint(text string) {
 	path := s.store.Path.Child("endpoint")
 	if text == "" {

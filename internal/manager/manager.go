@@ -59,7 +59,7 @@ func New(
 	return mgr, nil
 }
 
-// clientConfig returns a copy of config with the settings of all clients of the operator.
+// clientConfig returns a copy of config with the settings of all the operator's clients.
 func clientConfig(config *rest.Config, options Options, version string) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.UserAgent = names.UserAgent + "/" + version

@@ -49,7 +49,7 @@ func (l *standardLog) Write(line []byte) (int, error) {
 	if told, ok := strings.CutPrefix(text, handshakeFailed); ok {
 		l.handshake(told)
 	} else if strings.HasPrefix(text, handlerPanicked) {
-		l.log.Error(nil, "A request ended in a panic", "panic", text) // The text includes the complete stack.
+		l.log.Error(nil, "A request ended in a panic", "panic", text) // The text includes the complete stack trace.
 	} else {
 		l.log.Info("A library logged a message", "message", status.Shorten(text, maxLine))
 	}

@@ -65,7 +65,8 @@ func newWebhookServer(
 	})
 }
 
-// withCertificate returns the server with the certificate of the directory in options, or with the operator's own.
+// withCertificate returns the server with the certificate from the directory in options, or with the operator's own
+// certificate.
 func withCertificate(
 	mgr ctrl.Manager, config *rest.Config, options Options, settings webhook.Options,
 ) (webhook.Server, func(*http.Request) error, error) {

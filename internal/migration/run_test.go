@@ -24,12 +24,12 @@ import (
 // standIn is a stand-in for an API server. It serves a number of objects with the names 0, 1 … in pages.
 type standIn struct {
 	objects int
-	// fail returns the error of a write, by the name of the object and the number of earlier attempts.
+	// fail returns the error of a write, given the name of the object and the number of earlier attempts.
 	fail func(name string, tries int) error
 	// keep makes writes change nothing, as for objects that are already in the storage version.
 	keep bool
-	// generation returns the definition's generation, by the number of earlier reads. Nil means that it does not
-	// change.
+	// generation returns the definition's generation, given the number of earlier reads. Nil means that the generation
+	// does not change.
 	generation func(reads int) int64
 
 	reads   int

@@ -2,7 +2,7 @@ package names
 
 import "strings"
 
-// EnvPrefix is the prefix of the environment variables that hold secret values of providers and of storage.
+// EnvPrefix is the prefix of the environment variables that hold secret values for providers and storage.
 const EnvPrefix = "LLSD_"
 
 // EnvOperatorPrefix is the prefix of the operator's own variables, which are the same for every release of the server.

@@ -13,9 +13,9 @@ import (
 const DefaultDomain = "llama-stack.internal"
 
 const (
-	// hostHash is the number of hex digits at the end of a truncated label of an earlier operator.
+	// hostHash is the number of hex digits at the end of a truncated label that an earlier operator generated.
 	hostHash = 6
-	// ownHostHash is the number of hex digits at the end of every label of this operator.
+	// ownHostHash is the number of hex digits at the end of every label that this operator generates.
 	ownHostHash = 10
 )
 

@@ -62,8 +62,8 @@ const (
 	AnnotationAllowNamespaces = "llamastack.io/allow-namespaces"
 	// AnnotationCABundleNamespace is the namespace of caBundle's ConfigMap. Only v1alpha1 has a field for this namespace.
 	AnnotationCABundleNamespace = "llamastack.io/ca-bundle-namespace"
-	// AnnotationAcceptDataLoss on a stack is a comma-separated list of the names of the data whose permanent loss the
-	// user accepts.
+	// AnnotationAcceptDataLoss on a stack is a comma-separated list that names the data whose permanent loss the user
+	// accepts.
 	AnnotationAcceptDataLoss = "llamastack.io/accept-data-loss"
 	// AnnotationConstraint on a pod names the security context constraint that admitted the pod. OpenShift sets it.
 	AnnotationConstraint = "openshift.io/scc"
@@ -90,7 +90,7 @@ func Paused(annotations map[string]string) bool {
 	return annotations[AnnotationPaused] == "true"
 }
 
-// AllowsNamespace reports whether the annotations of a ConfigMap allow stacks of another namespace to read it.
+// AllowsNamespace reports whether the annotations of a ConfigMap allow stacks in another namespace to read it.
 func AllowsNamespace(annotations map[string]string, namespace string) bool {
 	for allowed := range strings.SplitSeq(annotations[AnnotationAllowNamespaces], ",") {
 		if allowed = strings.TrimSpace(allowed); allowed == "*" || (allowed == namespace && namespace != "") {

@@ -26,7 +26,7 @@ type Result struct {
 	places map[string][]string
 }
 
-// Comment is a remark on a place of a stack.
+// Comment is a remark on a place in a stack.
 type Comment struct {
 	At   []string
 	Text string
@@ -136,12 +136,12 @@ func (c *conversion) move(from, to string) {
 	}
 }
 
-// note adds a comment to a place of the stack.
+// note adds a comment to a place in the stack.
 func (c *conversion) note(text string, to ...string) {
 	c.result.Comments = append(c.result.Comments, Comment{At: to, Text: text})
 }
 
-// differs adds a comment and a warning about a place of the stack where the server behaves differently.
+// differs adds a comment and a warning about a place in the stack where the server behaves differently.
 func (c *conversion) differs(text string, to ...string) {
 	c.note(text, to...)
 	c.result.Warnings = append(c.result.Warnings, fieldPath(to)+": "+text)

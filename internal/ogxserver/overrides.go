@@ -12,7 +12,7 @@ import (
 // dataVolume is the name of the volume with the data of an OGXServer.
 const dataVolume = "ogx-storage"
 
-// overrides converts the user's changes of the pod.
+// overrides converts the user's changes to the pod.
 func (c *conversion) overrides() {
 	const field = "spec.workload.overrides"
 	for _, name := range []string{"serviceAccountName", "env", "command", "args", "volumes", "volumeMounts"} {

@@ -45,7 +45,8 @@ func readImages(r *reader, root node, images *distribution.Overrides) {
 	}
 }
 
-// overrideKey returns the problem with a key that no stack can select by its name, or by its name and version.
+// overrideKey returns the problem with a key that is neither a valid name nor a valid name and version. It returns an
+// empty string for a valid key.
 func overrideKey(key string) string {
 	name, version, versioned := strings.Cut(key, "@")
 	if len(name) > maxName || !nameForm.MatchString(name) {

@@ -25,8 +25,9 @@ type Difference struct {
 	To   string `json:"to,omitempty"`
 }
 
-// Compare lists the differences between two plans of one stack: image, environment, names of the models for clients,
-// configuration. An added or removed provider is one difference. The values contain variables instead of secrets.
+// Compare lists the differences between two plans of one stack: in the images, the environment, the ids that clients
+// use for models, and the configuration. An added or removed provider is one difference. The values contain variables
+// instead of secrets.
 func Compare(before, after *Plan) []Difference {
 	found := differences("", images(before), images(after))
 	found = append(found, differences("variable ", environment(before), environment(after))...)
@@ -87,7 +88,7 @@ func environment(p *Plan) map[string]string {
 	return found
 }
 
-// models returns the ids of the models for clients, by the field of the model.
+// models returns the ids that clients use for the models, by the field that declares the model.
 func models(p *Plan) map[string]string {
 	found := make(map[string]string, len(p.Models))
 	for _, model := range p.Models {

@@ -71,7 +71,7 @@ func TestUserConfigOfAnOlderStack(t *testing.T) {
 	}
 }
 
-// A change of any file in the ConfigMap replaces the pods, because the configuration may include another file.
+// A change to any file in the ConfigMap replaces the pods, because the configuration may include another file.
 func TestAnyFileOfAUserConfigReplacesThePods(t *testing.T) {
 	const config = "overrideConfig: {configMapName: mine}\n"
 	one := build(t, marked(t, config, map[string][]byte{"config.yaml": []byte("a: b"), "more.py": []byte("1")}))

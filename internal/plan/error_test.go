@@ -121,8 +121,7 @@ func TestBuildRefuses(t *testing.T) {
 	}
 }
 
-// An override that was not read, or a spec that was not decoded, is a defect of the caller and not an error of the
-// user.
+// An override that was not read, or a spec that was not decoded, is a defect in the caller and not a user error.
 func TestBuildNeedsItsInput(t *testing.T) {
 	for name, forget := range map[string]func(*plan.Input){
 		"override": func(in *plan.Input) { in.Override = nil },

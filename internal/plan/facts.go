@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/startup"
 )
 
-// facts returns the part of the input of the renderers that does not depend on the configuration of the plan.
+// facts returns the part of the renderers' input that does not depend on the plan's configuration.
 func facts(in Input) render.Input {
 	result := render.Input{
 		CABundle:  in.Trust.bundle(),
@@ -128,7 +128,7 @@ func otherPortVariable(runtime release.Runtime) string {
 // configuration, to paths on the volume. All data is then on the volume, and the paths do not change with release 0.8,
 // in which the server's default changed (server fact 41).
 //
-// Unless HOME is set, a stack of v1alpha1 gets such variables for directories whose default left its volume.
+// Unless HOME is set, a stack of v1alpha1 gets such variables for directories whose default is no longer on its volume.
 func paths(in Input, config []byte) []render.EnvVar {
 	mountPath := render.MountPath(&in.Object.Spec)
 	if names.Compat(in.Object.Annotations) {
@@ -209,7 +209,8 @@ func byName(env []stackconfig.EnvVar) []stackconfig.EnvVar {
 	return env
 }
 
-// releaseWarnings adds a warning if the release of the image is unknown, or if the operator has no data of it.
+// releaseWarnings adds a warning if the release of the image is unknown, or if the operator has no data for the
+// release.
 func (p *Plan) releaseWarnings(resolved *distribution.Resolved) {
 	const path = "spec.distribution"
 	switch {

@@ -26,7 +26,7 @@ const (
 	// mostGrowth is the factor by which allocations may grow for an object of four times the size. Quadratic growth
 	// would be sixteen times.
 	mostGrowth = 5
-	// noise is the size of occasional allocations that do not depend on the object: buffers, caches.
+	// noise is the size of occasional allocations that do not depend on the object, such as buffers and caches.
 	noise = 4 << 20
 
 	mostTime = 500 * time.Millisecond
@@ -65,8 +65,8 @@ func pipeline(t testing.TB, in plan.Input) {
 	}
 }
 
-// worked returns the largest n of a shape, to within a tenth, whose spec is not too large to be planned. Objects grow
-// with n, so the search uses small ones.
+// worked returns the largest n, to within a tenth, for which the spec of a shape is not too large to be planned. The
+// search builds mainly small objects, because objects grow with n.
 func worked(t testing.TB, s *shape.Shape) int {
 	t.Helper()
 	fits := func(n int) bool { return validate.SpecBytes(shaped(t, s, n).Object) <= validate.MaxSpecBytes }

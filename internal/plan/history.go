@@ -10,10 +10,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// KeepConfigMaps returns the names of the ConfigMaps of a stack to keep: the current ConfigMaps, the newest other
-// ConfigMap of each kind (generated, base), and each one that a ReplicaSet uses. The pods of a rollback can then mount
-// their ConfigMaps. existing lists the stack's own ConfigMaps. The names are sorted, and include current ConfigMaps
-// that do not exist yet.
+// KeepConfigMaps returns the names of a stack's ConfigMaps that must be kept: the current ConfigMaps, the newest other
+// ConfigMap of each kind (generated, base), and every ConfigMap that a ReplicaSet uses. The pods of a rollback can then
+// mount their ConfigMaps. existing lists the stack's own ConfigMaps. The names are sorted, and include current
+// ConfigMaps that do not exist yet.
 func KeepConfigMaps(
 	existing []metav1.PartialObjectMetadata, current []string, replicaSets []appsv1.ReplicaSet,
 ) []string {

@@ -62,7 +62,7 @@ func earlierInputs(in Input, inputs rollout.Inputs) (string, error) {
 	return rollout.Digest(inputs, rollout.References{})
 }
 
-// elsewhere returns the ConfigMaps of other namespaces that contain the pods' configuration or certificates.
+// elsewhere returns the ConfigMaps in other namespaces that contain the pods' configuration or certificates.
 func elsewhere(in Input) []string {
 	var ids []string
 	if in.Override != nil && in.Override.Namespace != "" {

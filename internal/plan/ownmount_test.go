@@ -8,8 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// If a mount of the user or the stack's volume replaces the image's configuration, RUN_CONFIG_PATH does not point to
-// it, and no launcher runs. A warning names the field that has no effect.
+// If a user's mount or the stack's volume replaces the generated configuration, RUN_CONFIG_PATH does not refer to that
+// mount or volume, and no launcher runs. A warning names the field that has no effect.
 func TestOwnMountInPlaceOfTheConfiguration(t *testing.T) {
 	mount := func(more, path string) string {
 		return "workload: {" + more + "overrides: {volumes: [{name: mine, configMap: {name: mine}}], volumeMounts: [{name: mine, mountPath: " + path + "}]}}\n"

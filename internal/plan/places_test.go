@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// mark makes a stack a stack of v1alpha1.
+// mark turns a stack into a stack of v1alpha1.
 func mark(in plan.Input) plan.Input {
 	in.Object.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
 	return in
@@ -214,7 +214,7 @@ func TestLossesOfProviders(t *testing.T) {
 	})
 }
 
-// TestLossesAcrossReleases checks the data that is left behind by a change to another release.
+// TestLossesAcrossReleases checks the data that is left behind by a change to a different release.
 func TestLossesAcrossReleases(t *testing.T) {
 	of := func(line, rest string) string {
 		return "distribution: {name: starter, version: \"" + line + "\"}" + rest

@@ -84,7 +84,7 @@ type Base struct {
 // Override is the ConfigMap of spec.overrideConfig.
 type Override struct {
 	// Namespace is the namespace of the ConfigMap if it differs from the stack's namespace. Pods cannot mount a ConfigMap
-	// of another namespace. Empty means the stack's namespace.
+	// from another namespace. Empty means the stack's namespace.
 	Namespace string
 	// ConfigMapName and Key identify the source of Data.
 	ConfigMapName, Key string

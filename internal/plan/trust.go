@@ -21,8 +21,8 @@ type Trust struct {
 	Platform [][]byte
 	// Both reports whether the server trusts the platform's certificates, if any, in addition to those of the spec.
 	Both bool
-	// Elsewhere is the ConfigMap of another namespace from which Own was read, as intent.ConfigMapUse.ID. Empty means a
-	// ConfigMap of the stack's namespace.
+	// Elsewhere is the ConfigMap in another namespace from which Own was read, as intent.ConfigMapUse.ID. Empty means a
+	// ConfigMap in the stack's namespace.
 	Elsewhere string
 	// Warnings lists warnings about ignored parts of the ConfigMaps, and about a ConfigMap that replaces another one.
 	Warnings []stackconfig.Finding
@@ -122,9 +122,9 @@ func ReadOverride(stack *v1alpha2.LlamaStackDistribution, contents map[string]ma
 	return override
 }
 
-// contentOf returns the content of the ConfigMap of a use, or, for a use in another namespace, of the ConfigMap with
-// the same name in the stack's own namespace. It also returns the use of the ConfigMap that was found. The content is
-// nil if neither ConfigMap was read.
+// contentOf returns the content of the ConfigMap that a use refers to. If that ConfigMap is in another namespace and
+// was not read, contentOf returns the content of the ConfigMap with the same name in the stack's own namespace. It also
+// returns the use of the ConfigMap that was found. The content is nil if neither ConfigMap was read.
 func contentOf(
 	contents map[string]map[string][]byte, use intent.ConfigMapUse,
 ) (map[string][]byte, intent.ConfigMapUse) {
@@ -135,8 +135,9 @@ func contentOf(
 	return content, use
 }
 
-// takenHere returns a warning that a ConfigMap of the stack's own namespace replaces one in another namespace. The
-// warning does not reveal whether the other ConfigMap exists, because the user might not have permission to read it.
+// takenHere returns a warning that a ConfigMap in the stack's own namespace replaces a ConfigMap in another namespace.
+// The warning does not reveal whether the other ConfigMap exists, because the user might not have permission to read
+// it.
 func takenHere(stack *v1alpha2.LlamaStackDistribution, asked intent.ConfigMapUse) stackconfig.Finding {
 	return stackconfig.Finding{Path: asked.Path, Message: fmt.Sprintf(
 		"either ConfigMap %q does not exist in namespace %q, or the operator has no access to it, or its annotation %s "+

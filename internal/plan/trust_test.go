@@ -167,7 +167,7 @@ func TestPlatformCertificatesReplaceNoPods(t *testing.T) {
 	}
 }
 
-// The record contains the ConfigMaps of other namespaces that are in use.
+// The record contains the ConfigMaps in other namespaces that are in use.
 func TestRecordOfOtherNamespaces(t *testing.T) {
 	object := older(t, `{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}, `+
 		`tlsConfig: {caBundle: {configMapName: ca, configMapNamespace: shared}}}}`)

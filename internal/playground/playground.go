@@ -88,8 +88,8 @@ type Options struct {
 	Objects bool
 }
 
-// Playground runs manifests. It keeps the text of the objects of the last run, because most of them stay the same
-// while a person edits a manifest. The zero value is ready to use. A Playground must not be used concurrently.
+// Playground runs manifests. It keeps the text of the last run's objects, because most of them stay the same while a
+// user edits a manifest. The zero value is ready to use. A Playground must not be used concurrently.
 type Playground struct {
 	printer dryrun.Printer
 }

@@ -304,8 +304,8 @@ func FuzzRun(f *testing.F) {
 	})
 }
 
-// TestRunsAreIndependent compares each run of one playground with the only run of another one, for the manifests that
-// a person creates while they edit.
+// TestRunsAreIndependent compares each run of a shared Playground with the single run of a new one. The manifests are
+// those that a user creates while editing.
 func TestRunsAreIndependent(t *testing.T) {
 	two := stack("{distribution: {name: starter}}") + "---\n" +
 		strings.Replace(stack("{distribution: {name: starter}, workload: {replicas: 0}}"), "name: demo", "name: second", 1)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
-// patchOf returns a pod template, or a patch of one, whose container "server" has these variables.
+// patchOf returns a pod template, or a patch for a pod template, whose container "server" has these variables.
 func patchOf(env []any) map[string]any {
 	container := map[string]any{"name": "server", "env": env}
 	return map[string]any{"spec": map[string]any{"containers": []any{container}}}

@@ -23,8 +23,8 @@ func health(status, message string) v1alpha2.ProviderHealthStatus {
 	}
 }
 
-// notImplemented is the message of every server about a provider without a health check. Programs that read the status
-// of v1alpha1 expect it, because the previous operator copied it.
+// notImplemented is the message that every server returns for a provider without a health check. Programs that read the
+// status of v1alpha1 expect it, because the previous operator copied it.
 const notImplemented = "Provider does not implement health check"
 
 // code matches the text before a status code in the messages of the libraries that providers use: "Error code: 401",
@@ -45,8 +45,8 @@ var problems = []struct {
 	{regexp.MustCompile(`(?i)connection|connect\b|resolution|unreachable|not known`), "The provider's service cannot be reached"},
 }
 
-// Problem returns a message of the operator in place of an error message of a provider, because the provider's message
-// may contain credentials.
+// Problem returns one of the operator's own messages in place of a provider's error message, because the provider's
+// message may contain credentials.
 func Problem(message string) string {
 	for _, known := range problems {
 		if known.pattern.MatchString(message) {

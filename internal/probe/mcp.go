@@ -22,8 +22,8 @@ const (
 	connectorsPath = "/v1alpha/admin/connectors"
 )
 
-// mcpPath returns the path at which a server of a version lists its MCP servers (server fact 76). The path is empty for
-// a version that cannot be parsed.
+// mcpPath returns the path at which a server of the given version lists its MCP servers (server fact 76). The path is
+// empty for a version that cannot be parsed.
 func mcpPath(version string) string {
 	first, rest, _ := strings.Cut(version, ".")
 	second, _, _ := strings.Cut(rest, ".")

@@ -37,8 +37,8 @@ func (c client) models(ctx context.Context, target Target) (Models, error) {
 	return parseModels(body)
 }
 
-// modelEntry is an entry of the list of release 0.4 and newer ("id", and the other properties in "custom_metadata"), or
-// of the list of older releases ("identifier", "model_type", "provider_id").
+// modelEntry is an entry in the list of models. Release 0.4 and newer use "id", with the other properties in
+// "custom_metadata". Older releases use "identifier", "model_type" and "provider_id".
 type modelEntry struct {
 	modelProperties
 

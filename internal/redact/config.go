@@ -56,12 +56,12 @@ func parse(text string) (root any, ok bool) {
 	}
 }
 
-// certificates matches text that has only certificates, with nothing between them.
+// certificates matches text that contains only certificates, with nothing between them.
 var certificates = regexp.MustCompile(
 	`^(\s*-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----)+\s*$`,
 )
 
-// isCertificates reports whether a text has only certificates.
+// isCertificates reports whether a text contains only certificates.
 func isCertificates(text string) bool {
 	if len(text) > maxConfig || !certificates.MatchString(text) {
 		return false

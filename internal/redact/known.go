@@ -17,9 +17,9 @@ type Known struct {
 	replacer *strings.Replacer
 }
 
-// Add adds a value, its base64 form, and each of its lines. If the value is a JSON object, such as the credentials of a
-// registry or a key of a cloud, Add also adds the credentials in the object. Add ignores values shorter than the
-// constant shortest, and lines that are only a reference to a variable.
+// Add adds a value, its base64 form, and each of its lines. If the value is a JSON object, such as registry credentials
+// or a cloud key, Add also adds the credentials in the object. Add ignores values shorter than the constant shortest,
+// and lines that are only a reference to a variable.
 func (k *Known) Add(value string) {
 	k.replacer = nil
 	if k.values == nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // Object returns a copy of a Kubernetes object without secrets. It drops managed fields, and replaces the values of all
-// annotations except those of the list annotations. Of the data of a Secret, it keeps only the names of the keys.
+// annotations that are not in the list annotations. Of the data of a Secret, it keeps only the names of the keys.
 func (k *Known) Object(object map[string]any) map[string]any {
 	switch object["kind"] {
 	case "Secret":

@@ -54,7 +54,7 @@ func isSecret(path, value string) bool {
 	return match != nil && IsKey(match[1]) && !isPlain(value) && !plainDefault.MatchString(value)
 }
 
-// secretList returns the end of the key of the first list of credentials in a path, or -1 if there is none.
+// secretList returns the position after the key of the first credential list in a path, or -1 if there is none.
 func secretList(path string) int {
 	for _, match := range list.FindAllStringSubmatchIndex(path, -1) {
 		if credential.IsKey(snake(path[match[2]:match[3]])) {

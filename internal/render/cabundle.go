@@ -10,9 +10,9 @@ import (
 type CABundle struct {
 	// PEM is the whole bundle.
 	PEM []byte
-	// Hash is the digest of the certificates of the user and of the platform. If the digest changes, the Deployment
-	// replaces the pods. The root certificates in the bundle are not part of the digest, because they change with the
-	// operator.
+	// Hash is the digest of the certificates that come from the user and the platform. If the digest changes, the
+	// Deployment replaces the pods. The root certificates in the bundle are not part of the digest, because they change
+	// with the operator.
 	Hash string
 }
 

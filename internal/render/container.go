@@ -52,8 +52,8 @@ func setPullPolicy(container *corev1ac.ContainerApplyConfiguration, policy corev
 	}
 }
 
-// arguments returns the user's arguments. If the user sets neither arguments nor a command, the image's entrypoint gets
-// the argument for plain HTTP if the server otherwise requires TLS (server fact 29).
+// arguments returns the user's arguments. If the user sets neither arguments nor a command, and the server otherwise
+// requires TLS, the image's entrypoint gets the argument for plain HTTP (server fact 29).
 func arguments(in Input) []string {
 	user := overrides(&in.Stack.Spec)
 	if len(user.Args) == 0 && len(user.Command) == 0 && in.Server.Insecure && !in.Launcher {

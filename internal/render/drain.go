@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// drainGrace is the time in seconds that a terminating server has to finish its requests. The server ends as soon as
+	// drainGrace is the time in seconds that a terminating server has to finish its requests. The server exits as soon as
 	// it has finished them, so only long streaming answers use the whole time. The default of Kubernetes is too short for
 	// such answers.
 	drainGrace = 120

@@ -304,7 +304,7 @@ func TestCopyAfterAnInterruptedRun(t *testing.T) {
 	})
 }
 
-// Links are copied as links, wherever they lead, so that nothing outside the package is read or written.
+// Links are copied as links, wherever they point, so that nothing outside the package is read or written.
 func TestCopyLinks(t *testing.T) {
 	files := plain.with(packaged{
 		"out": linkTo + "/etc", "up": linkTo + "../../secret", "dangling": linkTo + "nowhere",

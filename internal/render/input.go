@@ -99,7 +99,7 @@ type Config struct {
 	ConfigMapName string
 	// Key is the key in the ConfigMap.
 	Key string
-	// Whole mounts every key as a file with the name of the key, instead of only Key as config.yaml.
+	// Whole reports whether every key is mounted as a file with the name of the key, instead of only Key as config.yaml.
 	Whole bool
 	// Hash is the SHA-256 of the content, in hex. If the hash changes, the Deployment replaces the pods (FR-026).
 	Hash string

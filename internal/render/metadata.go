@@ -14,7 +14,7 @@ import (
 const kind = "LlamaStackDistribution"
 
 // owner returns the owner reference with which Kubernetes deletes children together with their stack. It returns no
-// reference for a stack that is not an object of a cluster (no UID).
+// reference for a stack that is not an object in a cluster and therefore has no UID.
 func owner(stack *v1alpha2.LlamaStackDistribution) []*metav1ac.OwnerReferenceApplyConfiguration {
 	if stack.UID == "" {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// Every option of the workload has a golden case.
+// Every workload option has a golden case.
 func TestEveryWorkloadOptionHasACase(t *testing.T) {
 	var specs []map[string]any
 	for _, name := range golden.Cases(t, "testdata") {
@@ -75,7 +75,8 @@ func shown(specs []map[string]any, path []string) bool {
 	return false
 }
 
-// Every option of the network has a golden case: those of a stack, and those of the operator's ConfigMap.
+// Every network option has a golden case. This includes the options of a stack and the options in the operator's
+// ConfigMap.
 func TestEveryNetworkOptionHasACase(t *testing.T) {
 	var cases []map[string]any
 	for _, name := range golden.Cases(t, "testdata") {

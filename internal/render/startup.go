@@ -95,7 +95,7 @@ func likeServer(
 }
 
 // generation returns the value of the annotation with the stack's generation, or an empty string if the pods do not
-// update the registry, or if the stack is not an object of a cluster.
+// update the registry, or if the stack is not an object in a cluster.
 func generation(in Input) string {
 	if in.Registry == nil || in.Stack.UID == "" {
 		return ""

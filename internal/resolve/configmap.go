@@ -112,7 +112,7 @@ func (c *ConfigMaps) Get(
 }
 
 // find returns the content of the ConfigMap that a use refers to, and the use for the namespace in which the ConfigMap
-// was found. If the ConfigMap of another namespace does not exist or cannot be read, find reads the ConfigMap with the
+// was found. If a ConfigMap in another namespace does not exist or cannot be read, find reads the ConfigMap with the
 // same name in the stack's own namespace, unless the use is optional or has NoOther set. A nil content means that find
 // could read no ConfigMap.
 func (c *ConfigMaps) find(
@@ -164,7 +164,7 @@ func (p *problems) addMissingKeys(use intent.ConfigMapUse, found *content, names
 	}
 }
 
-// notFound returns the message for a ConfigMap that does not exist or cannot be read. For a ConfigMap of another
+// notFound returns the message for a ConfigMap that does not exist or cannot be read. For a ConfigMap in another
 // namespace, the message does not reveal whether the ConfigMap exists, because the author of the stack might not have
 // access to that namespace.
 func (c *ConfigMaps) notFound(use intent.ConfigMapUse, namespace string) string {

@@ -93,7 +93,7 @@ func (w *Watcher) Start(ctx context.Context) error {
 }
 
 // watch returns a channel that receives a value when the definition is first read or is created, and after each change
-// of the definition.
+// to the definition.
 func (w *Watcher) watch(ctx context.Context, definition client.Object) (<-chan struct{}, error) {
 	informer, err := w.options.Informers.GetInformer(ctx, definition, cache.BlockUntilSynced(false))
 	if err != nil {
@@ -146,7 +146,7 @@ func (w *Watcher) follow(ctx context.Context, changes <-chan struct{}) {
 }
 
 // run runs the migration once, and returns the pause until the next run. Zero means that the next run follows a change
-// of the definition.
+// to the definition.
 func (w *Watcher) run(ctx context.Context) time.Duration {
 	logger := log.FromContext(ctx)
 	result, err := w.migrator.Run(ctx)

@@ -23,7 +23,7 @@ var controllers = []controller{
 	}},
 	{class: "haproxy", ingress: map[string]string{
 		"haproxy.org/server-ssl":                     "true",   // HAProxy Technologies
-		"haproxy-ingress.github.io/backend-protocol": "h1-ssl", // HAProxy Ingress of the community
+		"haproxy-ingress.github.io/backend-protocol": "h1-ssl", // the community's HAProxy Ingress
 	}},
 	{class: "alb", ingress: map[string]string{"alb.ingress.kubernetes.io/backend-protocol": "HTTPS"}},
 	{class: "traefik", service: map[string]string{"traefik.ingress.kubernetes.io/service.serversscheme": "https"}},

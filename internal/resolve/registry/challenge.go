@@ -95,7 +95,7 @@ func (r *Reader) token(
 	return token, nil
 }
 
-// checkRealm checks the token server before the library does, because the library's errors have no type.
+// checkRealm checks the token server before the library does, because the library's errors are not typed.
 func (r *Reader) checkRealm(realm string) error {
 	place, err := url.Parse(realm)
 	switch {
@@ -117,7 +117,7 @@ func isBearer(challenge *transport.Challenge) bool {
 }
 
 // ownScheme sends requests to a registry with the scheme of the registry's challenge, even if the registry redirects to
-// itself with another scheme.
+// itself with a different scheme.
 type ownScheme struct {
 	inner    http.RoundTripper
 	scheme   string

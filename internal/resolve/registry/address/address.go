@@ -18,7 +18,7 @@ var ErrLocal = errors.New("the address is local or reserved for a special purpos
 // ErrNoIdentityService is the error for an address that does not belong to an identity service of a cloud.
 var ErrNoIdentityService = errors.New("the address does not belong to a service that gives pods their identity")
 
-// special lists the ranges in which no registry may be: the ranges of the IANA registries of special-purpose addresses
+// special lists the ranges in which no registry is allowed: the ranges of the IANA special-purpose address registries
 // (RFC 6890), the multicast ranges, and the deprecated ranges that a machine may still route to itself. The ranges for
 // private use are not in the list. An address with the NAT64 prefix is checked as the IPv4 address that it embeds (see
 // embedded).
@@ -76,8 +76,9 @@ func prefixes(texts ...string) []netip.Prefix {
 	return result
 }
 
-// mayBeAsked reports whether a registry may be at an address. Addresses for private use (10.0.0.0/8, 172.16.0.0/12,
-// 192.168.0.0/16, 100.64.0.0/10, fc00::/7) are allowed, because the registries of companies and clusters have them.
+// mayBeAsked reports whether an address is allowed for a registry. Addresses for private use (10.0.0.0/8,
+// 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10, fc00::/7) are allowed, because registries in company networks and
+// clusters have such addresses.
 func mayBeAsked(address netip.Addr) bool {
 	address = embedded(address.WithZone("")) // no prefix contains an address with a zone
 	for _, ranges := range [][]netip.Prefix{special, metadata} {

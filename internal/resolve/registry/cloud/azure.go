@@ -24,7 +24,7 @@ const (
 	azureAuthority = "https://login.microsoftonline.com/"
 	// azureUser is the user name that goes with a token as the password.
 	azureUser = "00000000-0000-0000-0000-000000000000"
-	// azureLife is the assumed life of a registry token without an expiry time.
+	// azureLife is the assumed lifetime of a registry token without an expiry time.
 	azureLife = 10 * time.Minute
 
 	azureRemedy = "give the operator's ServiceAccount a workload identity with the role AcrPull, or add a pull Secret to the stack"

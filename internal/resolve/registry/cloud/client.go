@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// maxAnswer bounds, in bytes, the body of every response. Tokens have a few thousand bytes.
+	// maxAnswer bounds, in bytes, the body of every response. A token has a few thousand bytes.
 	maxAnswer = 64 << 10
 	// maxHeader bounds, in bytes, the header of a response.
 	maxHeader = 64 << 10
