@@ -26,7 +26,7 @@ const (
 	kind       = "ProviderPackage"
 )
 
-// FromLabel reads the metadata file from the value of an image label. No input makes it panic.
+// FromLabel reads the metadata file from the value of an image label. It does not panic on any input.
 func FromLabel(text string) (*Package, error) {
 	if base64.StdEncoding.DecodedLen(len(text)) > MaxSize+2 {
 		return nil, fmt.Errorf("label %s: the metadata file is larger than %d bytes; shorten the file", Label, MaxSize)
@@ -42,8 +42,8 @@ func FromLabel(text string) (*Package, error) {
 	return found, nil
 }
 
-// Parse reads a metadata file. Errors about a field contain the line number. No input makes it panic. It ignores
-// unknown fields, because a later version of the format may add some.
+// Parse reads a metadata file. Errors about a field contain the line number. Parse does not panic on any input. It
+// ignores unknown fields, because a later version of the format may add some.
 func Parse(data []byte) (*Package, error) {
 	found, err := parse(data)
 	if err != nil {

@@ -92,7 +92,7 @@ func nulls(values map[string]any, path *field.Path, below string, errs *Errors) 
 	}
 }
 
-// nullsInList rejects null as the value of a key in an object inside a list. Its remedy is not removeSettings, whose
+// nullsInList rejects null as the value of a key in an object inside a list. The remedy is not removeSettings, whose
 // paths cannot select a part of a list.
 func nullsInList(value any, path *field.Path, errs *Errors) {
 	switch v := value.(type) {

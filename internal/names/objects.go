@@ -93,7 +93,7 @@ func Preflight(stack, hash string) string {
 	return PreflightPrefix(stack) + prefix(hash, HashLength)
 }
 
-// PreflightPrefix returns the prefix of the names of a stack's preflight pods.
+// PreflightPrefix returns the name prefix of a stack's preflight pods.
 func PreflightPrefix(stack string) string { return stack + "-preflight-" }
 
 // DigestKeySecret is the Secret in the operator's namespace with the key for digests of secret values.

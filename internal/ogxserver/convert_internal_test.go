@@ -222,7 +222,7 @@ func isThere(result *Result, leaf leaf) bool {
 	switch {
 	case strings.HasPrefix(field, "spec.network.policy."): // TestPolicy checks the converted namespaces
 		return true
-	// These fields may have another value, with a comment.
+	// These fields may have a different value, with a comment.
 	case slices.Contains([]any{dataVolume, json.Number("1")}, leaf.value):
 		if slices.ContainsFunc(result.Comments, func(c Comment) bool { return slices.Equal(c.At, place) }) {
 			return true

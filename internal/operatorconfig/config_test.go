@@ -145,7 +145,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// A new ConfigMap changes no setting, and the examples in its comments are valid.
+// A new ConfigMap does not change any setting, and the examples in its comments are valid.
 func TestTemplate(t *testing.T) {
 	template := operatorconfig.Template()
 	if diff := cmp.Diff(operatorconfig.Keys(), slices.Sorted(maps.Keys(template))); diff != "" {

@@ -32,7 +32,7 @@ func lost(losses []retention.Loss) []string {
 	return found
 }
 
-// These are parts of the specs of the cases, and the data of the starter distribution.
+// These are parts of the test cases' specs, and the data of the starter distribution.
 const (
 	lossVolume = "\nworkload: {storage: {}}\n"
 	lossRedis  = "\nstorage: {kv: {type: redis, endpoint: \"redis://redis:6379\"}}\n"

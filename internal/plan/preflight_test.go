@@ -66,8 +66,8 @@ func TestTriesChanges(t *testing.T) {
 	}
 }
 
-// The operator does not try changes to a stack of v1alpha1 in a preflight pod unless its spec sets a mode, because its
-// user does not expect this.
+// The operator does not try changes to a stack of v1alpha1 in a preflight pod unless its spec sets a mode, because the
+// stack's user does not expect a preflight.
 func TestTriesChangesOfOlderStacks(t *testing.T) {
 	for mode, want := range map[v1alpha2.PreflightMode]bool{
 		"": false, v1alpha2.PreflightAuto: true, v1alpha2.PreflightAlways: true, v1alpha2.PreflightNever: false,

@@ -80,7 +80,7 @@ func skeleton(server string) *corev1ac.PodTemplateSpecApplyConfiguration {
 	return corev1ac.PodTemplateSpec().WithLabels(names.Selector("stack")).WithSpec(spec)
 }
 
-// serverFirst moves the server's container to the first place, which makes it the default container of kubectl.
+// serverFirst moves the server's container to the first place, which makes it kubectl's default container.
 func serverFirst(template map[string]any, server string) {
 	containers := items(template, "spec", "containers")
 	slices.SortStableFunc(containers, func(a, b any) int {

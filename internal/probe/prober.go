@@ -107,7 +107,7 @@ func (p *Prober) Rest(stack types.NamespacedName) {
 	}
 }
 
-// Forget drops the state of the server of a deleted stack.
+// Forget drops the state of a deleted stack's server.
 func (p *Prober) Forget(stack types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

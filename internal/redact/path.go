@@ -14,7 +14,7 @@ var (
 	list    = regexp.MustCompile(`([A-Za-z0-9_-]+)\[`)
 	// plainDefault matches a reference to a variable whose default is not secret, regardless of the name of the key.
 	plainDefault = regexp.MustCompile(`^\$\{env\.[A-Za-z0-9_]+:=([0-9]{1,6}|true|false)?\}$`)
-	// variable matches the path of the value of a container's environment variable.
+	// variable matches the path to the value of a container's environment variable.
 	variable = regexp.MustCompile(`\benv\[([^\]]+)\]\.value$`)
 )
 

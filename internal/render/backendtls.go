@@ -16,7 +16,8 @@ func IngressClass(in Input) string {
 	return cmp.Or(in.Expose.IngressClassName, in.Cluster.Ingress.ClassName)
 }
 
-// backendTLS returns the annotations on Ingress and Service that make the Ingress controller use HTTPS to the server.
+// backendTLS returns the annotations on Ingress and Service that make the Ingress controller connect to the server over
+// HTTPS.
 func backendTLS(in Input) (ingress, service map[string]string) {
 	if !in.Server.ServesTLS || compat(in) || !exposedBy(in, ingressKind) {
 		return nil, nil

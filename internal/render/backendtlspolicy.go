@@ -22,8 +22,8 @@ type Backend struct {
 	Authorities []byte
 }
 
-// backendTLSPolicy returns the policy that makes Gateways use HTTPS to the server. It sets the defaults of the API
-// server explicitly, as httpRoute does.
+// backendTLSPolicy returns the policy that makes Gateways connect to the server over HTTPS. It sets the defaults of the
+// API server explicitly, as httpRoute does.
 func backendTLSPolicy(in Input) (*gatewayv1ac.BackendTLSPolicyApplyConfiguration, error) {
 	if !gatewaySpeaksTLS(in) {
 		return nil, nil

@@ -26,7 +26,7 @@ type Ingress struct {
 	// names.DefaultDomain. Routes, which get a name from OpenShift, and stacks of earlier operators do not use this
 	// default (see Hostname).
 	Domain string `json:"domain,omitempty"`
-	// ClassName is the class of Ingresses for stacks that name no class. Empty means the cluster's default.
+	// ClassName is the class of Ingresses for stacks that do not name a class. Empty means the cluster's default.
 	ClassName string `json:"className,omitempty"`
 	// Annotations are the annotations of every Ingress. The annotations of a stack take precedence.
 	Annotations map[string]string `json:"annotations,omitempty"`
@@ -39,6 +39,6 @@ type Gateway struct {
 	// Name and Namespace identify the Gateway.
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
-	// SectionName is the name of a listener of the Gateway. Empty means each listener that accepts the route.
+	// SectionName is the name of a Gateway listener. Empty means each listener that accepts the route.
 	SectionName string `json:"sectionName,omitempty"`
 }

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// ChildKind is a kind of object that a stack may have, with the properties on which the treatment of its objects
-// depends.
+// ChildKind is a kind of object that a stack may have, with the properties that determine how the operator handles its
+// objects.
 type ChildKind struct {
 	schema.GroupVersionKind
 	// New returns an empty object of its Go type. Nil means that the kind has a Definition, and that the operator uses no

@@ -72,7 +72,7 @@ func peers(in Input, allowed *v1alpha2.AllowedFromSpec) []*networkingv1ac.Networ
 // policyGroup is OpenShift's label for the namespaces of its routers.
 const policyGroup = "network.openshift.io/policy-group"
 
-// exposurePeers returns the sources of connections to an exposed stack: the routers of OpenShift, the namespaces of the
+// exposurePeers returns the sources of connections to an exposed stack: OpenShift's routers, the namespaces of the
 // ingress controller, and the namespace of the Gateway. If the stack is not exposed, it returns no sources, except for
 // a stack of v1alpha1 whose spec sets expose or allowedFrom.
 func exposurePeers(in Input) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {

@@ -39,7 +39,7 @@ func Objects(in Input) ([]Object, error) {
 }
 
 // Unstructured converts an object to the form that a client sends to the API server. The result shares no memory with
-// the rendered object, because a client writes the server's answer into the object that it sends.
+// the rendered object, because a client writes the API server's response into the object that it sends.
 func Unstructured(object Object) (*unstructured.Unstructured, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object.Apply)
 	if err != nil {

@@ -65,8 +65,8 @@ func withoutGeneration(metadata *metav1ac.ObjectMetaApplyConfiguration) *metav1a
 }
 
 // PreflightObjects returns the pod and, before it in apply order, the objects that only the pod needs. These are copies
-// of the objects of the running pods that a rollout changes in place, and, if the stack has a NetworkPolicy, a policy
-// that allows no incoming connections.
+// of the running pods' objects that a rollout changes in place, and, if the stack has a NetworkPolicy, a policy that
+// allows no incoming connections.
 func PreflightObjects(in Input, preflight Preflight) ([]Object, error) {
 	name, err := PreflightName(in.Stack.Name, preflight.Template)
 	if err != nil {
@@ -90,8 +90,8 @@ func PreflightObjects(in Input, preflight Preflight) ([]Object, error) {
 	return append(objects, Object{GVK: podKind, Name: name, Apply: pod}), nil
 }
 
-// preflightCopies returns copies of the objects of the running pods that a rollout changes in place: the CA bundle and
-// the Secret with derived values.
+// preflightCopies returns copies of the running pods' objects that a rollout changes in place: the CA bundle and the
+// Secret with derived values.
 func preflightCopies(in Input, preflight Preflight, name string) (objects []Object, err error) {
 	bundle, err := caBundle(in)
 	if bundle != nil {

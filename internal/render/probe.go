@@ -11,7 +11,8 @@ import (
 const (
 	// probeTimeout is the time limit of one response in seconds.
 	probeTimeout = 10
-	// startupSeconds is the time that a server may take to start. It loads models and connects to its providers.
+	// startupSeconds is the time that a server may take to start. A starting server loads models and connects to its
+	// providers.
 	startupSeconds = 600
 	// startupPeriod is the time between two probes of a starting server, in seconds.
 	startupPeriod = 10

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// serverUID is the user of the server. The shipped images name no user and would run as root.
+	// serverUID is the user of the server. The shipped images do not specify a user and would run as root.
 	serverUID = 1001
 	// serverGID is the group of the images' writable directories.
 	serverGID = 0

@@ -38,7 +38,7 @@ exit 0
 `
 
 // startup returns the ConfigMap with the programs that run before the server starts. The contents of the ConfigMap are
-// not part of the pod template, so a newer program restarts no pod.
+// not part of the pod template, so a newer program does not restart any pod.
 func startup(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	if !startsAnything(in) {
 		return nil, nil

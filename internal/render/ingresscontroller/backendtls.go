@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// controller is an ingress controller, with the annotations that make it use HTTPS to a backend.
+// controller is an ingress controller, with the annotations that make it connect to a backend over HTTPS.
 type controller struct {
 	// class is a part of the names of its Ingress classes, as in its manifests.
 	class string
@@ -30,7 +30,7 @@ var controllers = []controller{
 }
 
 // of returns the possible controllers of a class: all of them for the cluster's default class, whose name is unknown.
-// An annotation of another controller has no effect.
+// An annotation for a different controller has no effect.
 func of(class string) []controller {
 	if class == "" {
 		return controllers
@@ -44,7 +44,7 @@ func of(class string) []controller {
 	return found
 }
 
-// SupportsBackendTLS reports whether annotations can make an Ingress of the class use HTTPS to the server.
+// SupportsBackendTLS reports whether annotations can make an Ingress of the class connect to the server over HTTPS.
 func SupportsBackendTLS(class string) bool { return len(of(class)) > 0 }
 
 // VerifiesBackendTLS reports whether the controller of the class verifies the certificate of the server, and needs
@@ -53,8 +53,8 @@ func VerifiesBackendTLS(class string) bool {
 	return strings.Contains(strings.ToLower(class), "traefik")
 }
 
-// BackendTLS returns the annotations on Ingress and Service that make an Ingress of the class use HTTPS to the Service
-// with that name. An empty class is the cluster's default.
+// BackendTLS returns the annotations on Ingress and Service that make an Ingress of the class connect to the Service
+// with that name over HTTPS. An empty class is the cluster's default.
 func BackendTLS(class, serviceName string) (ingress, service map[string]string) {
 	ingress, service = map[string]string{}, map[string]string{}
 	for _, one := range of(class) {

@@ -73,7 +73,7 @@ func (i *Identities) aws(ctx context.Context, registry string) (credentials, err
 	return said.AuthorizationData[0].credentials()
 }
 
-// ecrToken is a token of ECR: a user and a password in base64.
+// ecrToken is an ECR token: a user and a password in base64.
 type ecrToken struct {
 	AuthorizationToken string  `json:"authorizationToken"`
 	ExpiresAt          float64 `json:"expiresAt"`
@@ -103,8 +103,8 @@ func (e ecr) tokenRequest(ctx context.Context, keys aws.Credentials) request {
 	}
 }
 
-// awsKeys returns the keys of the pod's identity. The caller uses them once and does not keep them. The function reads
-// no profile, because a profile could name a program to run.
+// awsKeys returns the keys of the pod's identity. The caller uses them once and does not keep them. The function does
+// not read profiles, because a profile could name a program to run.
 func (i *Identities) awsKeys(ctx context.Context, region string) (aws.Credentials, error) {
 	through := &awsClient{client: i.client, ctx: ctx}
 	loaded, err := config.LoadDefaultConfig(ctx,

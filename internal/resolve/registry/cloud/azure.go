@@ -37,7 +37,7 @@ var azureCodes = []string{
 	"UNAUTHORIZED", "DENIED",
 }
 
-// azure gets a token of the pod's identity and exchanges it for a token of the registry.
+// azure gets a token for the pod's identity and exchanges it for a registry token.
 func (i *Identities) azure(ctx context.Context, registry string) (credentials, error) {
 	token, err := i.azureToken(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func (i *Identities) azure(ctx context.Context, registry string) (credentials, e
 	}, nil
 }
 
-// azureToken returns a token of the pod's workload identity, or of the machine's managed identity if there is no
+// azureToken returns a token for the pod's workload identity, or of the machine's managed identity if there is no
 // workload identity.
 func (i *Identities) azureToken(ctx context.Context) (string, error) {
 	asked := azureManaged()
