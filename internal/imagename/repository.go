@@ -32,7 +32,7 @@ func Repository(image string) (string, error) {
 	if full := repository.Name(); path.Clean(full) == full {
 		return full, nil
 	}
-	return "", fmt.Errorf("parse image %q: its path has an empty element, \".\" or \"..\"; remove this element", image)
+	return "", fmt.Errorf("parse image %q: its path contains an empty element, or the element \".\" or \"..\"; remove this element", image)
 }
 
 // Registry returns the normal form of a registry's host.

@@ -55,7 +55,7 @@ func Answered[T any](ctx context.Context, pauses wait.Backoff, call func() (T, e
 			return answer, err
 		}
 		if first && ctx.Err() == nil {
-			klog.FromContext(ctx).Info("The API server does not respond; retrying until it does", "error", err.Error())
+			klog.FromContext(ctx).Info("The API server is not responding; retrying until it responds", "error", err.Error())
 		}
 		select {
 		case <-ctx.Done():

@@ -183,8 +183,8 @@ settings: {host: x}`), []string{
 	"redis without endpoint":               {kv + indent(2, "type: redis"), []string{"spec.storage.kv.endpoint: required for type redis: set host:port of the Redis server"}},
 	"postgres without a connection string": {kv + indent(2, "type: postgres"), []string{"spec.storage.kv.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
 	"sql without a connection string":      {sql + indent(2, "type: postgres"), []string{"spec.storage.sql.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
-	"unknown type":                         {kv + indent(2, "type: mongodb"), []string{`spec.storage.kv.type: "mongodb" is not a type of this store; known types: sqlite, redis, postgres`}},
-	"redis is not an SQL store":            {sql + indent(2, "type: redis"), []string{`spec.storage.sql.type: "redis" is not a type of this store; known types: sqlite, postgres`}},
+	"unknown type":                         {kv + indent(2, "type: mongodb"), []string{`spec.storage.kv.type: "mongodb" is not a valid type for this store; known types: sqlite, redis, postgres`}},
+	"redis is not an SQL store":            {sql + indent(2, "type: redis"), []string{`spec.storage.sql.type: "redis" is not a valid type for this store; known types: sqlite, postgres`}},
 	"sql field of another type":            {sql + indent(2, "connectionString: {secretKeyRef: {name: a, key: b}}"), []string{"spec.storage.sql.connectionString: applies only to type postgres, but type is sqlite; set type: postgres or remove the field"}},
 	"fields of another type": {kv + indent(2, `endpoint: cache
 password: {secretKeyRef: {name: a, key: b}}
@@ -260,8 +260,8 @@ func TestRedisEndpoint(t *testing.T) {
 		"http://cache":             `"http://cache" is not the address of a Redis server: write host:port or redis://host:port`,
 		"redis://:hidden@cache":    `"redis://…@cache" contains a user or password; put the password in a Secret, and set password.secretKeyRef`,
 		"user:hidden@cache:6379":   `"…@cache:6379" contains a user or password; put the password in a Secret, and set password.secretKeyRef`,
-		"redis://cache/3":          `"redis://cache/3" has more than a host and a port, but the server reads only the host and the port; write host:port`,
-		"redis://cache?db=3":       `"redis://cache?db=3" has more than a host and a port, but the server reads only the host and the port; write host:port`,
+		"redis://cache/3":          `"redis://cache/3" contains more than a host and a port, but the server reads only the host and the port; write host:port`,
+		"redis://cache?db=3":       `"redis://cache?db=3" contains more than a host and a port, but the server reads only the host and the port; write host:port`,
 		"cache:0":                  `"cache:0" has a port that is not between 1 and 65535; correct the port`,
 		"cache:70000":              `"cache:70000" has a port that is not between 1 and 65535; correct the port`,
 		"cache:six":                `"cache:six" is not the address of a Redis server: write host:port or redis://host:port`,

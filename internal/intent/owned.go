@@ -59,7 +59,7 @@ var ownedParts = []owned{
 	{"server.insecure", "spec.networking.tls determines this value: remove this setting", "spec.networking.tls determines this value; remove the entry"},
 	// With this setting, every client needs a certificate, and the kubelet has no certificate (server fact 30).
 	{
-		"server.tls_cafile", "the probes of the pod have no client certificate, so the pod would never be ready: " +
+		"server.tls_cafile", "the pod's probes have no client certificate, so the pod would never be ready: " +
 			"remove this setting, and require client certificates in a proxy in front of the Service", baseRemoval,
 	},
 }
@@ -82,7 +82,7 @@ func ownedSettings(values map[string]any, path *field.Path) field.ErrorList {
 func (o *owned) findIn(value any, path []string, at *field.Path, found map[string]*field.Error) {
 	object, ok := value.(map[string]any)
 	if !ok {
-		err := wrongType(at, "an object (another field sets a part of it)", value)
+		err := wrongType(at, "an object (another field sets part of it)", value)
 		found[at.String()] = err
 		return
 	}
@@ -117,7 +117,7 @@ func ownedRemoval(text string, keys []string, path *field.Path) *field.Error {
 			continue
 		}
 		if len(keys) < len(part) {
-			return field.Forbidden(path, fmt.Sprintf("%q contains %s, which cannot be removed here: list the parts to remove instead",
+			return field.Forbidden(path, fmt.Sprintf("%q contains %s, which cannot be removed here: instead, list the parts that you want to remove",
 				text, ownedParts[i].path))
 		}
 		return field.Forbidden(path, fmt.Sprintf("%q cannot be removed here: %s", text, ownedParts[i].removal))

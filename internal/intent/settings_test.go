@@ -61,8 +61,8 @@ func TestSettingsErrors(t *testing.T) {
 		`{"a":[{"b":{"c":null}}]}`:       "spec.settings.a[0].b.c: kubectl and Helm drop null before the object is stored: remove the key",
 		`{"a":{"b":null}}`:               "spec.settings.a.b: null does not remove a setting: add a.b to removeSettings",
 		`{"server":{"port":1}}`:          "spec.settings.server.port: set spec.networking.port instead",
-		`{"server":[]}`:                  "spec.settings.server: must be an object (another field sets a part of it), got a list",
-		`{"storage":{"stores":{"x":1}}}`: "spec.settings.storage.stores.x: must be an object (another field sets a part of it), got a number",
+		`{"server":[]}`:                  "spec.settings.server: must be an object (another field sets part of it), got a list",
+		`{"storage":{"stores":{"x":1}}}`: "spec.settings.storage.stores.x: must be an object (another field sets part of it), got a number",
 		deep:                             "spec.settings: is nested more than 32 levels deep; reduce the nesting",
 	} {
 		obj := &v1alpha2.LlamaStackDistribution{}

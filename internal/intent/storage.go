@@ -58,7 +58,7 @@ type storeChecks struct {
 func (s storeChecks) known(types []string) bool {
 	known := slices.Contains(types, s.store.Type)
 	if !known {
-		s.InvalidText(s.store.Path.Child("type"), s.store.Type, "is not a type of this store; known types: %s", strings.Join(types, ", "))
+		s.InvalidText(s.store.Path.Child("type"), s.store.Type, "is not a valid type for this store; known types: %s", strings.Join(types, ", "))
 	}
 	return known
 }
@@ -132,7 +132,7 @@ func redisURL(text string) (*url.URL, error) {
 	case u.User != nil:
 		return nil, fmt.Errorf("%q contains a user or password; put the password in a Secret, and set password.secretKeyRef", redacted)
 	case u.RawQuery != "" || u.Fragment != "" || (u.Path != "" && u.Path != "/" && u.Path != "/0"):
-		return nil, fmt.Errorf("%q has more than a host and a port, but the server reads only the host and the port; write host:port", redacted)
+		return nil, fmt.Errorf("%q contains more than a host and a port, but the server reads only the host and the port; write host:port", redacted)
 	default:
 		return u, nil
 	}

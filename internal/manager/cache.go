@@ -131,10 +131,10 @@ func addCache(mgr ctrl.Manager, config *rest.Config, what string, options cache.
 	options.HTTPClient, options.Scheme, options.Mapper = mgr.GetHTTPClient(), mgr.GetScheme(), mgr.GetRESTMapper()
 	found, err := cache.New(config, options)
 	if err != nil {
-		return nil, fmt.Errorf("create a cache of %s: %w", what, err)
+		return nil, fmt.Errorf("create a cache for %s: %w", what, err)
 	}
 	if err := mgr.Add(everyReplica{found}); err != nil {
-		return nil, fmt.Errorf("add the cache of %s: %w", what, err)
+		return nil, fmt.Errorf("add the cache for %s: %w", what, err)
 	}
 	return found, nil
 }

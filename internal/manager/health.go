@@ -32,7 +32,7 @@ func (w *warmUp) Start(ctx context.Context) error {
 		_ = wait.PollUntilContextCancel(ctx, w.retry, true, func(ctx context.Context) (bool, error) {
 			_, err := w.cache.GetInformer(ctx, kind)
 			if err != nil && ctx.Err() == nil {
-				w.log.Error(err, "The operator cannot watch a kind yet, and tries again", "kind", fmt.Sprintf("%T", kind))
+				w.log.Error(err, "The operator cannot watch a kind yet; retrying", "kind", fmt.Sprintf("%T", kind))
 			}
 			return err == nil, nil
 		})
@@ -48,7 +48,7 @@ func (w *warmUp) NeedLeaderElection() bool { return false }
 // check is the readiness check.
 func (w *warmUp) check(*http.Request) error {
 	if !w.ready.Load() {
-		return errors.New("the caches are not filled yet; if this lasts, check the operator's log, and whether the " +
+		return errors.New("the caches are not filled yet; if this persists, check the operator's log, and verify that the " +
 			"CustomResourceDefinition exists")
 	}
 	return nil

@@ -183,7 +183,7 @@ func addHealth(mgr ctrl.Manager, readyByCaches bool) error {
 		return nil
 	}
 	if err := mgr.AddReadyzCheck("caches", warm.check); err != nil {
-		return fmt.Errorf("add the readiness check of the caches: %w", err)
+		return fmt.Errorf("add the readiness check for the caches: %w", err)
 	}
 	return nil
 }

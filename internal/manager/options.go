@@ -94,7 +94,7 @@ func (o *Options) BindFlags(flags *pflag.FlagSet) {
 		"namespace of the operator (default: $POD_NAMESPACE, otherwise the namespace of the operator's pod, otherwise "+
 			names.OperatorNamespace+")")
 	flags.Float32Var(&o.QPS, "kube-api-qps", defaultQPS, "maximum number of calls to the API server per second; a "+
-		"negative value sets no limit")
+		"negative value means no limit")
 	flags.IntVar(&o.Burst, "kube-api-burst", defaultBurst, "maximum burst of calls to the API server, if --kube-api-qps "+
 		"limits them")
 	flags.IntVar(&o.Concurrency, "concurrency", defaultConcurrency, "number of stacks to reconcile at the same time")

@@ -44,10 +44,10 @@ func addWebhooks(
 	server.Register(names.ConversionPath, conversion.Handler(mgr.GetLogger().WithName("conversion")))
 	server.Register(names.ValidationPath, &ctrladmission.Webhook{Handler: validator, RecoverPanic: new(true)})
 	if err := mgr.Add(server); err != nil {
-		return fmt.Errorf("add the server of the webhooks: %w", err)
+		return fmt.Errorf("add the webhook server: %w", err)
 	}
 	if err := mgr.AddReadyzCheck("webhooks", ready); err != nil {
-		return fmt.Errorf("add the readiness check of the webhooks: %w", err)
+		return fmt.Errorf("add the readiness check for the webhooks: %w", err)
 	}
 	return nil
 }

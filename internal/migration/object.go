@@ -41,7 +41,7 @@ func (m *Migrator) list(ctx context.Context, of kind) ([]object, error) {
 	err := pages.EachListItem(ctx, metav1.ListOptions{}, func(item runtime.Object) error {
 		found, ok := item.(client.Object)
 		if !ok {
-			return fmt.Errorf("an item of the list has the type %T", item)
+			return fmt.Errorf("a list item has the type %T", item)
 		}
 		objects = append(objects, object{client.ObjectKeyFromObject(found), found.GetResourceVersion()})
 		return nil

@@ -56,12 +56,12 @@ func (c *conversion) version(name string, versions []string) {
 	switch {
 	case slices.Contains(versions, runs):
 		version = runs
-		c.note("This is the release that the OGXServer ran. An OGXServer uses the tag latest. The stack keeps this release until you set another one.", place...)
+		c.note("This is the release that the OGXServer ran. An OGXServer uses the tag latest. The stack keeps this release until you set a different release.", place...)
 	case runs != "":
 		c.differs(fmt.Sprintf("The OGXServer ran release %s, which this operator does not offer. The stack runs the newest release that the operator offers.", runs), place...)
 	default:
 		c.differs("An OGXServer uses the tag latest, which can be any release. "+
-			"The stack runs the newest release that the operator offers, until you set another one. "+
+			"The stack runs the newest release that the operator offers, until you set a different release. "+
 			"The release that the OGXServer runs is in its status.version.serverVersion.", place...)
 	}
 	c.put(version, place...)

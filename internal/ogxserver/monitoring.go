@@ -20,7 +20,7 @@ func (c *conversion) monitoring() {
 	const scrape = "create a PodMonitor and alerts"
 	if c.get(field) == nil {
 		c.leaveOut(field, "an OGXServer without this field serves metrics on port "+metricsPort+" and has a ServiceMonitor and a PrometheusRule; "+
-			"a stack by default serves no metrics, and has neither of these objects: "+
+			"by default, a stack serves no metrics and has neither of these objects: "+
 			"set OGX_METRICS_ENDPOINT_ENABLED to 1 and OGX_METRICS_HOST to 0.0.0.0 in spec.workload.overrides.env, and "+scrape)
 		return
 	}

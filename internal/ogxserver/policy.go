@@ -77,7 +77,7 @@ func (a *allowed) rule(rule map[string]any, at string) {
 	if len(peers) == 0 {
 		a.add(&a.namespaces, everyNamespace)
 		a.leaveOut(at+".from", "a rule without peers allows all clients, but "+
-			`"*" in spec.networking.allowedFrom.namespaces allows only the pods of the cluster: `+
+			`"*" in spec.networking.allowedFrom.namespaces allows only pods in the cluster: `+
 			"for clients outside the cluster, "+ownPolicy)
 	}
 	for i, value := range peers {

@@ -102,7 +102,7 @@ func (p *Playground) Run(manifest string, options Options) Result {
 		result: Result{Stacks: []Stack{}, Findings: []Finding{}},
 	}
 	if len(manifest) > MaxManifestBytes {
-		r.problem(fmt.Sprintf("the manifest is larger than %d KiB, the limit of the playground; remove a part of the manifest, or use kubectl llamastack render", MaxManifestBytes>>10))
+		r.problem(fmt.Sprintf("the manifest is larger than %d KiB, the limit of the playground; remove part of the manifest, or use kubectl llamastack render", MaxManifestBytes>>10))
 		return r.result
 	}
 	found := dryrun.Gather(document.Parse(file, []byte(manifest), false), dryrun.DefaultNamespace)

@@ -173,7 +173,7 @@ func TestRun(t *testing.T) {
 		},
 		"too large": {
 			manifest: stack(valid) + strings.Repeat("#", playground.MaxManifestBytes),
-			want:     []string{"error 0 : the manifest is larger than 1024 KiB, the limit of the playground; remove a part of the manifest, or use kubectl llamastack render"},
+			want:     []string{"error 0 : the manifest is larger than 1024 KiB, the limit of the playground; remove part of the manifest, or use kubectl llamastack render"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

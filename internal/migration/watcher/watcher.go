@@ -181,7 +181,7 @@ func (w *Watcher) run(ctx context.Context) time.Duration {
 // logProblem logs the first of several consecutive problems.
 func (w *Watcher) logProblem(ctx context.Context, err error) {
 	if !w.logged {
-		log.FromContext(ctx).Info("The operator cannot migrate stored objects now, and tries again until the migration succeeds",
+		log.FromContext(ctx).Info("The operator cannot migrate stored objects now; retrying until the migration succeeds",
 			"reason", err.Error())
 		w.logged = true
 	}

@@ -90,7 +90,7 @@ function showResult({ result: next, took, problem, since, busy = false }) {
 function run() {
   $("link").hidden = true;
   if (editor.text.length > MAX_MANIFEST) {
-    const problem = `the manifest is larger than ${MAX_MANIFEST >> 10} KiB, the limit of the playground; remove a part of the manifest, or use kubectl llamastack render`;
+    const problem = `the manifest is larger than ${MAX_MANIFEST >> 10} KiB, the limit of the playground; remove part of the manifest, or use kubectl llamastack render`;
     pipeline.drop();
     showResult({ problem });
     return;
