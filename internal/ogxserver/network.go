@@ -51,8 +51,8 @@ func (c *conversion) expose() {
 		c.move("spec.network.externalAccess.hostname", "spec.networking.expose.hostname")
 	}
 	if enabled {
-		c.differs("The Ingress of an OGXServer has no host name, even if the spec of the OGXServer "+
-			"sets hostname, and accepts requests for all host names. The Ingress of this stack has one host name: the "+
+		c.differs("Even if the spec of an OGXServer sets hostname, its Ingress has no host name and "+
+			"accepts requests for all host names. The Ingress of this stack has one host name: the "+
 			"value of hostname, or a generated name. status.routeURL shows this name.", place...)
 	}
 }

@@ -15,7 +15,7 @@ const boundsHelp = `# Limits for the stacks of a namespace. This is a list of ru
 # with the namespace applies. A namespace without a rule has no limits. A field that
 # a rule omits is not limited; an empty list allows nothing.
 # - namespaces: [team-a, "ml-*"]                 # unset: every namespace
-#   images: [registry.example.com, quay.io/team]  # registries, or prefixes of repositories
+#   images: [registry.example.com, quay.io/team]  # registries, or repository prefixes
 #   serviceAccounts: [llama]                      # in addition to the stack's own
 #   podTemplate: false                            # overrides.podTemplate is not allowed
 #   command: false                                # no commands and containers of users

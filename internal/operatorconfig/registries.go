@@ -35,17 +35,17 @@ type Registries struct {
 }
 
 const registriesHelp = `# How the operator reads the configuration in images.
-# The registries, or prefixes of repositories, that it may read; unset: all.
+# The registries, or repository prefixes, that it may read; unset: all.
 # allow: [registry.example.com, quay.io/team]
 # The registries that it may read over plain HTTP, or with any certificate.
 # insecure: ["registry.example.com:5000"]
 # The places to read from instead.
 # rewrite: {docker.io/ogxai: registry.example.com/mirror}
-# The cloud registries that it reads with the identity of the operator's pod in the cloud, for every stack.
+# The cloud registries that it reads with the cloud identity of the operator's pod, for every stack.
 # cloudIdentity: [123456789012.dkr.ecr.eu-west-1.amazonaws.com/team, team.azurecr.io]
 # false reads no images; set spec.baseConfig where a base configuration is needed.
 # readLabels: true
-# The interval between checks whether the tag of a running image was moved, 1m to 24h.
+# How often it checks whether the tag of a running image was moved, 1m to 24h.
 # checkInterval: 1h
 `
 
@@ -96,7 +96,7 @@ func (r *reader) cloudRepository(n node, text string) {
 	case strings.EqualFold(host, "public.ecr.aws"):
 		r.fail(n.path, text, fmt.Sprintf("%q is public, and the operator reads it without an identity; remove this entry", text))
 	default:
-		r.fail(n.path, text, fmt.Sprintf("%q is not in a cloud registry: write one of %s, followed by a prefix of repositories; "+
+		r.fail(n.path, text, fmt.Sprintf("%q is not in a cloud registry: write one of %s, followed by a repository prefix; "+
 			"for any other registry, use a pull Secret", text, imagename.CloudForms))
 	}
 }
@@ -125,7 +125,7 @@ func (r *reader) rewrite(n node) map[string]string {
 }
 
 func (r *reader) repository(n node, text string) {
-	r.form(n, text, repositoryForm, "a registry or a prefix of repositories: write host[:port][/path], with the path in lower case")
+	r.form(n, text, repositoryForm, "a registry or a repository prefix: write host[:port][/path], with the path in lower case")
 }
 
 // form validates the format of a string.

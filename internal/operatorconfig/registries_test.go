@@ -47,7 +47,7 @@ cloudIdentity: [123456789012.dkr.ecr.eu-west-1.amazonaws.com, Europe-docker.pkg.
 }
 
 func TestReadRegistriesErrors(t *testing.T) {
-	const place = "a registry or a prefix of repositories: write host[:port][/path], with the path in lower case"
+	const place = "a registry or a repository prefix: write host[:port][/path], with the path in lower case"
 	for text, want := range map[string][]string{
 		"allowed: []":           {`registries.allowed: unknown field; did you mean "allow"?`},
 		"timeout: 1s":           {"registries.timeout: unknown field; known fields: allow, checkInterval, cloudIdentity, insecure, readLabels, rewrite"},
@@ -64,10 +64,10 @@ func TestReadRegistriesErrors(t *testing.T) {
 		"cloudIdentities: []":   {`registries.cloudIdentities: unknown field; did you mean "cloudIdentity"?`},
 		"cloudIdentity: true":   {`registries.cloudIdentity: line 1: must be a list, got the boolean "true"`},
 		"cloudIdentity: [aws]": {`registries.cloudIdentity[0]: "aws" is not in a cloud registry: write one of ` + imagename.CloudForms +
-			`, followed by a prefix of repositories; for any other registry, use a pull Secret`},
+			`, followed by a repository prefix; for any other registry, use a pull Secret`},
 		"cloudIdentity: [team.azurecr.io/A]": {`registries.cloudIdentity[0]: "team.azurecr.io/A" is not ` + place},
 		"cloudIdentity: ['team.azurecr.io:443']": {`registries.cloudIdentity[0]: "team.azurecr.io:443" is not in a cloud registry: write one of ` + imagename.CloudForms +
-			`, followed by a prefix of repositories; for any other registry, use a pull Secret`},
+			`, followed by a repository prefix; for any other registry, use a pull Secret`},
 		"cloudIdentity: [public.ecr.aws/team]":        {`registries.cloudIdentity[0]: "public.ecr.aws/team" is public, and the operator reads it without an identity; remove this entry`},
 		"cloudIdentity: [us-docker.pkg.dev]":          {`registries.cloudIdentity[0]: "us-docker.pkg.dev" contains the repositories of all projects; add the project: us-docker.pkg.dev/<project>`},
 		"cloudIdentity: [a.azurecr.io, a.azurecr.io]": {`registries.cloudIdentity[1]: "a.azurecr.io" is listed twice; remove one of the two entries`},

@@ -66,7 +66,7 @@ func verifyCertificate(certificate string) func(tls.ConnectionState) error {
 		}
 		sum := sha256.Sum256(state.PeerCertificates[0].Raw)
 		if hex.EncodeToString(sum[:]) != certificate {
-			return errors.New("the server does not present the certificate in the Secret of the stack")
+			return errors.New("the server does not present the certificate from the stack's Secret")
 		}
 		return nil
 	}

@@ -41,7 +41,7 @@ func ClearText(base *baseconfig.Base, rel *release.Release) []Finding {
 	return findings[:min(len(findings), intent.MaxErrors)]
 }
 
-const inClearText = "is a credential in clear text, which everyone who can pull the image can read; " +
+const inClearText = "is a credential in clear text, which anyone who can pull the image can read; " +
 	"write ${env.NAME} here, and set NAME from a Secret in spec.secretEnv of the stack"
 
 // secretsInClearText returns the secret keys of a provider whose values are text without a reference to a variable.

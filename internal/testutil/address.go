@@ -48,5 +48,5 @@ func FreePort() (int, error) {
 		}
 		return port, nil
 	}
-	return 0, errors.New("find a free port: all tried ports are in use")
+	return 0, errors.New("find a free port: all ports that were tried are in use")
 }

@@ -36,7 +36,7 @@ func RunControllers(t testing.TB, kubeconfig string, names []string, flags ...st
 		t.Logf("the controllers ended: %v", err)
 		if t.Failed() {
 			written, _ := os.ReadFile(log.Name())
-			t.Logf("the log of the controllers:\n%s", written)
+			t.Logf("the controllers' log:\n%s", written)
 		}
 	})
 }

@@ -52,7 +52,7 @@ func variables(c *checks) []string {
 			warnings = append(warnings, fmt.Sprintf("%s: %q is also set in secretEnv, and the value here takes precedence; remove one of the two", path, env.Name))
 		}
 		if strings.HasPrefix(env.Name, names.EnvPrefix) {
-			warnings = append(warnings, fmt.Sprintf("%s: %q begins with %s, the prefix of the operator's variables, so it replaces any variable of the operator that has the same name; use another name",
+			warnings = append(warnings, fmt.Sprintf("%s: %q begins with %s, the prefix of the operator's variables, so it replaces any operator variable with the same name; use another name",
 				path, env.Name, names.EnvPrefix))
 		}
 	}
@@ -83,7 +83,7 @@ func serviceless(c *checks) []string {
 	case len(c.Name) <= maxObjectName && !strings.Contains(c.Name, "."):
 		cluster = "Kubernetes before 1.36"
 	}
-	return []string{fmt.Sprintf("%s: %q: %s does not accept a Service with the name %q or an Ingress for such a Service, so the server runs without a Service; "+
+	return []string{fmt.Sprintf("%s: %q: %s does not accept a Service named %q, or an Ingress for such a Service, so the server runs without a Service; "+
 		"to get a Service, create the stack with a name that begins with a letter and has at most %d lower-case letters, digits and %q",
 		field.NewPath("metadata", "name"), c.Name, cluster, names.Service(c.Name), maxObjectName, "-")}
 }

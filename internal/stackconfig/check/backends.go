@@ -34,7 +34,7 @@ func (c *checker) backends() {
 		family, _, _ := strings.Cut(yamlnode.Text(named.Get(backend), "type"), "_")
 		if named.Get(backend) != nil && family != known.Family {
 			c.failAt("storage.stores."+name, func() string {
-				return fmt.Sprintf("requires a backend of type %s_*, but %q has another type; name another backend", known.Family, backend)
+				return fmt.Sprintf("requires a backend of type %s_*, but %q has a different type; name a different backend", known.Family, backend)
 			})
 		}
 	}
@@ -57,7 +57,7 @@ func (c *checker) backendTypes(backends *yaml.Node) {
 		kind, known := c.Release.Storage.Backend(yamlnode.Text(backend, "type"))
 		if !known {
 			c.failAt(path, func() string {
-				return fmt.Sprintf("%q is not a type of backend in release %s; known types: %s",
+				return fmt.Sprintf("%q is not a backend type in release %s; known types: %s",
 					yamlnode.Text(backend, "type"), c.Release.Line, strings.Join(c.backendNames(), ", "))
 			})
 			continue

@@ -103,7 +103,7 @@ func (c *checker) authentication() {
 	if c.Release.Runtime.HealthNeedsToken && !yamlnode.IsNull(yamlnode.At(c.Root, "server", "auth")) {
 		c.failAt("server.auth", func() string {
 			return fmt.Sprintf(
-				"makes the health check of server release %s require a token, which probes do not send, so the server is never ready: remove server.auth, or use release %s or a later release",
+				"makes the health check of server release %s require a token, which probes do not send, so the server is never ready: remove server.auth, or use release %s or later",
 				c.Release.Line, release.FirstLineWithOpenHealthCheck())
 		})
 	}

@@ -122,7 +122,7 @@ func (c *checker) quota() {
 	if limit > probesPerDay {
 		return
 	}
-	c.warnAt(path, fmt.Sprintf("the quota also counts the %d readiness probes a day: after %d probes, the server rejects the others, and the pod receives no requests until the next day; "+
+	c.warnAt(path, fmt.Sprintf("the quota also counts the readiness probes, %d per day: after %d probes, the server rejects the rest, and the pod receives no requests until the next day; "+
 		"set anonymous_max_requests above %d, or limit requests at the Ingress", probesPerDay, limit, probesPerDay))
 }
 

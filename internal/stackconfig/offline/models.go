@@ -76,7 +76,7 @@ func (c *checks) modelNeed(api, provider, model string) string {
 		return ""
 	}
 	if host := c.downloadsFrom(e); host != "" {
-		return fmt.Sprintf("the server downloads the model %q of %s from %s when a client first uses the model: provide the model with spec.modelFiles.huggingFaceCache", model, provider, host)
+		return fmt.Sprintf("the server downloads the model %q of %s from %s when a client first uses the model: provide the model through spec.modelFiles.huggingFaceCache", model, provider, host)
 	}
 	if host := c.serviceOf(e); host != "" {
 		return fmt.Sprintf("the model %q of %s is served by %s, and requests to the model fail in an offline cluster: give the provider an endpoint that the cluster can reach", model, provider, host)

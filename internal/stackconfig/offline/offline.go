@@ -147,7 +147,7 @@ func baseNeeds(calls, loads []string) []need {
 	}
 	if len(loads) > 0 {
 		found = append(found, need{path: offline, message: fmt.Sprintf(
-			"providers of the base download files when the providers first need these files: %s; provide the files of huggingface.co with spec.modelFiles.huggingFaceCache, or disable the providers in spec.disabled",
+			"providers of the base download files when they first need these files: %s; provide the files of huggingface.co through spec.modelFiles.huggingFaceCache, or disable the providers in spec.disabled",
 			draft.Listed(loads))})
 	}
 	return found
@@ -240,7 +240,7 @@ func giveFiles(host, otherwise string) string {
 	if host != hub {
 		return "in an offline cluster, " + otherwise
 	}
-	return "provide the files with spec.modelFiles.huggingFaceCache, or " + otherwise
+	return "provide the files through spec.modelFiles.huggingFaceCache, or " + otherwise
 }
 
 // tokenizerNeed returns the need for the tokenizer, which the vector stores of some releases load when they start. The
@@ -253,7 +253,7 @@ func (c *checks) tokenizerNeed() []need {
 	}
 	return []need{{path: field.NewPath("spec", "offline"), message: fmt.Sprintf(
 		"the vector stores of server release %s load the tokenizer %s when they start, and the server does not start without the tokenizer: "+
-			"provide the tokenizer with spec.modelFiles.tiktokenCache, unless the image contains the tokenizer in the directory that the variable %s of the image specifies", c.Release.Line, name, names.EnvTiktokenCache)}}
+			"provide the tokenizer through spec.modelFiles.tiktokenCache, unless the image contains the tokenizer in the directory that the image's variable %s specifies", c.Release.Line, name, names.EnvTiktokenCache)}}
 }
 
 // outsideURL is a URL of the configuration with a host outside the cluster.

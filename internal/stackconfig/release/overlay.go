@@ -49,7 +49,7 @@ func (o *ordered) UnmarshalYAML(node *yaml.Node) error {
 func appendJSON(out []byte, node *yaml.Node) ([]byte, error) {
 	switch node.Kind {
 	case yaml.AliasNode:
-		return nil, fmt.Errorf("line %d: the field set must not contain an alias", node.Line) // an alias might contain itself
+		return nil, fmt.Errorf("line %d: the field \"set\" must not contain an alias", node.Line) // an alias might contain itself
 	case yaml.MappingNode, yaml.SequenceNode:
 		return appendItems(out, node)
 	default:
@@ -126,7 +126,7 @@ func decodeOverlay(data []byte) (*overlay, error) {
 	}
 	for i, c := range o.Corrections {
 		if c.Of == "" || len(c.Set) == 0 || c.Reason == "" || c.Test == "" {
-			return nil, fmt.Errorf("decode overlay: correction %d (of %q) must have the fields of, set, reason and test", i, c.Of)
+			return nil, fmt.Errorf("decode overlay: correction %d (of %q) must have the fields \"of\", \"set\", \"reason\" and \"test\"", i, c.Of)
 		}
 	}
 	return &o, nil

@@ -119,7 +119,7 @@ func (r *registrar) warnOfChoice(res *resource, e *draft.Provider) {
 		}
 	}
 	if res.Kind == kindModels && e.User == nil && e.Condition == "" && others > 1 {
-		r.Warnf(res.path, "%q is assigned to %q, the first of the %d %s providers of the distribution, because spec.providers.%s does not configure a provider; configure the intended provider in that field, or set the key provider of this model",
+		r.Warnf(res.path, "%q is assigned to %q, the first of the %d %s providers of the distribution, because spec.providers.%s does not configure a provider; configure the intended provider in that field, or set this model's provider key",
 			res.id, e.ID, others, draft.APIField(res.API), draft.APIField(res.API))
 	}
 }

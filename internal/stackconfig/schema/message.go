@@ -25,7 +25,7 @@ func (p *Problem) Message() string {
 	case MissingChoice:
 		return fmt.Sprintf("one of these keys is required: %s", p.Want)
 	case ConflictingValues:
-		return fmt.Sprintf("the server rejects %s together; change one of them", p.Want)
+		return fmt.Sprintf("the server rejects the combination of %s; change one of them", p.Want)
 	case DeprecatedKey:
 		return "is deprecated: a later server release might not accept this key; remove the key before you upgrade to such a release"
 	}

@@ -96,7 +96,7 @@ func TestRules(t *testing.T) {
 	}{
 		{conflict("in.http"), `must not be set together with "api_key"; remove one of the two`},
 		{incomplete("in.project", "access_token"), "is incomplete, and the server rejects it; also set access_token"},
-		{never, "the server rejects http: * and project: true together; change one of them"},
+		{never, "the server rejects the combination of http: * and project: true; change one of them"},
 		{conditional, "one of these keys is required: project (with http: single)"},
 		{choice, "one of these keys is required: api_key, access_token, http"},
 	} {

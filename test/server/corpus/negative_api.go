@@ -177,7 +177,7 @@ func (n *negatives) disabled() {
 		return m
 	}
 	n.choice("disabled/of-no-release", Unasked, "A misspelled name disables nothing, and the user would not notice the mistake.", with(off("infrence")))
-	n.choice("disabled/part-of-an-API", Unasked, "The router of inference serves the models, so this part of the API cannot be disabled separately.", with(off("models")))
+	n.choice("disabled/part-of-an-API", Unasked, "The inference router serves the models, so this part of the API cannot be disabled separately.", with(off("models")))
 	n.choice("disabled/of-the-server", Unasked, "The server always serves this API, which needs no provider, and has no setting to disable it.", with(off("inspect")))
 	n.choice("disabled/provider-that-is-not-there", Unasked, "The stack does not have the part to remove, so nothing changes. The warning points to a possible typing error.",
 		with(off("inference/nowhere")))

@@ -305,7 +305,7 @@ func (n *negatives) unreadFields() {
 		v := &values{}
 		right, wrong := v.provider(noEndpoint, "another", minimal), v.provider(noEndpoint, "another", minimal)
 		wrong["endpoint"] = "http://gateway.example/v1"
-		n.choice("provider/endpoint-that-is-not-read", Ignored, "The server would call the public service with a key that is for another service.",
+		n.choice("provider/endpoint-that-is-not-read", Ignored, "The server would call the public service with a key for a different service.",
 			n.nextTo(n.another(noEndpoint, right), n.another(noEndpoint, wrong),
 				func(config fields) { anotherConfig(config, noEndpoint.API)["base_url"] = "http://gateway.example/v1" }))
 	}

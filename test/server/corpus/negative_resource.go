@@ -67,7 +67,7 @@ func (n *negatives) models() {
 					"model_id": "b", "provider_id": "vllm", "provider_model_id": "x", "metadata": fields{"context_length": 2},
 				})
 			}))
-		n.choice("model/name-that-is-dropped", Taken, "The model has another name in the server, and clients must send that name.", mistake{
+		n.choice("model/name-that-is-dropped", Taken, "The model has a different name in the server, and clients must send that name.", mistake{
 			wrong: n.own(n.smallSpec(models(fields{"name": "a", "providerModelId": "x"}))), right: n.small,
 		})
 	}

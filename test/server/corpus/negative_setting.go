@@ -187,9 +187,9 @@ func (n *negatives) probes() {
 	}
 	if n.rel.TopLevel.HasPath("server.quota") {
 		store := fields{"backend": "kv_default", "namespace": "quota"}
-		n.choice("probe/uses-up-the-quota", Unasked, "The server starts, but answers its probes with 429 after some minutes.",
+		n.choice("probe/uses-up-the-quota", Unasked, "The server starts, but answers its probes with 429 after a few minutes.",
 			server("quota", fields{"kvstore": store}))
-		n.choice("probe/uses-up-a-larger-quota", Unasked, "The server starts, but answers its probes with 429 after some hours.",
+		n.choice("probe/uses-up-a-larger-quota", Unasked, "The server starts, but answers its probes with 429 after a few hours.",
 			server("quota", fields{"kvstore": store, "anonymous_max_requests": 8640}))
 	}
 	if n.rel.Runtime.IntrospectionUnverified {
@@ -257,7 +257,7 @@ func (n *negatives) ownChoices() {
 	}
 	small := string(n.config)
 	n.choice("own/base-key-twice", Taken, "The server uses the last of the two values, and does not report this.", text("version: 2\n"+small))
-	n.choice("own/base-key-that-is-no-text", Unasked, "No configuration key is a list.", text("? [a]\n: 1\n"+small))
+	n.choice("own/base-key-that-is-no-text", Unasked, "A configuration key cannot be a list.", text("? [a]\n: 1\n"+small))
 	n.choice("own/base-empty", Unasked, "An empty base is a mistake, because it contains nothing to serve.", text("\n"))
 	n.choice("own/base-too-large", Unasked, "A larger base might not fit into a ConfigMap together with its metadata.", text("a: "+strings.Repeat("x", 800<<10)))
 	n.choice("own/base-too-deep", Unasked, "The server has no value that is nested so deeply, and the limit protects the memory of the operator.", text(strings.Repeat("{a: ", 120)+"1"+strings.Repeat("}", 120)))

@@ -59,7 +59,7 @@ func Node(l line.Line) []Set {
 	components := filepath.Dir(l.Module)
 	return []Set{
 		{
-			Title: "the node of Kubernetes " + l.Version, Version: "node-" + l.Version, Module: l.Module,
+			Title: "the Kubernetes " + l.Version + " node programs", Version: "node-" + l.Version, Module: l.Module,
 			LinkerFlags: versionFlags(l),
 			Takes:       "2 to 6 minutes",
 			Release: func(source Source, os, arch string) []File {

@@ -54,7 +54,7 @@ func TestCommandLines(t *testing.T) {
 			stderr: "-4 is not a process ID",
 		},
 		{name: "no command to run", args: []string{"run"}, code: exitUsage, stderr: "no command to run; write the command after --"},
-		{name: "unknown line", args: []string{"assets", "--kubernetes=1.2"}, code: exitFailure, stderr: `no Kubernetes line "1.2"`},
+		{name: "unknown line", args: []string{"assets", "--kubernetes=1.2"}, code: exitFailure, stderr: `unknown Kubernetes line "1.2"`},
 		{name: "an unknown line in the variable", variables: map[string]string{lineVariable: "1.3"}, args: []string{"build"}, code: exitFailure, stderr: `"1.3"`},
 		{
 			name: "outside a work tree", folder: outside, args: []string{"build"}, code: exitFailure,

@@ -215,7 +215,7 @@ func TestUpRunsARealControlPlane(t *testing.T) {
 		if again := c.must(t, "up", "--audit-log"); again != export {
 			t.Errorf("prints %q, want %q", again, export)
 		}
-		if _, err := output(c.command(t.Context(), "up")); err == nil || !strings.Contains(err.Error(), "with other flags") {
+		if _, err := output(c.command(t.Context(), "up")); err == nil || !strings.Contains(err.Error(), "with different flags") {
 			t.Errorf("up with other flags: %v", err)
 		}
 	})

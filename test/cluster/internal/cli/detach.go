@@ -58,7 +58,7 @@ func detach(ctx context.Context, env environment, s start) error {
 	defer interrupted()
 	err = follow(env, bufio.NewScanner(messages))
 	if err != nil && ctx.Err() != nil {
-		return errors.New("interrupted; all processes of the control plane are stopped")
+		return errors.New("interrupted; all control plane processes are stopped")
 	}
 	return err
 }

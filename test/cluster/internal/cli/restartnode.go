@@ -18,7 +18,7 @@ const (
 )
 
 func runRestartNode(_ context.Context, env environment, args []string) error {
-	flags := newFlags(env, restartNode, "", "Kills all processes on the node, including containers, as a power failure does. Then the node's programs and its\npods start again. The command does not remove files on the node's disk. If $"+dirVariable+" is set, its value is the\ndefault state folder.")
+	flags := newFlags(env, restartNode, "", "Kills all processes on the node, including containers, as a power failure would. Then the node's programs and its\npods start again. The command does not remove files on the node's disk. If $"+dirVariable+" is set, its value is the\ndefault state folder.")
 	dir := dirFlag(flags, cmp.Or(env.getenv(dirVariable), defaultDir))
 	if err := parse(flags, args); err != nil {
 		return err

@@ -156,7 +156,7 @@ func alreadyUp(s start) (bool, error) {
 		return false, err
 	}
 	if wanted := s.record(); record.Options != wanted.Options || record.Kubernetes != wanted.Kubernetes {
-		return false, fmt.Errorf("a control plane with other flags already runs in %q (Kubernetes %s, %s): run `cluster down --dir %s` first", s.dir, record.Kubernetes, record.Options, s.dir)
+		return false, fmt.Errorf("a control plane with different flags is already running in %q (Kubernetes %s, %s): run `cluster down --dir %s` first", s.dir, record.Kubernetes, record.Options, s.dir)
 	}
 	return true, nil
 }

@@ -40,7 +40,7 @@ func Load(folder, name string) (Line, error) {
 		return Line{}, err
 	}
 	if !slices.Contains(names, name) {
-		return Line{}, fmt.Errorf("no Kubernetes line %q: use one of %s", name, strings.Join(names, ", "))
+		return Line{}, fmt.Errorf("unknown Kubernetes line %q: use one of %s", name, strings.Join(names, ", "))
 	}
 	module := filepath.Join(folder, prefix+name)
 	version, err := required(filepath.Join(module, "go.mod"), "k8s.io/kubernetes")

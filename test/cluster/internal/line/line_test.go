@@ -32,8 +32,8 @@ func TestLoad(t *testing.T) {
 		{name: "1.30", version: "v1.30.7"},
 		{name: "1.31", version: "v1.31.2", etcd: "v3.5.1"},
 		{name: "1.32", failure: "does not require k8s.io/kubernetes"},
-		{name: "1.33", failure: `no Kubernetes line "1.33": use one of 1.30, 1.31, 1.32`},
-		{name: "../k8s-1.31", failure: "no Kubernetes line"},
+		{name: "1.33", failure: `unknown Kubernetes line "1.33": use one of 1.30, 1.31, 1.32`},
+		{name: "../k8s-1.31", failure: "unknown Kubernetes line"},
 	} {
 		got, err := Load(folder, test.name)
 		if test.failure != "" {

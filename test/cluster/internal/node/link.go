@@ -53,7 +53,7 @@ func takeSlot(ctx context.Context, pid int) (network.Plan, error) {
 			return plan, err
 		}
 	}
-	return network.Plan{}, fmt.Errorf("%d clusters with a node run on this machine already: stop one with `cluster down`", network.Slots)
+	return network.Plan{}, fmt.Errorf("%d clusters with a node are already running on this machine: stop one with `cluster down`", network.Slots)
 }
 
 func taken(plan network.Plan) bool {

@@ -140,7 +140,7 @@ func (k *keeper) reap() error {
 		if time.Since(ended.started) < shortLife {
 			return fmt.Errorf("%s ended shortly after its start (%s); see %s", ended.command.Name, describe(status), ended.command.Log)
 		}
-		fmt.Fprintf(k.output, "%s ended (%s) and is started again\n", ended.command.Name, describe(status))
+		fmt.Fprintf(k.output, "%s ended (%s) and will be restarted\n", ended.command.Name, describe(status))
 		time.AfterFunc(restartPause, func() { k.offer(ended.command) })
 	}
 }

@@ -31,7 +31,7 @@ func Find(folder string) (Root, error) {
 			return Root(dir), nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("%q is not inside a work tree of %s: start the command there", start, module)
+			return "", fmt.Errorf("%q is not inside a work tree of %s: run this command in a work tree", start, module)
 		}
 	}
 }
