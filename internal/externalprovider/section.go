@@ -38,7 +38,7 @@ var (
 	}
 	api = &form{
 		regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`),
-		"is not the name of an API of the server; use a name like inference or vector_io",
+		"is not the name of a server API; use a name like inference or vector_io",
 	}
 )
 

@@ -112,7 +112,7 @@ var errorCases = map[string]struct {
 	}},
 	"empty key": {inference + indent(2, `provider: vllm
 secretRefs: {"": {secretKeyRef: {name: a, key: b}}}`), []string{
-		"spec.providers.inference.secretRefs[]: the key of a provider's configuration must not be empty: set the name of a key, or remove the entry",
+		"spec.providers.inference.secretRefs[]: a key in a provider's configuration must not be empty: set the key, or remove the entry",
 	}},
 	"FR-034: ids in a list": {inference + indent(2, "- {provider: vllm}\n- {provider: openai, id: a}"), []string{
 		"spec.providers.inference[0].id: required: each provider needs an id when an API has more than one",

@@ -48,8 +48,8 @@ func decodeExternalProvider(
 	for _, key := range slices.Sorted(maps.Keys(written.SecretRefs)) {
 		at := path.Child("secretRefs").Key(key)
 		if key == "" {
-			errs.Forbidden(at, "the key of a provider's configuration must not be empty: "+
-				"set the name of a key, or remove the entry")
+			errs.Forbidden(at, "a key in a provider's configuration must not be empty: "+
+				"set the key, or remove the entry")
 			continue
 		}
 		if _, both := p.Config[key]; both {

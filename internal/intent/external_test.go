@@ -90,7 +90,7 @@ func TestExternalErrors(t *testing.T) {
 		},
 		"an empty key": {
 			`externalProviders: {inference: [{providerId: a, image: b, secretRefs: {"": {secretKeyRef: {name: s, key: t}}}}]}`,
-			`spec.externalProviders.inference[0].secretRefs[]: the key of a provider's configuration must not be empty: set the name of a key, or remove the entry`,
+			`spec.externalProviders.inference[0].secretRefs[]: a key in a provider's configuration must not be empty: set the key, or remove the entry`,
 		},
 		"an invalid Secret name": {
 			`externalProviders: {inference: [{providerId: a, image: b, secretRefs: {k: {secretKeyRef: {name: S, key: t}}}}]}`,

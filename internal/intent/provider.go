@@ -175,8 +175,8 @@ func (o *object) secretKeys() []SecretKey {
 	for _, key := range slices.Sorted(maps.Keys(refs)) {
 		path := o.path.Child("secretRefs").Key(key)
 		if key == "" {
-			o.Forbidden(path, "the key of a provider's configuration must not be empty: "+
-				"set the name of a key, or remove the entry")
+			o.Forbidden(path, "a key in a provider's configuration must not be empty: "+
+				"set the key, or remove the entry")
 			continue
 		}
 		if ref := decodeSecret(refs[key], path, o.Errors); ref != nil {

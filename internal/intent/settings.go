@@ -99,7 +99,7 @@ func nullsInList(value any, path *field.Path, errs *Errors) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if v[key] == nil {
-				errs.Forbidden(path.Child(key), "kubectl and Helm drop null before the object is stored: remove the key")
+				errs.Forbidden(path.Child(key), "kubectl and Helm drop null values before the object is stored: remove the key")
 			}
 			nullsInList(v[key], path.Child(key), errs)
 		}

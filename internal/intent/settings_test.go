@@ -58,7 +58,7 @@ func TestSettingsErrors(t *testing.T) {
 		`{`:                              "spec.settings: must be an object",
 		`null`:                           "spec.settings: must be an object, got null; omit the field",
 		`"a"`:                            "spec.settings: must be an object, got a string",
-		`{"a":[{"b":{"c":null}}]}`:       "spec.settings.a[0].b.c: kubectl and Helm drop null before the object is stored: remove the key",
+		`{"a":[{"b":{"c":null}}]}`:       "spec.settings.a[0].b.c: kubectl and Helm drop null values before the object is stored: remove the key",
 		`{"a":{"b":null}}`:               "spec.settings.a.b: null does not remove a setting: add a.b to removeSettings",
 		`{"server":{"port":1}}`:          "spec.settings.server.port: set spec.networking.port instead",
 		`{"server":[]}`:                  "spec.settings.server: must be an object (another field sets part of it), got a list",

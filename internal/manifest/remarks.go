@@ -266,7 +266,7 @@ var habits = []habit{
 		variables, _ := overrides["env"].([]any)
 		return !has("spec", "networking", "port")(hub) && len(variables) == 0
 	}},
-	{text: \"The pod runs as the image's user, with fsGroup 1001 and a mounted API token."},
+	{text: "The pod runs as the image's user, with fsGroup 1001 and a mounted API token."},
 	{text: "The server stores its data on the volume, in the directory that the image uses.", applies: has("spec", "workload",
 		"storage")},
 	{text: "LLAMA_STACK_CONFIG is /etc/llama-stack/config.yaml."},

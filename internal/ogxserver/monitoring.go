@@ -14,7 +14,7 @@ const metricsPort = "9464"
 func (c *conversion) monitoring() {
 	const field = "spec.monitoring"
 	if c.get(field+".enabled") == false {
-		c.needless(field, "monitoring is not enabled, and the server of a stack serves metrics only if you enable them")
+		c.needless(field, "monitoring is not enabled, and a stack's server serves metrics only if you enable them")
 		return
 	}
 	const scrape = "create a PodMonitor and alerts"

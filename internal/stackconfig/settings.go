@@ -69,7 +69,7 @@ func warnNothingRemoved(d *draft.Draft, removed *intent.RemovedSetting, parent *
 	near[i] = suggest.Nearest(near[i], yamlnode.Keys(parent))
 	switch {
 	case parent.Kind == yaml.SequenceNode:
-		d.Warnf(removed.Path, "%q is inside a list, and removeSettings cannot remove a part of a list; remove the whole list", removed.Text())
+		d.Warnf(removed.Path, "%q is inside a list, and removeSettings cannot remove part of a list; remove the whole list", removed.Text())
 	case near[i] != "":
 		d.Warnf(removed.Path, "the configuration has no %q; did you mean %q?", removed.Text(), strings.Join(near, "."))
 	default:
