@@ -55,7 +55,7 @@ type LlamaStackDistributionSpec struct {
 	Server ServerSpec `json:"server"`
 
 	// network restricts who can connect to the server. If it is unset and the operator creates network policies, only the
-	// namespaces of the stack and of the operator can connect.
+	// namespaces of the stack and the operator can connect.
 	// +optional
 	Network *NetworkSpec `json:"network,omitempty"`
 }
@@ -67,7 +67,7 @@ type NetworkSpec struct {
 	// +optional
 	ExposeRoute *bool `json:"exposeRoute,omitempty"`
 
-	// allowedFrom lists the namespaces that can connect, in addition to those of the stack and of the operator.
+	// allowedFrom lists the namespaces that can connect, in addition to the namespaces of the stack and the operator.
 	// +optional
 	AllowedFrom *AllowedFromSpec `json:"allowedFrom,omitempty"`
 }

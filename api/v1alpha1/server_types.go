@@ -45,7 +45,7 @@ type ServerSpec struct {
 	Autoscaling *AutoscalingSpec `json:"autoscaling,omitempty"`
 
 	// storage adds a PersistentVolumeClaim for the server's data, and sets where the server keeps its state. If unset, the
-	// server's files are lost with the pod, and most of them even if the container restarts.
+	// server loses its files when the pod is deleted, and most of them even when the container restarts.
 	// +optional
 	Storage *StorageSpec `json:"storage,omitempty"`
 
@@ -132,7 +132,7 @@ type PodOverrides struct {
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
-	// terminationGracePeriodSeconds is the grace period of the pods. Defaults to 30, which is the default of Kubernetes.
+	// terminationGracePeriodSeconds is the grace period of the pods. Defaults to 30, which is the Kubernetes default.
 	// +optional
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 
@@ -162,7 +162,7 @@ type AutoscalingSpec struct {
 	// +optional
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
 
-	// maxReplicas is the upper bound, which is never less than minReplicas and spec.replicas. 0 disables autoscaling.
+	// maxReplicas is the upper bound, which is never less than minReplicas or spec.replicas. 0 disables autoscaling.
 	// Required.
 	// +required
 	MaxReplicas int32 `json:"maxReplicas"`
@@ -178,7 +178,7 @@ type AutoscalingSpec struct {
 	TargetMemoryUtilizationPercentage *int32 `json:"targetMemoryUtilizationPercentage,omitempty"`
 }
 
-// StorageSpec configures the volume for the server's data, and the stores of its state. {} means a volume with all
+// StorageSpec configures the volume for the server's data, and the stores for its state. {} means a volume with all
 // defaults.
 type StorageSpec struct {
 	// size is the size of the volume. Defaults to 10Gi.

@@ -59,7 +59,7 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	Models []v1alpha2.ModelStatus `json:"models,omitempty"`
 
-	// modelsLeftOut is the number of models that the server lists, but that are omitted from models.
+	// modelsLeftOut is the number of models that the server lists but that are omitted from models.
 	// +optional
 	ModelsLeftOut int32 `json:"modelsLeftOut,omitempty"`
 
@@ -75,7 +75,7 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	ExternalProviders []v1alpha2.ExternalProviderStatus `json:"externalProviders,omitempty"`
 
-	// replicas is the number of pods of the Deployment.
+	// replicas is the number of pods that the Deployment has.
 	// +optional
 	Replicas int32 `json:"replicas"`
 
@@ -95,8 +95,8 @@ type DistributionConfig struct {
 	// +optional
 	Providers []ProviderInfo `json:"providers,omitempty"`
 
-	// providersLeftOut is the number of providers that the server returns, but that are omitted from providers. It is 0
-	// for stacks that were created as v1alpha1, because their list has all providers.
+	// providersLeftOut is the number of providers that the server returns but that are omitted from providers. It is 0 for
+	// stacks that were created as v1alpha1, because their list has all providers.
 	// +optional
 	ProvidersLeftOut int32 `json:"providersLeftOut,omitempty"`
 
@@ -110,10 +110,10 @@ type ProviderInfo struct {
 	// api is the API that the provider serves.
 	API string `json:"api"`
 
-	// provider_id is the id of the provider in the server.
+	// provider_id is the provider's id in the server.
 	ProviderID string `json:"provider_id"`
 
-	// provider_type is the type of the provider in the server.
+	// provider_type is the provider's type in the server.
 	ProviderType string `json:"provider_type"`
 
 	// config is always {}. Earlier operators recorded the configuration that the server returned, which can contain

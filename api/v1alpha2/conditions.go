@@ -1,7 +1,7 @@
 package v1alpha2
 
 // `make generate-docs` writes docs/reference/conditions.md and docs/reference/events.md from the comments in this file.
-// A comment of a reason is "NAME means that …", then optional sentences, then "Status: …" or "Event: …".
+// The comment on a reason is "NAME means that …", then optional sentences, then "Status: …" or "Event: …".
 
 // Condition types.
 const (
@@ -107,7 +107,7 @@ const (
 	ReasonBaseConfigUnavailable = "BaseConfigUnavailable"
 	// ReasonUnsupportedConfigVersion means that the base configuration has an unsupported schema version. Status: False.
 	ReasonUnsupportedConfigVersion = "UnsupportedConfigVersion"
-	// ReasonReadingExternalProviders means that the operator is reading the labels of the images of external providers.
+	// ReasonReadingExternalProviders means that the operator is reading the labels of the external providers' images.
 	// Status: Unknown.
 	ReasonReadingExternalProviders = "ReadingExternalProviders"
 	// ReasonUpgradeConfigFailure means that the spec is valid for the running release, but not for the requested release.

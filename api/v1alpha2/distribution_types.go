@@ -68,7 +68,7 @@ type LlamaStackDistributionSpec struct {
 	Distribution DistributionSpec `json:"distribution"`
 
 	// providers configures the server's providers for each API. A provider replaces the provider that has the same id in
-	// the base configuration. If there is no such provider, it is added. A provider has the keys provider (its type,
+	// the base configuration, or is added if there is no such provider. A provider has the keys provider (its type,
 	// required), id, endpoint, apiKey, secretRefs and settings. Any other key of its configuration can be set next to them
 	// as {secretKeyRef: {name, key}}. Mutually exclusive with overrideConfig. If unset, the server has the providers of
 	// the base configuration.
@@ -85,8 +85,8 @@ type LlamaStackDistributionSpec struct {
 	// +optional
 	Storage *StateStorageSpec `json:"storage,omitempty"`
 
-	// settings is a JSON merge patch for the generated configuration, for sections that have no field here (server.auth,
-	// vector_stores). The operator applies the patch last. It merges objects, and replaces lists and single
+	// settings is a JSON merge patch for the generated configuration, for sections that have no field here, such as
+	// server.auth and vector_stores. The operator applies the patch last. It merges objects, and replaces lists and single
 	// values. The patch must not contain null, or a setting that another field sets. ${env.NAME} refers to a variable of
 	// secretEnv. Mutually exclusive with overrideConfig. If unset, nothing is patched.
 	// +kubebuilder:validation:Type=object
@@ -152,8 +152,8 @@ type LlamaStackDistributionSpec struct {
 	// +optional
 	Offline bool `json:"offline,omitempty"`
 
-	// modelFiles provides files of models and tokenizers from a volume or an image. If unset, the server uses the files in
-	// its image and downloads all others.
+	// modelFiles provides model and tokenizer files from a volume or an image. If unset, the server uses the files in its
+	// image and downloads all others.
 	// +optional
 	ModelFiles *ModelFilesSpec `json:"modelFiles,omitempty"`
 
@@ -219,7 +219,7 @@ type BaseProviders string
 const (
 	// BaseProvidersAll keeps every provider of the base configuration.
 	BaseProvidersAll BaseProviders = "All"
-	// BaseProvidersRequired keeps the providers of the base configuration that the providers of the spec need.
+	// BaseProvidersRequired keeps the providers of the base configuration that the providers in the spec need.
 	BaseProvidersRequired BaseProviders = "Required"
 )
 

@@ -25,7 +25,7 @@ type ExternalProvider struct {
 	// +required
 	Image string `json:"image"`
 
-	// imagePullPolicy is the pull policy of the image. If unset, the default of Kubernetes applies.
+	// imagePullPolicy is the pull policy of the image. If unset, the Kubernetes default applies.
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	// +optional
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`

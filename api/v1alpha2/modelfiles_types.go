@@ -2,8 +2,8 @@ package v1alpha2
 
 import corev1 "k8s.io/api/core/v1"
 
-// ModelFilesSpec provides files of models and tokenizers that the server would otherwise download, from either a volume
-// or an image. The files are mounted read-only at /opt/llama-stack/model-files.
+// ModelFilesSpec provides model and tokenizer files that the server would otherwise download, from either a volume or
+// an image. The files are mounted read-only at /opt/llama-stack/model-files.
 //
 // +kubebuilder:validation:XValidation:rule=`has(self.persistentVolumeClaim) || has(self.image)`,message=`set either persistentVolumeClaim or image to provide the files`,reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule=`!has(self.persistentVolumeClaim) || !has(self.image)`,message=`persistentVolumeClaim and image are mutually exclusive: remove one of them`,reason=FieldValueForbidden
@@ -17,15 +17,15 @@ type ModelFilesSpec struct {
 	// +optional
 	Image *ModelFilesImage `json:"image,omitempty"`
 
-	// huggingFaceCache is the directory with a cache of the Hugging Face Hub, relative to the root of the files. The cache
-	// has directories such as models--sentence-transformers--all-MiniLM-L6-v2. If unset, the server uses its own cache.
+	// huggingFaceCache is the directory with a Hugging Face Hub cache, relative to the root of the files. The cache has
+	// directories such as models--sentence-transformers--all-MiniLM-L6-v2. If unset, the server uses its own cache.
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a relative directory: write a directory such as hub, without a leading "/", without ":" and without the segment ".."'`
 	// +optional
 	HuggingFaceCache string `json:"huggingFaceCache,omitempty"`
 
-	// tiktokenCache is the directory with the tokenizers of tiktoken, relative to the root of the files. If unset, the
-	// server uses the tokenizers in its image.
+	// tiktokenCache is the directory with the tiktoken tokenizers, relative to the root of the files. If unset, the server
+	// uses the tokenizers in its image.
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a relative directory: write a directory such as tiktoken, without a leading "/", without ":" and without the segment ".."'`
 	// +optional
@@ -55,7 +55,7 @@ type ModelFilesImage struct {
 	// +optional
 	Path string `json:"path,omitempty"`
 
-	// pullPolicy is the pull policy of the image. If unset, the default of Kubernetes applies.
+	// pullPolicy is the pull policy of the image. If unset, the Kubernetes default applies.
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	// +optional
 	PullPolicy corev1.PullPolicy `json:"pullPolicy,omitempty"`

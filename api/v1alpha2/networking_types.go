@@ -84,7 +84,7 @@ type ExposeSpec struct {
 	// +optional
 	Enabled *bool `json:"enabled,omitempty"`
 	// hostname is the host name of the Ingress, Route or HTTPRoute. Defaults to <name>-<namespace>-<hash>.<the operator's
-	// domain>, or to a name from OpenShift for a Route if the operator has no domain.
+	// domain>, or, if the operator has no domain, to a name that OpenShift generates for a Route.
 	// +optional
 	Hostname string `json:"hostname,omitempty"`
 	// ingressClassName is the class of the Ingress. Defaults to the class in the operator's configuration, or else to the
@@ -101,7 +101,7 @@ type ExposeSpec struct {
 }
 
 // AllowedFromSpec lists the namespaces that can connect to the server (FR-066), in addition to the namespaces of the
-// stack and of the operator.
+// stack and the operator.
 type AllowedFromSpec struct {
 	// namespaces lists namespaces by name. "*" means every namespace.
 	// +kubebuilder:validation:MinItems=1

@@ -59,7 +59,7 @@ func unmarshalRaw(data []byte, raw *[]byte) error {
 	return nil
 }
 
-// MarshalJSON writes the provider with its shorthand keys next to the named ones.
+// MarshalJSON writes the provider with its shorthand keys next to the named keys.
 func (p Provider) MarshalJSON() ([]byte, error) {
 	type named Provider
 	data, err := json.Marshal(named(p))

@@ -40,7 +40,7 @@ func TestTwoShapesKeepWhatWasWritten(t *testing.T) {
 	}
 }
 
-// White space has no effect. A null field has no value, but a null entry of a list is a value. A wrapper without
+// White space has no effect. A null field has no value, but a null entry in a list is a value. A wrapper without
 // content is encoded as null.
 func TestTwoShapesInTheirSimplestForm(t *testing.T) {
 	var spec v1alpha2.LlamaStackDistributionSpec

@@ -88,7 +88,7 @@ type Providers struct {
 	Raw []byte `json:"-"`
 }
 
-// Provider is the typed form of one entry of Providers (FR-005).
+// Provider is the typed form of an entry in Providers (FR-005).
 type Provider struct {
 	// id is the provider's id in the server. Defaults to the value of provider, or to the part of that value after "::"
 	// (FR-035).

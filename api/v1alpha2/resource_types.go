@@ -72,7 +72,7 @@ type Model struct {
 	// providerModelId is the name that the provider uses for the model. Defaults to name.
 	// +optional
 	ProviderModelID string `json:"providerModelId,omitempty"`
-	// modelType is llm, embedding or rerank. Defaults to llm, which is the default of the server.
+	// modelType is llm, embedding or rerank. Defaults to llm, which is the server's default.
 	// +optional
 	ModelType string `json:"modelType,omitempty"`
 	// contextLength is the context window in tokens, greater than 0. It is written to the model's metadata.

@@ -7,8 +7,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type Phase string
 
 const (
-	// PhasePending means that the stack is paused, or that the operator retries a failed step or waits for something
-	// outside the object, such as a missing Secret. Pods that are already running continue to run.
+	// PhasePending means that the stack is paused, or that the operator is retrying a failed step or is waiting for
+	// something outside the object, such as a missing Secret. Pods that are already running continue to run.
 	PhasePending Phase = "Pending"
 	// PhaseInitializing means that pods are starting, and that too few pods serve requests.
 	PhaseInitializing Phase = "Initializing"
@@ -61,7 +61,7 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	Models []ModelStatus `json:"models,omitempty"`
 
-	// modelsLeftOut is the number of models that the server lists, but that are omitted from models.
+	// modelsLeftOut is the number of models that the server lists but that are omitted from models.
 	// +optional
 	ModelsLeftOut int32 `json:"modelsLeftOut,omitempty"`
 
@@ -79,7 +79,7 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	ExternalProviders []ExternalProviderStatus `json:"externalProviders,omitempty"`
 
-	// replicas is the number of pods of the Deployment.
+	// replicas is the number of pods that the Deployment has.
 	// +optional
 	Replicas int32 `json:"replicas"`
 
@@ -142,8 +142,8 @@ const (
 	ImageFromOperatorConfig ImageSource = "operator-config"
 )
 
-// ResolvedDistribution records the server of a stack. While name and version in the spec stay the same, a newer
-// catalogue of the operator does not change the image.
+// ResolvedDistribution records a stack's server. While name and version in the spec stay the same, a newer catalogue of
+// the operator does not change the image.
 type ResolvedDistribution struct {
 	// name is the name of the distribution, if the spec has one.
 	// +optional
@@ -232,11 +232,11 @@ type DistributionConfigStatus struct {
 	AvailableDistributions map[string]string `json:"availableDistributions,omitempty"`
 	// providers lists providers of the running server, sorted by API and id, as the server's path /v1/providers returns
 	// them. The list has the providers that the spec names and the providers whose health the server checks, at most 20.
-	// If there are no such providers, it has the first five providers of the server. For stacks that were created as
-	// v1alpha1, it has all providers. It is empty if the server does not return its providers.
+	// If there are no such providers, the list has the first five providers of the server. For stacks that were created as
+	// v1alpha1, the list has all providers. The list is empty if the server does not return its providers.
 	// +optional
 	Providers []ProviderInfo `json:"providers,omitempty"`
-	// providersLeftOut is the number of providers that the server returns, but that are omitted from providers.
+	// providersLeftOut is the number of providers that the server returns but that are omitted from providers.
 	// +optional
 	ProvidersLeftOut int32 `json:"providersLeftOut,omitempty"`
 }
@@ -245,9 +245,9 @@ type DistributionConfigStatus struct {
 type ProviderInfo struct {
 	// api is the API that the provider serves.
 	API string `json:"api"`
-	// provider_id is the id of the provider in the server.
+	// provider_id is the provider's id in the server.
 	ProviderID string `json:"provider_id"`
-	// provider_type is the type of the provider in the server.
+	// provider_type is the provider's type in the server.
 	ProviderType string `json:"provider_type"`
 	// health is the provider's health as the server reports it. It is unset if the server does not check the provider,
 	// except for stacks that were created as v1alpha1.
@@ -284,7 +284,7 @@ const (
 	// ProviderHealthNotImplemented means that the server does not check the provider. From release 0.3 on, servers check
 	// no providers.
 	ProviderHealthNotImplemented = "Not Implemented"
-	// ProviderHealthUnknown means that the server reports another status, or has not answered for a while.
+	// ProviderHealthUnknown means that the server reports a different status, or has not answered for a while.
 	ProviderHealthUnknown = "Unknown"
 )
 

@@ -3,16 +3,16 @@ package v1alpha2
 // StateStorageSpec sets where the server keeps its state (FR-008). If a store is unset, the server uses the store of
 // the base configuration (FR-053).
 type StateStorageSpec struct {
-	// kv is the key-value store. It holds the registry, prompts and the state of agents.
+	// kv is the key-value store. It holds the registry, prompts and agent state.
 	// +optional
 	KV *KVStorageSpec `json:"kv,omitempty"`
 
-	// sql is the relational store. It holds conversations, responses and the metadata of files.
+	// sql is the relational store. It holds conversations, responses and file metadata.
 	// +optional
 	SQL *SQLStorageSpec `json:"sql,omitempty"`
 }
 
-// StorageType is the kind of a state store.
+// StorageType is a type of state store.
 type StorageType string
 
 const (
@@ -24,10 +24,10 @@ const (
 	StoragePostgres StorageType = "postgres"
 )
 
-// KVStorageSpec is the key-value store (FR-050). A field that applies only to another type of store is rejected.
+// KVStorageSpec is the key-value store (FR-050). A field that applies only to a different type of store is rejected.
 //
-// The rule for endpoint is a rule of the object and not of the field. If a rule of a field fails, the API server
-// repeats the value of the field, which may contain a password.
+// The rule for endpoint is a rule on the object, not on the field. If a rule on a field fails, the API server's error
+// contains the value of the field, which may include a password.
 //
 // +kubebuilder:validation:XValidation:rule=`!has(self.endpoint) || self.endpoint.matches('^(redis://)?([a-zA-Z0-9._-]+|[[][0-9a-fA-F:.]+[]])(:[0-9]{1,5})?(/0?)?$')`,message=`must be host:port or redis://host:port`,messageExpression=`self.endpoint.contains('@') ? '"…' + self.endpoint.substring(self.endpoint.lastIndexOf('@')) + '" contains a user or password: put the password in a Secret, and set password.secretKeyRef' : '"' + self.endpoint + '" is not the address of a Redis server: write host:port or redis://host:port'`,fieldPath=`.endpoint`,reason=FieldValueInvalid
 // +kubebuilder:validation:XValidation:rule=`!has(self.endpoint) || (has(self.type) && self.type == 'redis')`,message=`applies only to type redis: set type: redis or remove the field`,messageExpression=`'applies only to type redis, but type is ' + (has(self.type) ? self.type : 'sqlite') + '; set type: redis or remove the field'`,fieldPath=`.endpoint`,reason=FieldValueForbidden
@@ -41,13 +41,13 @@ type KVStorageSpec struct {
 	// +optional
 	Type StorageType `json:"type,omitempty"`
 
-	// endpoint is the address of Redis, as host:port or redis://host:port. It is required for redis, and must be unset
-	// otherwise.
+	// endpoint is the address of the Redis server, as host:port or redis://host:port. It is required for redis, and must
+	// be unset otherwise.
 	// +kubebuilder:validation:MaxLength=320
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
 
-	// password is the password of Redis. It must be unset for other types.
+	// password is the Redis password. It must be unset for other types.
 	// +optional
 	Password *SecretReference `json:"password,omitempty"`
 

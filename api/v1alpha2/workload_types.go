@@ -37,8 +37,8 @@ type WorkloadSpec struct {
 	// +optional
 	Autoscaling *AutoscalingSpec `json:"autoscaling,omitempty"`
 
-	// storage adds a PersistentVolumeClaim for the server's data. If unset, the server's files are lost with the pod,
-	// and most of them even if the container restarts.
+	// storage adds a PersistentVolumeClaim for the server's data. If unset, the server loses its files when the pod is
+	// deleted, and most of them even when the container restarts.
 	// +optional
 	Storage *VolumeSpec `json:"storage,omitempty"`
 
@@ -55,9 +55,9 @@ type WorkloadSpec struct {
 	// preflight determines whether the operator tries a new image or configuration in a separate pod before it stops a
 	// running pod: Auto, Always or Never. With Auto, the operator does this only if pods on different nodes cannot use the
 	// volume of workload.storage at the same time, so that a pod must stop before the next pod starts. Auto also requires
-	// that the server stores all its data in files, and that the pods have no volume of yours that outlives a pod, no
-	// extended resources such as GPUs, and no custom command. Defaults to Auto. For a stack that was created as v1alpha1,
-	// defaults to Never.
+	// that the server stores all its data in files, and that you do not add volumes that outlive a pod, extended resources
+	// such as GPUs, or a custom command to the pods. Defaults to Auto. For a stack that was created as v1alpha1, the
+	// default is Never.
 	// +kubebuilder:validation:Enum=Auto;Always;Never
 	// +optional
 	Preflight PreflightMode `json:"preflight,omitempty"`
@@ -75,7 +75,7 @@ const (
 	PreflightAuto PreflightMode = "Auto"
 	// PreflightAlways tries every change to the image or configuration, with the databases in the configuration.
 	PreflightAlways PreflightMode = "Always"
-	// PreflightNever tries no change.
+	// PreflightNever does not try changes.
 	PreflightNever PreflightMode = "Never"
 )
 
@@ -157,11 +157,11 @@ type PodDisruptionBudgetSpec struct {
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 
-// WorkloadOverrides changes the pod. An entry of yours replaces the operator's entry with the same name or path.
+// WorkloadOverrides changes the pod. Your entry replaces the operator's entry with the same name or path.
 //
-// In server-side apply, each list has one owner. A list can be empty, as in a pod. The lists do not have the type map,
-// because the API server would then reject every later write to an object of an older version that contains a name
-// twice.
+// In server-side apply, each list has one owner. A list can be empty, as in a pod. The lists do not have the list type
+// map, because the API server would then reject every later write to an object from an older version that contains a
+// name twice.
 type WorkloadOverrides struct {
 	// serviceAccountName is the ServiceAccount of the pods, which you must create. If unset, the operator creates
 	// <name>-sa.
@@ -174,7 +174,7 @@ type WorkloadOverrides struct {
 	// +optional
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 
-	// imagePullPolicy is the pull policy of the server's image. If unset, the default of Kubernetes applies.
+	// imagePullPolicy is the pull policy of the server's image. If unset, the Kubernetes default applies.
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	// +optional
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
@@ -216,14 +216,14 @@ type WorkloadOverrides struct {
 	// +optional
 	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
 
-	// terminationGracePeriodSeconds is the time that a server has to finish its requests when its pod is stopped.
-	// Defaults to 120, and to 30 for a stack of v1alpha1.
+	// terminationGracePeriodSeconds is the time that a server has to finish its requests when its pod is stopped. Defaults
+	// to 120, or to 30 for a v1alpha1 stack.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 
-	// podTemplate is a strategic merge patch for the pod template. It is applied last. It must not change the labels of
-	// the selector, or the name or image of the server's container, and it must not remove the operator's volumes.
+	// podTemplate is a strategic merge patch for the pod template. It is applied last. It must not change the selector
+	// labels, or the name or image of the server's container, and it must not remove the operator's volumes.
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:MinProperties=1

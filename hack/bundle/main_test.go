@@ -113,8 +113,8 @@ func twoPlatforms(t *testing.T) v1.ImageIndex {
 	return index
 }
 
-// A bundle of images from a registry and from a layout has the whole index or the image of one platform, and the
-// files of the work tree.
+// A bundle of images from a registry and a layout contains either the whole index or the image for one platform, and
+// the files of the work tree.
 func TestRun(t *testing.T) {
 	server, operator := serve(t)
 	for _, platform := range []string{"", "linux/arm64"} {

@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
 )
 
-// layoutPrefix is the prefix of an image in an OCI layout.
+// layoutPrefix is the prefix of the name of an image in an OCI layout.
 const layoutPrefix = "oci:"
 
 // puller copies images into a layout. It does not copy existing content again.
@@ -26,8 +26,8 @@ type puller struct {
 	platform *v1.Platform
 }
 
-// pull copies an image or an index into the layout, and returns its descriptor. With a platform, it copies only the
-// image of an index for that platform.
+// pull copies an image or an index into the layout, and returns its descriptor. If a platform is set, it copies only
+// the index's image for that platform.
 func (p *puller) pull(ctx context.Context, source string) (*v1.Descriptor, error) {
 	into, err := p.open()
 	if err != nil {
@@ -57,7 +57,7 @@ func (p *puller) pull(ctx context.Context, source string) (*v1.Descriptor, error
 	return nil, fmt.Errorf("the index has no image for %s; set -platform to another platform, or remove -platform", p.platform)
 }
 
-// open opens the layout, and creates it if there is none.
+// open opens the layout, and creates it if it does not exist.
 func (p *puller) open() (layout.Path, error) {
 	folder := string(p.layout)
 	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // a cache of public images

@@ -15,10 +15,10 @@ type selected struct {
 	operator          bool
 }
 
-// all selects every image of the catalogue.
+// all selects every image in the catalogue.
 const all = "all"
 
-// selection returns the requested images: the operator's image, distributions of the catalogue, and images by name.
+// selection returns the requested images: the operator's image, distributions in the catalogue, and images by name.
 func selection(operator string, servers []string) ([]selected, error) {
 	var wanted []selected
 	add := func(reference, source string, isOperator bool) error {
@@ -58,8 +58,8 @@ func selection(operator string, servers []string) ([]selected, error) {
 	return wanted, nil
 }
 
-// references returns the images that a text selects. The text is all, a distribution, a distribution with a version, or
-// the name of an image.
+// references returns the images that an argument selects. The argument is all, a distribution, a distribution with a
+// version, or the name of an image.
 func references(text string) ([]string, error) {
 	var found []string
 	if text == all {

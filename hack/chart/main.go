@@ -20,7 +20,7 @@ const (
 
 // part is the part of an object that the chart uses.
 type part struct {
-	// source is a file of manifests, and name is the name of the object in it.
+	// source is a manifest file, and name is the name of the object in it.
 	source, name string
 	// key is the key of the object: spec, webhooks or rules.
 	key string
@@ -108,13 +108,13 @@ func take(data []byte, name, key string) ([]byte, error) {
 	}
 }
 
-// belongs reports whether a line is part of the value of the key above it: the line is indented, begins an entry of a
-// list, or is empty.
+// belongs reports whether a line is part of the value of the key above it: the line is indented, begins a list entry,
+// or is empty.
 func belongs(line []byte) bool {
 	return bytes.HasPrefix(line, []byte(" ")) || bytes.HasPrefix(line, []byte("- ")) || bytes.Equal(line, []byte("\n"))
 }
 
-// line returns the line number of a key of a mapping, or 0 if the key is missing.
+// line returns the line number of a key in a mapping, or 0 if the key is missing.
 func line(mapping *yaml.Node, key string) int {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Value == key {

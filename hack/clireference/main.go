@@ -1,4 +1,4 @@
-// Command clireference writes the reference of kubectl-llamastack: a page for each command, and an index. Each page
+// Command clireference writes the reference for kubectl-llamastack: a page for each command, and an index. Each page
 // begins with the help of its command. clireference keeps handwritten text below the second comment of a page.
 package main
 
@@ -40,7 +40,7 @@ const (
 	wrong    = "an unknown command, flag or value, or a file that does not exist"
 )
 
-// exitCodes lists the meanings of the exit codes 0, 1 and 2 of each command. The text of a code that the command never
+// exitCodes lists the meanings of the exit codes 0, 1 and 2 for each command. The text of a code that the command never
 // uses is empty.
 var exitCodes = map[string][3]string{
 	"init":   {success, "", wrong + "; an invalid answer, or a file that already exists if --force is not set"},
@@ -81,7 +81,7 @@ var exitCodes = map[string][3]string{
 	"version": {success, "the cluster does not answer", wrong},
 }
 
-// run writes the pages. A page of a command that no longer exists is an error, because it may have notes.
+// run writes the pages. A page for a command that no longer exists is an error, because it may have notes.
 func run(folder string) error {
 	root := cli.NewCommand(cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "reference")
 	root.InitDefaultHelpFlag()
@@ -149,7 +149,7 @@ func write(path, text string) error {
 	return nil
 }
 
-// page returns the generated part of the page of a command.
+// page returns the generated part of a command's page.
 func page(command *cobra.Command) string {
 	command.InitDefaultHelpFlag()
 	var text strings.Builder

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A page has the help of the command, and keeps the handwritten text below the help. The index links to the pages of
-// commands.
+// A page contains the command's help, and keeps the handwritten text below the help. The index links to the pages of
+// the commands.
 func TestRun(t *testing.T) {
 	folder := t.TempDir()
 	if err := run(folder); err != nil {
@@ -47,7 +47,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A page without the comment at the end of the help, and a page of an unknown command, are errors, because they may
+// A page without the comment at the end of the help, and a page for an unknown command, are errors, because they may
 // have handwritten text.
 func TestHandwrittenTextIsKept(t *testing.T) {
 	for name, text := range map[string]string{"status.md": "# status\n", "gone.md": "# gone\n\n" + end} {

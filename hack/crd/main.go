@@ -116,7 +116,7 @@ func shorten(version *yaml.Node) error {
 	return nil
 }
 
-// set sets a key of a mapping. It adds a missing key as the first one.
+// set sets a key of a mapping. It adds a missing key as the first key.
 func set(mapping *yaml.Node, key string, value any) error {
 	var node yaml.Node
 	if err := node.Encode(value); err != nil {
@@ -159,8 +159,8 @@ func child(node *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// undescribe removes the descriptions of a schema and of all schemas below it. It keeps a property with the name
-// description, which is a mapping.
+// undescribe removes the descriptions of a schema and of all schemas below it. It keeps a property that is named
+// description, because the property is a mapping.
 func undescribe(node *yaml.Node) {
 	if node.Kind == yaml.MappingNode {
 		kept := node.Content[:0]

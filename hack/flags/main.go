@@ -79,5 +79,5 @@ func defaultOf(flag *pflag.Flag) string {
 	return "`" + flag.DefValue + "`"
 }
 
-// cell returns text for a table.
+// cell returns text for a table cell.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

@@ -15,8 +15,8 @@ import (
 // checksumsFile is the file with the checksums of a folder's archives.
 const checksumsFile = "checksums.txt"
 
-// pack writes an archive for each program of the folder, and the checksums of the archives. The same programs give the
-// same bytes.
+// pack writes an archive for each program in the folder, and the checksums of the archives. The same programs produce
+// the same bytes.
 func pack(folder, license string) error {
 	programs, err := filepath.Glob(filepath.Join(folder, program+"-*-*"))
 	if err != nil {
@@ -58,14 +58,14 @@ func pack(folder, license string) error {
 	return nil
 }
 
-// member is a file of an archive.
+// member is a file in an archive.
 type member struct {
 	name    string
 	content []byte
 	mode    int64
 }
 
-// archive returns the compressed archive of the members, without times and owners.
+// archive returns the compressed archive of the members, without times or owners.
 func archive(members []member) ([]byte, error) {
 	var data bytes.Buffer
 	compressed := gzip.NewWriter(&data)

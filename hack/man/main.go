@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// run writes the pages, and removes those of commands that no longer exist.
+// run writes the pages, and removes the pages of commands that no longer exist.
 func run(version, folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // public files
 		return fmt.Errorf("create folder: %w", err)

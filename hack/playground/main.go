@@ -1,5 +1,5 @@
-// Command playground writes the page of the playground into a folder: its static files, the program for WebAssembly,
-// and the samples. The same sources give the same bytes.
+// Command playground writes the playground page into a folder: its static files, the WebAssembly program, and the
+// samples. The same sources produce the same bytes.
 //
 //	go run ./hack/playground FOLDER
 package main
@@ -95,7 +95,7 @@ func compile() ([]byte, error) {
 	return page.Bytes(), nil
 }
 
-// support returns the script of the Go distribution that starts a program.
+// support returns the script from the Go distribution that starts a WebAssembly program.
 func support() ([]byte, error) {
 	root, err := exec.Command("go", "env", "GOROOT").Output() //nolint:noctx // as above
 	if err != nil {

@@ -31,7 +31,7 @@ func check(t text) []string {
 	return findings
 }
 
-// match returns the words of a sentence that break the rule, and "" for none.
+// match returns the words in a sentence that break the rule, or "" if there are none.
 func (r rule) match(k kind, sentence string) string {
 	if r.kinds != nil && !slices.Contains(r.kinds, k) {
 		return ""

@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// skipped lists the folders that the command does not check: generated files, copies and the data of tests.
+// skipped lists the folders that the command does not check: generated files, copies and test data.
 var skipped = []string{
 	"docs/reference/", "testdata/", "charts/llama-stack-k8s-operator/files/", "config/crd/", "dist/", "bin/",
-	// The components are built from this folder, so a changed comment would cause another build of Kubernetes.
+	// The components are built from this folder, so a changed comment would cause a rebuild of Kubernetes.
 	"test/cluster/components/",
 	// The record of passed runs on real servers has the digests of these files, so a changed comment would require new
 	// runs.

@@ -5,7 +5,7 @@ import "regexp"
 // rule is a pattern that a text must not match.
 type rule struct {
 	name string
-	// pattern must not match any sentence, except words that except allows.
+	// pattern must not match in any sentence, apart from the words that except allows.
 	pattern *regexp.Regexp
 	// except matches words that the rule allows although the pattern matches. Nil means that there are no exceptions.
 	except *regexp.Regexp

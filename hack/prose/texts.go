@@ -13,7 +13,7 @@ const (
 	comment kind = iota
 	// message is a string of the product that a user reads.
 	message
-	// page is a paragraph, a heading or a table cell of Markdown.
+	// page is a paragraph, a heading or a table cell in Markdown.
 	page
 )
 

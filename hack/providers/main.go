@@ -1,5 +1,5 @@
 // Command providers writes a reference page for each release line of the server into a folder, with all provider types
-// and their keys, and an index of the pages. It removes all other pages of the folder.
+// and their keys, and an index of the pages. It removes all other pages in the folder.
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 	}
 }
 
-// run writes the pages, and removes those of lines that no longer exist.
+// run writes the pages, and removes the pages of release lines that no longer exist.
 func run(folder string) error {
 	pages, err := pages()
 	if err != nil {

@@ -67,7 +67,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("0.7.md does not contain %q", want)
 		}
 	}
-	// Every link leads to a heading of the page.
+	// Every link leads to a heading on the page.
 	link := regexp.MustCompile(`\]\(#([^)]+)\)`)
 	heading := regexp.MustCompile(`(?m)^#+ (.+)$`)
 	for name, text := range all {

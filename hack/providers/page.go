@@ -90,7 +90,7 @@ func (l line) writeOverview(out *strings.Builder) {
 	}
 }
 
-// anchor returns the name of the heading of a type in links.
+// anchor returns the anchor of a type's heading, for links.
 func anchor(kind providerType) string {
 	return strings.ToLower(kind.API) + "-" + strings.ReplaceAll(kind.Type, ":", "")
 }
@@ -147,7 +147,7 @@ func facts(kind providerType, found *provider.Type) []string {
 	return sentences
 }
 
-// appendClasses appends the classes of the keys of a class, and the classes of their keys, each once.
+// appendClasses appends the classes that the keys of a class use, directly or through other classes, each once.
 func appendClasses(classes []*schema.Class, of *schema.Class) []*schema.Class {
 	for i := range of.Keys {
 		if of.Keys[i].Internal {
@@ -225,8 +225,8 @@ func typeText(kind *schema.Expr) string {
 	return text
 }
 
-// defaultText returns a default for a cell. It replaces a long default with a reference or a description. The defaults
-// of a class are in its own section.
+// defaultText returns a default for a cell. It replaces a long default with a reference or a description. The section
+// of a class contains the defaults of the class.
 func defaultText(value json.RawMessage, kind *schema.Expr) string {
 	switch {
 	case len(value) == 0 || string(value) == "null":

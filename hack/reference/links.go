@@ -11,8 +11,8 @@ var (
 	sectionHeading = regexp.MustCompile(`(?m)^#+ (.+)$`)
 )
 
-// relink repairs the links that lead to no section of the page. crd-ref-docs writes such links for types of another
-// package, and for types that have no section because users never see their names. If the newer page has the section,
+// relink repairs the links that do not lead to a section of the page. crd-ref-docs writes such links for types in other
+// packages, and for types that have no section because users never see their names. If the newer page has the section,
 // the link leads to that page. Any other link becomes plain text.
 func relink(page, newer, newerFile string) string {
 	own, others := anchorsOf(page), anchorsOf(newer)

@@ -21,7 +21,8 @@ func main() {
 	}
 }
 
-// rewrite adds the tables to the page of a version, and repairs the links of this page and of the older version's page.
+// rewrite adds the tables to the page for a version, and repairs the links on this page and on the older version's
+// page.
 func rewrite(types, file, olderFile string) error {
 	fields, err := shapes.Read(types)
 	if err != nil {
@@ -114,7 +115,7 @@ func typeOf(kind shapes.Kind) string {
 
 var required = regexp.MustCompile(` Required\.`)
 
-// cell escapes a text for a cell of a table. It removes the word "Required.", because the table has a column for it.
+// cell escapes text for a table cell. It removes the word "Required.", because the table has a column for it.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "{", `\{`, "}", `\}`, "<", `\<`).Replace(required.ReplaceAllString(text, ""))
 }

@@ -12,8 +12,8 @@ import (
 // classes holds the definitions of the configuration classes of a release.
 type classes struct{ definitions object }
 
-// environment matches a text with ${env.…}, which gets its type when the server starts. The other constants are the
-// names of the definitions for values that the server's parser converts.
+// environment matches a string with ${env.…}, whose type is determined when the server starts. The other constants are
+// the names of the definitions for values that the server's parser converts.
 const (
 	environment = `\$\{env\.`
 	looseBool   = "boolean"
@@ -161,8 +161,8 @@ func (c *classes) value(expr *schema.Expr) object {
 	panic(fmt.Sprintf("the type %s has an unknown kind", expr))
 }
 
-// nested returns the schema of a value of a class. The schema lists the required keys. The definition of the class does
-// not, because other fields can set the keys of a provider.
+// nested returns the schema for a value of a class. The schema lists the required keys. The definition of the class
+// does not, because other fields can set the keys of a provider.
 func (c *classes) nested(class *schema.Class) object {
 	value := object{"type": "object", "allOf": []any{ref(c.name(class))}}
 	var required []any
@@ -183,8 +183,8 @@ func (c *classes) loose(name string) object {
 }
 
 // union returns the schema of a union. If the union has one member in addition to null, and the member's schema has a
-// type, the result is that schema with null as another type. Editors then report a mistake at the key that has the
-// mistake.
+// type, the result is that schema with null as an additional type. Editors then report a mistake at the key that has
+// the mistake.
 func (c *classes) union(expr *schema.Expr) object {
 	isNull := func(member *schema.Expr) bool { return member.Kind == schema.KindNull }
 	members := slices.DeleteFunc(slices.Clone(expr.Args), isNull)
@@ -203,7 +203,7 @@ func (c *classes) union(expr *schema.Expr) object {
 	return object{"anyOf": all}
 }
 
-// literals returns the values of a literal: each as a text, and as the number or boolean that YAML reads.
+// literals returns the values of a literal: each as a string, and as the number or boolean that YAML reads.
 func literals(values []string) []any {
 	all := texts(values)
 	for _, value := range values {
@@ -217,8 +217,8 @@ func literals(values []string) []any {
 	return all
 }
 
-// limit adds the limits of a key for numbers, lists and maps to the schema of its value. It adds no limit for a text,
-// because the text can be a reference such as ${env.NAME}.
+// limit adds the limits of a key for numbers, lists and maps to the schema of its value. It adds no limit for a string,
+// because the string can be a reference such as ${env.NAME}.
 func limit(value object, key *schema.Key) {
 	limits, expr := key.Limits, key.Type
 	if limits == nil {

@@ -59,7 +59,7 @@ func (s *releaseSchema) types(api string) []*provider.Type {
 	return types
 }
 
-// api returns the schema of one provider of an API. The schema applies only to objects.
+// api returns the schema for a provider of an API. The schema applies only to objects.
 func (s *releaseSchema) api(api string) object {
 	var names, branches []any
 	for _, kind := range s.types(api) {
@@ -80,7 +80,7 @@ func (s *releaseSchema) api(api string) object {
 	}
 }
 
-// provider returns the schema of a provider of one type.
+// provider returns the schema for a provider of the given type.
 func (s *releaseSchema) provider(kind *provider.Type) object {
 	settings := s.classes.name(kind.Config)
 	properties := object{
@@ -118,7 +118,7 @@ func describeType(kind *provider.Type) string {
 	return strings.Join(parts, " ")
 }
 
-// keysOf returns the names and aliases of the keys of a class, sorted.
+// keysOf returns the names and aliases of a class's keys, sorted.
 func keysOf(class *schema.Class) []string {
 	var keys []string
 	for i := range class.Keys {
@@ -128,7 +128,7 @@ func keysOf(class *schema.Class) []string {
 	return slices.Compact(keys)
 }
 
-// texts returns texts as JSON values.
+// texts returns strings as JSON values.
 func texts(values []string) []any {
 	list := make([]any, len(values))
 	for i, value := range values {

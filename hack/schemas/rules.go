@@ -31,7 +31,7 @@ func addRules(to, from object) {
 	}
 }
 
-// addText adds a rule on a text or on the keys of a map. It returns false for any other rule.
+// addText adds a rule on a string or on the keys of a map. It returns false for any other rule.
 func addText(to, rule object, text string) bool {
 	if found := matchesRule.FindStringSubmatch(text); found != nil {
 		to["pattern"] = portable(found[2])
@@ -96,7 +96,7 @@ func messageOf(rule object) string {
 	return "The value " + text + "."
 }
 
-// portable returns a regular expression of Go in a form that has the same meaning in JavaScript.
+// portable returns a Go regular expression in a form that has the same meaning in JavaScript.
 func portable(pattern string) string {
 	return strings.NewReplacer("[[]", `\[`, "[]]", `\]`, "[:space:]", `\s`).Replace(pattern)
 }

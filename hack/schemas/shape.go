@@ -94,7 +94,7 @@ func objectSchema(fields []shapes.Field) object {
 	return schema
 }
 
-// older returns the keys that only a provider of v1alpha1 has.
+// older returns the keys that only a v1alpha1 provider has.
 func older() object {
 	text := func(description string) object {
 		return object{"anyOf": []any{object{"type": "string"}, ref(secretReference)}, "description": description}

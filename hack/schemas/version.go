@@ -16,7 +16,7 @@ import (
 // draft is the dialect of the schemas.
 const draft = "http://json-schema.org/draft-07/schema#"
 
-// ofVersion returns the schema of a version of the definition.
+// ofVersion returns the schema for a version of the definition.
 func ofVersion(
 	crd *apiextensionsv1.CustomResourceDefinition, version *apiextensionsv1.CustomResourceDefinitionVersion,
 	fields map[string][]shapes.Field,
@@ -57,7 +57,7 @@ func ofVersion(
 	return schema, nil
 }
 
-// metadata returns the schema of the metadata of an object.
+// metadata returns the schema of an object's metadata.
 func metadata() object {
 	texts := func(description string) object {
 		return object{"type": "object", "additionalProperties": object{"type": "string"}, "description": description}

@@ -18,7 +18,7 @@ func (e Entry) String() string { return e.Page + "#" + e.Anchor }
 var (
 	// heading matches a heading that begins with reasons: "## `SecretNotFound`, `SecretKeyMissing`: the Secret …".
 	heading = regexp.MustCompile("(?m)^#+ ((?:`[A-Za-z]+`(?:, )?)+: .*)$")
-	// row matches a row of a table that begins with an anchor and a reason.
+	// row matches a table row that begins with an anchor and a reason.
 	row    = regexp.MustCompile("(?m)^\\| *<a id=\"([a-z]+)\"></a>`([A-Za-z]+)` *\\|")
 	reason = regexp.MustCompile("`([A-Za-z]+)`")
 	// dropped matches the characters that Anchor removes from a heading.
@@ -49,7 +49,7 @@ func Read(folder string) (map[string]Entry, error) {
 	return found, nil
 }
 
-// in returns the anchors of the entries in the text of a page, keyed by reason.
+// in returns the anchors of the entries in a page's text, keyed by reason.
 func in(text string) map[string][]string {
 	found := map[string][]string{}
 	for _, match := range heading.FindAllStringSubmatch(text, -1) {
@@ -64,7 +64,7 @@ func in(text string) map[string][]string {
 	return found
 }
 
-// Anchor returns the name of a heading in links.
+// Anchor returns the anchor of a heading, for links.
 func Anchor(title string) string {
 	return strings.ReplaceAll(dropped.ReplaceAllString(strings.ToLower(title), ""), " ", "-")
 }

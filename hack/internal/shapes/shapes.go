@@ -53,8 +53,8 @@ type Field struct {
 	Required bool
 }
 
-// Read returns the keys of the object shapes by the name of the type, in declared order. The directory contains the
-// package v1alpha2.
+// Read returns the keys of the object shapes by type name, in the order of their declaration. The directory contains
+// the package v1alpha2.
 func Read(dir string) (map[string][]Field, error) {
 	structs, err := structsOf(dir)
 	if err != nil {
