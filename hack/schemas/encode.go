@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// lineWidth is the longest line that encode writes for a value that fits into one line.
+// lineWidth is the maximum length of a line that contains a complete object or list.
 const lineWidth = 120
 
-// encode returns the JSON of a schema with sorted keys. A value that fits into one line is on one line.
+// encode returns the JSON of a schema with sorted keys. It writes a value on one line if the value fits.
 func encode(schema object) []byte {
 	var out bytes.Buffer
 	writeValue(&out, schema, 0, 0)

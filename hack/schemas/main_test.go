@@ -16,7 +16,7 @@ import (
 // maxSize is the maximum size of a schema in bytes. An editor reads the schema for each file.
 const maxSize = 150_000
 
-// The schemas in the repository are up to date, and small enough that an editor reads them quickly.
+// The schemas in the repository are up to date, and small enough for an editor to read them quickly.
 func TestGenerate(t *testing.T) {
 	root := filepath.Join("..", "..")
 	files, err := generate(root)

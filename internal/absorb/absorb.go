@@ -28,7 +28,7 @@ func (r Reason) String() string { return r.Path + ": " + r.Why }
 
 // Comment is a sentence about a field.
 type Comment struct {
-	// At is the path of the field: spec, providers, inference, 0, apiKey.
+	// At is the path of the field, for example: spec, providers, inference, 0, apiKey.
 	At []string
 	// Text is the text of the comment.
 	Text string
@@ -48,7 +48,7 @@ type Result struct {
 }
 
 // Config finds fields of the spec from which the operator generates the configuration in overrideConfig. The input is
-// that of plan.Build for the current stack, and contains Override. Config does not change the input.
+// the plan.Build input for the current stack, and contains Override. Config does not change the input.
 func Config(in plan.Input) Result {
 	b, stays := begin(in)
 	if len(stays) > 0 {
@@ -79,7 +79,7 @@ type builder struct {
 	plan.Input
 	// before is the plan of the stack with overrideConfig.
 	before *plan.Plan
-	// want is the user's configuration. base is the distribution's own configuration.
+	// want is the user's configuration. base is the distribution's configuration.
 	want, base object
 	// secrets holds the variables of the container that come from Secrets.
 	secrets map[string]secretKey
@@ -101,7 +101,7 @@ func begin(in plan.Input) (*builder, []Reason) {
 	}
 	mounted := in.Override.Data
 	if b.before.Config != nil {
-		// The pod reads a copy of the user's file that sets the number of workers or the files of the certificate.
+		// The pod reads a copy of the user's file that sets the number of workers or the certificate files.
 		mounted = b.before.Config
 	}
 	if b.want, err = read(mounted); err != nil {
@@ -152,7 +152,7 @@ func (b *builder) unknownBase() []Reason {
 	}
 }
 
-// ownStart returns a reason if the spec contains a command or arguments with which the server starts in another way.
+// ownStart returns a reason if the spec contains a command or arguments that start the server in a different way.
 func (b *builder) ownStart() []Reason {
 	switch overrides := intent.Overrides(&b.Object.Spec); {
 	case len(overrides.Command) > 0:
@@ -165,8 +165,8 @@ func (b *builder) ownStart() []Reason {
 	}
 }
 
-// ownFiles returns the reasons why the server may read files of the user in addition to the configuration or instead of
-// it.
+// ownFiles returns the reasons why the server might read the user's files in addition to the configuration or instead
+// of it.
 func (b *builder) ownFiles() []Reason {
 	overrides, runtime := intent.Overrides(&b.Object.Spec), b.Distribution.Release.Runtime
 	var stays []Reason
@@ -209,7 +209,7 @@ func (b *builder) otherFiles() []string {
 	return others
 }
 
-// render plans the stack with the fields of a candidate. The data of the stack stays in its present location.
+// render plans the stack with the fields of a candidate. The stack's data stays in its current location.
 func (b *builder) render(c *candidate) (*plan.Plan, *v1alpha2.LlamaStackDistribution, []Reason) {
 	stack, err := c.stack()
 	if err != nil {

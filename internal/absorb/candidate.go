@@ -19,7 +19,7 @@ import (
 // candidate is a set of fields from which the operator may generate the user's configuration.
 type candidate struct {
 	*builder
-	// short requests the field endpoint for the address of a provider, instead of a key of settings.
+	// short selects the field endpoint for a provider's address, instead of a key in settings.
 	short bool
 
 	providers, resources, storage, settings object
@@ -32,7 +32,7 @@ type candidate struct {
 	stays []Reason
 }
 
-// derive returns the fields for the differences between the user's configuration and the base.
+// derive returns the fields that express the differences between the user's configuration and the base.
 func (b *builder) derive(short bool) *candidate {
 	c := &candidate{
 		builder: b, short: short, providers: object{}, resources: object{}, storage: object{},
@@ -81,8 +81,8 @@ func (c *candidate) addHost() {
 		"spec", "removeSettings")
 }
 
-// ensureField adds a field if the user's configuration is the distribution's own, because the operator generates no
-// configuration for an empty spec. If no field fits, it records a reason.
+// ensureField adds a field if the user's configuration is the same as the distribution's, because the operator
+// generates no configuration for an empty spec. If no field fits, it records a reason.
 func (c *candidate) ensureField() {
 	switch {
 	case len(c.spec()) > 0:

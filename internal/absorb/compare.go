@@ -148,7 +148,7 @@ func (j *judgement) settleStorage(env []corev1.EnvVar) {
 	}
 }
 
-// secretsByVariable returns the variables of a stack that come from Secrets, including those of the operator.
+// secretsByVariable returns the variables of a stack that come from Secrets, including the operator's variables.
 func secretsByVariable(stack *v1alpha2.LlamaStackDistribution) map[string]secretKey {
 	found := secretsOf(stack)
 	in, _ := intent.FromObject(stack)

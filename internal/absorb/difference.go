@@ -116,7 +116,7 @@ func hint(path []string) string {
 	return ""
 }
 
-// environment records the variables of the configuration whose values in the pod would change.
+// environment records the variables in the configuration whose values in the pod would change.
 func (j *judgement) environment(built *plan.Plan) {
 	before, after := variables(j.container(j.before)), variables(j.container(built))
 	seen := map[string]bool{}

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/provider"
 )
 
-// addProviders adds the providers that differ from those of the base, and disables those that were removed.
+// addProviders adds the providers that differ from the base, and disables the providers that were removed.
 func (c *candidate) addProviders() {
 	theirs, ours := objectAt(c.want, "providers"), objectAt(c.base, "providers")
 	for _, api := range sortedKeys(theirs) {
@@ -58,7 +58,7 @@ func (c *candidate) addAPI(api string, theirs, ours []any) {
 	c.setProviders(api, own)
 }
 
-// setProviders writes one provider as an object, and several as a list.
+// setProviders writes a single provider as an object, and several providers as a list.
 func (c *candidate) setProviders(api string, own []any) {
 	field := apiField(api)
 	switch {

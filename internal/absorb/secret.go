@@ -40,7 +40,7 @@ func secretsOf(stack *v1alpha2.LlamaStackDistribution) map[string]secretKey {
 }
 
 // fromSecret returns the variable and the key of a Secret that provide a complete value. It does not accept a reference
-// with a default, because the default has an effect if the Secret's value is empty.
+// with a default, because the default takes effect if the Secret's value is empty.
 func (b *builder) fromSecret(value any) (variable string, key secretKey, ok bool) {
 	text, _ := value.(string)
 	found, isWhole := envref.Server.Whole(text)

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// addStorage adds the stores whose locations differ from those of the base.
+// addStorage adds the stores whose locations differ from the locations in the base.
 func (c *candidate) addStorage() {
 	if c.Distribution.Release.Storage.Inline {
 		return // The later comparison reports the differences.
@@ -64,7 +64,7 @@ func (c *candidate) redis(backend object) object {
 	return store
 }
 
-// keepRegistry preserves the namespace of the server's registry if several stacks may share the store of the registry.
+// keepRegistry preserves the namespace of the server's registry if several stacks may share the registry's store.
 // Without the variable names.EnvRegistry, a generated configuration derives the registry's namespace from the name and
 // the namespace of the stack.
 func (c *candidate) keepRegistry() {

@@ -69,7 +69,7 @@ func (m *answers) confirmed(
 	return digestOf(wanted) == e.digest
 }
 
-// markUncertain records that an object of this name may exist even if the cache does not contain it. The operator may
+// markUncertain records that an object with this name may exist even if the cache does not contain it. The operator may
 // not have received the answer to its write, or another client may have created the object first.
 func (m *answers) markUncertain(owner types.NamespacedName, wanted *unstructured.Unstructured) {
 	if !m.knows(owner, wanted) {
@@ -77,7 +77,7 @@ func (m *answers) markUncertain(owner types.NamespacedName, wanted *unstructured
 	}
 }
 
-// knows reports whether the operator wrote an object of this name, or tried to write it.
+// knows reports whether the operator wrote an object with this name, or tried to write it.
 func (m *answers) knows(owner types.NamespacedName, wanted *unstructured.Unstructured) bool {
 	_, ok := m.find(owner, wanted)
 	return ok
@@ -99,7 +99,7 @@ func (m *answers) newer(
 	return newer.DeepCopy(), err
 }
 
-// before reports whether a version is older than another one. It returns false if the two cannot be compared.
+// before reports whether a version is older than another version. It returns false if the two cannot be compared.
 func before(version, other string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, other)
 	return err == nil && order < 0

@@ -24,8 +24,8 @@ type Options struct {
 	Scheme *runtime.Scheme
 	// Manager is the field manager of every apply.
 	Manager string
-	// MetadataOnly lists the kinds of which only the metadata is cached. Their cache has no selector, so objects that are
-	// not in it do not exist or are new.
+	// MetadataOnly lists the kinds for which only metadata is cached. The cache of these kinds has no selector, so objects
+	// that are not in the cache do not exist or are new.
 	MetadataOnly []schema.GroupVersionKind
 }
 
@@ -67,7 +67,7 @@ const (
 // Desired is an object that may be applied: it has no other owner, and the Applier has taken over the fields of
 // predecessors.
 type Desired struct {
-	// Wanted is the object to apply. Callers may replace it with another rendering of the object before Set.
+	// Wanted is the object to apply. Callers may replace it with a different rendering of the object before Set.
 	Wanted *unstructured.Unstructured
 	// Live is the object in the cluster, or nil if no such object was found. If it is nil, Set creates the object, and
 	// fails with a conflict if the object exists. If the object is known to be in force, Live is the cached object, which
@@ -78,8 +78,8 @@ type Desired struct {
 }
 
 // CheckOwnership checks every object before it writes any of them. If objects belong to other owners, it fails with
-// *OwnershipConflict or *NameTaken, joined if there are several, and writes nothing. Otherwise, it takes over fields of
-// predecessors.
+// *OwnershipConflict or *NameTaken, joined if there are several, and writes nothing. Otherwise, it takes over the
+// fields of predecessors.
 func (a *Applier) CheckOwnership(
 	ctx context.Context, owner Owner, wanted []*unstructured.Unstructured,
 ) ([]Desired, error) {

@@ -319,14 +319,14 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	if got := b.apply(t, b.child(t, deploymentText)); got[0] != apply.Unchanged {
 		t.Errorf("%s, want unchanged", got[0])
 	}
-	// The exception is a predecessor that the user ran again until PredecessorsUntil.
+	// The exception is a predecessor that the user ran again, and that was last active at PredecessorsUntil.
 	live = b.get(t, deployments, "my")
 	entries := live.GetManagedFields()
 	for i := range entries {
 		entries[i].Time = new(metav1.NewTime(time.Now().Add(-time.Hour)))
 	}
 	live.SetManagedFields(entries)
-	live.SetAnnotations(map[string]string{"theirs": "x", "later": "y"}) // a change of timestamps alone is ignored
+	live.SetAnnotations(map[string]string{"theirs": "x", "later": "y"}) // a change to timestamps alone is ignored
 	if err := b.client.Update(t.Context(), live, client.FieldOwner("old")); err != nil {
 		t.Fatal(err)
 	}

@@ -43,10 +43,10 @@ func (a *Applier) lookupAll(ctx context.Context, owner Owner, wanted []*unstruct
 type version string
 
 const (
-	// newest means the version in the store of the API server.
+	// newest means the version in the API server's store.
 	newest version = ""
-	// anyVersion accepts any version in the cache of the API server, which may be slightly outdated. An outdated answer
-	// that the object does not exist is safe, because creating an existing object fails with a conflict.
+	// anyVersion accepts any version in the API server's cache, which may be slightly outdated. An outdated answer that
+	// the object does not exist is safe, because creating an existing object fails with a conflict.
 	anyVersion version = "0"
 )
 
@@ -87,7 +87,7 @@ func (a *Applier) lookup(
 	return desired, newest, err == nil, err
 }
 
-// read reads the object from the API server. It returns nil if there is none.
+// read reads the object from the API server. It returns nil if the object does not exist.
 func (a *Applier) read(ctx context.Context, wanted *unstructured.Unstructured, atLeast version) (client.Object, error) {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(wanted.GroupVersionKind())

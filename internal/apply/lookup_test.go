@@ -174,7 +174,7 @@ func TestLookupWithAnOutdatedCache(t *testing.T) {
 	}
 }
 
-// stale is an API server whose cache is empty, while its store has all objects.
+// stale is an API server whose cache is empty, although its store has all objects.
 type stale struct{ client.Client }
 
 func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Object, given ...client.GetOption) error {
@@ -185,8 +185,8 @@ func (s stale) Get(ctx context.Context, key client.ObjectKey, object client.Obje
 	return s.Client.Get(ctx, key, object, given...)
 }
 
-// TestLookupWithAnOutdatedAPIServerCache checks that a cache of the API server without the Applier's last write does
-// not cause another write.
+// TestLookupWithAnOutdatedAPIServerCache checks that an API server cache without the Applier's last write does not
+// cause another write.
 func TestLookupWithAnOutdatedAPIServerCache(t *testing.T) {
 	b := newBench(t)
 	b.applier = apply.New(apply.Options{

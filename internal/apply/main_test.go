@@ -48,7 +48,7 @@ var (
 	deployments = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
 )
 
-// bench holds the namespace, the owner, the Applier and the counter of requests of one test.
+// bench holds the namespace, the owner, the Applier and the request counter of one test.
 type bench struct {
 	client  client.Client // has the permissions of an administrator; its requests are not counted
 	owner   apply.Owner
@@ -129,8 +129,8 @@ func (s sharing) Get(
 	return err
 }
 
-// newApplier returns an Applier without stored answers, as after a restart. If cache is nil, it reads from the API
-// server without counting.
+// newApplier returns an Applier without stored answers, as after a restart. If cache is nil, the Applier reads from the
+// API server, and these reads are not counted.
 func (b *bench) newApplier(t *testing.T, types *runtime.Scheme, cache client.Reader) *apply.Applier {
 	t.Helper()
 	config := rest.CopyConfig(plane.Config)
@@ -169,7 +169,7 @@ func (b *bench) child(t *testing.T, text string) *unstructured.Unstructured {
 	return child
 }
 
-// apply checks ownership and applies, and fails the test on an error.
+// apply checks the ownership of the objects and applies them, and fails the test on an error.
 func (b *bench) apply(t *testing.T, wanted ...*unstructured.Unstructured) []apply.Outcome {
 	t.Helper()
 	found, err := b.applier.CheckOwnership(t.Context(), b.owner, wanted)

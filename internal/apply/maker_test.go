@@ -65,8 +65,8 @@ func TestMigrateRestoredObject(t *testing.T) {
 	}
 }
 
-// changes applies another rendering, and checks that the object then has no fields of the previous rendering, except
-// fields of other managers.
+// changes applies a different rendering, and checks that the object then has no fields of the previous rendering,
+// except fields of other managers.
 func (b *bench) changes(t *testing.T, text string) {
 	t.Helper()
 	wanted := b.child(t, text)
@@ -123,8 +123,8 @@ func TestMigrateLongAfterTheAdoption(t *testing.T) {
 }
 
 // TestMigrateKeepsOtherManagers checks that the Applier does not take over the fields of a client that applies a copy
-// of an object later, because such an apply is intended. It also does not take over the fields of a client that updates
-// an object and does not write the labels.
+// of an object later, because such an apply is intended. Nor does it take over the fields of a client that updates an
+// object without writing the labels.
 func TestMigrateKeepsOtherManagers(t *testing.T) {
 	b := newBench(t)
 	b.apply(t, b.child(t, serviceText))

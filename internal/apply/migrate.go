@@ -61,9 +61,9 @@ func TakeOver(kind string, object metav1.Object, owner Owner, manager string) er
 	return nil
 }
 
-// TakenOver returns the managed fields of an object of a kind after the manager has taken over those of the owner's
-// predecessors. Nil means that there are no fields to take over, because the manager has applied the object since the
-// predecessors were last active, or because no predecessor wrote it.
+// TakenOver returns the managed fields of an object of the given kind after the manager has taken over the fields of
+// the owner's predecessors. Nil means that there are no fields to take over, because the manager has applied the object
+// since the predecessors were last active, or because no predecessor wrote the object.
 func TakenOver(kind string, live metav1.Object, owner Owner, manager string) ([]metav1.ManagedFieldsEntry, error) {
 	entries := managedFields(live)
 	if i := indexApplied(entries, manager); i >= 0 {
@@ -126,8 +126,8 @@ func (o Owner) marked(kind string, live metav1.Object) map[string]string {
 	return annotations
 }
 
-// keepMetadata gives up the ownership of all fields except metadata. The spec of a claim is immutable, so the API
-// server would reject the removal of a default that the predecessor stored.
+// keepMetadata gives up ownership of all fields except metadata. The spec of a claim is immutable, so the API server
+// would reject the removal of a default that the predecessor stored.
 func keepMetadata(entries []metav1.ManagedFieldsEntry, manager string) error {
 	i := indexApplied(entries, manager)
 	if i < 0 {

@@ -29,8 +29,8 @@ type Owner struct {
 	Mark Mark
 }
 
-// Mark is an annotation which records that predecessors wrote an object last. The takeover removes this information
-// from the managed fields.
+// Mark is an annotation that records that predecessors were the last to write an object. The takeover removes this
+// information from the managed fields.
 type Mark struct {
 	// Kind is the kind of the objects that the Applier marks.
 	Kind string
@@ -98,8 +98,8 @@ func newConflict(gvk schema.GroupVersionKind, live *unstructured.Unstructured) *
 	return conflict
 }
 
-// NameTaken is the error for an immutable object if an object of the same name has different data or belongs to another
-// owner. The caller can use another name.
+// NameTaken is the error for an immutable object if an object with the same name has different data or belongs to
+// another owner. The caller can use another name.
 type NameTaken struct {
 	Kind string
 	Name string

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Applied is an object after its apply.
+// Applied is an object that was applied.
 type Applied struct {
 	// Kind is the kind of the object.
 	Kind schema.GroupVersionKind
@@ -25,8 +25,8 @@ type Applied struct {
 // Content returns the object as an unstructured object.
 func (a Applied) Content() (*unstructured.Unstructured, error) { return content(a.Object, a.Kind) }
 
-// Set applies the desired objects in order and stops at the first one that the API server rejects. Objects that are in
-// force cause no call.
+// Set applies the desired objects in order and stops at the first one that the API server rejects. Set makes no call
+// for objects that are already in force.
 func (a *Applier) Set(ctx context.Context, owner Owner, objects []Desired) ([]Applied, error) {
 	result := make([]Applied, 0, len(objects))
 	for _, desired := range objects {
@@ -72,8 +72,8 @@ func (a *Applier) inForce(desired Desired) (bool, error) {
 	return err == nil && InForce(desired.Wanted, live, a.manager), err
 }
 
-// send applies an object and returns the answer of the API server. If only the metadata of the kind is cached, the
-// answer contains only metadata too, because nothing else is used.
+// send applies an object and returns the API server's answer. If only the metadata of the kind is cached, the answer
+// contains only metadata too, because nothing else is used.
 func (a *Applier) send(ctx context.Context, desired Desired) (client.Object, error) {
 	wanted := *desired.Wanted
 	wanted.Object = maps.Clone(wanted.Object)
@@ -107,7 +107,7 @@ func (a *Applier) send(ctx context.Context, desired Desired) (client.Object, err
 	return answer, nil
 }
 
-// confirm stores the version of an object that is in force, if another check would cost a read.
+// confirm stores the version of an object that is in force, if another check would require a read.
 func (a *Applier) confirm(owner Owner, desired Desired) {
 	if desired.confirmed || !a.metadataOnly.Has(desired.Wanted.GroupVersionKind()) {
 		return

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// sharedFields is the maximum number of stored sets of fields. For each combination of options, each kind has several
-	// sets.
+	// sharedFields is the maximum number of stored sets of fields. Each kind has several sets for each combination of
+	// options.
 	sharedFields = 1024
 	// controllerUID replaces the UID of the object's controller in stored fields. The UID is the only difference between
 	// the fields of similar children. No object has this UID.

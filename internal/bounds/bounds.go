@@ -15,9 +15,9 @@ type Bounds []Rule
 type Rule struct {
 	// Namespaces lists names, or patterns with "*" and "?" as in path.Match. Empty means every namespace.
 	Namespaces []string
-	// Images lists the registries and the prefixes of repositories (quay.io/team) that the images of a pod may come from.
+	// Images lists the registries and the repository prefixes (quay.io/team) that the images of a pod may come from.
 	Images []string
-	// ServiceAccounts lists the names, or patterns of names, that spec.workload.overrides.serviceAccountName may contain.
+	// ServiceAccounts lists the names, or name patterns, that spec.workload.overrides.serviceAccountName may contain.
 	ServiceAccounts []string
 	// NoPodTemplate forbids spec.workload.overrides.podTemplate.
 	NoPodTemplate bool

@@ -212,7 +212,7 @@ func TestPod(t *testing.T) {
 	}
 }
 
-// TestNoAllowedValue checks the remedies of bounds that allow no value.
+// TestNoAllowedValue checks the remedies for bounds that do not allow any value.
 func TestNoAllowedValue(t *testing.T) {
 	rule := &bounds.Rule{Images: []string{}, IngressClasses: []string{}, ServiceAccounts: []string{}}
 	errs := rule.Image("server", field.NewPath("x"))

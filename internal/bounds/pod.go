@@ -23,7 +23,7 @@ type Pod struct {
 	ServiceAccount string
 }
 
-// Pod checks the rendered pod, independently of the fields of the stack that determine it.
+// Pod checks the rendered pod, independently of the stack fields that determine it.
 func (r *Rule) Pod(pod Pod) (field.ErrorList, error) {
 	if r == nil {
 		return nil, nil

@@ -25,7 +25,7 @@ func (r *Rule) Image(image string, path *field.Path) field.ErrorList {
 		image, use("an image from", r.Images), remedy))}
 }
 
-// comesFrom reports whether an image is in one of the registries, or below a prefix of repositories.
+// comesFrom reports whether an image is in one of the registries, or below a repository prefix.
 func comesFrom(image string, allowed []string) bool {
 	repository, err := imagename.Repository(image)
 	return err == nil && imagename.HasAnyPrefix(repository, imagename.Prefixes(allowed))
@@ -99,14 +99,15 @@ func (r *Rule) expose(expose *v1alpha2.ExposeSpec) field.ErrorList {
 	return errs
 }
 
-// inDomain reports whether a host name is one of the domains or a subdomain of one.
+// inDomain reports whether a host name is one of the domains or a subdomain of one of them.
 func inDomain(host string, domains []string) bool {
 	return slices.ContainsFunc(domains, func(domain string) bool {
 		return host == domain || strings.HasSuffix(host, "."+domain)
 	})
 }
 
-// use returns the remedy to use one of the allowed values, before an alternative. It is empty if no value is allowed.
+// use returns the beginning of a remedy, which suggests the allowed values before an alternative. It returns "" if no
+// value is allowed.
 func use(what string, allowed []string) string {
 	if len(allowed) == 0 {
 		return ""

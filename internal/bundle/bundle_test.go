@@ -94,7 +94,7 @@ func open(t *testing.T, content []byte) (*bundle.Bundle, error) {
 	return opened, err
 }
 
-// target returns a registry. before may handle a request in place of the registry; it then returns true.
+// target returns a registry. If before returns true, it has handled the request in place of the registry.
 func target(t *testing.T, before func(http.ResponseWriter, *http.Request) bool) *bundle.Target {
 	t.Helper()
 	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
@@ -128,7 +128,7 @@ func load(ctx context.Context, t *testing.T, from *bundle.Bundle, into *bundle.T
 	return all, nil
 }
 
-// Equal content gives identical archives, in which every file has a checksum, no owner and no time.
+// Equal content produces identical archives, in which every file has a checksum, but no owner and no modification time.
 func TestWriteIsDeterministic(t *testing.T) {
 	from, images := source(t)
 	content := archive(t, from, images)

@@ -31,10 +31,10 @@ const (
 // These are the annotations of the images in the index of the layout.
 const (
 	// annotationName contains the name of the image for tools that read OCI layouts. annotationContainerd contains the
-	// name for ctr, the command of containerd.
+	// name for ctr, the containerd command.
 	annotationName       = "org.opencontainers.image.ref.name"
 	annotationContainerd = "io.containerd.image.name"
-	// annotationOperator is set on the image of the operator.
+	// annotationOperator is set on the operator's image.
 	annotationOperator = "io.llamastack.operator"
 )
 
@@ -58,7 +58,7 @@ func (i *Image) annotated() v1.Descriptor {
 }
 
 // containerdName returns the name of an image as containerd writes it: with the registry, and with the path library/
-// for official images of Docker Hub.
+// for official Docker Hub images.
 func containerdName(reference string) string {
 	repository, err := imagename.Repository(reference)
 	if err != nil {

@@ -62,8 +62,8 @@ func openFile(path string) (io.ReadCloser, int64, error) {
 }
 
 // Write writes an archive that contains images and files. Write reads the blobs of the images from a layout, and
-// compares them with their digests. Equal content gives identical archives: files are sorted, and have no owner and no
-// modification time.
+// compares them with their digests. Equal content produces identical archives: files are sorted, and have no owner and
+// no modification time.
 func Write(ctx context.Context, into io.Writer, from Layout, images []Image, files []File) error {
 	members, err := collect(ctx, from, images)
 	if err != nil {
@@ -89,7 +89,7 @@ func Write(ctx context.Context, into io.Writer, from Layout, images []Image, fil
 	return w.tar.Close()
 }
 
-// collect returns the files of the OCI layout of the images: the index, the version of the layout, and each blob once.
+// collect returns the files in the OCI layout of the images: the index, the version of the layout, and each blob once.
 func collect(ctx context.Context, from Layout, images []Image) ([]content, error) {
 	index := v1.IndexManifest{SchemaVersion: 2, MediaType: types.OCIImageIndex}
 	blobs := map[string]v1.Descriptor{}

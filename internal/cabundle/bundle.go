@@ -29,7 +29,7 @@ func encode(certificates [][]byte) []byte {
 	return text.Bytes()
 }
 
-// Digest returns a hex digest of a set of certificates. It excludes the public roots, because the new roots of a newer
+// Digest returns a hex digest of a set of certificates. It excludes the public roots, because the new roots in a newer
 // operator must not restart a server.
 func Digest(certificates [][]byte) string {
 	digest := sha256.New()

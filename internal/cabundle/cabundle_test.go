@@ -82,7 +82,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// A block that is not a certificate can be left out if the text also has a certificate. An unreadable certificate
+// A block that is not a certificate can be left out if the text also contains a certificate. An unreadable certificate
 // and a text without any certificate cannot be left out.
 func TestLeaveOut(t *testing.T) {
 	one, key := certificate(t)
@@ -144,7 +144,7 @@ func TestPEM(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that no text causes a panic, and that only certificates are accepted.
+// FuzzRead checks that no input causes a panic, and that only certificates are accepted.
 func FuzzRead(f *testing.F) {
 	one, key := certificate(f)
 	for _, seed := range []string{"", one, one + key, "-----BEGIN ", "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----", one[:100] + one} {

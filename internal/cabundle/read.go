@@ -24,7 +24,7 @@ type Problem struct {
 	Foreign bool
 }
 
-// String returns the problem as part of a sentence, after the number of the line: `line 4: …`.
+// String returns the problem as part of a sentence, after the line number: `line 4: …`.
 func (p Problem) String() string {
 	if p.Line == 0 {
 		return p.Detail
@@ -36,7 +36,7 @@ func (p Problem) String() string {
 var none = Problem{Detail: "contains no certificate in PEM format; store a CA certificate in this key"}
 
 // Keys reads the certificates under several keys, in order. A key may be empty, because platforms leave unused keys
-// empty. If all keys are empty, Keys reports a problem of the first key.
+// empty. If all keys are empty, Keys reports a problem with the first key.
 func Keys(keys []string, content map[string][]byte) (certificates [][]byte, problems map[string][]Problem) {
 	problems = map[string][]Problem{}
 	for _, key := range keys {
@@ -52,7 +52,7 @@ func Keys(keys []string, content map[string][]byte) (certificates [][]byte, prob
 	return certificates, problems
 }
 
-// LeaveOut divides the problems of several texts. left holds the problems of blocks that can be left out, because the
+// LeaveOut divides the problems in several texts. left holds the problems with blocks that can be left out, because the
 // rest of their text contains a certificate. problems holds all other problems.
 func LeaveOut(content map[string][]byte, all map[string][]Problem) (problems, left map[string][]Problem) {
 	problems, left = map[string][]Problem{}, map[string][]Problem{}
@@ -70,7 +70,7 @@ func LeaveOut(content map[string][]byte, all map[string][]Problem) (problems, le
 }
 
 // Read returns the certificates in a text of PEM blocks, in DER form and in order, and a problem for every block that
-// is not a certificate. It ignores text between the blocks, and an empty text causes no problem.
+// is not a certificate. It ignores text between the blocks, and reports no problem for an empty text.
 func Read(text []byte) (certificates [][]byte, problems []Problem) {
 	for at := 0; ; {
 		next := bytes.Index(text[at:], []byte(begin))
@@ -98,8 +98,7 @@ func Read(text []byte) (certificates [][]byte, problems []Problem) {
 	return certificates, problems
 }
 
-// readBlock reads the block at the start of a text. If it returns a problem, the caller must set the line of the
-// problem.
+// readBlock reads the block at the start of a text. If it returns a problem, the caller must set the problem's line.
 func readBlock(text []byte) ([]byte, *Problem) {
 	block, _ := pem.Decode(text)
 	switch {

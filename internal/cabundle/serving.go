@@ -12,7 +12,7 @@ import (
 // MaxAuthorities is the maximum length in bytes of a text with authorities. The text has to fit into a ConfigMap.
 const MaxAuthorities = 512 << 10
 
-// Serving is the certificate of a server, and its authorities. It contains only public data.
+// Serving is a server's certificate and its authorities. It contains only public data.
 type Serving struct {
 	// Authorities lists the authorities that came with the certificate, in DER form and in order. Nil means that there
 	// are none.
@@ -25,9 +25,9 @@ type Serving struct {
 	intermediates *x509.CertPool
 }
 
-// NewServing reads a chain of certificates, beginning with that of the server, and the text with its authorities, both
-// in PEM format. The text must contain only certificates, because they are copied into a ConfigMap. NewServing returns
-// nil if the chain contains no certificate.
+// NewServing reads a certificate chain, which begins with the server's certificate, and the text with its authorities,
+// both in PEM format. The text must contain only certificates, because the certificates are copied into a ConfigMap.
+// NewServing returns nil if the chain contains no certificate.
 func NewServing(chain, authorities []byte) *Serving {
 	serving := &Serving{intermediates: x509.NewCertPool()}
 	for block, rest := pem.Decode(chain); block != nil; block, rest = pem.Decode(rest) {

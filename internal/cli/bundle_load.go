@@ -185,7 +185,7 @@ func (l *loader) one(ctx context.Context, image *bundle.Image, place name.Refere
 	return nil
 }
 
-// loadRemedy returns the text of an error of the registry or the archive, and adds the remedy.
+// loadRemedy returns the text of a registry or archive error, and adds the remedy.
 func loadRemedy(err error) string {
 	if damage := bundle.Damage(err); damage != nil {
 		return damage.Error() + "; copy the archive again, or create a new archive"

@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// makeBundle writes a bundle that contains one image under several names. The first name is that of the operator's
+// makeBundle writes a bundle that contains one image under several names. The first name is the name of the operator's
 // image.
 func makeBundle(t *testing.T, references ...string) (file, digest string) {
 	t.Helper()
@@ -205,7 +205,7 @@ func TestBundleLoadRefuses(t *testing.T) {
 	}
 }
 
-// The image commands report an invalid file of certificate authorities.
+// The image commands report an invalid file with certificate authorities.
 func TestAuthoritiesOfImages(t *testing.T) {
 	folder := write(t, map[string]string{"empty.pem": "no certificate", "config.yaml": ownConfig})
 	for _, args := range [][]string{

@@ -24,13 +24,13 @@ const (
 
 var bundleForms = []string{formValues, formConfigMap, formVariables, formImages}
 
-// mirrored is the configuration that the operator needs for images in another registry.
+// mirrored is the configuration that the operator needs for images in a different registry.
 type mirrored struct {
 	// operator is the new name of the operator's image, and digest is its digest. A nil operator means that the bundle
 	// does not contain the image.
 	operator name.Reference
 	digest   string
-	// overrides replaces images of the catalogue. rewrite maps the registry hosts of images to another registry.
+	// overrides replaces images in the catalogue. rewrite maps the registry hosts of images to a different registry.
 	overrides distribution.Overrides
 	rewrite   map[string]string
 	// images is the table of all images with their new names and digests.
@@ -58,7 +58,7 @@ func newMirrored(images []bundle.Image, places []name.Reference, registry string
 	return m
 }
 
-// override records the replacement of an image of the catalogue. It ignores other images, which need no override.
+// override records the replacement of an image in the catalogue. It ignores other images, which need no override.
 func (m *mirrored) override(image, by string) {
 	for _, one := range distribution.Images() {
 		if one.Image != image {

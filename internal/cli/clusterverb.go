@@ -17,7 +17,7 @@ import (
 type clusterRun func(ctx context.Context, cluster *kube.Cluster, page *bytes.Buffer) error
 
 // onCluster connects to the cluster, runs the work until it ends or the user interrupts it, and writes the result to
-// standard output. It returns an error of the work as a rejection.
+// standard output. It returns an error from the work as a rejection.
 func onCluster(command *cobra.Command, streams Streams, flags *kube.Flags, version string, run clusterRun) error {
 	cluster, err := flags.Connect(version)
 	if err != nil {
@@ -38,7 +38,7 @@ func interruptible(command *cobra.Command) (context.Context, context.CancelFunc)
 	return signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
 }
 
-// clusterProblem returns an error of a request to the cluster as a rejection, for which the exit code is 1.
+// clusterProblem returns an error from a request to the cluster as a rejection, which results in exit code 1.
 func clusterProblem(err error) error {
 	if rejected, is := errors.AsType[*rejection](err); is {
 		return rejected

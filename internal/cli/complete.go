@@ -23,7 +23,7 @@ const completionTime = 3 * time.Second
 // manifestExtensions are the file extensions of manifests.
 var manifestExtensions = []string{"yaml", "yml", "json"}
 
-// completeFixed completes a flag with a list of values.
+// completeFixed completes a flag that has a fixed list of values.
 func completeFixed(command *cobra.Command, flag string, values []string) {
 	must(command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 }
@@ -123,7 +123,7 @@ func completeProviderTypes(command *cobra.Command, args []string, _ string) ([]s
 	return types, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeInit completes the flags of init that accept one of several values.
+// completeInit completes the init flags that accept one of several values.
 func completeInit(command *cobra.Command) {
 	fixed := func(values func(command *cobra.Command) []string, more cobra.ShellCompDirective) cobra.CompletionFunc {
 		return func(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -140,7 +140,7 @@ func completeInit(command *cobra.Command) {
 	}
 }
 
-// settingKeys returns the keys of the settings of the provider in --provider.
+// settingKeys returns the setting keys of the provider in --provider.
 func settingKeys(command *cobra.Command) []string {
 	kind, ok := starter.Answers{Release: flagOf(command, "release"), Provider: flagOf(command, "provider")}.KindOf()
 	if !ok {
@@ -162,8 +162,8 @@ func clusterOf(command *cobra.Command) (*kube.Cluster, error) {
 	return flags.Connect(command.Root().Version)
 }
 
-// completeStacks completes the name of a stack in the namespace of the command. After an error it returns no names,
-// because a shell does not show messages of a completion.
+// completeStacks completes the name of a stack in the namespace of the command. After an error, it returns no names,
+// because a shell does not show messages from a completion.
 func completeStacks(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -12,9 +12,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/fakeapi"
 )
 
-// clusterCases are the test cases for a command for clusters.
+// clusterCases are the test cases for a command that needs a cluster.
 type clusterCases struct {
-	// flags contains the shorthands of the command, out of -n, -A, -l and -o.
+	// flags contains the command's shorthands from the set -n, -A, -l and -o.
 	flags string
 	// success contains arguments for an existing stack. rejected contains arguments for a missing object.
 	success, rejected []string
@@ -22,8 +22,8 @@ type clusterCases struct {
 	usage []string
 }
 
-// ofCluster contains the test cases for every command for clusters. {good} is a file with a stack that does not exist
-// in the cluster.
+// ofCluster contains the test cases for every command that needs a cluster. {good} is a file with a stack that does not
+// exist in the cluster.
 var ofCluster = map[string]clusterCases{
 	"status":         {"nAlo", []string{"my"}, []string{"missing"}, []string{"my", "-o", "xml"}},
 	"chat":           {"n", []string{"my"}, []string{"missing"}, []string{}},
@@ -39,7 +39,7 @@ var ofCluster = map[string]clusterCases{
 	"diff":           {"no", nil, nil, []string{"-f", "{good}", "-o", "xml"}},
 }
 
-// Commands for clusters have consistent flags, and the exit codes in docs/reference/cli/README.md.
+// Commands that need a cluster have consistent flags, and the exit codes in docs/reference/cli/README.md.
 func TestConventionsOfClusterVerbs(t *testing.T) {
 	root := cli.NewCommand(cli.Streams{}, "test")
 	folder := write(t, map[string]string{"good.yaml": stack(simple)})

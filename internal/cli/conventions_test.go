@@ -12,11 +12,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli"
 )
 
-// cases are command lines of a command for the exit codes 0, 1 and 2. They are nil if there is no such command line.
+// cases are the command lines of one command that result in the exit codes 0, 1 and 2. Nil means that there is no such
+// command line.
 type cases struct{ success, rejected, usage []string }
 
-// exitCases contains command lines of every command that runs without a cluster. {good}, {bad} and {new} are files, and
-// {folder} is a folder.
+// exitCases contains command lines for every command that runs without a cluster. {good}, {bad} and {new} are files,
+// and {folder} is a folder.
 var exitCases = map[string]cases{
 	"init": {
 		[]string{"--provider", "ollama", "--endpoint", "http://ollama:11434"}, nil, []string{"--provider", "olama"},

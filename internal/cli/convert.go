@@ -115,7 +115,7 @@ func runConvert(stdin io.Reader, streams Streams, options convertOptions) error 
 	return c.finish(p, streams.Out, options.names())
 }
 
-// converter writes documents, and converts stacks to another version.
+// converter writes documents, and converts stacks to a different version.
 type converter struct {
 	// to is the apiVersion to convert to.
 	to   string
@@ -149,7 +149,7 @@ func (c *converter) finish(p printer, out io.Writer, files []string) error {
 	return err
 }
 
-// nothing returns the problem of files that contain no object to convert.
+// nothing returns the problem with files that contain no object to convert.
 func (c *converter) nothing(files []string) string {
 	problem := fmt.Sprintf("no %s or %s in %s", v1alpha2.Kind, ogxserver.Kind, document.Names(files))
 	if len(c.others) > 0 {
@@ -193,7 +193,8 @@ func (c *converter) write(text []byte) {
 	}
 }
 
-// pass writes a document unchanged. JSON becomes YAML, because not every JSON text is valid YAML.
+// pass writes a YAML document unchanged. It converts a JSON document to YAML, because not every JSON text is valid
+// YAML.
 func (c *converter) pass(doc document.Document) error {
 	if doc.Meta.Kind != "" && !slices.Contains(c.others, doc.Meta.Kind) {
 		c.others = append(c.others, doc.Meta.Kind)

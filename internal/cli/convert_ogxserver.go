@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/ogxserver"
 )
 
-// wrongForeignKind returns the problem of a misspelled kind OGXServer, or of a missing or different kind in its API
+// wrongForeignKind returns the problem with a misspelled kind OGXServer, or with a missing or different kind in its API
 // group. It returns "" if there is no problem.
 func wrongForeignKind(meta metav1.TypeMeta) string {
 	group, _, _ := strings.Cut(meta.APIVersion, "/")

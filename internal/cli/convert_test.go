@@ -146,7 +146,7 @@ func fixtures(t *testing.T) []string {
 	return files
 }
 
-// Applying a manifest creates the same objects after a conversion to another version and back.
+// Applying a manifest creates the same objects after a conversion to the other version and back.
 func TestConvertKeepsThePlan(t *testing.T) {
 	const config = "../../test/contract/testdata/operator-cases.yaml"
 	planned := func(manifest string) string {
@@ -217,7 +217,7 @@ func TestConvertRefusals(t *testing.T) {
 	}
 }
 
-// Every annotation of the conversion has a comment that explains it.
+// Every annotation that the conversion adds has a comment that explains it.
 func TestConvertExplainsAnnotations(t *testing.T) {
 	out := run(t, "", "convert", "-f", "testdata/convert/attributes/in.yaml").out
 	uncommented := regexp.MustCompile(`(?m)^    [^#\n].*\n    llamastack\.io/[a-z-]+:`)

@@ -70,8 +70,8 @@ func runningStack(previous *dryrun.Manifests, s dryrun.Stack) (dryrun.Stack, boo
 	return previous.Stacks[i], true
 }
 
-// withCompat returns a stack with the compatibility annotation of the running stack, because applying a manifest of
-// another version does not remove the annotation.
+// withCompat returns a stack with the compatibility annotation of the running stack, because applying a manifest in a
+// different version does not remove the annotation.
 func withCompat(s, running dryrun.Stack) dryrun.Stack {
 	if names.Compat(running.Object.Annotations) && !names.Compat(s.Object.Annotations) {
 		s.Object = s.Object.DeepCopy()

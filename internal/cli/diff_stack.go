@@ -176,7 +176,7 @@ func (d *differ) edit(
 }
 
 // with returns the ConfigMaps and Secrets that a stack may refer to. A ConfigMap in the files takes precedence over the
-// one in the cluster. Secrets are only from the files.
+// ConfigMap in the cluster. Secrets come only from the files.
 func (d *differ) with(ctx context.Context, object *v1alpha2.LlamaStackDistribution) (*dryrun.Manifests, error) {
 	m, err := d.reader.references(ctx, object)
 	if err != nil {

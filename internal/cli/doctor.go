@@ -98,7 +98,7 @@ func writeFindings(page *bytes.Buffer, findings []doctor.Finding, width int) {
 	page.WriteString(table.String(width))
 }
 
-// summary returns the number of findings of each status.
+// summary returns the number of findings for each status.
 func summary(findings []doctor.Finding) string {
 	counts := map[doctor.Status]int{}
 	for _, finding := range findings {

@@ -197,7 +197,7 @@ func (e *examiner) rights(ctx context.Context, all bool) {
 	e.facts.Rights.Value = rights
 }
 
-// watchedNamespaces returns the namespaces in the flag --watch-namespaces of an operator.
+// watchedNamespaces returns the namespaces in an operator's --watch-namespaces flag.
 func watchedNamespaces(operator *appsv1.Deployment) []string {
 	var found []string
 	for _, container := range operator.Spec.Template.Spec.Containers {

@@ -79,7 +79,7 @@ func TestJSONWithSurrogatePairs(t *testing.T) {
 	contains(t, got.out, `a: "\U0001F600"`)
 }
 
-// The commands skip an unreadable file of a folder, unless the file mentions LlamaStackDistribution. A file that is an
+// The commands skip an unreadable file in a folder, unless the file mentions LlamaStackDistribution. A file that is an
 // argument of the command must be readable.
 func TestFoldersWithForeignFiles(t *testing.T) {
 	const chart = "apiVersion: v1\nkind: Service\nmetadata:\n  name: {{ .Values.name }}\n{{- end }}\n"

@@ -53,7 +53,8 @@ func without(annotations map[string]string) map[string]string {
 	return copied
 }
 
-// lastApplied returns the manifest that kubectl applied last, and false if there is none or it cannot be read.
+// lastApplied returns the manifest that kubectl applied last, and false if there is no such manifest or it cannot be
+// read.
 func lastApplied(live *v1alpha2.LlamaStackDistribution) (*v1alpha2.LlamaStackDistribution, bool) {
 	none := &v1alpha2.LlamaStackDistribution{}
 	data := []byte(live.Annotations[corev1.LastAppliedConfigAnnotation])

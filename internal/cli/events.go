@@ -104,7 +104,7 @@ func (o *eventsOptions) run(
 	return nil
 }
 
-// collect reads the events of the namespace page by page, and keeps those of the stack.
+// collect reads the events in the namespace page by page, and keeps the stack's events.
 func (o *eventsOptions) collect(ctx context.Context, cluster *kube.Cluster, name string) (*eventlist.Collector, error) {
 	collector := eventlist.NewCollector(name)
 	selector, err := fields.ParseSelector(eventlist.Selector)

@@ -70,7 +70,7 @@ func registryOf(image string) string {
 // maxAuthorities bounds the size of a certificate file.
 const maxAuthorities = 4 << 20
 
-// authorities returns the certificate authorities of the system and those of a file.
+// authorities returns the system's certificate authorities and the certificate authorities in a file.
 func authorities(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil //nolint:nilnil // nil means the authorities of the system

@@ -86,7 +86,7 @@ func runImageInspect(
 	return report.print(streams.Out, options.output, p)
 }
 
-// reader returns a reader with the settings of the operator's ConfigMap and of the flags.
+// reader returns a reader with the settings from the operator's ConfigMap and the flags.
 func (o *imageInspectOptions) reader(stdin io.Reader, p printer, written string) (*registry.Reader, error) {
 	config := operatorconfig.Config{Registries: operatorconfig.Registries{ReadLabels: true}}
 	if o.operatorConfig != "" {
@@ -117,7 +117,7 @@ func (o *imageInspectOptions) wanted() (*v1.Platform, error) {
 	return found, nil
 }
 
-// notTaken returns the error for an image that the operator cannot read or does not read.
+// notTaken returns the error for an image that the operator cannot or does not read.
 func notTaken(written string, err error) error {
 	return &rejection{problems: []string{written + ": " + withRemedy(err)}, summary: "the operator would not accept " +
 		"the image"}

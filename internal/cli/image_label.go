@@ -242,7 +242,7 @@ func labelImage(
 	return report, changed, nil
 }
 
-// onlyProvider returns a report about the provider alone, for a command that writes only the label of the provider.
+// onlyProvider returns a report about only the provider, for a command that writes only the provider's label.
 func onlyProvider(one *platformReport, read *registry.Details) platformReport {
 	result := platformReport{Platform: one.Platform}
 	result.checkProvider(read.Provider)

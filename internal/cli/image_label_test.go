@@ -55,7 +55,7 @@ func mediaTypes(t *testing.T, descriptor *remote.Descriptor) (kinds []string, la
 // small and large are numbers of bytes to add to a configuration. The command writes a large configuration to a layer.
 const small, large = 0, 60 << 10
 
-// The code of the operator reads the same configuration from the labels or the layer that the command wrote.
+// The operator's code reads the same configuration from the labels or the layer that the command wrote.
 func TestImageLabelRoundTrip(t *testing.T) {
 	server := serveImages(t)
 	for _, tc := range []struct {

@@ -31,7 +31,7 @@ import (
 // imageServer is a local registry.
 type imageServer struct {
 	host string
-	// before handles a request instead of the registry if it returns true. writes counts the requests that change
+	// before handles a request in place of the registry if before returns true. writes counts the requests that change
 	// something.
 	before atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
 	writes atomic.Int64
@@ -103,7 +103,7 @@ func tarLayer(t *testing.T, name, content string, mediaType types.MediaType) v1.
 	return layer
 }
 
-// serverImage returns an image with two layers and an unrelated label of its builder.
+// serverImage returns an image with two layers and an unrelated label from its builder.
 func serverImage(t *testing.T, docker bool, architecture string) v1.Image {
 	t.Helper()
 	image, layerType := empty.Image, types.DockerLayer

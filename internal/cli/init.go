@@ -139,8 +139,8 @@ func (o *initOptions) create(out io.Writer, p printer) error {
 	return nil
 }
 
-// accepted runs the pipeline on the manifest, as validate does. If a flag sets the field with an error, the error
-// contains the flag.
+// accepted runs the pipeline on the manifest, as validate does. If a flag sets the field that an error refers to, the
+// error contains the flag.
 func accepted(data []byte) (*dryrun.Outcome, error) {
 	found, err := gather(document.Generated("init", data), []string{"init"}, dryrun.DefaultNamespace)
 	if err != nil {

@@ -32,7 +32,7 @@ func initArguments(t *testing.T, line, name string) []string {
 	return args
 }
 
-// storeArguments are the flags of each kind of storage.
+// storeArguments are the flags for each kind of storage.
 var storeArguments = [][]string{
 	{"--store", "none"},
 	{"--store", "sqlite"},
@@ -59,7 +59,7 @@ func initValid(t *testing.T, args []string) string {
 	return got.out
 }
 
-// For every provider of every release, init writes a valid manifest. The kinds of storage alternate.
+// For every provider in every release, init writes a valid manifest. The kinds of storage alternate.
 func TestInitProviders(t *testing.T) {
 	count := 0
 	for _, line := range release.Offered() {
@@ -74,7 +74,7 @@ func TestInitProviders(t *testing.T) {
 	}
 }
 
-// For every kind of storage of every release, init writes a valid manifest. Every second command line has the optional
+// For every kind of storage in every release, init writes a valid manifest. Every second command line has the optional
 // flags.
 func TestInitStores(t *testing.T) {
 	for i, line := range release.Offered() {

@@ -31,8 +31,8 @@ type takeover struct {
 	Version string `json:"version"`
 	// ServerVersion is the version that the running server reported.
 	ServerVersion string `json:"serverVersion,omitempty"`
-	// Adopted lists the objects whose fields this operator owns. NotAdopted lists the objects whose fields have another
-	// owner.
+	// Adopted lists the objects whose fields this operator owns. NotAdopted lists the objects whose fields have a
+	// different owner.
 	Adopted    []string `json:"adopted,omitempty"`
 	NotAdopted []string `json:"notAdopted,omitempty"`
 	// NextRollOut describes the changes that the next replacement of the pods makes. Empty means that there are none, or

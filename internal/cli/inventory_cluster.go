@@ -29,7 +29,7 @@ import (
 const (
 	// stacksPerPage is the maximum number of stacks that one request returns.
 	stacksPerPage = 100
-	// maxStacks is the maximum number of stacks. In a larger cluster, the user must list the stacks of one namespace at a
+	// maxStacks is the maximum number of stacks. In a larger cluster, the user must list the stacks in one namespace at a
 	// time.
 	maxStacks = 10_000
 )
@@ -42,7 +42,7 @@ type surveyor struct {
 	found  inventory
 }
 
-// survey examines every stack of a namespace. An empty namespace means all namespaces.
+// survey examines every stack in a namespace. An empty namespace means all namespaces.
 func (v *surveyor) survey(ctx context.Context, namespace string) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(v1alpha2.GroupVersion.WithKind(v1alpha2.Kind + "List"))
@@ -50,7 +50,7 @@ func (v *surveyor) survey(ctx context.Context, namespace string) error {
 		err := v.client.List(ctx, list, client.InNamespace(namespace), client.Limit(stacksPerPage),
 			client.Continue(list.GetContinue()))
 		if notServed(err) && list.GroupVersionKind().Version == v1alpha2.GroupVersion.Version && len(v.found.Stacks) == 0 {
-			// A cluster of the previous operator serves only v1alpha1.
+			// A cluster with the previous operator serves only v1alpha1.
 			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha2.Kind + "List"))
 			continue
 		}

@@ -26,8 +26,8 @@ type Input struct {
 	Held string
 	// Open lists the facts that are not known, with the reasons.
 	Open []string
-	// Rename replaces the field paths in messages with those of the manifest's API version. Nil means that the paths do
-	// not change.
+	// Rename replaces the field paths in messages with the paths in the manifest's API version. Nil means that the paths
+	// do not change.
 	Rename func(string) string
 }
 
@@ -59,7 +59,7 @@ type Key struct {
 	From *string `json:"from,omitempty"`
 	To   *string `json:"to,omitempty"`
 	// Origin is the field of the spec that sets the value, or the base configuration that contains it. For a removed key,
-	// Origin is that of the removed value.
+	// Origin is the origin of the removed value.
 	Origin string `json:"origin"`
 }
 

@@ -9,8 +9,8 @@ import (
 const (
 	// context is the number of equal lines before and after a difference.
 	context = 3
-	// maxCells bounds the size of the table of a comparison. If the table would be larger, the diff shows one text as
-	// removed and the other as added.
+	// maxCells bounds the size of a comparison's table. If the table would be larger, the diff shows one text as removed
+	// and the other as added.
 	maxCells = 16 << 20
 )
 
@@ -91,8 +91,8 @@ func split(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// edits returns the shortest list of edits, which keeps the longest common subsequence of the lines. For texts above
-// the limit maxCells, the list is not the shortest one.
+// edits returns the shortest list of edits, which keeps the longest common subsequence of the lines. For texts that
+// exceed the limit maxCells, the list is not the shortest one.
 func edits(a, b []string) []edit {
 	var found, end []edit
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {

@@ -16,7 +16,7 @@ type Action string
 const (
 	// Added means that the operator creates the object.
 	Added Action = "added"
-	// Changed means that fields of the object change, or that an object with another name replaces it.
+	// Changed means that fields of the object change, or that an object with a different name replaces it.
 	Changed Action = "changed"
 	// Removed means that the operator deletes the object.
 	Removed Action = "removed"
@@ -54,7 +54,7 @@ type child struct {
 }
 
 // objects compares the objects of both sides, in the order in which the operator applies them. The objects that the
-// edited stack no longer has are at the end.
+// edited stack no longer has come last.
 func objects(before, after *plan.Plan) ([]Object, error) {
 	was, err := children(before)
 	if err != nil {
@@ -91,7 +91,7 @@ func (c child) unused() Object {
 	return Object{Action: action, Kind: c.kind, Name: c.name, before: c.content}
 }
 
-// changed returns the difference between an object and the one that it replaces.
+// changed returns the difference between an object and the object that it replaces.
 func (c child) changed(was child) Object {
 	object := Object{Action: Changed, Kind: c.kind, Name: c.name, before: was.content, after: c.content}
 	if was.name != c.name {
@@ -101,8 +101,8 @@ func (c child) changed(was child) Object {
 	return object
 }
 
-// replaces reports whether an object replaces another one. Their names may differ, because the name of a ConfigMap with
-// a configuration contains the digest of its content.
+// replaces reports whether an object replaces another object. Their names may differ, because the name of a ConfigMap
+// with a configuration contains the digest of its content.
 func (c child) replaces(other child) bool {
 	return c.kind == other.kind && (c.name == other.name || c.role != "" && c.role == other.role)
 }

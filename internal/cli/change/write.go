@@ -9,7 +9,7 @@ import (
 const (
 	// longest is the maximum length of a value in the text, in characters.
 	longest = 60
-	// maxFields is the maximum number of fields in a list of the text.
+	// maxFields is the maximum number of fields in a list in the text.
 	maxFields = 20
 )
 
@@ -164,7 +164,7 @@ func sign(was, is bool) string {
 	}
 }
 
-// arrow returns both values with an arrow between them, or the value of the side that has one.
+// arrow returns both values with an arrow between them, or the value of the side that has a value.
 func arrow(from, to string) string {
 	if short := shortened(from); from != to && short == shortened(to) {
 		from, to = fromDifference(from, to)

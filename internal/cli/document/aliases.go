@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// checkAliases returns the problem of a document whose aliases expand to more than MaxBytes, or "". The decoder expands
-// all aliases, and a few lines can expand to gigabytes. The decoder reports invalid YAML.
+// checkAliases returns the problem with a document whose aliases expand to more than MaxBytes, or "". The decoder
+// expands all aliases, and a few lines can expand to gigabytes. The decoder reports invalid YAML.
 func checkAliases(data []byte) string {
 	if !bytes.ContainsRune(data, '&') || !bytes.ContainsRune(data, '*') {
 		return ""
@@ -31,7 +31,7 @@ const maxNesting = 10_000
 type written struct{ left int }
 
 // fits reports whether a node fits into the remaining bytes. Each value counts as one byte more than its text, so that
-// many aliases of empty values exceed the limit too.
+// many aliases for empty values exceed the limit too.
 func (w *written) fits(node *yaml.Node, depth int) bool {
 	if w.left -= len(node.Value) + 1; w.left < 0 || depth > maxNesting {
 		return false

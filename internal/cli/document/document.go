@@ -87,8 +87,8 @@ type text struct {
 }
 
 // yamlTexts returns the documents of a YAML file as kubectl separates them. A separator is a line that begins with ---.
-// Only a comment may follow on that line; other text is a problem of the document that begins there. A separator at the
-// beginning of the file does not end a document.
+// Only a comment may follow on that line; other text is a problem with the document that begins there. A separator at
+// the beginning of the file does not end a document.
 func yamlTexts(data []byte) []text {
 	var texts []text
 	current := text{line: 1}

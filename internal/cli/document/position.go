@@ -54,7 +54,7 @@ func (d *Document) ProblemPosition() Position {
 	return d.Position("")
 }
 
-// root returns the node of the object, or nil for an invalid text.
+// root returns the node of the object, or nil for invalid text.
 func (d *Document) root() *yaml.Node {
 	var parsed yaml.Node
 	if d.whole == nil || yaml.NewDecoder(bytes.NewReader(d.whole)).Decode(&parsed) != nil || len(parsed.Content) == 0 {
@@ -71,7 +71,7 @@ func (d *Document) root() *yaml.Node {
 	return node
 }
 
-// find returns the node of a path, and the node of its key. An item of a list has no key.
+// find returns the node at a path, and the node of its key. A list item has no key.
 func find(node *yaml.Node, path string) (key, value *yaml.Node) {
 	value = node
 	for rest := path; rest != ""; {
@@ -113,8 +113,7 @@ func bracket(path string) (inner, rest string, ok bool) {
 	return strings.Cut(path, "]")
 }
 
-// element returns the item of a list that has the given index or name, or the entry of a mapping that has the given
-// key.
+// element returns the list item that has the given index or name, or the mapping entry that has the given key.
 func element(node *yaml.Node, name string) (key, value *yaml.Node) {
 	if node.Kind != yaml.SequenceNode {
 		return entry(node, name, nil)
@@ -160,7 +159,7 @@ func entry(node *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value *
 }
 
 // ownEntry returns the key and the value of an entry in a mapping. A key with exactly this spelling takes precedence
-// over a key with another spelling of the name.
+// over a key with a different spelling of the name.
 func ownEntry(node *yaml.Node, name string) (key, value *yaml.Node) {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		switch written := node.Content[i].Value; {

@@ -75,7 +75,7 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-// The positions in items of lists, JSON values, and texts with Windows line ends count the lines of the whole file.
+// The positions in list items, JSON values, and texts with Windows line endings refer to the lines of the whole file.
 func TestPositionOfItems(t *testing.T) {
 	for name, tc := range map[string]struct {
 		text string

@@ -25,7 +25,7 @@ func (m *Manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, 
 }
 
 // contents returns the contents of the ConfigMaps that a stack refers to, by intent.ConfigMapUse.ID and key. It omits
-// ConfigMaps that the files do not contain, and those that the stack cannot read.
+// ConfigMaps that the files do not contain, and ConfigMaps that the stack cannot read.
 func (m *Manifests) contents(object *v1alpha2.LlamaStackDistribution) map[string]map[string][]byte {
 	contents := make(map[string]map[string][]byte)
 	for _, use := range slices.Concat(intent.ConfigMaps(object), intent.TrustedCA(object)) {
@@ -39,8 +39,8 @@ func (m *Manifests) contents(object *v1alpha2.LlamaStackDistribution) map[string
 	return contents
 }
 
-// serving returns the certificate of a stack's server. It returns nil if the spec names no certificate, or if the files
-// do not contain the Secret exactly once.
+// serving returns the certificate of a stack's server. It returns nil if the spec does not refer to a certificate, or
+// if the files do not contain the Secret exactly once.
 func (m *Manifests) serving(object *v1alpha2.LlamaStackDistribution) *cabundle.Serving {
 	key := Key{Namespace: object.Namespace, Name: render.TLSSecret(&object.Spec)}
 	secret, ok := m.Secrets[key]

@@ -47,7 +47,7 @@ func decodeHub(data []byte, found *Stack) {
 	found.Decoded = true
 }
 
-// decodeFitting sets the fields of an object to the values that fit them, and returns a problem for each other value.
+// decodeFitting sets the fields of an object to the values that fit them, and returns a problem for every other value.
 func decodeFitting(data []byte, into any) []typecheck.Problem {
 	var value any
 	if err := DecodeNumbers(data, &value); err != nil {
@@ -79,7 +79,7 @@ func twice(data []byte, like any) []typecheck.Problem {
 	strict, err := kjson.UnmarshalStrict(data, reflect.New(reflect.TypeOf(like).Elem()).Interface(),
 		kjson.DisallowDuplicateFields)
 	if err != nil {
-		return nil // another check reports values of a wrong type
+		return nil // another check reports values of the wrong type
 	}
 	var problems []typecheck.Problem
 	for _, err := range strict {
@@ -91,8 +91,8 @@ func twice(data []byte, like any) []typecheck.Problem {
 	return problems
 }
 
-// wrongVersion returns the problem of an apiVersion, or "". Some published examples have an API group that no operator
-// serves.
+// wrongVersion returns the problem with an apiVersion, or "". Some published examples have an API group that no
+// operator serves.
 func wrongVersion(apiVersion string) string {
 	want := v1alpha2.GroupVersion.String()
 	group, version, _ := strings.Cut(apiVersion, "/")

@@ -1,3 +1,3 @@
-// Package dryrun runs the pipeline of the operator on the objects in manifests. It returns the plan, the errors and the
+// Package dryrun runs the operator's pipeline on the objects in manifests. It returns the plan, the errors and the
 // warnings of each stack, with their positions. It needs no cluster, and skips checks of facts that only a cluster has.
 package dryrun

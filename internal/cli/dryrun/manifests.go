@@ -52,8 +52,8 @@ type Stack struct {
 	doc *document.Document
 	// Object contains the values of the document that fit their fields.
 	Object *v1alpha2.LlamaStackDistribution
-	// Decoded reports whether the document could be decoded. In v1alpha2, this includes documents with a wrong group, a
-	// misspelled field or a value of a wrong type, so that one run reports all mistakes.
+	// Decoded reports whether the document could be decoded. In v1alpha2, this includes documents with an incorrect group,
+	// a misspelled field or a value of the wrong type, so that one run reports all mistakes.
 	Decoded bool
 	// Older reports whether the document has the version v1alpha1. Object has the version v1alpha2 in any case.
 	Older bool
@@ -128,8 +128,8 @@ func (m *Manifests) refuse(doc document.Document, problem string) {
 	})
 }
 
-// WrongKind returns the problem of a misspelled kind LlamaStackDistribution, or of a missing or different kind in its
-// API group. It returns "" if there is no problem.
+// WrongKind returns the problem with a misspelled kind LlamaStackDistribution, or with a missing or different kind in
+// its API group. It returns "" if there is no problem.
 func WrongKind(meta metav1.TypeMeta) string {
 	group, _, _ := strings.Cut(meta.APIVersion, "/")
 	near := suggest.Nearest(meta.Kind, []string{v1alpha2.Kind}) != "" || strings.EqualFold(meta.Kind, v1alpha2.Kind)

@@ -36,8 +36,8 @@ type Outcome struct {
 	Errors []string
 }
 
-// Plan runs the pipeline of the controller on a stack. It checks neither the existence of Secrets nor the labels of
-// images, because these checks require a cluster.
+// Plan runs the controller's pipeline on a stack. It checks neither the existence of Secrets nor the labels of images,
+// because these checks require a cluster.
 func (m *Manifests) Plan(s Stack) Outcome { return m.PlanSince(s, nil) }
 
 // PlanSince is like Plan, but plans a change to a running stack. before contains the places where the running pods
@@ -120,7 +120,7 @@ func within(path, other string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// rename replaces the field paths in all messages with those of the document's API version.
+// rename replaces the field paths in all messages with the paths in the document's API version.
 func (o *Outcome) rename(name func(string) string) {
 	for _, texts := range [][]string{o.Errors, o.Warnings, o.Lost, o.Notes} {
 		for i := range texts {
@@ -151,7 +151,7 @@ func (o *Outcome) Refuse(err error) {
 	o.Warn(failed.Warnings)
 }
 
-// Warn records findings as warnings. It omits those that the validation of the spec has already reported.
+// Warn records findings as warnings. It omits the findings that the validation of the spec has already reported.
 func (o *Outcome) Warn(findings []stackconfig.Finding) {
 	for _, finding := range findings {
 		if text := finding.String(); !slices.Contains(o.Warnings, text) {

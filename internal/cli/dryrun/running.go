@@ -23,7 +23,7 @@ type Running struct {
 	Stack *v1alpha2.LlamaStackDistribution
 	// Deployment is the stack's Deployment. Nil means that it does not exist or was not read.
 	Deployment *appsv1.Deployment
-	// Record is the operator's record on the Deployment. It is empty if another operator rendered the Deployment.
+	// Record is the operator's record on the Deployment. It is empty if a different operator rendered the Deployment.
 	Record rollout.Record
 	// Base is the base configuration that the operator keeps for the stack. Nil means that the operator keeps no base, or
 	// that the base was not read.
@@ -46,8 +46,8 @@ func (r *Running) asks(spec *v1alpha2.LlamaStackDistributionSpec) (*v1alpha2.Res
 	return known, known != nil && asked.Name != "" && known.Name == asked.Name && known.Version == asked.Version
 }
 
-// images returns the overrides of images for a spec. A running stack keeps its image until the name or the version of
-// its distribution changes. An override in the operator's ConfigMap takes precedence.
+// images returns the image overrides for a spec. A running stack keeps its image until the name or the version of its
+// distribution changes. An override in the operator's ConfigMap takes precedence.
 func (r *Running) images(
 	spec *v1alpha2.LlamaStackDistributionSpec, configured distribution.Overrides,
 ) distribution.Overrides {

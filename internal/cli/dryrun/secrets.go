@@ -15,7 +15,7 @@ import (
 )
 
 // secretProblems checks the Secrets in the files as the operator checks the Secrets in a cluster. A missing Secret is
-// not a problem, because users rarely keep Secrets with manifests. No message contains a value.
+// not a problem, because users rarely keep Secrets with manifests. Messages do not contain values.
 func (m *Manifests) secretProblems(in *intent.Intent, rel *release.Release) []string {
 	wantsText := stackconfig.WantsText(in, rel)
 	var problems []string
@@ -32,7 +32,7 @@ func (m *Manifests) secretProblems(in *intent.Intent, rel *release.Release) []st
 	return problems
 }
 
-// secretProblem returns the problem of one key, or "" if there is none.
+// secretProblem returns the problem with one key, or "" if there is none.
 func secretProblem(secret *corev1.Secret, use intent.SecretUse, wantsText bool) string {
 	values := content(secret.Data, secret.StringData)
 	value, ok := values[use.Key]

@@ -76,7 +76,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// The test checks the properties that SARIF 2.1.0 requires, and the constraints of the optional properties in the
+// The test checks the properties that SARIF 2.1.0 requires, and the constraints on the optional properties in the
 // output.
 func TestSARIF(t *testing.T) {
 	var log map[string]any

@@ -74,7 +74,7 @@ var rules = []sarifRule{
 	{RuleNote, sarifText{"A setting is valid, and the message explains its effect."}, sarifConfiguration{Note}},
 }
 
-// sarif returns the report as a log of SARIF 2.1.0.
+// sarif returns the report as a SARIF 2.1.0 log.
 func (r *Report) sarif(version string) sarifLog {
 	results := make([]sarifResult, 0, len(r.Findings))
 	for i := range r.Findings {

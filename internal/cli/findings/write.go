@@ -44,14 +44,14 @@ func encode(page *bytes.Buffer, value any) error {
 	return nil
 }
 
-// The workflow commands of GitHub escape the first set of characters in messages, and the second set in properties. See
+// GitHub workflow commands escape the first set of characters in messages, and the second set in properties. See
 // https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts.
 var (
 	messageEscapes  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// github writes each finding as a workflow command, which GitHub shows at the line of the file.
+// github writes each finding as a workflow command, which GitHub shows at the line in the file.
 func (r *Report) github(page *bytes.Buffer) {
 	commands := map[string]string{Error: "error", Warning: "warning", Note: "notice"}
 	for i := range r.Findings {

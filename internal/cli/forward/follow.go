@@ -12,8 +12,8 @@ import (
 // ErrNoPod is the error for a stack without a ready pod.
 var ErrNoPod = errors.New("no pod of the stack is ready")
 
-// Follower forwards one local port to a pod of a stack. If the connection ends or the pod no longer serves, Follower
-// forwards the port to a pod that serves, which may be the same pod.
+// Follower forwards one local port to a pod of a stack. If the connection ends or the pod no longer serves requests,
+// Follower forwards the port to a pod that serves requests, which may be the same pod.
 type Follower struct {
 	// Pods lists the pods of the stack.
 	Pods func(context.Context) ([]corev1.Pod, error)
@@ -50,7 +50,7 @@ func (f *Follower) Run(ctx context.Context, local uint16) error {
 	}
 }
 
-// hold waits until ctx or the session ends, or until the pod no longer serves.
+// hold waits until ctx or the session ends, or until the pod no longer serves requests.
 func (f *Follower) hold(ctx context.Context, ticker *time.Ticker, session *Session, name string) {
 	for {
 		select {
@@ -80,7 +80,8 @@ func (f *Follower) connect(ctx context.Context, local uint16) (*Session, string,
 	return session, pod.Name, err
 }
 
-// reconnect tries to forward the port to a pod that serves until it succeeds. It returns nil if ctx ends first.
+// reconnect tries to forward the port to a pod that serves requests, until it succeeds. It returns nil if ctx ends
+// first.
 func (f *Follower) reconnect(ctx context.Context, ticker *time.Ticker, local uint16) (*Session, string) {
 	for told := false; ; {
 		session, pod, err := f.connect(ctx, local)

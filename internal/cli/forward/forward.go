@@ -25,7 +25,7 @@ import (
 // address is the local address. Only programs on this machine can connect to it.
 const address = "127.0.0.1"
 
-// Session is a connection between a local port and a port of a pod.
+// Session is a connection between a local port and a pod's port.
 type Session struct {
 	// Port is the local port.
 	Port uint16
@@ -75,7 +75,7 @@ func Open(ctx context.Context, config *rest.Config, pod *corev1.Pod, local uint1
 	return session, nil
 }
 
-// begin starts to forward ports. It reports false if the forwarding ends before it is ready.
+// begin starts forwarding ports. It reports false if the forwarding ends before it is ready.
 func (s *Session) begin(forwarder *portforward.PortForwarder, ready <-chan struct{}) bool {
 	done := make(chan struct{})
 	s.Done = done
@@ -127,7 +127,7 @@ func (d *dialer) Dial(protocols ...string) (httpstream.Connection, string, error
 	return connection, protocol, err
 }
 
-// dialerTo returns a dialer for connections that forward ports of a pod.
+// dialerTo returns a dialer for connections that forward a pod's ports.
 func dialerTo(config *rest.Config, pod *corev1.Pod) (*dialer, error) {
 	at, err := urlOf(config, pod)
 	if err != nil {

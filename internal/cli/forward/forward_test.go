@@ -191,7 +191,7 @@ func (w *world) expect(t *testing.T, want string) {
 	}
 }
 
-// The local port does not change when the Follower connects to another pod.
+// The local port does not change when the Follower connects to a different pod.
 func TestFollow(t *testing.T) {
 	server := fakeapi.Start(t)
 	server.Forward("team-a/a", backend(t, "a"))

@@ -67,7 +67,7 @@ var (
 	large = &registry.Labels{Config: bytes.Repeat([]byte("# large\n"), registry.MaxInline/8), ConfigVersion: "2"}
 )
 
-// Label does not change unknown fields of a manifest and of a configuration.
+// Label does not change unknown fields in a manifest or a configuration.
 func TestLabelKeepsUnknownFields(t *testing.T) {
 	s := store{}
 	config := `{"unknown":{"b":1e400,"a":"<&>"},"config":{"Labels":{"own":"label","io.llamastack.config.layer":"old","io.llamastack.config.path":"old"},` +
@@ -98,7 +98,7 @@ func TestLabelKeepsUnknownFields(t *testing.T) {
 }
 
 // A manifest contains the configuration of the image if the configuration is small, which saves the operator a request.
-// The media types are OCI media types, because a manifest of Docker cannot contain the configuration.
+// The media types are OCI media types, because a Docker manifest cannot contain the configuration.
 func TestLabelEmbedsTheConfiguration(t *testing.T) {
 	const oci, docker = "application/vnd.oci.image.config.v1+json", "application/vnd.docker.container.image.v1+json"
 	few, many := `{"rootfs":{"diff_ids":[]}}`, `{"a":"`+strings.Repeat("a", registry.MaxEmbedded)+`","rootfs":{"diff_ids":[]}}`

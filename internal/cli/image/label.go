@@ -37,8 +37,8 @@ func (m *Manifest) MediaType() (types.MediaType, error) { return types.MediaType
 // Changed contains the digests of one image before and after the change.
 type Changed struct {
 	Before, After v1.Hash
-	// Platform is the platform of the image in the index. It is nil if there is no index, or if the index entry names
-	// no platform.
+	// Platform is the platform of the image in the index. It is nil if there is no index, or if the index entry does not
+	// name a platform.
 	Platform *v1.Platform
 }
 
@@ -56,7 +56,7 @@ type Labelled struct {
 }
 
 // Label returns an image with labels, or an index whose images have the labels. The result has OCI media types, even if
-// the original has media types of Docker. Label writes nothing.
+// the original has Docker media types. Label writes nothing.
 func Label(ctx context.Context, from registry.Source, identifier string, wanted *registry.Labels) (*Labelled, error) {
 	top, digest, err := readObject(ctx, from, identifier)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// ociTypes maps Docker's media types to the OCI media types of the same content.
+// ociTypes maps Docker media types to the OCI media types for the same content.
 var ociTypes = map[types.MediaType]types.MediaType{
 	types.DockerManifestList:      types.OCIImageIndex,
 	types.DockerManifestSchema2:   types.OCIManifestSchema1,
@@ -16,7 +16,7 @@ var ociTypes = map[types.MediaType]types.MediaType{
 	types.DockerForeignLayer:      types.OCIRestrictedLayer,
 }
 
-// convertType replaces a media type of Docker in a manifest, an index or a descriptor, because only OCI descriptors can
+// convertType replaces a Docker media type in a manifest, an index or a descriptor, because only OCI descriptors can
 // embed the configuration of an image. It reports whether it changed the object.
 func (o object) convertType() bool {
 	converted, ok := ociTypes[types.MediaType(o.text("mediaType"))]
@@ -26,7 +26,7 @@ func (o object) convertType() bool {
 	return ok
 }
 
-// convertTypes replaces the media types of Docker in the manifest of an image.
+// convertTypes replaces the Docker media types in the manifest of an image.
 func convertTypes(manifest object) error {
 	layers, err := manifest.list("layers")
 	if err != nil {

@@ -124,7 +124,7 @@ func (s *single) removeLayer(ctx context.Context, from registry.Source, digest v
 	return s.setIDs(slices.Delete(ids, at, at+1))
 }
 
-// lists returns the layers of the image, their diff IDs, and the entries of the history.
+// lists returns the layers of the image, their diff IDs, and the history entries.
 func (s *single) lists() (layers, ids, history []json.RawMessage, err error) {
 	var filesystem object
 	if layers, err = s.manifest.list("layers"); err == nil {

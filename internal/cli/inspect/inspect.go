@@ -40,8 +40,8 @@ type reader struct {
 }
 
 // Read returns the facts about a stack without the time, which the caller sets. If the caller is not allowed to read an
-// object, the facts list it. Apart from that, Read ignores failures to read the models, and returns the first of all
-// other failures as an error.
+// object, the facts list the object. Read ignores other failures to read the models, and returns the first of all
+// remaining failures as an error.
 func Read(
 	ctx context.Context,
 	cluster *kube.Cluster,
@@ -71,7 +71,7 @@ func (r *reader) set(change func(*stackstatus.Facts)) {
 	change(r.facts)
 }
 
-// fail records an error of a request, and reports whether there is one.
+// fail records a request's error, and reports whether there is an error.
 func (r *reader) fail(err error, verb string, resource schema.GroupResource) bool {
 	if err == nil {
 		return false
@@ -192,8 +192,8 @@ func (r *reader) exposures(ctx context.Context) {
 // plurals maps the kinds that expose a stack to the names of their resources.
 var plurals = map[string]string{"Ingress": "ingresses", "Route": "routes", "HTTPRoute": "httproutes"}
 
-// models reads the models in the configuration. It records that the caller cannot read the ConfigMap. It ignores every
-// other error, for example an invalid configuration.
+// models reads the models in the configuration. If the caller is not allowed to read the ConfigMap, models records this
+// problem. It ignores every other error, for example an invalid configuration.
 func (r *reader) models(ctx context.Context) {
 	config, err := Config(ctx, r.cluster, r.stack)
 	if _, denied := errors.AsType[*kube.Denied](err); denied {
