@@ -71,7 +71,7 @@ const kindDeployment = "Deployment"
 
 func plural(gvk schema.GroupVersionKind) string { return gvk.Kind + " objects" }
 
-// foreign returns the problem of an object that does not belong to the stack, or "".
+// foreign returns the problem with an object that does not belong to the stack, or "".
 func foreign(stack, live *unstructured.Unstructured, title string) string {
 	owner := metav1.GetControllerOf(live)
 	labelled := apply.Owner{Labels: names.ChildSelector(stack.GetName())}.Adopts(live)

@@ -18,7 +18,7 @@ import (
 // kustomizeTime is the time limit for a build, which may read bases from a network.
 const kustomizeTime = 2 * time.Minute
 
-// kustomizers are the programs that build a kustomization, in the order of preference.
+// kustomizers are the programs that build a kustomization, in order of preference.
 var kustomizers = [][]string{{"kubectl", "kustomize"}, {"kustomize", "build"}}
 
 // kustomized returns the documents that kustomize builds from a folder. It runs kustomize as a separate program

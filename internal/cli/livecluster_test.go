@@ -18,8 +18,8 @@ import (
 // liveCluster is a fake API server. It serves objects by path, and records the requests.
 type liveCluster struct {
 	objects map[string]any
-	// forbidden and unserved contain parts of paths. The server rejects a path with a part in forbidden with status 403.
-	// It does not serve the API of a path with a part in unserved.
+	// forbidden and unserved contain parts of paths. The server responds with status 403 to a path that contains a part in
+	// forbidden. It does not serve the API of a path that contains a part in unserved.
 	forbidden, unserved []string
 	requests            []string
 	kubeconfig          string

@@ -60,7 +60,7 @@ func newModelsCommand(streams Streams, version string) *cobra.Command {
 	return command
 }
 
-// check returns an error for an invalid value of a flag, and for a flag about the server without --live.
+// check returns an error for an invalid flag value, and for a flag that concerns the server if --live is not set.
 func (o *modelsOptions) check() error {
 	for _, flag := range []struct{ name, value string }{
 		{"token", o.token}, {"token-file", o.tokenFile}, {"ca-file", o.caFile},

@@ -119,7 +119,7 @@ var validateOlderCases = map[string]struct {
 	},
 }
 
-// Errors about a v1alpha1 manifest contain the field names of v1alpha1.
+// Errors about a v1alpha1 manifest contain the v1alpha1 field names.
 func TestValidateOlder(t *testing.T) {
 	for name, tc := range validateOlderCases {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestValidateOlder(t *testing.T) {
 	}
 }
 
-// render --explain shows the field names of v1alpha1 for a v1alpha1 manifest.
+// render --explain shows the v1alpha1 field names for a v1alpha1 manifest.
 func TestExplainOlder(t *testing.T) {
 	got := run(t, older(`{server: {distribution: {name: starter}, workers: 2, resources: {models: [m]},
   providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", config: {max_tokens: 100}}}}}`),

@@ -47,7 +47,7 @@ func servedStack(t *testing.T, api *fakeapi.Server, spec, status object, backend
 
 func starterSpec() object { return object{"distribution": object{"name": "starter"}} }
 
-// modelServer starts a fake server of a stack.
+// modelServer starts a fake stack server.
 func modelServer(t *testing.T, models string, chat http.HandlerFunc, tls bool) *httptest.Server {
 	t.Helper()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -157,7 +157,7 @@ func TestModelsLive(t *testing.T) {
 	}
 }
 
-// Flags about the server need --live.
+// Flags that concern the server require --live.
 func TestModelsWithoutLive(t *testing.T) {
 	for _, flag := range []string{"token", "token-file", "ca-file"} {
 		got := run(t, "", "models", "my", "--"+flag, canary)

@@ -18,7 +18,7 @@ type planningFlags struct {
 	operatorConfig string
 }
 
-// add adds the flags of the files and of the connection.
+// add adds the flags for the files and for the connection.
 func (f *planningFlags) add(command *cobra.Command, filesHelp, configHelp string) {
 	f.AddConnection(command)
 	flags := command.Flags()

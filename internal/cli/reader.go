@@ -57,7 +57,7 @@ func (r *reader) missing(format string, args ...any) {
 	}
 }
 
-// compareVersion records a difference between the versions of the command and the operator of a stack.
+// compareVersion records a difference between the version of the command and the version of a stack's operator.
 func (r *reader) compareVersion(stack *v1alpha2.LlamaStackDistribution) {
 	if known := stack.Status.Version; known != nil && known.OperatorVersion != "" &&
 		known.OperatorVersion != r.version {

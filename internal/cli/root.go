@@ -166,7 +166,7 @@ func versionOr(version string) string {
 	return "development"
 }
 
-// must panics if cobra returns an error for a flag. Only a wrong name of a flag in the code causes such an error.
+// must panics if cobra returns an error for a flag. Only an incorrect flag name in the code causes such an error.
 func must(err error) {
 	if err != nil {
 		panic(err)

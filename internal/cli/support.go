@@ -130,7 +130,7 @@ func writeArchive(stdout io.Writer, path string, archive *bytes.Buffer) (err err
 		_, err = archive.WriteTo(stdout)
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".support-bundle-*") // its mode is 0600
+	file, err := os.CreateTemp(filepath.Dir(path), ".support-bundle-*") // the mode of the file is 0600
 	if err != nil {
 		return fmt.Errorf("write the archive: %w", err)
 	}

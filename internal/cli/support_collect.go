@@ -222,7 +222,7 @@ func (c *collector) stack(ctx context.Context, stack *v1alpha2.LlamaStackDistrib
 	c.events(ctx, stack.Namespace, func(of *corev1.ObjectReference) bool { return eventlist.Concerns(stack.Name, of) })
 }
 
-// children adds the objects that the operator created for a stack, without Secrets.
+// children adds the objects that the operator created for a stack, except Secrets.
 func (c *collector) children(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) {
 	labels := map[string]string{names.LabelManagedBy: names.ManagedBy}
 	for _, kind := range render.ChildKinds() {

@@ -59,7 +59,7 @@ type optionalAPIs struct {
 
 	mu     sync.RWMutex
 	served map[schema.GroupVersionKind]bool
-	// adding serializes calls of watch, because the creation and a later update of a definition cause two events.
+	// adding serializes calls to watch, because the creation and a later update of a definition cause two events.
 	adding sync.Mutex
 }
 

@@ -7,15 +7,15 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 )
 
-// available caches the names of the operator's distributions and their images for the statuses of stacks of v1alpha1.
-// The names and images change only with the operator's ConfigMap.
+// available caches the names of the operator's distributions and their images for the statuses of v1alpha1 stacks. The
+// names and images change only with the operator's ConfigMap.
 type available struct {
 	mu        sync.Mutex
 	overrides distribution.Overrides
 	images    map[string]string
 }
 
-// with returns the image of each distribution for the given overrides of images. Callers must not change the result.
+// with returns the image of each distribution for the given image overrides. Callers must not change the result.
 func (a *available) with(overrides distribution.Overrides) map[string]string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -105,7 +105,7 @@ func TestSecretsStaySecret(t *testing.T) {
 // failWithText makes the pods of the stack "good" fail, with a text in every message of a container.
 func failWithText(t *testing.T, env *controllertest.Environment, canary string) {
 	t.Helper()
-	// A server prints the values that it rejects, and a kubelet prints the answers of registries.
+	// A server prints the values that it rejects, and a kubelet prints the responses of registries.
 	said := "ValidationError: [input_value='" + canary + "']\n" + canary + "Error: " + canary
 	set := env.CreateReplicaSet(t, "good", appsv1.ReplicaSetStatus{})
 	states := controllertest.ServerPodStatus("i",

@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// pendingClaims returns the stack's claim if the claim has no volume and events report a problem. The message is that
-// of the latest of these events.
+// pendingClaims returns the stack's claim if the claim has no volume and events report a problem. The message comes
+// from the latest of these events.
 func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.PendingClaim, error) {
 	claim, err := r.cachedClaim(ctx, stack)
 	if err != nil || claim == nil || claim.Status.Phase == corev1.ClaimBound {
@@ -74,7 +74,7 @@ func lastSeen(event *corev1.Event) time.Time {
 	}
 }
 
-// byClaim maps an event about a problem of a claim to the stack of the claim.
+// byClaim maps an event about a problem with a claim to the stack that the claim belongs to.
 func byClaim() handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
 		event, ok := object.(*corev1.Event)

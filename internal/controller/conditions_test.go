@@ -129,7 +129,7 @@ func TestConditionsOfARollback(t *testing.T) {
 	if err := env.Client.Update(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}
-	// A real Deployment controller has updated the revisions long before a user rolls back. Here the operator may read the
+	// A real Deployment controller updates the revisions long before a user rolls back. Here the operator may read the
 	// Deployment before that, and revert the change as an edit.
 	controllertest.WaitUntil(t, func() error {
 		undone := &appsv1.Deployment{}
@@ -211,7 +211,7 @@ func TestEventOfAnAdoption(t *testing.T) {
 	})
 }
 
-// denySecretReads responds to reads of the Secret as an API server that denies them does.
+// denySecretReads responds to reads of the Secret like an API server that denies them.
 type denySecretReads struct{ next http.RoundTripper }
 
 // RoundTrip responds to reads of the Secret with the status code 403.

@@ -73,7 +73,7 @@ func TestRecordOfAnUnknownGeneration(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 }
 
-// stackReplacer replaces the stack with another stack of the same name immediately before the first write of its
+// stackReplacer replaces the stack with another stack of the same name immediately before the first write of the
 // status.
 type stackReplacer struct {
 	next  http.RoundTripper

@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// defaultAutoscalerPatience is how long an autoscaler may have no metrics before the operator reports it. New pods have
-// metrics after a minute or two.
+// defaultAutoscalerPatience is the time that the operator waits for metrics of an autoscaler before it reports a
+// problem. New pods have metrics after a minute or two.
 const defaultAutoscalerPatience = 3 * time.Minute
 
 // reportLostReferences adds a condition if the pods keep values or a configuration that can no longer be read, or if
@@ -82,8 +82,8 @@ func (r *Reconciler) reportAutoscaler(s *state) error {
 	return nil
 }
 
-// servedSince returns the time at which the pods began to serve, according to the status. If the status does not
-// contain this time yet, servedSince returns the current time.
+// servedSince returns the time at which the pods began to serve requests, according to the status. If the status does
+// not contain this time yet, servedSince returns the current time.
 func (r *Reconciler) servedSince(stack *stack) time.Time {
 	was := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionAvailable)
 	if was == nil || was.Status != "True" {

@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// TestAutoscalerPatience checks that an autoscaler has three minutes from its first warning and from the time when the
-// pods serve, and that the stack is requeued for the end of this time.
+// TestAutoscalerPatience checks that the operator waits three minutes after an autoscaler's first warning and after the
+// pods began to serve requests, and that the stack is requeued for the end of this time.
 func TestAutoscalerPatience(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	ago := func(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }

@@ -169,7 +169,7 @@ func TestDenialOfAChange(t *testing.T) {
 }
 
 // TestRefusalsAreIndependent checks that the objects that refer to the pods do not depend on each other: if the API
-// server rejects two of them, the changes of the other objects take effect.
+// server rejects two of them, changes to the other objects take effect.
 func TestRefusalsAreIndependent(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "independent")

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestDigestsOfTwoNamespaces checks that a tenant who creates stacks and Secrets in one namespace cannot compare the
-// digests of another namespace with guesses: the same value of the same key has a different digest there.
+// TestDigestsOfTwoNamespaces checks that a tenant who creates stacks and Secrets in one namespace cannot use them to
+// verify guesses about the values of another namespace: there, the same value of the same key has a different digest.
 func TestDigestsOfTwoNamespaces(t *testing.T) {
 	const spec = `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}}`
 	var inputs, digests [2]string

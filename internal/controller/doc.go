@@ -1,3 +1,3 @@
-// Package controller makes the cluster match a LlamaStackDistribution. Reconcile runs an ordered list of steps. The
-// first failure ends the list. At the end, Reconcile writes the status once, if it has changed.
+// Package controller makes the cluster match a LlamaStackDistribution. Reconcile runs an ordered list of steps, and
+// skips the remaining steps after the first failure. At the end, Reconcile writes the status once, if it has changed.
 package controller

@@ -21,7 +21,7 @@ import (
 )
 
 // TestIngress checks that an Ingress is created and deleted with the spec, that annotations of other managers stay, and
-// that changes of the operator's ConfigMap are applied.
+// that changes to the operator's ConfigMap are applied.
 func TestIngress(t *testing.T) {
 	const version = "ingress"
 	env := controllertest.NewEnvironment(t)
@@ -70,7 +70,7 @@ func generatedHost(env *controllertest.Environment, stack, domain string) string
 }
 
 // TestEarlierHostNames checks that a stack that an earlier operator exposed keeps its host name, or stays without one.
-// A stack of v1alpha1 has no host name if the cluster has no domain.
+// A v1alpha1 stack has no host name if the cluster has no domain.
 func TestEarlierHostNames(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true
@@ -180,8 +180,8 @@ func setRouteStatus(
 	}
 }
 
-// TestHTTPRouteIsInstalledLater checks that the operator, without a restart, uses a kind within a minute after its
-// installation, and that the status reports a kind that was removed.
+// TestHTTPRouteIsInstalledLater checks that the operator uses a kind within a minute after it is installed, without a
+// restart, and that the status reports a kind that was removed.
 func TestHTTPRouteIsInstalledLater(t *testing.T) {
 	const version = "httproute"
 	env := controllertest.NewEnvironment(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// externalProviders returns the external providers of the plan, or all of the spec if there is no plan, with the
+// externalProviders returns the external providers in the plan, or all those in the spec if there is no plan, with the
 // metadata that the operator read from their images. It returns nil if the spec is invalid.
 func (s *state) externalProviders() []status.ExternalProvider {
 	if s.intent == nil {
@@ -26,7 +26,7 @@ func (s *state) externalProviders() []status.ExternalProvider {
 	return externalProviders(s.intent, s.planned.plan, s.external.packages)
 }
 
-// externalProviders returns the external providers that a plan installs, or all of the spec if there is no plan.
+// externalProviders returns the external providers that a plan installs, or all those in the spec if there is no plan.
 func externalProviders(
 	wishes *intent.Intent, made *plan.Plan, packages map[string]*externalprovider.Package,
 ) []status.ExternalProvider {
@@ -46,7 +46,8 @@ func externalProviders(
 	return all
 }
 
-// observeExternal writes the progress of the pods with external providers to the status, and adds events about changes.
+// observeExternal writes the progress of the external providers in the pods to the status, and adds events about
+// changes.
 func (r *Reconciler) observeExternal(
 	ctx context.Context, s *state, external []status.ExternalProvider, pods []corev1.Pod, answer probe.Answer,
 	failure *status.Failure,

@@ -70,7 +70,7 @@ externalProviders:
 	checkRenderedProviders(t, env, stack, labelled+"@"+digest, bare+"@"+bareDigest)
 
 	reads := controllertest.CountCalls(env.WaitUntilIdle(t, "external"))
-	// One of the two reads of the ServiceAccount is the read before its apply, as for any child.
+	// One of the two reads of the ServiceAccount is the read before it is applied, as for any child.
 	if reads["get serviceaccounts"] != 2 || reads["get secrets"] != 0 || reads["patch deployments"] != 1 {
 		t.Errorf("calls for two images: %v, want one read of the credentials and one write of the Deployment", reads)
 	}
@@ -180,9 +180,9 @@ func checkRestartWithoutRegistry(
 }
 
 // TestExternalImagesAreRead checks that a registry that does not respond does not block a stack, and that the operator
-// does not read the image of the running stack again when the registry responds. Without readLabels, the operator reads
-// no image. A setting that violates the schema of a label is an error. After a change of the settings, the schema of
-// the same image applies, even if the tag has moved.
+// does not read the image of the running stack again when the registry responds. Without readLabels, the operator does
+// not read any image. A setting that violates the schema of a label is an error. After a change to the settings, the
+// schema of the same image applies, even if the tag has moved.
 func TestExternalImagesAreRead(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true

@@ -13,8 +13,8 @@ import (
 
 // imageTag is the result of comparing a stack's running image with its tag.
 type imageTag struct {
-	// moved is the digest that the tag refers to, if the pods run another digest. Empty means that the pods run the same
-	// digest, or that the digest of the tag is unknown.
+	// moved is the digest that the tag refers to, if the pods run a different digest. Empty means that the pods run the
+	// same digest, or that the digest of the tag is unknown.
 	moved string
 	// stale is a message about a running image that cannot be compared with its tag, or about pods that cannot follow the
 	// tag. It is empty if there is no problem.
@@ -34,7 +34,7 @@ func (l *imageLabels) keepDigest(found rollout.Distribution) {
 	}
 }
 
-// compareTag compares the running digest with the registry's answer for the tag. If the stack follows its tag,
+// compareTag compares the running digest with the registry's response for the tag. If the stack follows its tag,
 // compareTag selects the new image. The running image stays in force until the new image can be used.
 func (r *Reconciler) compareTag(
 	stack *stack, image *resolvedImage, labels *imageLabels, running *rollout.Record, report *report,
@@ -93,7 +93,7 @@ func withoutComparison(stack *stack, image *resolvedImage) string {
 	}
 }
 
-// waitForTag returns a failure with which a stack without pods waits for the digest of its tag.
+// waitForTag returns the failure for a stack without pods that is waiting for the digest of its tag.
 func waitForTag(image string) error {
 	return &status.Failure{
 		Condition: v1alpha2.ConditionConfigGenerated, Reason: v1alpha2.ReasonBaseConfigUnavailable, Unknown: true,

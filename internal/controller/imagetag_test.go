@@ -58,7 +58,7 @@ func waitForDegraded(t *testing.T, env *controllertest.Environment, message stri
 	})
 }
 
-// waitForTagEvents waits for count events about a tag, and for one that names both digests.
+// waitForTagEvents waits until there are count events about a tag, one of which names both digests.
 func waitForTagEvents(t *testing.T, env *controllertest.Environment, count int, from, to string) {
 	t.Helper()
 	controllertest.WaitUntil(t, func() error {
@@ -97,7 +97,7 @@ func TestMovedTag(t *testing.T) {
 	env.CheckDeploymentUnchanged(t, before)
 	operator.Stop(t)
 
-	// Another operator does not report the move again. A change of the spec uses the configuration that was read.
+	// Another operator does not report the move again. A change to the spec uses the configuration that was read.
 	env.StartOperator(t, "labels-2")
 	env.UpdateSpec(t, "my", fmt.Sprintf(spec, image, "", "gpt-4o-mini, gpt-4.1"))
 	waitForRollout(t, env, before)
@@ -121,7 +121,7 @@ func TestMovedTag(t *testing.T) {
 	waitForDegraded(t, env, "")
 }
 
-// waitForRollout waits until the Deployment of the stack "my" has another generation.
+// waitForRollout waits until the Deployment of the stack "my" has a different generation.
 func waitForRollout(t *testing.T, env *controllertest.Environment, before *appsv1.Deployment) {
 	t.Helper()
 	controllertest.WaitUntil(t, func() error {
@@ -134,8 +134,8 @@ func waitForRollout(t *testing.T, env *controllertest.Environment, before *appsv
 	})
 }
 
-// TestTagThatCannotBeCompared checks that the pods stay while the registry does not answer, that the status reports it,
-// and that a change of the spec rolls out with the configuration that was read.
+// TestTagThatCannotBeCompared checks that the pods stay while the registry does not respond, that the status reports
+// this, and that a change to the spec rolls out with the configuration that was read.
 func TestTagThatCannotBeCompared(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.TagInterval = tagInterval
@@ -174,8 +174,8 @@ func TestTagThatCannotBeCompared(t *testing.T) {
 	waitForDegraded(t, env, "")
 }
 
-// TestFollowedTagOfTheCatalogue checks that the pods of a distribution of the catalogue run the digest of its tag while
-// they follow the tag, and keep the digest when they no longer follow it.
+// TestFollowedTagOfTheCatalogue checks that the pods of a catalogue distribution run the digest of its tag while they
+// follow the tag, and keep the digest when they no longer follow it.
 func TestFollowedTagOfTheCatalogue(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.TagInterval = tagInterval

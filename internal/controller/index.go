@@ -29,14 +29,14 @@ const (
 	// domain at the end of a host name.
 	fieldHost = "host"
 	// anyDomain represents the cluster's domain in an index, because the domain may change with the operator's ConfigMap,
-	// but an index cannot change. No valid host name ends with anyDomain. A lookup has to compare the full host name, too.
+	// but an index cannot change. No valid host name ends with anyDomain. A lookup must also compare the full host name.
 	anyDomain = "*"
 
 	// indexRetry is the interval between attempts to add an index while its kind is not served.
 	indexRetry = 2 * time.Second
 )
 
-// addIndexes adds the indexes with which the cache finds the objects of a stack without scanning all objects.
+// addIndexes adds the indexes that the cache uses to find the objects of a stack without scanning all objects.
 func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	for _, object := range Watched() {
 		field, value := fieldInstance, instanceOf
@@ -59,7 +59,7 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 func hostIndex(indexer client.FieldIndexer) source.Source {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return source.Func(func(ctx context.Context, _ queue) error {
-		// The only possible error is the end of the context. The watch of stacks reports other problems.
+		// The only possible error is that the context has ended. The watch for stacks reports other problems.
 		_ = wait.PollUntilContextCancel(ctx, indexRetry, true, func(ctx context.Context) (bool, error) {
 			return indexer.IndexField(ctx, &v1alpha2.LlamaStackDistribution{}, fieldHost, hostOf) == nil, nil
 		})

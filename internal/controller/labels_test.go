@@ -20,7 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// TestLabels checks that a stack of an image with labels keeps the image at its digest and the configuration that was
+// TestLabels checks that a stack with a labeled image keeps the image at its digest and the configuration that was
 // read, even if the registry does not respond and the spec changes.
 func TestLabels(t *testing.T) {
 	t.Parallel()
@@ -59,7 +59,7 @@ func TestLabels(t *testing.T) {
 	if r.Requests.Load() != asked {
 		t.Error("an image is read again")
 	}
-	// A change of the spec uses the configuration that was read.
+	// A change to the spec uses the configuration that was read.
 	controllertest.WaitUntil(t, func() error {
 		env.Get(t, "my", stack)
 		stack.Spec.Resources.Models = append(stack.Spec.Resources.Models, stack.Spec.Resources.Models[0])
@@ -193,7 +193,7 @@ func TestUnreadableImages(t *testing.T) {
 	waitForUnreadableEvent(t, env, "named", image, "503", `configuration of "starter" in release 0.7`, "imagePullSecrets")
 
 	r.Down.Store(false)
-	// A change of the operator's configuration causes another attempt immediately instead of after half a minute.
+	// A change to the operator's configuration causes another attempt immediately instead of after half a minute.
 	env.SetOperatorConfig(t, operatorconfig.KeyRegistries, fmt.Sprintf("{insecure: [%q], allow: [%q]}", r.Host, r.Host))
 	env.WaitForCondition(t, "waits", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
 	env.DeleteStacks(t) // WaitUntil reconciles all stacks before every check
@@ -219,8 +219,8 @@ func TestUnreadableImages(t *testing.T) {
 	}
 }
 
-// TestUnreadableImageOfAnOlderStack checks that a stack of v1alpha1 that only sets workers still runs without the
-// configuration of its image. When the registry responds again, no pods restart before the next change of the spec.
+// TestUnreadableImageOfAnOlderStack checks that a v1alpha1 stack that only sets workers still runs without the
+// configuration of its image. When the registry responds again, no pods restart before the next change to the spec.
 func TestUnreadableImageOfAnOlderStack(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	r, operator := env.StartReconcilerWithRegistry(t)
@@ -290,7 +290,7 @@ func TestReadLabelsOff(t *testing.T) {
 }
 
 // TestPullSecrets checks that a stack with the pull Secret, directly or through its ServiceAccount, can read a private
-// repository, and that no other stack can read it, even after it was read.
+// repository, and that no other stack can read it, even after the first stack has read it.
 func TestPullSecrets(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	r, _ := env.StartReconcilerWithRegistry(t)

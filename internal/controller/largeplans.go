@@ -8,12 +8,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// largeInput is the size of the spec and the configurations, in bytes, above which a plan is large. Plans for images of
-// the catalogue have at most a fifth of this size.
+// largeInput is the size of the spec and the configurations, in bytes, above which a plan is large. Plans for catalogue
+// images have at most a fifth of this size.
 const largeInput = 128 << 10
 
-// largePlans builds one large plan at a time. Building a plan needs up to a hundred times the bytes of its input, so
-// several large plans at the same time would need more memory than the operator has. Small plans never wait.
+// largePlans builds one large plan at a time. Building a plan needs up to a hundred times as much memory as its input,
+// so several large plans at the same time would need more memory than the operator has. Small plans never wait.
 type largePlans chan struct{}
 
 func newLargePlans() largePlans { return make(largePlans, 1) }
@@ -28,7 +28,7 @@ func (l largePlans) build(ctx context.Context, in plan.Input) (*plan.Plan, error
 	return plan.Build(in)
 }
 
-// take waits until a plan may be built. The caller has to call the returned function when the plan is built.
+// take waits until a plan may be built. The caller must call the returned function after the plan is built.
 func (l largePlans) take(ctx context.Context, in *plan.Input) (done func(), err error) {
 	if inputBytes(in) <= largeInput {
 		return func() {}, nil

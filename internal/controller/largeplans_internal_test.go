@@ -9,8 +9,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
 )
 
-// TestLargePlansTakeTurns checks that a large plan waits while another large plan is built, until the context ends, and
-// that a small plan does not wait.
+// TestLargePlansTakeTurns checks that a large plan waits while another large plan is being built, until the context
+// ends, and that a small plan does not wait.
 func TestLargePlansTakeTurns(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// manyTimeout is the time limit for changes of hundreds of stacks.
+	// manyTimeout is the time limit for changes to hundreds of stacks.
 	manyTimeout = 3 * time.Minute
 	// concurrency is the number of concurrent requests of the test.
 	concurrency = 8
@@ -100,7 +100,7 @@ func waitForAllReady(t *testing.T, env *controllertest.Environment, reason strin
 	}
 }
 
-// markAllReady acts as the cluster's controllers for every Deployment that changed.
+// markAllReady marks every Deployment that changed as ready, as the cluster's controllers do.
 func markAllReady(t *testing.T, env *controllertest.Environment) {
 	t.Helper()
 	var deployments appsv1.DeploymentList
@@ -126,13 +126,13 @@ func markAllReady(t *testing.T, env *controllertest.Environment) {
 }
 
 // TestCallsOfManyStacks checks the documented number of calls for one change that affects many stacks. The change is to
-// a Secret that a hundred of two hundred stacks use. It causes one write of each Deployment and of each derived Secret,
-// the deletion of the previous derived Secrets, and at most two writes of each status. A restart of the operator with
-// two hundred stacks causes no writes.
+// a Secret that a hundred of the two hundred stacks use. It causes one write of each Deployment and of each derived
+// Secret, the deletion of the previous derived Secrets, and at most two writes of each status. A restart of the
+// operator with two hundred stacks causes no writes.
 func TestCallsOfManyStacks(t *testing.T) {
 	const (
 		version = "many"
-		// With the race detector, the test takes six times as long. A smaller number of stacks finds as many races.
+		// With the race detector, the test takes six times as long. A smaller number of stacks reveals as many races.
 		sharing = 100 / controllertest.Slowdown
 		others  = 100 / controllertest.Slowdown
 	)
@@ -194,8 +194,8 @@ func TestCallsOfManyStacks(t *testing.T) {
 	})
 }
 
-// waitForCalls waits until the operator has made count calls with this verb and resource. The first calls are not
-// counted; seen is their number.
+// waitForCalls waits until the operator has made count calls with this verb and resource. The parameter seen is the
+// number of earlier calls, which do not count.
 func waitForCalls(t *testing.T, env *controllertest.Environment, version string, seen int, sort string, count int) {
 	t.Helper()
 	got := 0

@@ -33,7 +33,7 @@ func mirrorKinds() map[string]schema.GroupVersionKind {
 	}
 }
 
-// mirrorsPatience is how long the first list of the mirror sets may take before a message is logged.
+// mirrorsPatience is the maximum duration of the first list of the mirror sets before a message is logged.
 const mirrorsPatience = 30 * time.Second
 
 // mirrorSets watches the mirror sets of the cluster. For a kind that is not served, it watches only the definition.
@@ -212,7 +212,7 @@ func (m *mirrorSets) list(ctx context.Context) ([]mirror.Object, error) {
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 		if err := m.cache.List(ctx, list); err != nil {
 			m.log.V(1).Info("Mirror sets cannot be listed", "kind", kind.GroupKind().String(), "error", err.Error())
-			continue // the kind was just removed
+			continue // the kind has just been removed
 		}
 		for i := range list.Items {
 			spec, err := json.Marshal(list.Items[i].Object["spec"])

@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// mirrorSet is a kind of mirror sets, its plural name, and the name of the list in its spec.
+// mirrorSet is a kind of mirror set, its plural name, and the name of the list in its spec.
 type mirrorSet struct {
 	schema.GroupVersionKind
 

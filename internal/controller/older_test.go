@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestUserConfigOfAnotherNamespace checks that a stack of v1alpha1 may have its userConfig in another namespace, but
-// waits until an annotation of the ConfigMap allows the namespace of the stack.
+// TestUserConfigOfAnotherNamespace checks that a v1alpha1 stack may have its userConfig in another namespace, but waits
+// until an annotation on the ConfigMap allows the namespace of the stack.
 func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.AllNamespaces = true
@@ -60,7 +60,7 @@ func TestUserConfigOfAnotherNamespace(t *testing.T) {
 }
 
 // TestInvalidServiceName checks that a name that Kubernetes does not accept for a Service does not affect the other
-// objects of a stack of v1alpha1, and that the status reports the missing Service.
+// objects of a v1alpha1 stack, and that the status reports the missing Service.
 func TestInvalidServiceName(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "no-service")

@@ -73,7 +73,7 @@ func (o *operatorConfig) get(ctx context.Context) (operatorconfig.Config, field.
 }
 
 // create creates the ConfigMap if there is none, with only its documentation as content. The operator calls create
-// once, at its start, and does not recreate a ConfigMap that is deleted later.
+// once, when it starts, and does not recreate a ConfigMap that is deleted later.
 func (o *operatorConfig) create(ctx context.Context, c client.Client) error {
 	err := o.cache.Get(ctx, o.name, &corev1.ConfigMap{})
 	if !apierrors.IsNotFound(err) {
@@ -89,7 +89,8 @@ func (o *operatorConfig) create(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// byOperatorConfig maps a change of the operator's ConfigMap to the stacks that it affects, and reports errors in it.
+// byOperatorConfig maps a change to the operator's ConfigMap to the stacks that it affects, and reports errors in the
+// ConfigMap.
 func (r *Reconciler) byOperatorConfig() handler.EventHandler {
 	told := &toldConfig{} // the handlers of one source run sequentially
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
@@ -129,7 +130,7 @@ func (t *toldConfig) news(errs field.ErrorList) field.ErrorList {
 	return news
 }
 
-// concerned returns a function that reports whether a change of the configuration affects a stack. It returns nil if
+// concerned returns a function that reports whether a change to the configuration affects a stack. It returns nil if
 // the change affects no stack.
 func concerned(before, now operatorconfig.Config) func(*v1alpha2.LlamaStackDistribution) bool {
 	images := operatorconfig.ImagesChanged(before, now)

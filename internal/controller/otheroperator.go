@@ -48,7 +48,8 @@ func ownsLastUpdated(fields *metav1.FieldsV1) *metav1.FieldsV1 {
 // with its own lease. The two operators would revert each other's writes, so this operator pauses.
 type otherOperator struct {
 	mu sync.Mutex
-	// since is the time of this operator's first reconcile. Earlier writes are from the operator that it replaces.
+	// since is the time of this operator's first reconcile. Earlier writes are from the operator that this operator
+	// replaces.
 	since time.Time
 }
 
@@ -80,9 +81,10 @@ func lastOtherWrite(stack *stack) metav1.ManagedFieldsEntry {
 	return last
 }
 
-// holdBack returns how long this operator must not write to the stack, because another operator manages it. Zero means
-// that there is no other operator. This operator does not write the status either, because the other operator would
-// react to each write with another write. An event, the log and a metric report the other operator instead.
+// holdBack returns the time during which this operator must not write to the stack, because another operator manages
+// it. Zero means that there is no other operator. This operator does not write the status either, because the other
+// operator would react to each write with another write. An event, the log and a metric report the other operator
+// instead.
 func (r *Reconciler) holdBack(ctx context.Context, stack *stack) time.Duration {
 	write, acts := r.other.acts(stack, r.now())
 	metrics.ObserveOtherOperator(keyOf(stack), acts)

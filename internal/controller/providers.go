@@ -12,7 +12,7 @@ import (
 )
 
 // recordServer records the providers, the models and the MCP servers that the running server lists. Until the server
-// has answered, the lists of the previous server stay. If the server lists no providers, recordServer removes the
+// has responded, the lists of the previous server stay. If the server lists no providers, recordServer removes the
 // lists. No condition depends on them, because the services of providers are not part of the stack.
 func recordServer(s *stack, in *intent.Intent, answer *probe.Answer) {
 	now := &s.Status
@@ -49,8 +49,8 @@ const (
 )
 
 // relevant returns the providers that the spec contains, and those whose health the server checks, or the first few
-// providers if there are none of either. A distribution has about thirty other providers, which no user configured and
-// which would make the status hard to read.
+// providers if there are no such providers. A distribution has about thirty other providers, which no user configured
+// and which would make the status hard to read.
 func relevant(listed []v1alpha2.ProviderInfo, in *intent.Intent) []v1alpha2.ProviderInfo {
 	wanted := slices.DeleteFunc(slices.Clone(listed), func(p v1alpha2.ProviderInfo) bool {
 		own := slices.ContainsFunc(in.Providers, func(own intent.Provider) bool {
@@ -72,8 +72,8 @@ func mayHaveMCP(s *stack, in *intent.Intent) bool {
 		slices.ContainsFunc(in.Tools, func(tool intent.Tool) bool { return tool.MCPEndpoint != "" })
 }
 
-// withoutHealth removes the health of providers that the server does not check. From release 0.3 on, servers check no
-// provider, and the same two lines for each provider would make the status hard to read.
+// withoutHealth removes the health of providers that the server does not check. From release 0.3 on, servers do not
+// check any provider, and the same two lines for each provider would make the status hard to read.
 func withoutHealth(providers []v1alpha2.ProviderInfo) {
 	for i := range providers {
 		if providers[i].Health.Status == v1alpha2.ProviderHealthNotImplemented {

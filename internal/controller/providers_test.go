@@ -134,9 +134,9 @@ providers:
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonScaledToZero)
 }
 
-// TestInvalidProvidersOfAServer checks that invalid answers from a server do not affect the readiness or the version of
-// its stack, and that neither the status nor the log contains them. The operator removes the providers of the previous
-// server from the status.
+// TestInvalidProvidersOfAServer checks that invalid responses from a server do not affect the readiness or the version
+// of its stack, and that neither the status nor the log contains them. The operator removes the providers of the
+// previous server from the status.
 func TestInvalidProvidersOfAServer(t *testing.T) {
 	const canary = "cAnArY-9b0c"
 	for name, answer := range map[string]string{
@@ -204,7 +204,7 @@ func TestServerHangs(t *testing.T) {
 	waitForProviders(t, env, "my", "")
 }
 
-// TestServerCertificate checks that, with TLS, an answer is used only if the server presents the certificate of the
+// TestServerCertificate checks that, with TLS, a response is used only if the server presents the certificate of the
 // Secret.
 func TestServerCertificate(t *testing.T) {
 	const spec = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: llama-tls}}}`

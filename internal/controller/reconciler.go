@@ -49,7 +49,7 @@ type Reconciler struct {
 	version       string
 	openShift     bool
 	now           func() time.Time
-	// autoscalerPatience is how long an autoscaler may have no metrics before the operator reports it.
+	// autoscalerPatience is the time that the operator waits for metrics of an autoscaler before it reports a problem.
 	autoscalerPatience time.Duration
 }
 
@@ -116,7 +116,7 @@ func (r *Reconciler) runStep(ctx context.Context, step step, s *state) (err erro
 	return step.run(ctx, r, s)
 }
 
-// result determines the time of the next reconcile: after a change of a watched object, after a fixed time, or with
+// result determines the time of the next reconcile: after a change to a watched object, after a fixed time, or with
 // growing delays. after is the time until the state changes without an event. Zero means never.
 func result(failure *status.Failure, after time.Duration) (reconcile.Result, error) {
 	if failure == nil {

@@ -99,14 +99,14 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// denial returns the error of the API server for a webhook's rejection.
+// denial returns the API server's error for a rejection by a webhook.
 func denial(code int32) error {
 	return fmt.Errorf("apply: %w", &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: code, Message: `admission webhook "a.example.com" denied the request: no`,
 	}})
 }
 
-// TestRemedy checks that the messages about a webhook that cannot be reached and about a missing permission have a
+// TestRemedy checks that the messages about a webhook that cannot be reached and about a missing permission contain a
 // remedy, and that other messages of the API server do not change.
 func TestRemedy(t *testing.T) {
 	failed := apierrors.NewInternalError(errors.New(`failed calling webhook "a.example.com": EOF`))
@@ -156,7 +156,7 @@ func TestResult(t *testing.T) {
 	}
 }
 
-// TestPause checks that a stack is retried within a few seconds if the API server does not answer, even after many
+// TestPause checks that a stack is retried within a few seconds if the API server does not respond, even after many
 // attempts. It also checks that the pause after conflicts grows up to lastRetry, and that the pauses start again after
 // a response.
 func TestPause(t *testing.T) {

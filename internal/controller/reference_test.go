@@ -22,7 +22,7 @@ const recoveryTime = 3 * time.Second
 
 // TestMissingReferences checks that the objects that a spec refers to may be created after the stack and without a
 // label. Until then, the operator creates no children, and the status names the missing object and the field that
-// refers to it. The stack then continues without a change of its spec.
+// refers to it. The stack then continues without a change to its spec.
 func TestMissingReferences(t *testing.T) {
 	const (
 		withSecret   = `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}}`
@@ -101,7 +101,8 @@ func TestMissingReferences(t *testing.T) {
 }
 
 // TestSecretOfARunningStack checks that the operator reports the deletion of a Secret that a running stack uses, and
-// that the pods do not change. The same Secret, created again, does not change them either. Another value does.
+// that the pods do not change. The pods do not change either when the same Secret is created again, but they change
+// when its value is different.
 func TestSecretOfARunningStack(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))
@@ -160,7 +161,7 @@ func TestSecretOfARunningStack(t *testing.T) {
 }
 
 // TestCertificate checks that a server with a certificate is probed over HTTPS, and that a renewed certificate replaces
-// the pods once, because the server reads it only at its start.
+// the pods once, because the server reads it only when it starts.
 func TestCertificate(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewTLSSecret(t, "cert"))
@@ -211,7 +212,7 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// TestOverride checks that a change of the configuration in an override replaces the pods.
+// TestOverride checks that a change to the configuration in an override replaces the pods.
 func TestOverride(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewConfigMap("mine", "config.yaml", "version: 2\n"))

@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestRefusals checks that a failure that only a change of the stack can fix sets the condition Stalled, that the
+// TestRefusals checks that a failure that only a change to the stack can fix sets the condition Stalled, that the
 // message of the failed condition names the problem, and that the operator creates no children.
 func TestRefusals(t *testing.T) {
 	for _, tc := range []struct {
@@ -202,7 +202,7 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 		}
 	}
 
-	// The next change of the spec applies the rendered template.
+	// The next change to the spec applies the rendered template.
 	env.Get(t, "my", stack)
 	stack.Spec.Workload = &v1alpha2.WorkloadSpec{Workers: new(int32(2))}
 	if err := env.Client.Update(t.Context(), stack); err != nil {

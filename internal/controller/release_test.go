@@ -64,8 +64,8 @@ func TestReleaseNote(t *testing.T) {
 	}
 }
 
-// TestRollout checks that another template, another Deployment or another image of the pods is another rollout, and
-// that scaling is not.
+// TestRollout checks that a different template, a different Deployment or a different pod image counts as a new
+// rollout, and that scaling does not.
 func TestRollout(t *testing.T) {
 	deployment := &appsv1.Deployment{}
 	deployment.UID = "u"
@@ -95,7 +95,7 @@ func TestRollout(t *testing.T) {
 	}
 }
 
-// TestImagesOfReadyServers checks that only the images of ready servers are returned, each once and independent of the
+// TestImagesOfReadyServers checks that only the images of ready servers are returned, each once and regardless of the
 // order of the pods.
 func TestImagesOfReadyServers(t *testing.T) {
 	pod := func(containers ...corev1.ContainerStatus) corev1.Pod {

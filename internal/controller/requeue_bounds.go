@@ -33,7 +33,7 @@ func forbiddenByBounds(stack *v1alpha2.LlamaStackDistribution) bool {
 	return valid != nil && valid.Reason == v1alpha2.ReasonForbiddenByBounds
 }
 
-// sameBounds reports whether a change of the operator's configuration leaves the bounds of a namespace unchanged.
+// sameBounds reports whether a change to the operator's configuration leaves the bounds of a namespace unchanged.
 func sameBounds(before, now operatorconfig.Config, namespace string) bool {
 	return before.Unknown(operatorconfig.KeyBounds) == now.Unknown(operatorconfig.KeyBounds) &&
 		reflect.DeepEqual(before.Bounds.For(namespace), now.Bounds.For(namespace))

@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// requeued returns the stacks that a handler requeues, as sorted "namespace/name".
+// requeued returns the stacks that a handler requeues, as sorted "namespace/name" strings.
 func requeued(handle func(workqueue.TypedRateLimitingInterface[reconcile.Request])) []string {
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer queue.ShutDown()
@@ -54,7 +54,7 @@ func newStackNamed(t *testing.T, key, spec, reason string) *stack {
 	return own
 }
 
-// TestRequeueByOperatorConfig checks that a change of the operator's ConfigMap requeues the stacks that it affects, and
+// TestRequeueByOperatorConfig checks that a change to the operator's ConfigMap requeues the stacks that it affects, and
 // no others.
 func TestRequeueByOperatorConfig(t *testing.T) {
 	const starter = `{distribution: {name: starter}}`
@@ -167,8 +167,8 @@ func TestRequeueByHostname(t *testing.T) {
 	}
 }
 
-// TestRequeueByReference checks that a change of a ConfigMap requeues the stacks that refer to it, also in another
-// namespace.
+// TestRequeueByReference checks that a change to a ConfigMap requeues the stacks that refer to it, including stacks in
+// another namespace.
 func TestRequeueByReference(t *testing.T) {
 	f := newFixture(t)
 	own := newStack(t, `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`)

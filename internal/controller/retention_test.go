@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	// volumeSpec is a stack with its data on a volume. redisSpec is the same stack with some of its data in Redis.
+	// volumeSpec is the spec of a stack with its data on a volume. redisSpec is the same spec with some of the data in
+	// Redis.
 	volumeSpec = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}, preflight: Never}}`
 	redisSpec  = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}, preflight: Never}, storage: {kv: {type: redis, endpoint: "redis://redis:6379"}}}`
 )
@@ -51,7 +52,7 @@ func listEventNotes(t *testing.T, env *controllertest.Environment, reason string
 }
 
 // TestDataLeftBehindIsReported checks that data that a change leaves behind is reported in an event and in the status,
-// and that the change is made. The operator creates one event, and an idle stack causes no call. Reverting the change
+// and that the change is made. The operator creates one event, and an idle stack causes no calls. Reverting the change
 // leaves behind the data that was stored in between.
 func TestDataLeftBehindIsReported(t *testing.T) {
 	t.Parallel()
@@ -99,7 +100,7 @@ func TestDataLeftBehindIsReported(t *testing.T) {
 	})
 }
 
-// touchStack makes the operator reconcile the stack without a change of its spec.
+// touchStack makes the operator reconcile the stack without a change to its spec.
 func touchStack(t *testing.T, env *controllertest.Environment) {
 	t.Helper()
 	env.PatchStack(t, "my", func(stack *v1alpha2.LlamaStackDistribution) {

@@ -22,11 +22,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// observeServer records the answer of the running server in the status. It queries the server when the rollout is
-// complete and no pod of another revision can answer. It adds a warning if the release of the server differs from the
-// release of its configuration. A server that does not report its version is not a problem.
+// observeServer records the response of the running server in the status. It queries the server when the rollout is
+// complete and no pod of a different revision can respond. It adds a warning if the release of the server differs from
+// the release of its configuration. A server that does not report its version is not a problem.
 //
-// observeServer returns the answer, and the text about the server's release for the condition ConfigGenerated.
+// observeServer returns the response, and the text about the server's release for the condition ConfigGenerated.
 func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) (answer probe.Answer, note string) {
 	now := &s.stack.Status
 	if was := now.ResolvedDistribution; was != nil && was.Image != s.labels.distribution.Image {

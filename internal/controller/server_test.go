@@ -17,8 +17,8 @@ import (
 )
 
 // TestServerVersion checks that the operator queries the running server once for each complete rollout, with three
-// requests, and once after a restart of the operator. The answer causes one status write. The restart causes no call of
-// the API server.
+// requests, and once after a restart of the operator. The response causes one status write. The restart causes no calls
+// to the API server.
 func TestServerVersion(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
@@ -162,7 +162,7 @@ func runningPodStatus(image string, ready corev1.ConditionStatus) corev1.PodStat
 }
 
 // TestServerWhileThePreviousPodTerminates checks that the operator sends no queries while a previous pod terminates and
-// can still answer, although the Deployment is complete. It queries the new server when the previous server has
+// can still respond, although the Deployment is complete. It queries the new server when the previous server has
 // stopped.
 func TestServerWhileThePreviousPodTerminates(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
@@ -196,8 +196,8 @@ func TestServerWhileThePreviousPodTerminates(t *testing.T) {
 	env.WaitForServerVersion(t, "my", version)
 }
 
-// TestServerOfAMovedTag checks that the operator queries the server again after a node has pulled another image because
-// the tag in the image reference has moved.
+// TestServerOfAMovedTag checks that the operator queries the server again after a node has pulled a different image
+// because the tag in the image reference has moved.
 func TestServerOfAMovedTag(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	asked := env.StartServer(t, "0.7.2")

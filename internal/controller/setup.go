@@ -52,23 +52,23 @@ type Options struct {
 	// OperatorConfig caches the complete ConfigMap of the operator.
 	OperatorConfig cache.Cache
 	// Optional caches children of kinds that some clusters do not serve. Definitions contains caches of their
-	// CustomResourceDefinitions, by name. The operator looks up the kind of a definition without a cache only at its
-	// start.
+	// CustomResourceDefinitions, by name. If a definition has no cache, the operator looks up its kind only when the
+	// operator starts.
 	Optional    cache.Cache
 	Definitions map[string]cache.Cache
 	// MirrorSets caches the mirror sets of the cluster. Nil means that the operator must not read them.
 	MirrorSets cache.Cache
-	// RelatedImages contains replacements for images of the catalogue. The operator's ConfigMap takes precedence.
+	// RelatedImages contains replacements for images in the catalogue. The operator's ConfigMap takes precedence.
 	RelatedImages distribution.Overrides
 	// DialServer connects to the servers of stacks. Nil means the network, with names resolved by DNS.
 	DialServer probe.Dial
 	// ProbeInterval is the pause between two health checks of a server's providers. Zero means the prober's default.
 	ProbeInterval time.Duration
 	// TagInterval is the pause before the operator resolves the tag of an image again, unless the operator's ConfigMap
-	// sets another pause. Zero means the pool's default.
+	// sets a different pause. Zero means the pool's default.
 	TagInterval time.Duration
-	// AutoscalerPatience is how long an autoscaler may have no metrics before the operator reports it. Zero means three
-	// minutes.
+	// AutoscalerPatience is the time that the operator waits for metrics of an autoscaler before it reports a problem.
+	// Zero means three minutes.
 	AutoscalerPatience time.Duration
 	// Identities returns credentials of the operator pod's own identity, for cloud registries for which an administrator
 	// allows it. Nil means that the pod has no identity.
@@ -175,7 +175,7 @@ func (r *Reconciler) addWorkers(mgr ctrl.Manager, options Options, requeued chan
 	return nil
 }
 
-// watches returns a builder of the controller with all watches except those of children.
+// watches returns a builder of the controller with all watches except those for children.
 func (r *Reconciler) watches(mgr ctrl.Manager, options Options) *ctrl.Builder {
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
@@ -240,13 +240,13 @@ func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) err
 	return nil
 }
 
-// ourChange selects changes of the generation, the annotations and the labels. It ignores changes of the status.
+// ourChange selects changes to the generation, the annotations and the labels. It ignores changes to the status.
 func ourChange() predicate.Predicate {
 	return predicate.Or[client.Object](
 		predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{})
 }
 
-// statusLost detects that another client overwrote the status. A client with the original types of v1alpha1 writes the
+// statusLost detects that another client overwrote the status. A client with the original v1alpha1 types writes the
 // whole status, without the fields that these types lack.
 func statusLost() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
@@ -259,14 +259,14 @@ func statusLost() predicate.Predicate {
 	}}
 }
 
-// ownersChanged detects changes of owner references, for example a child that lost the reference to its stack.
+// ownersChanged detects changes to owner references, for example a child that lost the reference to its stack.
 func ownersChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
 		return !equality.Semantic.DeepEqual(e.ObjectOld.GetOwnerReferences(), e.ObjectNew.GetOwnerReferences())
 	}}
 }
 
-// autoscalerChanged detects a new spec of an autoscaler, which has no generation, and a start or stop of its scaling.
+// autoscalerChanged detects a new spec of an autoscaler, which has no generation, and the start or end of its scaling.
 func autoscalerChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*autoscalingv2.HorizontalPodAutoscaler)

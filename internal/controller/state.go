@@ -47,7 +47,7 @@ type workload struct {
 	running rollout.Record
 }
 
-// live returns the workload with the Deployment after its apply.
+// live returns the workload with the Deployment after it was applied.
 func (s *state) live() *workload {
 	now := s.workload
 	if s.applied.deployed() {

@@ -16,7 +16,7 @@ import (
 // statusWrite is the call that writes the status of the stack "my".
 const statusWrite = "patch llamastackdistributions status my"
 
-// updateStatus replaces the status of a stack, as any client with permission to update the status may do.
+// updateStatus replaces the status of a stack, as any client with permission to update the status can do.
 func updateStatus(
 	t *testing.T, env *controllertest.Environment, name string, change func(*v1alpha2.LlamaStackDistributionStatus),
 ) *v1alpha2.LlamaStackDistribution {
@@ -69,8 +69,8 @@ func TestStoredStatusFieldsOfV1alpha1(t *testing.T) {
 	}
 }
 
-// TestStatusOfAnotherClient checks that one write restores the status after a client with the original types of
-// v1alpha1 has written it without the fields that these types lack.
+// TestStatusOfAnotherClient checks that one write restores the status after a client with the original v1alpha1 types
+// has written it without the fields that these types lack.
 func TestStatusOfAnotherClient(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
@@ -103,8 +103,8 @@ func TestStatusOfAnotherClient(t *testing.T) {
 	}
 }
 
-// TestServiceURLWithoutService checks that the status of a stack of v1alpha1 has a service URL only while the spec has
-// a port, because otherwise the stack has no Service.
+// TestServiceURLWithoutService checks that the status of a v1alpha1 stack has a service URL only while the spec has a
+// port, because otherwise the stack has no Service.
 func TestServiceURLWithoutService(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "service")

@@ -19,7 +19,7 @@ import (
 // applied is the result of applying the desired objects.
 type applied struct {
 	objects []apply.Applied
-	// deployment is the Deployment after its apply. Nil means that it was not applied.
+	// deployment is the Deployment after it was applied. Nil means that it was not applied.
 	deployment *appsv1.Deployment
 	// rejections lists the children that the API server rejected when the operator applied them after the Deployment.
 	rejections []rejection
@@ -95,7 +95,7 @@ func serverContainer(stack *stack, deployment *appsv1.Deployment) *corev1.Contai
 	return &containers[i]
 }
 
-// applyPods applies the objects that the pods need to start, their NetworkPolicy, and the Deployment. It ends at the
+// applyPods applies the objects that the pods need to start, their NetworkPolicy, and the Deployment. It stops at the
 // first rejection, because without one of these objects the pods would not start, or would serve clients that must not
 // connect. The running pods and their Service then do not change.
 func (r *Reconciler) applyPods(ctx context.Context, owner apply.Owner, own *owned, done *applied) error {
@@ -109,7 +109,7 @@ func (r *Reconciler) applyPods(ctx context.Context, owner apply.Owner, own *owne
 }
 
 // applyDependents applies the objects that refer to the pods. A rejection of one object does not affect the others. For
-// example, a quota for Services must not prevent a NetworkPolicy.
+// example, a quota for Services must not prevent the creation of a NetworkPolicy.
 func (r *Reconciler) applyDependents(ctx context.Context, owner apply.Owner, own *owned, done *applied) {
 	for i, desired := range own.desired {
 		if i <= own.deployment() && !comesLater(desired) {

@@ -53,7 +53,7 @@ func baseKey(given *v1alpha2.BaseConfigSource) string {
 }
 
 // keepsBase reports whether the running configuration was generated from the embedded base of the same distribution,
-// version and image. A newer operator may have another base for this distribution.
+// version and image. A newer operator may have a different base for this distribution.
 func keepsBase(stack *stack, image *distribution.Resolved, running *rollout.Record) bool {
 	asked := stack.Spec.Distribution
 	return running.BaseConfigMap != "" && running.BaseSource == string(v1alpha2.ConfigSourceEmbedded) &&

@@ -31,7 +31,7 @@ func (r *Reconciler) bounds(ctx context.Context, stack *stack, image *resolvedIm
 	return r.stacksBounded(ctx, stack, rule)
 }
 
-// stacksBounded checks the number of stacks of the namespace that are older than this one.
+// stacksBounded checks the number of stacks in the namespace that are older than this one.
 func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *bounds.Rule) error {
 	if rule.Stacks == nil {
 		return nil
@@ -55,7 +55,8 @@ func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *boun
 		stack.Namespace, count(*rule.Stacks, "stack"), operatorconfig.KeyBounds))
 }
 
-// olderThan reports whether stack a is older than stack b. For stacks of the same second, it compares the names.
+// olderThan reports whether stack a is older than stack b. For stacks that were created in the same second, it compares
+// the names.
 func olderThan(a, b *v1alpha2.LlamaStackDistribution) bool {
 	if a.CreationTimestamp.Equal(&b.CreationTimestamp) {
 		return a.Name < b.Name

@@ -21,8 +21,8 @@ type externalImages struct {
 }
 
 // externalImages collects the metadata in the images of external providers. The operator reads each image once, and
-// uses the result until the spec contains another image. The stack waits until the attempts to read the images end. If
-// an attempt fails, the pods read the missing metadata before the server starts.
+// uses the result until the spec contains a different image. The stack waits until the attempts to read the images end.
+// If an attempt fails, the pods read the missing metadata before the server starts.
 func (r *Reconciler) externalImages(
 	stack *stack, wishes *intent.Intent, image *resolvedImage, running *rollout.Record, report *report,
 ) (externalImages, error) {

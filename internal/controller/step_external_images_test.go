@@ -36,7 +36,7 @@ spec: {packageName: mine.provider, providerType: "remote::mine", api: inference}
 func encodeLabel(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
 // TestExternalImages checks that the step uses recorded metadata, and starts to read the other images. In this test, no
-// registry responds, so that no read ends.
+// registry responds, so no read finishes.
 func TestExternalImages(t *testing.T) {
 	settings, err := rollout.ExternalSettings(map[string]any{"url": "http://a"}, nil)
 	if err != nil {

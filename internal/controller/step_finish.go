@@ -161,7 +161,7 @@ func (s *state) runsEarlier(failure *status.Failure) bool {
 	return s.workload.running.Generation != s.stack.Generation
 }
 
-// reportLeft adds a condition about data that the last change of the pods left behind, or that the current change
+// reportLeft adds a condition about data that the last change to the pods left behind, or that the current change
 // leaves behind.
 func (s *state) reportLeft() {
 	left := s.workload.running.Left

@@ -18,11 +18,10 @@ import (
 type resolvedImage struct {
 	// config is the operator's configuration. All steps of a reconcile use this configuration.
 	config operatorconfig.Config
-	// overrides holds the images that replace images of the catalogue.
+	// overrides holds the images that replace images in the catalogue.
 	overrides    overrides
 	distribution distribution.Resolved
-	// catalogue is the image of the catalogue with which the stack was created. newer is the image of a new stack, if it
-	// differs.
+	// catalogue is the catalogue image with which the stack was created. newer is the image of a new stack, if it differs.
 	catalogue, newer string
 	from             v1alpha2.ImageSource
 }
@@ -55,7 +54,7 @@ func (r *Reconciler) image(ctx context.Context, stack *stack, running *rollout.R
 	return found, nil
 }
 
-// setCatalogue sets the image of the catalogue, and reports whether it differs from the image of a new stack.
+// setCatalogue sets the catalogue image, and reports whether it differs from the image of a new stack.
 func (r *Reconciler) setCatalogue(
 	ctx context.Context, stack *stack, running *rollout.Record, found *resolvedImage,
 ) (differs bool) {
@@ -117,7 +116,7 @@ func recordedImage(stack *stack, running *rollout.Record) (string, bool) {
 	return "", false
 }
 
-// answeredImage returns the catalogue's image of the release that the pods of a previous operator run, according to the
+// answeredImage returns the catalogue image for the release that the pods of a previous operator run, according to the
 // version in the status. The server reported this version to the previous operator or to this one. The pods of a
 // previous operator run the image that `latest` referred to, and their data has the format of its release. If the
 // catalogue does not contain the release, answeredImage returns the catalogue's image of the same release line.
@@ -154,7 +153,7 @@ func (r *Reconciler) releaseOfVolume(ctx context.Context, stack *stack) (string,
 	return release, release != "" && claim.Labels[names.LabelInstance] == stack.Name
 }
 
-// overrides holds the images that currently replace images of the catalogue.
+// overrides holds the images that currently replace images in the catalogue.
 type overrides struct {
 	// all holds all overrides. The operator's ConfigMap takes precedence over RELATED_IMAGE variables.
 	all distribution.Overrides

@@ -26,14 +26,14 @@ type imageLabels struct {
 	digest string
 	// tag is the result of comparing the running image with its tag.
 	tag imageTag
-	// unread is the failure for a stack that needs an unread configuration. Nil means that the stack continues.
+	// unread is the failure for a stack that needs a configuration that was not read. Nil means that the stack continues.
 	unread error
 }
 
 // imageLabels collects the content of the image's labels: its configuration and the server's release. The operator does
-// not read images of the catalogue, because their configurations and releases are known. It reads any other image once,
-// and uses the result until the image, name or version in spec.distribution changes. If the image cannot be read, a
-// stack waits if it has no other base, or if its running configuration is from the image. The running pods then do not
+// not read catalogue images, because their configurations and releases are known. It reads any other image once, and
+// uses the result until the image, name or version in spec.distribution changes. If the image cannot be read, a stack
+// waits if it has no other base, or if its running configuration is from the image. The running pods then do not
 // change.
 func (r *Reconciler) imageLabels(
 	ctx context.Context, stack *stack, image *resolvedImage, running *rollout.Record, report *report,
@@ -73,8 +73,8 @@ func (r *Reconciler) imageLabels(
 	return found, nil
 }
 
-// readImage returns the stack's image if it was read. If it returns nil, the error is the failure with which the stack
-// waits. If the error is nil too, the stack continues without the image.
+// readImage returns the stack's image if it was read. If it returns nil, the error is the failure for a stack that has
+// to wait. If the error is nil too, the stack continues without the image.
 func (r *Reconciler) readImage(
 	stack *stack, image *distribution.Resolved, running *rollout.Record, report *report,
 ) (*registry.Image, error) {
@@ -152,9 +152,9 @@ func withoutLabels(stack *stack, image *distribution.Resolved, running *rollout.
 	}
 }
 
-// unreadable returns the failure for a stack whose image cannot be read. Nil means that the stack continues with
-// another base. A stack without another base waits. Unless the error is lasting, the operator reads the image again in
-// the background. Another base never replaces the base of a running configuration that was read from an image.
+// unreadable returns the failure for a stack whose image cannot be read. Nil means that the stack continues with a
+// different base. A stack without another base waits. Unless the error is permanent, the operator reads the image again
+// in the background. A different base never replaces the base of a running configuration that was read from an image.
 func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Record, report *report, err error) error {
 	_, unsupported := errors.AsType[*baseconfig.UnsupportedVersionError](err)
 	switch {
@@ -201,7 +201,7 @@ func withoutBase(stack *stack, image *distribution.Resolved, running *rollout.Re
 		running.UID == stack.UID && running.Generation == stack.Generation
 }
 
-// maxCause bounds the length of the registry's answer in a message, so that the remedy is not cut off.
+// maxCause bounds the length of the registry's response in a message, so that the remedy is not cut off.
 const maxCause = 400
 
 // ownCopyUsed returns the note of the event for an image whose labels cannot be read. The operator uses its own copy of

@@ -20,10 +20,10 @@ import (
 
 const (
 	bareImage = `{distribution: {image: "example.com/mine:1"}, resources: {models: [m]}}`
-	// replacedImage is a stack of a distribution of the catalogue. The operator's configuration replaces the image.
+	// replacedImage is a stack of a distribution in the catalogue. The operator's configuration replaces the image.
 	replacedImage = `{distribution: {name: starter}, resources: {models: [m]}}`
-	// workersOnly has an image and only the number of workers. If the operator cannot read the image, a stack of
-	// v1alpha1 with this spec continues without a base.
+	// workersOnly has an image and only the number of workers. If the operator cannot read the image, a v1alpha1 stack
+	// with this spec continues without a base.
 	workersOnly = `{distribution: {image: "example.com/mine:1"}, workload: {workers: 2}}`
 )
 
@@ -94,7 +94,7 @@ func labelsCases() map[string]labelsCase {
 }
 
 // TestImageLabels checks that the step uses the recorded content of an image's labels, or starts to read the image. In
-// this test, no registry responds, so that no read ends.
+// this test, no registry responds, so no read finishes.
 func TestImageLabels(t *testing.T) {
 	for name, tc := range labelsCases() {
 		t.Run(name, func(t *testing.T) {
@@ -224,8 +224,8 @@ func TestUnreadableImageIsReadAgain(t *testing.T) {
 }
 
 // TestUnsupportedVersionOfAnImage checks that a stack that needs a base fails if the label of its image names an
-// unsupported version of config.yaml. This is so even if the operator has its own copy of the distribution's
-// configuration, because the image contains another configuration.
+// unsupported version of config.yaml. The stack fails even if the operator has its own copy of the distribution's
+// configuration, because the image contains a different configuration.
 func TestUnsupportedVersionOfAnImage(t *testing.T) {
 	resolved, err := distribution.Resolve("starter", "", "", distribution.Overrides{"starter": "example.com/mine:1"})
 	if err != nil {

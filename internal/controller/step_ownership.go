@@ -23,7 +23,7 @@ import (
 
 // owned holds the objects to apply. Each object belongs to the stack or does not exist yet.
 type owned struct {
-	// desired lists the objects in the order of their apply.
+	// desired lists the objects in the order in which they are applied.
 	desired []apply.Desired
 	// decision determines how the Deployment changes.
 	decision rollout.Decision
@@ -143,7 +143,7 @@ func (r *Reconciler) isNewest(ctx context.Context, stack *stack) (bool, error) {
 	return now.UID == stack.UID && now.Generation == stack.Generation, nil
 }
 
-// stalePatience is how long the cache or the Deployment controller may lag behind before the status reports it.
+// stalePatience is the time that the cache or the Deployment controller can lag behind before the status reports it.
 const stalePatience = time.Minute
 
 // stale returns the failure for a cache that contains objects from different times. The failure is quiet until

@@ -137,8 +137,8 @@ func (r *Reconciler) build(ctx context.Context, made *planned) error {
 	return err
 }
 
-// warnOfConfig adds events for the warnings about the configuration. There are separate events for settings of the spec
-// without effect, and for providers that external providers replace.
+// warnOfConfig adds events for the warnings about the configuration. There are separate events for spec settings that
+// have no effect, and for providers that external providers replace.
 func warnOfConfig(findings []stackconfig.Finding, report *report) {
 	told := map[string][]string{}
 	for _, finding := range findings {
@@ -185,7 +185,7 @@ func generated(stack *stack, wishes *intent.Intent, made *plan.Plan) (reason, me
 	}
 }
 
-// setInCopy lists the settings that the operator adds in a copy of the user's configuration.
+// setInCopy lists the settings that the operator adds to a copy of the user's configuration.
 func setInCopy(wishes *intent.Intent) string {
 	var set []string
 	if wishes.Server.Workers > 1 {

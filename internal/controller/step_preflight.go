@@ -22,7 +22,7 @@ import (
 // preflightRetry is the minimum time between two pods for one change, if the first pod ended for an unrelated reason.
 const preflightRetry = 5 * time.Minute
 
-// preflight tries a change of the pods in a separate pod before the running pods are replaced. All state is in the
+// preflight tries a change to the pods in a separate pod before the running pods are replaced. All state is in the
 // cluster: the pod's name identifies the change, the pod's status contains the outcome, and a failed pod stays while
 // the change is the same. When the pod is ready, apply continues, and prune deletes the pod.
 func (r *Reconciler) preflight(
@@ -84,7 +84,7 @@ func (r *Reconciler) dropTries(ctx context.Context, stack *stack, workload *work
 }
 
 // startPreflight creates the pod, unless another preflight pod still exists. If the API server rejects the pod, or if
-// the security context constraint of the running pods is unknown in OpenShift, startPreflight returns nil, so that the
+// the security context constraint of the running pods is unknown on OpenShift, startPreflight returns nil, so that the
 // operator applies the change.
 func (r *Reconciler) startPreflight(
 	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, name string, report *report,

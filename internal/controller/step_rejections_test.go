@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// TestReportRejections checks that the error contains lasting rejections without transient ones, and that
+// TestReportRejections checks that the error contains permanent rejections and omits transient ones, and that
 // rejectedExposure reports whether the API server rejected a new exposure, so that the existing one stays.
 func TestReportRejections(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "services"}, "my", errors.New("changed"))

@@ -31,7 +31,7 @@ func (r *Reconciler) retention(stack *stack, made *plan.Plan, decision rollout.D
 	return leaves, nil
 }
 
-// notAccepted returns the failure of a change that waits until the user accepts a loss.
+// notAccepted returns the failure for a change that waits until the user accepts a loss.
 func notAccepted(waiting []retention.Loss, unknown []string) error {
 	lines := make([]string, 0, len(waiting)+1)
 	for _, loss := range waiting {

@@ -24,7 +24,7 @@ type secrets struct {
 	digestKey resolve.DigestKey
 }
 
-// readSecrets checks the referenced Secrets and computes a digest of their values, so that a change of a value replaces
+// readSecrets checks the referenced Secrets and computes a digest of their values, so that a change to a value replaces
 // the pods.
 func (r *Reconciler) readSecrets(
 	ctx context.Context, stack *stack, wishes *intent.Intent, line *release.Release, report *report,
@@ -65,8 +65,8 @@ func references(uses []intent.SecretUse) int {
 // expiryNotice is the time before the expiry of a certificate at which the warnings start.
 const expiryNotice = 14 * 24 * time.Hour
 
-// expiring returns a warning for the condition if the certificate expires soon. It requeues the stack for the start of
-// the warning and for the expiry, because no change of an object triggers a reconcile at these times.
+// expiring returns a warning for the condition if the certificate expires soon. It requeues the stack for the time when
+// the warning starts and for the expiry, because no change to an object triggers a reconcile at these times.
 func (r *Reconciler) expiring(stack *stack, values resolve.Values, report *report) string {
 	secret, end := values.Expiry()
 	if secret == "" {

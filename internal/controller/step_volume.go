@@ -30,7 +30,7 @@ var (
 	modesPath = []string{"spec", "accessModes"}
 )
 
-// checkVolume returns the failure of a volume that does not match the spec, or nil.
+// checkVolume returns the failure for a volume that does not match the spec, or nil.
 func checkVolume(trouble *status.Failure) error {
 	if trouble == nil {
 		return nil
@@ -39,7 +39,7 @@ func checkVolume(trouble *status.Failure) error {
 }
 
 // keepVolume keeps the current values of the volume claim where they cannot change to the values in the spec. The other
-// parts of the change continue. The step volume reports the difference at the end.
+// parts of the change take effect. The step volume reports the difference at the end.
 func (o *owned) keepVolume(stack *stack, made *plan.Plan) error {
 	claim, wanted, live, err := o.volumeClaim()
 	if err != nil || live == nil {
@@ -120,7 +120,7 @@ func keptForGood(format string, args ...any) *status.Failure {
 	}
 }
 
-// troubled records the failure of a volume that does not match the spec. The first failure stays.
+// troubled records the failure for a volume that does not match the spec. It keeps the first failure.
 func (o *owned) troubled(failure *status.Failure) {
 	if o.volumeTrouble == nil {
 		o.volumeTrouble = failure

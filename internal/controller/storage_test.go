@@ -100,8 +100,8 @@ func TestVolumeGrows(t *testing.T) {
 	waitForRequest(t, env, "my-pvc", "30Gi")
 }
 
-// checkReplicas checks the replicas of the Deployment. A change of the replicas must take effect even if the operator
-// refuses the change of the volume in the same spec.
+// checkReplicas checks the replicas of the Deployment. A change to the replicas must take effect even if the operator
+// rejects the change to the volume in the same spec.
 func checkReplicas(t *testing.T, env *controllertest.Environment, name string, want int32) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
@@ -154,9 +154,9 @@ func TestVolumeWithoutARequestedSize(t *testing.T) {
 	waitForRequest(t, env, "my-pvc", "1Gi")
 }
 
-// TestImmutableVolumeFields checks that the operator rejects another storage class and other access modes. The API
-// server would reject them with a message that contains the whole claim. The update strategy of the Deployment does not
-// change. The other changes take effect.
+// TestImmutableVolumeFields checks that the operator rejects a different storage class and different access modes. The
+// API server would reject them with a message that contains the whole claim. The update strategy of the Deployment does
+// not change. The other changes take effect.
 func TestImmutableVolumeFields(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	class := createStorageClass(t, env, "slow", true)
@@ -224,8 +224,8 @@ func TestVolumeCannotGrow(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageReady)
 }
 
-// TestServerOfAVolume checks that a stack without a Deployment runs the release of the server that wrote its volume. If
-// this is the default release, the status is written only once.
+// TestServerOfAVolume checks that a stack without a Deployment runs the release of the server that wrote the data on
+// its volume. If this is the default release, the status is written only once.
 func TestServerOfAVolume(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "server-of-a-volume")

@@ -15,10 +15,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// redisPasswordSpec is the spec of a stack with values that are derived from the password of Redis.
+// redisPasswordSpec is the spec of a stack with values that are derived from the Redis password.
 const redisPasswordSpec = `{distribution: {name: starter}, storage: {kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {name: redis-creds, key: password}}}}}`
 
-// setPassword changes the password of Redis.
+// setPassword changes the Redis password.
 func setPassword(t *testing.T, env *controllertest.Environment, value string) {
 	t.Helper()
 	changed := controllertest.NewSecret("redis-creds", "password", value)
@@ -49,7 +49,7 @@ func waitForPassword(t *testing.T, env *controllertest.Environment, value string
 }
 
 // TestDerivedValuesChange checks that a running pod keeps the values that it started with, even when its container
-// restarts. Changed values are in another Secret, and the first Secret stays while a ReplicaSet needs it.
+// restarts. Changed values are in a different Secret, and the first Secret stays while a ReplicaSet needs it.
 func TestDerivedValuesChange(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("redis-creds", "password", "one"))

@@ -24,7 +24,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// newConvertedStack returns the stack that results from an object of v1alpha1 that the previous operator managed.
+// newConvertedStack returns the stack that results from a v1alpha1 object that the previous operator managed.
 func newConvertedStack(t *testing.T, server, status string) *stack {
 	t.Helper()
 	var values map[string]any
@@ -81,9 +81,9 @@ func (f *fixture) checkAdoption(t *testing.T, stack *stack, want rollout.Outcome
 	return template
 }
 
-// TestReleaseOfATakenOverStack checks the release of a stack that ran the image at `latest`. When the stack changes, it
-// keeps the release that it runs and does not get the newest one. The version may be from the previous operator, or
-// from this operator after the takeover.
+// TestReleaseOfATakenOverStack checks the release of a stack that ran the image with the tag `latest`. When the stack
+// changes, it keeps the release that it runs and does not get the newest one. The version may be from the previous
+// operator, or from this operator after the takeover.
 func TestReleaseOfATakenOverStack(t *testing.T) {
 	const running, told = "docker.io/llamastack/distribution-starter:latest", "version: {llamaStackServerVersion: 0.3.5}"
 	for name, status := range map[string][2]string{"known before": {told, told}, "known later": {"", told}} {

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
-// TestTroubleOfPods checks that the message of Available contains the reason why the pods of a stack do not serve, from
-// the status of a pod or of the ReplicaSet.
+// TestTroubleOfPods checks that the message of Available contains the reason why the pods of a stack do not serve
+// requests. The reason comes from the status of a pod or of the ReplicaSet.
 func TestTroubleOfPods(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "trouble")

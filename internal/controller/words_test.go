@@ -11,7 +11,7 @@ import (
 )
 
 // TestReportUsesFieldsOfV1alpha1 checks that the conditions, the events and the failure of a stack that was created as
-// v1alpha1 contain field names of v1alpha1.
+// v1alpha1 contain v1alpha1 field names.
 func TestReportUsesFieldsOfV1alpha1(t *testing.T) {
 	const hub, older = "spec.overrideConfig.key: missing; set spec.secretEnv", "spec.server.userConfig.configMapName: missing; set spec.secretEnv of v1alpha2"
 	for compat, want := range map[string]string{"": hub, names.CompatV1Alpha1: older} {

@@ -21,10 +21,10 @@ var Versions = []string{v1alpha1.GroupVersion.String(), v1alpha2.GroupVersion.St
 
 // AppendJSON converts an object to an API version, and appends the result to dst. The parameter to is the version, one
 // of Versions. An object that already has that version is appended unchanged. Parts that conversion does not read are
-// copied byte by byte, so the memory needed is little more than that of the result.
+// copied byte by byte, so conversion needs little more memory than the result.
 //
-// AppendJSON returns an error if object is not JSON, is nested deeper than an API server reads, has another kind or
-// version, or has no metadata. It returns no error for any other LlamaStackDistribution.
+// AppendJSON returns an error if object is not JSON, is nested more deeply than an API server accepts, has a different
+// kind or version, or has no metadata. It returns no error for any other LlamaStackDistribution.
 func AppendJSON(dst, object []byte, to string) ([]byte, error) {
 	from := takeArena()
 	defer from.giveBack()
@@ -40,7 +40,7 @@ func AppendJSON(dst, object []byte, to string) ([]byte, error) {
 	case version.is(to):
 		return append(dst, object...), nil
 	case version.is(v1alpha1.GroupVersion.String()):
-		_, _ = toHubObject(o) // DataProblem reports problems of the annotation
+		_, _ = toHubObject(o) // DataProblem reports problems with the annotation
 	default:
 		_, _ = fromHubObject(o)
 	}
@@ -81,8 +81,8 @@ func parse(data []byte, from *arena) (*object, error) {
 	return o, nil
 }
 
-// check returns an error for an object of another kind or version, or without metadata. An API server sends such an
-// object only if a CustomResourceDefinition is wrong.
+// check returns an error for an object with a different kind or version, or without metadata. An API server sends such
+// an object only if a CustomResourceDefinition is incorrect.
 func check(o *object) error {
 	if kind := o.get("kind"); !kind.is(v1alpha1.Kind) {
 		return fmt.Errorf("kind %s cannot be converted, because only %s can; correct spec.conversion of its CustomResourceDefinition",

@@ -58,8 +58,8 @@ func TestBytesAreStable(t *testing.T) {
 	}
 }
 
-// FuzzBytes checks that AppendJSON converts an object with any spelling as ToHub and FromHub do, and that it accepts
-// the same JSON as encoding/json.
+// FuzzBytes checks that AppendJSON converts an object in any spelling in the same way as ToHub and FromHub, and that it
+// accepts the same JSON as encoding/json.
 func FuzzBytes(f *testing.F) {
 	addCases(f)
 	f.Add([]byte(` { "metadata" : { "annotations":{"\u0061":"\u003c"} } , "spec":{"server":{"providers":{"inference":[ {"config":{"b":1, "a":[1.50]}} ]}}} } `))
@@ -98,7 +98,7 @@ func checkIsJSON(t *testing.T, data []byte) {
 	}
 }
 
-// The depth limit for JSON is that of encoding/json, and the limit for an object is that of an API server.
+// JSON has the depth limit of encoding/json, and an object has the depth limit of an API server.
 func TestDepth(t *testing.T) {
 	for depth, want := range map[int]string{
 		9_899: "", 9_900: "nested 9901 levels deep", 9_999: "nested 10000 levels deep",
@@ -189,7 +189,8 @@ func TestBytesOfSomethingElse(t *testing.T) {
 	}
 }
 
-// Annotations never exceed the API server's limit, because it would reject the object and every list that contains it.
+// Annotations never exceed the API server's limit, because the API server would reject the object and every list that
+// contains it.
 func TestRoomOfAnnotations(t *testing.T) {
 	const limit = 256 << 10
 	sizeOf := func(object tree) int {

@@ -14,7 +14,7 @@ import (
 // parts that the hub stores. It does not change older.
 func ToHub(older map[string]any) map[string]any {
 	tree := treeOf(older)
-	_, _ = toHubObject(tree) // DataProblem reports problems of the annotation
+	_, _ = toHubObject(tree) // DataProblem reports problems with the annotation
 	return tree.values(decoderFor(older))
 }
 
@@ -32,9 +32,9 @@ func FromHub(hub map[string]any) map[string]any {
 var ErrOmitted = errors.New("it could not hold all fields that v1alpha1 does not show, so writing the object as " +
 	"v1alpha1 removes these fields; write the object as v1alpha2")
 
-// DataProblem returns the problem of the conversion-data annotation of an object of either version, or nil. Conversion
-// still accepts the object, and ignores the annotation unless the problem is ErrOmitted. Report the problem to users
-// who write the object, because the write discards values.
+// DataProblem returns the problem with the conversion-data annotation of an object of either version, or nil.
+// Conversion still accepts the object, and ignores the annotation unless the problem is ErrOmitted. Report the problem
+// to users who write the object, because the write discards values.
 func DataProblem(object map[string]any) error {
 	convert := toHubObject
 	if object["apiVersion"] == v1alpha2.GroupVersion.String() {
@@ -100,7 +100,7 @@ const (
 )
 
 // content returns the content of the given object, and the decoded conversion-data annotation. The content does not
-// contain that annotation. The error is the reason if the annotation cannot be decoded.
+// contain that annotation. If the annotation cannot be decoded, the error is the reason.
 func content(o *object) (*object, losses, error) {
 	result := o.another()
 	if written := o.get(spec); written.exists() {

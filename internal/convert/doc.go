@@ -1,5 +1,5 @@
-// Package convert converts a LlamaStackDistribution of v1alpha1 to v1alpha2, the hub, and back. It converts the JSON of
-// an object and not Go types, so that unknown fields and the spelling of numbers are kept.
+// Package convert converts a v1alpha1 LlamaStackDistribution to v1alpha2, the hub, and back. It converts the JSON of an
+// object and not Go types, so that unknown fields and the spelling of numbers are kept.
 //
 // Conversion accepts every LlamaStackDistribution that is not nested too deeply. It loses no value of the spec unless
 // the annotations exceed their maximum size (decision 0007). A table maps the fields of one version to those of the
@@ -10,6 +10,6 @@
 // The status is stored in the form of the hub. Conversion to v1alpha1 derives the conditions and fields that only
 // v1alpha1 has. Conversion to the hub omits them.
 //
-// Conversion copies the parts that it does not read byte by byte. A large object needs little more memory than its
-// bytes.
+// Conversion copies the parts that it does not read byte by byte. Converting a large object needs little more memory
+// than the object itself.
 package convert

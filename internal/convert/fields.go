@@ -52,7 +52,7 @@ var fields = []field{
 	same("spec.server.externalProviders", "spec.externalProviders"),
 }
 
-// attribute is a field of v1alpha1 that is an annotation in the hub.
+// attribute is a v1alpha1 field that is an annotation in the hub.
 type attribute struct {
 	older      path
 	annotation string

@@ -58,7 +58,7 @@ func fill(filler *randfill.Filler, object any) {
 		func(s *v1alpha1.LlamaStackDistributionStatus, c randfill.Continue) {
 			c.FillNoCustom(s)
 			if s.ConfigGeneration == nil {
-				s.GeneratedConfigMap = "" // the types of the hub have no separate field for it
+				s.GeneratedConfigMap = "" // the types of the hub have no separate field for this name
 			}
 		},
 		func(u *v1alpha1.UserConfigSpec, c randfill.Continue) {

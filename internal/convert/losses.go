@@ -73,8 +73,8 @@ func appendComma(dst []byte) []byte {
 
 // layout controls how two contents of the same version are compared.
 type layout struct {
-	// units are compared and restored as a whole, because a part alone would have another meaning. A step `*` matches any
-	// key.
+	// units are compared and restored as a whole, because a part alone would have a different meaning. The step `*`
+	// matches any key.
 	units []path
 	// anchors are objects whose lost fields are restored only if the object still exists.
 	anchors []path
@@ -101,7 +101,7 @@ const longestSpelling = 6
 const maxSteps = 8
 
 // differences lists the places where written, the content of an object, differs from visible, the content that
-// conversion produces. It compares objects field by field, so that a later change of one field does not affect the
+// conversion produces. It compares objects field by field, so that a later change to one field does not affect the
 // others. It stops when the list exceeds the limit of annotations, and reports whether the list is complete.
 func differences(written, visible *object, how layout) ([]loss, bool) {
 	f := finder{layout: how, room: maxAnnotations, arena: written.arena}

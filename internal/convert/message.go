@@ -32,7 +32,7 @@ var hubField = regexp.MustCompile(`(^|[^.\w])(spec\.[A-Za-z]+|` +
 const ofHub = " of v1alpha2"
 
 // OlderPaths replaces the field names in a message about a hub object with those of v1alpha1, and marks fields without
-// a counterpart as fields of v1alpha2. It does not change a message that it has already converted.
+// a counterpart as v1alpha2 fields. It does not change a message that it has already converted.
 func OlderPaths(text string) string {
 	return hubField.ReplaceAllStringFunc(text, func(found string) string {
 		parts := hubField.FindStringSubmatch(found)
@@ -54,8 +54,8 @@ func OlderPaths(text string) string {
 	})
 }
 
-// named lists the fields in which OlderPaths looks for a counterpart: those of both versions, and those that correspond
-// to a part of a field in the other version.
+// named lists the fields for which OlderPaths looks for a counterpart: the fields that both versions have, and those
+// that correspond to a part of a field in the other version.
 var named = slices.Concat(fields, []field{
 	{older: olderExpose, hub: hubExpose},
 	{older: olderUserConfig, hub: split("spec.overrideConfig")},
@@ -66,7 +66,8 @@ var named = slices.Concat(fields, []field{
 	{older: split("spec.server.storage"), hub: split("spec.storage")},
 })
 
-// olderPath replaces the longest known field at the start of a path, and reports whether v1alpha1 has the result.
+// olderPath replaces the longest known field at the start of a path, and reports whether v1alpha1 has the resulting
+// field.
 func olderPath(p path) (path, bool) {
 	best := field{}
 	for _, f := range named {

@@ -123,7 +123,7 @@ func (o *object) delete(key string) {
 	o.members = o.members[:last]
 }
 
-// sorted returns the members in the order of their keys.
+// sorted returns the members, sorted by key.
 func (o *object) sorted() []member {
 	if o == nil {
 		return nil

@@ -39,7 +39,7 @@ func (o *object) listAt(p ...string) *list {
 	return parent.members[i].value.openList()
 }
 
-// setAt writes a value and creates the objects on the path. If the path contains a value of another type, it writes
+// setAt writes a value and creates the objects on the path. If the path contains a value of a different type, it writes
 // nothing. This happens only for a damaged annotation.
 func (o *object) setAt(p path, v value) {
 	last := len(p) - 1

@@ -54,7 +54,7 @@ func (r *reader) enter(i int) int {
 	return r.space(i + 1)
 }
 
-// value returns the index after the value at i. The depth of the value does not affect the size of the stack.
+// value returns the index after the value at i. The depth of the value does not affect the size of the call stack.
 func (r *reader) value(i int) int {
 	if r.taken {
 		return r.skip(i)

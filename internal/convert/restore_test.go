@@ -159,7 +159,7 @@ func TestOwnDataIsNotIgnored(t *testing.T) {
 	}
 }
 
-// An edit of any visible field takes precedence over the annotation, in both versions.
+// An edit to any visible field takes precedence over the annotation, in both versions.
 func TestEveryEditWins(t *testing.T) {
 	edits := 0
 	objects := someObjects(t)
@@ -232,8 +232,8 @@ func encodeJSON(t *testing.T, object tree) []byte {
 	return data
 }
 
-// When a manifest of v1alpha1 is applied again, the object contains the same values as the manifest. The conversion
-// adds no fields that apply would own.
+// When a v1alpha1 manifest is applied again, the object contains the same values as the manifest. The conversion adds
+// no fields that apply would own.
 func TestAppliedAgain(t *testing.T) {
 	for _, object := range someObjects(t) {
 		if object["apiVersion"] != v1alpha1.GroupVersion.String() {
@@ -255,7 +255,7 @@ func TestAppliedAgain(t *testing.T) {
 	}
 }
 
-// A client whose types lack some fields of v1alpha1 writes the object without these fields, which removes only them.
+// A client whose types lack some v1alpha1 fields writes the object without these fields, which removes only them.
 // Without the annotation, the values in it are lost too.
 func TestOldClientDropsFields(t *testing.T) {
 	born := decodeYAML(t, []byte(`{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution, metadata: {name: a}, spec: {

@@ -157,7 +157,7 @@ func condition(name, status, reason string) tree {
 	}
 }
 
-// An edit of conditions and fields that only v1alpha1 has does not change the stored status. An edit of the phase does.
+// An edit to conditions and fields that only v1alpha1 has does not change the stored status. An edit to the phase does.
 func TestEditOfStatusAsV1Alpha1(t *testing.T) {
 	hub := tree{"apiVersion": v1alpha2.GroupVersion.String(), "metadata": tree{"name": "a"}, "status": tree{
 		"phase": "Ready", "selector": "a=b", "configGeneration": tree{"configMapName": "c"},

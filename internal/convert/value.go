@@ -73,7 +73,8 @@ func rawBool(is bool) value {
 }
 
 func rawText[T string | []byte](text T) value {
-	return value{raw: appendText(make([]byte, 0, len(text)+len(text)/4+len(`""`)), text)} // Escapes may need the additional quarter.
+	// The additional quarter leaves room for escape sequences.
+	return value{raw: appendText(make([]byte, 0, len(text)+len(text)/4+len(`""`)), text)}
 }
 
 // clone returns a copy of opened objects and lists.

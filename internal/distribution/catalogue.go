@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// entry is one distribution of the catalogue.
+// entry is one distribution in the catalogue.
 type entry struct {
 	name string
 	// last is the last release that has the distribution. Empty means that the newest release has it too.
@@ -88,8 +88,8 @@ func (e *entry) versions(line string) []string {
 	return slices.Compact(all)
 }
 
-// defaultVersion returns the release for a name without a version: that of the default line, or else that of the
-// newest line that has the distribution.
+// defaultVersion returns the release for a name without a version: the release of the default line, or else the release
+// of the newest line that has the distribution.
 func (e *entry) defaultVersion() string {
 	if version := e.pin(release.DefaultLine()); version != "" {
 		return version
@@ -199,8 +199,8 @@ func byName(name string) *entry {
 	return nil
 }
 
-// find returns the entry for a name and the release for a version: a release unchanged, the pinned release of a line,
-// or the default without a version. The overrides only add to the names that an error lists.
+// find returns the entry for a name and the release for a version. A release stays unchanged, a line selects its pinned
+// release, and an empty version selects the default release. The overrides only add to the names that an error lists.
 func find(name, version string, overrides Overrides) (*entry, string, error) {
 	e := byName(name)
 	if e == nil || e.defaultVersion() == "" {

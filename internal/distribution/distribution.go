@@ -55,7 +55,8 @@ type Resolved struct {
 }
 
 // Resolve returns the image, the release and the base config for spec.distribution. Exactly one of name and image must
-// be set. A version is optional. With a name, it selects a release. With an image, it is the release in the image.
+// be set. A version is optional. With a name, the version selects a release. With an image, the version is the release
+// in the image.
 func Resolve(name, image, version string, overrides Overrides) (Resolved, error) {
 	switch {
 	case name != "" && image != "":
@@ -75,7 +76,7 @@ func Resolve(name, image, version string, overrides Overrides) (Resolved, error)
 	return named(e, found)
 }
 
-// named resolves an entry of the catalogue in one of its releases.
+// named resolves a catalogue entry to one of its releases.
 func named(e *entry, version string) (Resolved, error) {
 	match, err := release.LookupOffered(version)
 	if err != nil {
@@ -117,7 +118,7 @@ func overridden(name, version, image string) (Resolved, error) {
 		}
 		r.Base = own.Base // if the tag is a release that is not offered, DetectedBy stays Unknown and the user is warned
 	}
-	r.Name, r.Image, r.Entrypoint = name, image, nil // another image may have another entrypoint
+	r.Name, r.Image, r.Entrypoint = name, image, nil // another image may have a different entrypoint
 	if r.Base == nil && r.DetectedBy != Unknown {
 		r.Base, err = baseConfig(r.Release, name)
 	}

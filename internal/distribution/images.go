@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// CatalogueImage is an image of the catalogue that a stack may run.
+// CatalogueImage is a catalogue image that a stack may run.
 type CatalogueImage struct {
 	// Name and Version are the distribution and the server release.
 	Name, Version string
@@ -13,7 +13,7 @@ type CatalogueImage struct {
 	Image string
 }
 
-// Images returns every image of the catalogue, by name and then by release, ascending.
+// Images returns every catalogue image, sorted by name and then by release, in ascending order.
 func Images() []CatalogueImage {
 	var all []CatalogueImage
 	for i := range catalogue {

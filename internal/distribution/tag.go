@@ -13,7 +13,7 @@ var fullVersion = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+$`)
 
 // TagAlone reports whether only the tag specifies the release in the image. The tag of a user's own image may be the
 // version of other software. Therefore, a release that only the tag specifies determines the configuration and its
-// checks, but does not change the container. A label or the server's answer can correct the release later.
+// checks, but does not change the container. A label or the server's response can correct the release later.
 //
 // TagAlone returns false for the tag of a published distribution if the tag is a whole version. The repository name or
 // the name in the spec identifies such a distribution.

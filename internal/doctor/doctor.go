@@ -140,7 +140,7 @@ func checkRights(r *report, facts *Facts) {
 	}
 }
 
-// String describes the right, with the verb and the resource in the form of the arguments of kubectl auth can-i.
+// String describes the permission, with the verb and the resource in the form of the arguments for kubectl auth can-i.
 func (r Right) String() string {
 	resource := r.Resource
 	if r.Group != "" {

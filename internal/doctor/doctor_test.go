@@ -161,7 +161,7 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
-// TestOneReplica checks that the finding about an operator with one pod has its noun in the singular.
+// TestOneReplica checks that the finding about an operator with one pod uses the singular noun.
 func TestOneReplica(t *testing.T) {
 	facts := healthy(t)
 	*facts.Operators.Value[0].Spec.Replicas, facts.Operators.Value[0].Status.ReadyReplicas = 1, 1

@@ -26,7 +26,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// Cluster is a connection to a cluster, with the rights of the caller.
+// Cluster is a connection to a cluster, with the permissions of the caller.
 type Cluster struct {
 	client.Client
 	// Config is the configuration of the connection.

@@ -12,7 +12,7 @@ import (
 )
 
 // Explain adds the verb and the resource to an error of a request to the API server. It adds a remedy if the API server
-// rejects the credentials, the caller lacks a right, the cluster does not serve the resource, or the cluster is
+// rejects the credentials, the caller lacks a permission, the cluster does not serve the resource, or the cluster is
 // unreachable. Namespace is empty for a request for all namespaces.
 func Explain(err error, verb string, resource schema.GroupResource, namespace string) error {
 	where := "all namespaces"
@@ -40,25 +40,25 @@ func Explain(err error, verb string, resource schema.GroupResource, namespace st
 	}
 }
 
-// Denied is the error for a missing right of the caller.
+// Denied is the error for a permission that the caller lacks.
 type Denied struct {
-	// Verb and Resource identify the right.
+	// Verb and Resource identify the permission.
 	Verb     string
 	Resource schema.GroupResource
-	// Namespace is empty for a right in all namespaces.
+	// Namespace is empty for a permission in all namespaces.
 	Namespace string
 
 	text string
 	err  error
 }
 
-// Error returns a text with the right, and the command that checks it.
+// Error returns a text that contains the permission, and the command that checks it.
 func (d *Denied) Error() string { return d.text }
 
 // Unwrap returns the error of the API server.
 func (d *Denied) Unwrap() error { return d.err }
 
-// isUnreachable reports whether there was no answer to a request, or the certificate of the API server is not trusted.
+// isUnreachable reports whether a request got no response, or the certificate of the API server is not trusted.
 func isUnreachable(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return true

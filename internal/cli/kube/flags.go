@@ -110,6 +110,6 @@ func (c *Cluster) listOptions() ([]client.ListOption, error) {
 	return options, nil
 }
 
-// errNoCluster is the error for a kubeconfig that names no cluster.
+// errNoCluster is the error for a kubeconfig that does not name a cluster.
 var errNoCluster = errors.New(
 	"no cluster is configured; set $KUBECONFIG, set --kubeconfig FILE, or create ~/.kube/config")

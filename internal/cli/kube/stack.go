@@ -35,7 +35,7 @@ var Resource = schema.GroupResource{Group: v1alpha2.GroupVersion.Group, Resource
 // errTooMany is the error for a list of more than MaxStacks stacks.
 var errTooMany = fmt.Errorf("there are more than %d stacks; select fewer with --namespace or --selector", MaxStacks)
 
-// Stack returns a stack in the namespace of the command. In a cluster of the previous operator, which serves only
+// Stack returns a stack in the namespace of the command. In a cluster with the previous operator, which serves only
 // v1alpha1, it converts the stack.
 func (c *Cluster) Stack(ctx context.Context, name string) (*v1alpha2.LlamaStackDistribution, error) {
 	key := client.ObjectKey{Namespace: c.Namespace, Name: name}
@@ -85,7 +85,7 @@ func (c *Cluster) notFound(ctx context.Context, name string) error {
 	return found
 }
 
-// metadataName is the field of an object's name in field selectors.
+// metadataName is the field that contains an object's name in field selectors.
 const metadataName = "metadata.name"
 
 // Named returns the stacks with the given name in the namespaces that the flags select.
@@ -112,7 +112,7 @@ func (c *Cluster) Everywhere(ctx context.Context) (found []v1alpha2.LlamaStackDi
 // it is empty.
 func (c *Cluster) Selection() string { return c.flags.selection() }
 
-// Stacks returns the stacks that the flags select, in the order of the API server.
+// Stacks returns the stacks that the flags select, in the order in which the API server lists them.
 func (c *Cluster) Stacks(ctx context.Context) ([]v1alpha2.LlamaStackDistribution, error) {
 	options, err := c.listOptions()
 	if err != nil {
@@ -168,7 +168,7 @@ func newUnstructured(version schema.GroupVersion) *unstructured.Unstructured {
 	return object
 }
 
-// decode converts an object to a stack of v1alpha2. It ignores unknown fields.
+// decode converts an object to a v1alpha2 stack. It ignores unknown fields.
 func decode(live *unstructured.Unstructured) (*v1alpha2.LlamaStackDistribution, error) {
 	content := live.Object
 	if live.GroupVersionKind().Version == v1alpha1.GroupVersion.Version {
@@ -185,14 +185,14 @@ func decode(live *unstructured.Unstructured) (*v1alpha2.LlamaStackDistribution, 
 	return stack, nil
 }
 
-// notServed reports whether an error means that the API server does not serve a kind. In that case, the answer is not a
-// Status, unlike the answer about a missing object.
+// notServed reports whether an error means that the API server does not serve a kind. In that case, the response is not
+// a Status, unlike the response about a missing object.
 func notServed(err error) bool {
 	return meta.IsNoMatchError(err) ||
 		apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
-// Namespaces returns the names of the namespaces of the cluster, but of no more than perPage namespaces.
+// Namespaces returns the names of the cluster's namespaces, but no more than perPage names.
 func (c *Cluster) Namespaces(ctx context.Context) ([]string, error) {
 	var list corev1.NamespaceList
 	if err := c.List(ctx, &list, client.Limit(perPage)); err != nil {

@@ -59,7 +59,7 @@ func Choose(pods []corev1.Pod, options Options) ([]Target, error) {
 	return targets, nil
 }
 
-// byRank orders pods by rank. Pods with the same rank are in the order of their age, the newest first.
+// byRank orders pods by rank. Pods with the same rank are ordered by age, the newest first.
 func byRank(a, b corev1.Pod) int {
 	return cmp.Or(cmp.Compare(rank(&a), rank(&b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time),
 		cmp.Compare(a.Name, b.Name))
@@ -114,8 +114,8 @@ func containers(pod *corev1.Pod) []string {
 	return names
 }
 
-// blockingInit returns the init container that runs or fails, and so prevents the server from starting. It returns ""
-// if there is none.
+// blockingInit returns the init container that is running or failing, which prevents the server from starting. It
+// returns "" if there is none.
 func blockingInit(pod *corev1.Pod) string {
 	for i := range pod.Status.InitContainerStatuses {
 		container := &pod.Status.InitContainerStatuses[i]

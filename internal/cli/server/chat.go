@@ -19,11 +19,11 @@ const (
 	chatPath = "/v1/chat/completions"
 	// olderChatPath is the path in releases up to 0.2.
 	olderChatPath = "/v1/openai/v1/chat/completions"
-	// maxRefusal is the maximum number of bytes that the client reads from an answer with an error.
+	// maxRefusal is the maximum number of bytes that the client reads from an error response.
 	maxRefusal = 64 << 10
-	// maxLine is the maximum size in bytes of one event in a streamed answer.
+	// maxLine is the maximum size in bytes of one event in a streamed response.
 	maxLine = 1 << 20
-	// maxText is the maximum size in bytes of the text of an answer.
+	// maxText is the maximum size in bytes of an answer's text.
 	maxText = 16 << 20
 )
 
@@ -35,7 +35,7 @@ type Question struct {
 	System string
 	// Text is the question.
 	Text string
-	// MaxTokens is the maximum number of tokens of the answer. Zero means the default of the server.
+	// MaxTokens is the maximum number of tokens in the answer. Zero means the default of the server.
 	MaxTokens int
 }
 
@@ -83,7 +83,7 @@ func (c *Client) Chat(ctx context.Context, question Question, out io.Writer) (st
 }
 
 // ask sends the question to the chat path of the server's release. After the first status 500, it sends the question
-// again, because servers of releases 1.0 and 1.1 answer the first question after their start with that status.
+// again, because servers of releases 1.0 and 1.1 return that status for the first question after their start.
 func (c *Client) ask(ctx context.Context, model string, body []byte) (*http.Response, error) {
 	path, again := chatPath, true
 	for {
@@ -109,12 +109,12 @@ func (c *Client) ask(ctx context.Context, model string, body []byte) (*http.Resp
 	}
 }
 
-// ofProvider matches messages of the libraries with which servers send requests to providers. Servers forward the
+// ofProvider matches messages from the libraries that servers use to send requests to providers. Servers forward the
 // status of a provider, so status 401 may concern the credentials of the provider.
 var ofProvider = regexp.MustCompile(`\bError code: [45]\d\d\b`)
 
-// isNoPath reports whether the body of an answer means that the server does not serve the path. Such a body has no
-// message, or a message that names no cause.
+// isNoPath reports whether a response body means that the server does not serve the path. Such a body has no message,
+// or a message that does not name a cause.
 func isNoPath(body []byte) bool {
 	text := strings.ToLower(rawMessage(body))
 	return text == "" || text == "not found" || text == "method not allowed"
@@ -128,7 +128,7 @@ type answer struct {
 	written int
 }
 
-// chunk is a part of a streamed answer, or a whole answer.
+// chunk is a part of a streamed response, or a whole response.
 type chunk struct {
 	Choices []struct {
 		Delta        content `json:"delta"`
@@ -167,7 +167,7 @@ func (a *answer) stream(body io.Reader) error {
 	return nil
 }
 
-// whole reads an answer that is not streamed.
+// whole reads a response that is not streamed.
 func (a *answer) whole(body io.Reader) error {
 	data, err := io.ReadAll(io.LimitReader(body, maxAnswer))
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 
 const (
 	modelsPath = "/v1/models"
-	// maxAnswer is the maximum size in bytes of an answer.
+	// maxAnswer is the maximum size in bytes of a response.
 	maxAnswer = 4 << 20
-	// maxHeader is the maximum size in bytes of the header of an answer.
+	// maxHeader is the maximum size in bytes of a response header.
 	maxHeader = 16 << 10
 	// defaultTimeout is the default of Options.Timeout.
 	defaultTimeout = 30 * time.Second
@@ -30,9 +30,9 @@ type Options struct {
 	// Token is the bearer token. Empty means no token.
 	Token string
 	// Authorities verify the certificate of the server. The name in the certificate is not verified, because a forwarded
-	// port has another host name. Nil means that the certificate is not verified.
+	// port has a different host name. Nil means that the certificate is not verified.
 	Authorities []*x509.Certificate
-	// Timeout is the time limit for a request without a streamed answer. Zero means 30 seconds.
+	// Timeout is the time limit for a request without a streamed response. Zero means 30 seconds.
 	Timeout time.Duration
 }
 
@@ -44,7 +44,7 @@ type Client struct {
 	http    *http.Client
 }
 
-// New returns a client. New sends no request.
+// New returns a client. It does not send a request.
 func New(options Options) (*Client, error) {
 	base, err := url.Parse(options.URL)
 	if err != nil || base.Host == "" {
@@ -106,7 +106,7 @@ func (c *Client) Models(ctx context.Context) ([]Model, error) {
 	return parseModels(body)
 }
 
-// get returns the body of the answer to a GET request.
+// get returns the body of the response to a GET request.
 func (c *Client) get(ctx context.Context, path string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()

@@ -1,3 +1,3 @@
 // Package server reads the models of a running server, and sends questions to models. It supports the API of every
-// release. It limits the size of answers, and no error contains a token.
+// release. It limits the size of responses, and no error contains a token.
 package server

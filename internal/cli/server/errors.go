@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
 )
 
-// UnansweredError is the error for a server that does not answer, or does not complete its answer.
+// UnansweredError is the error for a server that does not respond, or does not complete its response.
 type UnansweredError struct {
 	// Path is the path of the request.
 	Path string
@@ -41,7 +41,7 @@ func (e *UnansweredError) Error() string {
 // Unwrap returns the cause.
 func (e *UnansweredError) Unwrap() error { return e.Err }
 
-// RefusedError is the error for an answer with a status other than 200.
+// RefusedError is the error for a response with a status other than 200.
 type RefusedError struct {
 	// Path is the path of the request.
 	Path string
@@ -54,7 +54,7 @@ type RefusedError struct {
 // Error returns a text that explains the status.
 func (e *RefusedError) Error() string { return e.text }
 
-// refusal returns the error for an answer with a status other than 200. Token is the token of the request. refusal
+// refusal returns the error for a response with a status other than 200. Token is the token of the request. refusal
 // removes the token from the text.
 func refusal(path string, code int, body []byte, token string) *RefusedError {
 	text := fmt.Sprintf("the server answers %s with status %d", path, code)
@@ -82,7 +82,7 @@ func refusal(path string, code int, body []byte, token string) *RefusedError {
 type ModelError struct {
 	// Model is the id of the model.
 	Model string
-	// Code is the status of the answer, or 0 for an error after the beginning of a streamed answer.
+	// Code is the status of the response, or 0 for an error after the beginning of a streamed response.
 	Code int
 
 	problem string
@@ -104,10 +104,10 @@ func modelError(model string, code int, message string) *ModelError {
 	return &ModelError{Model: model, Code: code, problem: probe.Problem(message)}
 }
 
-// maxMessage is the maximum number of characters of a server's message in an error.
+// maxMessage is the maximum length, in characters, of a server's message in an error.
 const maxMessage = 500
 
-// message returns the message in a server's answer without secrets, or "" if the answer contains no message.
+// message returns the message in a server's response without secrets, or "" if the response contains no message.
 func message(body []byte, token string) string {
 	text := rawMessage(body)
 	if token != "" {
@@ -120,7 +120,7 @@ func message(body []byte, token string) string {
 	return string(shown)
 }
 
-// rawMessage returns the message in an answer of one of these forms: {"error": {"message"}}, {"error": {"detail":
+// rawMessage returns the message in a response of one of these forms: {"error": {"message"}}, {"error": {"detail":
 // {"errors": [{"msg"}]}}}, {"error": ""}, {"detail": ""} and {"message": ""}.
 func rawMessage(body []byte) string {
 	var answer struct {

@@ -15,7 +15,7 @@ import (
 const (
 	// LLM is the type of a model that answers questions.
 	LLM = "llm"
-	// maxModels is the maximum number of models in an answer.
+	// maxModels is the maximum number of models in a response.
 	maxModels = 5_000
 	// maxListed is the maximum number of models that an error lists.
 	maxListed = 10
@@ -23,7 +23,7 @@ const (
 
 // Model is a model that a server serves.
 type Model struct {
-	// ID is the name of the model in requests of clients.
+	// ID is the name of the model in client requests.
 	ID string `json:"id"`
 	// Type is llm, embedding or rerank.
 	Type string `json:"type"`
@@ -33,14 +33,14 @@ type Model struct {
 	ProviderModel string `json:"providerModel"`
 }
 
-// modelFacts are the facts about a model in an answer.
+// modelFacts are the facts about a model in a response.
 type modelFacts struct {
 	Type          string `json:"model_type"`
 	Provider      string `json:"provider_id"`
 	ProviderModel string `json:"provider_resource_id"`
 }
 
-// modelEntry is a model in an answer. Releases up to 0.3 send {"identifier", "model_type", "provider_id",
+// modelEntry is a model in a response. Releases up to 0.3 send {"identifier", "model_type", "provider_id",
 // "provider_resource_id"}. Later releases send {"id", "custom_metadata": {"model_type", …}}.
 type modelEntry struct {
 	ID         string `json:"id"`
@@ -64,7 +64,7 @@ func parseModels(body []byte) ([]Model, error) {
 	var answer struct {
 		Data []modelEntry `json:"data"`
 	}
-	if json.Unmarshal(body, &answer) != nil || answer.Data == nil { // an error of the decoder may quote the answer
+	if json.Unmarshal(body, &answer) != nil || answer.Data == nil { // a decoder error may quote the response
 		return nil, errors.New("the response of the server is not a list of models")
 	}
 	if len(answer.Data) > maxModels {
@@ -103,8 +103,8 @@ type Wanted struct {
 }
 
 // Choose returns the model with the given name. For an empty name, it returns the only LLM, or the first wanted model
-// that is an LLM. The name is the id of a model, or the name that the provider uses for it. Only one model may have the
-// latter name.
+// that is an LLM. The name is the id of a model, or the name that the provider uses for it. Choose returns an error if
+// the provider's name applies to more than one model.
 func Choose(models []Model, name string, wanted []Wanted) (Model, error) {
 	if name != "" {
 		return byName(models, name)

@@ -52,13 +52,13 @@ type Answers struct {
 	Provider string
 	// Endpoint is the URL of the provider.
 	Endpoint string
-	// Secret is NAME/KEY of the API key of the provider. Empty means no API key.
+	// Secret is the NAME/KEY of the provider's API key. Empty means no API key.
 	Secret string
 	// Settings are other keys of the provider, as KEY=VALUE.
 	Settings []string
 	Models   []string
 	// Store is one of Stores. VolumeSize is the size of the volume. StoreEndpoint is the address of Redis. StoreSecret is
-	// NAME/KEY of the connection string of PostgreSQL or the password of Redis.
+	// the NAME/KEY of the PostgreSQL connection string or the Redis password.
 	Store, VolumeSize, StoreEndpoint, StoreSecret string
 	// Expose is a host name outside the cluster. Empty means that clients reach the server only inside the cluster.
 	Expose string

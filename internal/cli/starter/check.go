@@ -21,7 +21,7 @@ const inference = "inference"
 
 // Error is the error for an invalid answer.
 type Error struct {
-	// Flag is the flag of the answer.
+	// Flag is the flag that sets the answer.
 	Flag string
 	text string
 }
@@ -159,7 +159,7 @@ func (p *Plan) checkEndpoint() error {
 	return nil
 }
 
-// NeedsEndpoint reports whether a provider type needs an endpoint, because it has no public service.
+// NeedsEndpoint reports whether a provider type needs an endpoint because the provider has no public service.
 func NeedsEndpoint(kind *provider.Type) bool {
 	if kind.EndpointKey == "" || !kind.IsRemote() {
 		return false

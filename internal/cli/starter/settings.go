@@ -69,7 +69,8 @@ func (p *Plan) checkRequired(given map[string]bool) error {
 	return nil
 }
 
-// settingValue returns a value as YAML. The value of a key of a text type is a string even if it looks like a number.
+// settingValue returns a value as YAML. If the key has a text type, the value is a string even if it looks like a
+// number.
 func (p *Plan) settingValue(name, value string) string {
 	key, _ := p.Kind.Config.Key(name)
 	if key.Type != nil && takesText(key.Type.String()) {

@@ -73,7 +73,7 @@ func TestProviders(t *testing.T) {
 	}
 }
 
-// The manifest quotes strings that YAML would read as values of another type.
+// The manifest quotes strings that YAML would read as values of a different type.
 func TestScalars(t *testing.T) {
 	plan, err := starter.Check(starter.Answers{
 		Provider: "vertexai", Settings: []string{"project=123", "location=on # here", "refresh_models=true"},

@@ -65,7 +65,7 @@ func (env *Environment) CheckDeploymentUnchanged(t *testing.T, before *appsv1.De
 	}
 }
 
-// WaitForDeploymentUpdate waits until the Deployment of the stack "my" has another generation.
+// WaitForDeploymentUpdate waits until the Deployment of the stack "my" has a different generation.
 func (env *Environment) WaitForDeploymentUpdate(t *testing.T, before *appsv1.Deployment) {
 	t.Helper()
 	WaitUntil(t, func() error {

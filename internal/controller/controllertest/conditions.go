@@ -72,7 +72,7 @@ func WithConditions(conditions map[string]string, others ...string) map[string]s
 	return changed
 }
 
-// AppliedConditions has the conditions of a stack whose children are applied and whose pods are starting.
+// AppliedConditions contains the conditions of a stack whose children are applied and whose pods are starting.
 var AppliedConditions = map[string]string{
 	v1alpha2.ConditionReady:               "False " + v1alpha2.ReasonRolloutInProgress,
 	v1alpha2.ConditionValidationSucceeded: "True " + v1alpha2.ReasonSpecValid,
@@ -83,7 +83,7 @@ var AppliedConditions = map[string]string{
 	v1alpha2.ConditionReconciling:         "True " + v1alpha2.ReasonRolloutInProgress,
 }
 
-// ReadyConditions has the conditions of a stack that is in its desired state.
+// ReadyConditions contains the conditions of a stack that is in its desired state.
 var ReadyConditions = WithConditions(AppliedConditions,
 	v1alpha2.ConditionReady, "True "+v1alpha2.ReasonMinimumReplicasAvailable,
 	v1alpha2.ConditionAvailable, "True "+v1alpha2.ReasonMinimumReplicasAvailable,

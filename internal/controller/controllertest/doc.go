@@ -30,8 +30,8 @@
 //
 // # An operator
 //
-// A whole operator runs during the test, with its watches, caches and workers. Use it only for tests that need these,
-// that count calls, or that check that stacks are requeued:
+// A whole operator runs during the test, with its watches, caches and workers. Use it only for tests that need these
+// components, that count calls, or that check that stacks are requeued:
 //
 //	env := controllertest.NewEnvironment(t)
 //	env.OwnOperatorConfig = true

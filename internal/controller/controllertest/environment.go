@@ -108,8 +108,8 @@ type Environment struct {
 	ProbeInterval time.Duration
 	// TagInterval is the pause between two comparisons of a tag. Zero means the default.
 	TagInterval time.Duration
-	// AutoscalerPatience is how long an autoscaler may have no metrics before the operator reports a problem. Zero
-	// means the default.
+	// AutoscalerPatience is the time that the operator waits for metrics of an autoscaler before it reports a problem.
+	// Zero means the default.
 	AutoscalerPatience time.Duration
 }
 
@@ -153,7 +153,7 @@ func (env *Environment) Create(t *testing.T, objects ...client.Object) {
 	}
 }
 
-// Get reads an object of the namespace of the test.
+// Get reads an object in the namespace of the test.
 func (env *Environment) Get(t *testing.T, name string, into client.Object) {
 	t.Helper()
 	if err := env.Client.Get(t.Context(), env.Key(name), into); err != nil {

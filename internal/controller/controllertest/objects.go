@@ -72,7 +72,7 @@ func InNamespace(message, namespace string) string {
 	return strings.ReplaceAll(message, `namespace "NS"`, fmt.Sprintf("namespace %q", namespace))
 }
 
-// NewMismatchedTLSSecret returns a Secret with a certificate and the key of another certificate.
+// NewMismatchedTLSSecret returns a Secret with a certificate and the key of a different certificate.
 func NewMismatchedTLSSecret(t *testing.T, name string) *corev1.Secret {
 	t.Helper()
 	broken := NewTLSSecret(t, name)

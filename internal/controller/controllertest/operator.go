@@ -53,7 +53,7 @@ func (env *Environment) StartOperator(
 	return o
 }
 
-// Stop stops the operator and waits until it has ended.
+// Stop stops the operator and waits until it has stopped.
 func (o *Operator) Stop(t *testing.T) {
 	t.Helper()
 	if o.cancel == nil {

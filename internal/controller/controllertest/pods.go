@@ -128,7 +128,7 @@ func (env *Environment) CreateReplicaSetRevision(
 	return set
 }
 
-// CreatePod creates a pod of a ReplicaSet, with a status as a kubelet writes it.
+// CreatePod creates a pod of a ReplicaSet, with a status that a kubelet would write.
 func (env *Environment) CreatePod(t *testing.T, set *appsv1.ReplicaSet, status corev1.PodStatus) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{
@@ -147,8 +147,8 @@ func (env *Environment) CreatePod(t *testing.T, set *appsv1.ReplicaSet, status c
 	return pod
 }
 
-// SetProgressReason writes the status of the Deployment of a stack without ready pods, with this reason in the
-// condition Progressing.
+// SetProgressReason writes the status of a stack's Deployment that has no ready pods, with this reason in the condition
+// Progressing.
 func (env *Environment) SetProgressReason(t *testing.T, stack, reason string) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
@@ -166,15 +166,14 @@ func (env *Environment) SetProgressReason(t *testing.T, stack, reason string) {
 	}
 }
 
-// ServerPodStatus returns the status of a pending pod with the current and the last state of the container of the
-// server.
+// ServerPodStatus returns the status of a pending pod with the current and the last state of the server's container.
 func ServerPodStatus(image string, state, last corev1.ContainerState) corev1.PodStatus {
 	return corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{
 		Name: "llama-stack", Image: image, State: state, LastTerminationState: last,
 	}}}
 }
 
-// WaitingState returns the state of a container that waits.
+// WaitingState returns the state of a container that is waiting.
 func WaitingState(reason, message string) corev1.ContainerState {
 	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
 }

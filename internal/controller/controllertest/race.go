@@ -2,5 +2,5 @@
 
 package controllertest
 
-// Slowdown is an upper limit of the factor by which the race detector slows down the tests.
+// Slowdown is an upper limit for the factor by which the race detector slows down the tests.
 const Slowdown = 3

@@ -22,8 +22,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// NewReconcilerFunc creates a reconciler without a manager. Package controller exports its implementation only to its
-// tests.
+// NewReconcilerFunc creates a reconciler without a manager. Package controller exports the implementation only to its
+// own tests.
 type NewReconcilerFunc = func(context.Context, events.EventRecorder, controller.Options) (*controller.Reconciler, error)
 
 // StartWorkersFunc makes a reconciler query servers and read images until the context ends.
@@ -42,7 +42,7 @@ type Reconciler struct {
 	err    error                  // the failures of the last reconcile
 }
 
-// reconcilers has the reconcilers of the running tests, by test name.
+// reconcilers contains the reconcilers of the running tests, by test name.
 var reconcilers sync.Map
 
 // StartReconciler makes the test reconcile, in place of an operator, whenever the test waits. The version identifies
@@ -97,7 +97,7 @@ func (env *Environment) StartReconciler(
 	return r
 }
 
-// Stop ends the reconciles and the workers. After Stop, the test only polls when it waits.
+// Stop stops the reconciles and the workers. After Stop, the test only polls when it waits.
 func (r *Reconciler) Stop(t *testing.T) {
 	t.Helper()
 	r.stopWorkers()

@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	// ConfigLabel is the label of images with their own configuration, in Base64.
+	// ConfigLabel is the label that contains the configuration of an image, in Base64.
 	ConfigLabel = "io.llamastack.config.base64"
-	// ReleaseLabel is the label of images with the release of their server.
+	// ReleaseLabel is the label that contains the release of the server in an image.
 	ReleaseLabel = "io.llamastack.server.version"
 
 	imageConfig = `version: 2
@@ -50,7 +50,7 @@ type Registry struct {
 	Password atomic.Pointer[string]
 }
 
-// StartRegistry starts a registry and configures the operator to read it without TLS. It needs a running operator
+// StartRegistry starts a registry and configures the operator to connect to it without TLS. It needs a running operator
 // or a Reconciler, and OwnOperatorConfig.
 func (env *Environment) StartRegistry(t *testing.T) *Registry {
 	t.Helper()
@@ -103,7 +103,7 @@ func (r *Registry) PushImage(t *testing.T, repository string, labels map[string]
 	return r.Host + "/" + repository, hash.String()
 }
 
-// ConfigLabels returns the labels of an image with its own configuration. An empty release omits the label for it.
+// ConfigLabels returns the labels of an image with its own configuration. If release is empty, it omits ReleaseLabel.
 func ConfigLabels(release string) map[string]string {
 	labels := map[string]string{ConfigLabel: base64.StdEncoding.EncodeToString([]byte(imageConfig))}
 	if release != "" {

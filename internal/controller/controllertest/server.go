@@ -46,8 +46,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// StartServer starts a server that replaces the servers of all stacks of the test. If you give a Secret, the server
-// uses its certificate. Call StartServer before you start an operator or a Reconciler.
+// StartServer starts a server that replaces the servers of all stacks of the test. If you pass a Secret, the server
+// uses the certificate in it. Call StartServer before you start an operator or a Reconciler.
 func (env *Environment) StartServer(t *testing.T, version string, certificate ...*corev1.Secret) *Server {
 	t.Helper()
 	s := &Server{}

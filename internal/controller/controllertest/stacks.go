@@ -120,7 +120,7 @@ func (env *Environment) WaitForImage(t *testing.T, stack, image string, from v1a
 // start.
 const VolumeSpec = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`
 
-// ChangedVolumeSpec is VolumeSpec with another configuration.
+// ChangedVolumeSpec is VolumeSpec with a different configuration.
 const ChangedVolumeSpec = `{distribution: {name: starter}, resources: {models: [llama]}, workload: {storage: {size: 1Gi}}}`
 
 // StartWithReadyStack starts a Reconciler and creates the stack "my" with ready pods. The version of the Reconciler is

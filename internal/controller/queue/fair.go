@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// fair prefers the stacks of namespaces in which few stacks wait. Without this preference, all stacks of other tenants
-// would wait until the many stacks of one tenant are processed.
+// fair prefers the stacks of namespaces in which few stacks are waiting. Without this preference, all stacks of other
+// tenants would wait until the many stacks of one tenant are processed.
 //
 // A request gets its requested priority, minus the number of binary digits of the number of other waiting requests in
 // its namespace. Requested priorities are multiples of handler.LowPriority, so that each class of requests precedes the
@@ -21,8 +21,8 @@ type fair struct {
 	priorityqueue.PriorityQueue[reconcile.Request]
 
 	mu sync.Mutex
-	// waiting holds, by namespace, the requests that were added and not taken yet, except requests that AddAfter has
-	// delayed.
+	// waiting holds, by namespace, the requests that were added and have not been taken yet, except requests that AddAfter
+	// has delayed.
 	waiting map[string]map[reconcile.Request]bool
 }
 
@@ -49,8 +49,8 @@ func (q *fair) AddWithOpts(options priorityqueue.AddOpts, requests ...reconcile.
 	}
 }
 
-// behind records that a request waits, unless the request is due later, and returns the amount by which its priority is
-// lowered within its class.
+// behind records that a request is waiting, unless the request is due later, and returns the amount by which its
+// priority is lowered within its class.
 func (q *fair) behind(request reconcile.Request, later bool) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -68,7 +68,7 @@ func (q *fair) behind(request reconcile.Request, later bool) int {
 	return min(bits.Len(uint(others)), -handler.LowPriority-1)
 }
 
-// taken records that a request no longer waits.
+// taken records that a request is no longer waiting.
 func (q *fair) taken(request reconcile.Request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

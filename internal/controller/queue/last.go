@@ -30,12 +30,12 @@ func ChildrenLast(enqueue handler.EventHandler) handler.EventHandler {
 	}
 }
 
-// lastQueue adds requests to a queue with the last priority.
+// lastQueue adds requests to a queue with the priority afterOthers.
 type lastQueue struct {
 	priorityqueue.PriorityQueue[reconcile.Request]
 }
 
-// AddWithOpts adds requests, always with the last priority.
+// AddWithOpts adds requests, always with the priority afterOthers.
 func (q lastQueue) AddWithOpts(options priorityqueue.AddOpts, requests ...reconcile.Request) {
 	options.Priority = new(afterOthers)
 	q.PriorityQueue.AddWithOpts(options, requests...)

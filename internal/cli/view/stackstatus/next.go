@@ -5,7 +5,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// nextForPods returns the command that shows the reason why pods do not serve.
+// nextForPods returns the command that shows the reason why pods do not serve requests.
 func (d *decision) nextForPods() string {
 	pod := d.report.troubled()
 	switch {

@@ -25,7 +25,8 @@ const (
 	Wrong Level = "wrong"
 	// Waiting means that the stack is not ready yet.
 	Waiting Level = "waiting"
-	// Warning means that the stack needs attention although it may serve, for example because it is degraded or paused.
+	// Warning means that the stack needs attention although it may serve requests, for example because it is degraded or
+	// paused.
 	Warning Level = "warning"
 	// OK means that the stack matches its specification.
 	OK Level = "ok"

@@ -158,7 +158,7 @@ func (d *decision) ready(ready *metav1.Condition) Verdict {
 	return d.healthy()
 }
 
-// condition returns a condition of the stack if it has the status, or nil.
+// condition returns a condition of the stack if the condition has the given status, and nil otherwise.
 func (d *decision) condition(kind string, status metav1.ConditionStatus) *metav1.Condition {
 	found := meta.FindStatusCondition(d.facts.Stack.Status.Conditions, kind)
 	if found == nil || found.Status != status {
@@ -204,7 +204,7 @@ func isWorkload(reason string) bool {
 	}
 }
 
-// workload returns the verdict on a stack with pods that do not serve.
+// workload returns the verdict on a stack with pods that do not serve requests.
 func (d *decision) workload(reason, message string) Verdict {
 	counted, problem := split(message)
 	if problem == "" {
@@ -252,8 +252,8 @@ func still(number int32) string {
 	return fmt.Sprintf("%d pods of the earlier configuration still serve", number)
 }
 
-// split splits the message of Available into the number of pods that serve, and the problem of a pod that does not
-// serve.
+// split splits the message of Available into the number of pods that serve requests, and the problem with a pod that
+// does not.
 func split(message string) (counted, problem string) {
 	counted, problem, _ = strings.Cut(firstLine(message), ": ")
 	return counted, problem

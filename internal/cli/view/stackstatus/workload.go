@@ -36,7 +36,7 @@ type ReplicaSet struct {
 // Pod is a pod of a stack.
 type Pod struct {
 	Name string `json:"name"`
-	// State is the phase of the pod, or the reason why a container waits or ended, as in the output of kubectl.
+	// State is the phase of the pod, or the reason why a container is waiting or has ended, as in the output of kubectl.
 	State    string `json:"state"`
 	Ready    bool   `json:"ready"`
 	Restarts int32  `json:"restarts"`
@@ -58,7 +58,7 @@ const (
 	NotStarted Trouble = "not started"
 	// NotScheduled means that the pod cannot be scheduled to a node.
 	NotScheduled Trouble = "not scheduled"
-	// NotReady means that the pod runs but is not ready.
+	// NotReady means that the pod is running but not ready.
 	NotReady Trouble = "not ready"
 )
 
@@ -150,8 +150,8 @@ func (p *Pod) readConditions(conditions []corev1.PodCondition) {
 	}
 }
 
-// read sets the state and the problem of the pod from a container that is not ready. initial reports whether this is an
-// init container.
+// read sets the state and the problem of the pod from a container that is not ready. initial reports whether the
+// container is an init container.
 func (p *Pod) read(container *corev1.ContainerStatus, initial bool) {
 	prefix := ""
 	if initial {
@@ -169,7 +169,7 @@ func (p *Pod) read(container *corev1.ContainerStatus, initial bool) {
 		p.State, p.Trouble, p.Container, p.Message = prefix+waiting.Reason, NotStarted, container.Name, waiting.Message
 	case waiting != nil && waiting.Reason != "" && !initial:
 		p.State = waiting.Reason
-	case container.LastTerminationState.Terminated != nil: // the container runs again
+	case container.LastTerminationState.Terminated != nil: // the container is running again
 		p.Trouble, p.Container = Crashed, container.Name
 	case initial:
 		p.State = prefix + container.Name
@@ -193,7 +193,7 @@ func (r *Report) troubled() *Pod {
 	return nil
 }
 
-// servingEarlier returns the number of pods of earlier revisions that serve.
+// servingEarlier returns the number of pods of earlier revisions that serve requests.
 func (d *Deployment) servingEarlier() int32 {
 	var serving int32
 	for i := range d.ReplicaSets {

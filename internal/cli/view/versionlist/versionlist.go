@@ -16,7 +16,7 @@ type Report struct {
 	Client Client `json:"client"`
 	// Server contains the versions of the cluster. Nil means that they were not read.
 	Server *Server `json:"server,omitempty"`
-	// Differs reports whether the version of an operator differs from that of the command.
+	// Differs reports whether the version of an operator differs from the version of the command.
 	Differs bool `json:"differs"`
 }
 
@@ -33,7 +33,7 @@ type Client struct {
 // Server contains the versions of a cluster.
 type Server struct {
 	Kubernetes string `json:"kubernetes"`
-	// APIVersions are the versions of stacks that the API server serves, the preferred one first.
+	// APIVersions are the versions of stacks that the API server serves, the preferred version first.
 	APIVersions []string   `json:"apiVersions"`
 	Operators   []Operator `json:"operators"`
 	// Unlisted reports whether the caller cannot list the Deployments of operators.
@@ -138,7 +138,7 @@ func Count(stacks []v1alpha2.LlamaStackDistribution) []Written {
 	return found
 }
 
-// Compare sets Differs, and returns a sentence for each operator whose version differs from that of the command.
+// Compare sets Differs, and returns a sentence for each operator whose version differs from the version of the command.
 func (r *Report) Compare() []string {
 	if r.Server == nil || !isVersion(r.Client.Version) {
 		return nil
