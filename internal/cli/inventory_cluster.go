@@ -167,7 +167,7 @@ func (t *takeover) conditions(live *unstructured.Unstructured) {
 }
 
 // references reads the ConfigMaps that a stack refers to. It reports whether the stack can be planned, which is the
-// case if the caller may read every required ConfigMap.
+// case if the caller can read every required ConfigMap.
 func (v *surveyor) references(ctx context.Context, s dryrun.Stack) (*dryrun.Manifests, bool, error) {
 	m := &dryrun.Manifests{ConfigMaps: make(map[dryrun.Key]*corev1.ConfigMap), Config: v.config, Live: true}
 	for _, use := range slices.Concat(intent.ConfigMaps(s.Object), intent.TrustedCA(s.Object)) {

@@ -184,8 +184,8 @@ func oldDeployment(stack *unstructured.Unstructured) *appsv1.Deployment {
 	}
 }
 
-// readOnly returns the kubeconfig of a user who may list stacks and, if others is set, read all other objects of the
-// inventory.
+// readOnly returns the kubeconfig of a user who can list stacks and, if others is set, can read all other objects of
+// the inventory.
 func readOnly(t *testing.T, c *upgrade.Cluster, others bool) string {
 	t.Helper()
 	rules := []rbacv1.PolicyRule{{

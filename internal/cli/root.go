@@ -70,8 +70,7 @@ func (c *colorChoice) Set(value string) error {
 	return nil
 }
 
-// exitCodes is the last part of the help of the root command. The page docs/reference/cli/README.md contains the same
-// table.
+// exitCodes is the last part of the root command's help. The page docs/reference/cli/README.md contains the same table.
 const exitCodes = `Exit codes:
   0  success
   1  there is a problem: a manifest, an image or a stack is rejected, or the work is not complete

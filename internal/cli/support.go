@@ -123,7 +123,7 @@ func (o *supportOptions) write(streams Streams, material *support.Material, p pr
 	return nil
 }
 
-// writeArchive writes a file that only the user may read. It replaces an existing file only if the new file is
+// writeArchive writes a file that only the user can read. It replaces an existing file only if the new file is
 // complete. For the path "-", it writes to standard output.
 func writeArchive(stdout io.Writer, path string, archive *bytes.Buffer) (err error) {
 	if path == "-" {

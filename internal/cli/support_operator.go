@@ -65,7 +65,7 @@ func (c *collector) operator(ctx context.Context, facts *doctor.Facts) {
 	}
 }
 
-// logs adds the logs of the containers of a pod, and the logs before their last restart.
+// logs adds the logs of a pod's containers, including the logs from before their last restart.
 func (c *collector) logs(ctx context.Context, object *unstructured.Unstructured) {
 	var pod corev1.Pod
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &pod); err != nil {
@@ -84,7 +84,7 @@ func (c *collector) logs(ctx context.Context, object *unstructured.Unstructured)
 	}
 }
 
-// log adds the end of the log of a container.
+// log adds the end of a container's log.
 func (c *collector) log(ctx context.Context, pod *corev1.Pod, container string, previous bool) {
 	if c.logged > support.MaxBytes {
 		c.left("the logs of other containers: the archive would be too large; name fewer stacks")

@@ -130,8 +130,8 @@ func TestAutoscaling(t *testing.T) {
 	want(5, 7, 6, 7, 2, 3, 0, 3)
 }
 
-// TestAutoscalerWithoutMetrics checks that an autoscaler without metrics is reported while the pods serve, and that the
-// stack stays ready.
+// TestAutoscalerWithoutMetrics checks that an autoscaler without metrics is reported while the pods serve requests, and
+// that the stack stays ready.
 func TestAutoscalerWithoutMetrics(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.AutoscalerPatience = time.Second

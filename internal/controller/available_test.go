@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 )
 
-// TestAvailable checks that the available distributions include the image overrides only while these are set.
+// TestAvailable checks that the available distributions include the image overrides only while the overrides are set.
 func TestAvailable(t *testing.T) {
 	var known available
 	catalogue := maps.Clone(known.with(nil))

@@ -219,7 +219,7 @@ func TestRefusedPolicy(t *testing.T) {
 	env.WaitForChild(t, "my-network-policy", &networkingv1.NetworkPolicy{})
 }
 
-// TestRefusedExposure checks that the object that exposes a stack stays if its replacement is rejected.
+// TestRefusedExposure checks that the object that exposes a stack is kept if its replacement is rejected.
 func TestRefusedExposure(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "refused-exposure")

@@ -21,9 +21,10 @@ resources: {models: [llama3.2-8b]}
 workload: {storage: {size: 1Gi}}
 `
 
-// describedLines is the number of lines of kubectl describe for a healthy stack, by field of the status. A condition
-// takes six lines, a provider three, and a model two. The requirements name the conditions and most other fields, and
-// kubectl describe prints a line for each field. The status of a stack therefore does not fit on one screen.
+// describedLines is the number of lines in the output of kubectl describe for a healthy stack, by field of the status.
+// A condition takes six lines, a provider three, and a model two. The requirements list the conditions and most other
+// fields, and kubectl describe prints a line for each field. The status of a stack therefore does not fit on one
+// screen.
 var describedLines = map[string]int{
 	"Available Replicas": 1, "Conditions": 43, "Config Generation": 6, "Distribution Config": 6, "Models": 5,
 	"Observed Generation": 1, "Phase": 1, "Replicas": 1, "Resolved Distribution": 8, "Selector": 1, "Service URL": 1,
@@ -76,7 +77,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// linesOf returns the number of lines of each field in a section of kubectl describe.
+// linesOf returns the number of lines for each field in a section of the output of kubectl describe.
 func linesOf(described, section string) map[string]int {
 	lines, inside, field := map[string]int{}, false, ""
 	for line := range strings.Lines(described) {

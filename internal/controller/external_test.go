@@ -70,7 +70,7 @@ externalProviders:
 	checkRenderedProviders(t, env, stack, labelled+"@"+digest, bare+"@"+bareDigest)
 
 	reads := controllertest.CountCalls(env.WaitUntilIdle(t, "external"))
-	// One of the two reads of the ServiceAccount is the read before it is applied, as for any child.
+	// As for any child, the operator reads the ServiceAccount before it applies it, which is one of the two reads.
 	if reads["get serviceaccounts"] != 2 || reads["get secrets"] != 0 || reads["patch deployments"] != 1 {
 		t.Errorf("calls for two images: %v, want one read of the credentials and one write of the Deployment", reads)
 	}

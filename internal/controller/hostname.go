@@ -31,7 +31,7 @@ func (r *Reconciler) cluster(ctx context.Context, stack *stack, config operatorc
 		ExposureUnknown:    config.Unknown(operatorconfig.KeyIngress) || config.Unknown(operatorconfig.KeyGateway),
 	}
 	if config.Unknown(operatorconfig.KeyFeatureFlags) {
-		// The setting is unknown, so an existing NetworkPolicy stays.
+		// The setting is unknown, so an existing NetworkPolicy is kept.
 		err := r.cache.Get(ctx, childKey(stack, names.NetworkPolicy(stack.Name)), &networkingv1.NetworkPolicy{})
 		if client.IgnoreNotFound(err) != nil {
 			return render.Cluster{}, fmt.Errorf("read cached NetworkPolicy: %w", err)

@@ -35,7 +35,7 @@ func (l *imageLabels) keepDigest(found rollout.Distribution) {
 }
 
 // compareTag compares the running digest with the registry's response for the tag. If the stack follows its tag,
-// compareTag selects the new image. The running image stays in force until the new image can be used.
+// compareTag selects the new image. The stack keeps the running image until it can use the new image.
 func (r *Reconciler) compareTag(
 	stack *stack, image *resolvedImage, labels *imageLabels, running *rollout.Record, report *report,
 ) error {
@@ -142,7 +142,7 @@ func noteMove(stack *stack, labels *imageLabels, following bool, report *report)
 }
 
 // follow selects the image that the tag currently refers to. If the image is not from the catalogue, follow selects it
-// only after the operator has read it. If the stack cannot use the image, the running image stays.
+// only after the operator has read it. If the stack cannot use the image, the stack keeps the running image.
 func (r *Reconciler) follow(target registry.Target, stack *stack, image *resolvedImage, labels *imageLabels) {
 	if image.from == v1alpha2.ImageFromCatalogue {
 		r.pool.Forget(keyOf(stack))

@@ -134,8 +134,8 @@ func waitForRollout(t *testing.T, env *controllertest.Environment, before *appsv
 	})
 }
 
-// TestTagThatCannotBeCompared checks that the pods stay while the registry does not respond, that the status reports
-// this, and that a change to the spec rolls out with the configuration that was read.
+// TestTagThatCannotBeCompared checks that the pods do not change while the registry does not respond, that the status
+// reports this, and that a change to the spec rolls out with the configuration that was read.
 func TestTagThatCannotBeCompared(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.TagInterval = tagInterval

@@ -186,7 +186,7 @@ func normalize(object client.Object) client.Object {
 	return object
 }
 
-// TestDisconnectAfterEveryWrite checks that an operator may be disconnected after any of its writes, with or without
+// TestDisconnectAfterEveryWrite checks that an operator can be disconnected after any of its writes, with or without
 // the response: the next operator reaches the same state of the stack.
 func TestDisconnectAfterEveryWrite(t *testing.T) {
 	const updated = `
@@ -278,7 +278,7 @@ func checkObserved(t *testing.T, env *controllertest.Environment, name string) e
 	return nil
 }
 
-// TestPreflightDisconnectAfterEveryWrite checks that an operator may be disconnected after any of its writes: the next
+// TestPreflightDisconnectAfterEveryWrite checks that an operator can be disconnected after any of its writes: the next
 // operator continues with the same pod, and never creates a second one.
 func TestPreflightDisconnectAfterEveryWrite(t *testing.T) {
 	t.Parallel()

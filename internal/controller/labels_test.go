@@ -81,7 +81,7 @@ func TestLabels(t *testing.T) {
 	})
 }
 
-// TestLabelsOfAnOverride checks that the configuration that was read for a known distribution stays when the registry
+// TestLabelsOfAnOverride checks that the configuration that was read for a known distribution is kept when the registry
 // is down and the status and the stored base are deleted.
 func TestLabelsOfAnOverride(t *testing.T) {
 	env := controllertest.NewEnvironment(t)

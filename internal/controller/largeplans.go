@@ -28,7 +28,7 @@ func (l largePlans) build(ctx context.Context, in plan.Input) (*plan.Plan, error
 	return plan.Build(in)
 }
 
-// take waits until a plan may be built. The caller must call the returned function after the plan is built.
+// take waits until a plan can be built. The caller must call the returned function after the plan is built.
 func (l largePlans) take(ctx context.Context, in *plan.Input) (done func(), err error) {
 	if inputBytes(in) <= largeInput {
 		return func() {}, nil

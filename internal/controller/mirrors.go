@@ -33,7 +33,7 @@ func mirrorKinds() map[string]schema.GroupVersionKind {
 	}
 }
 
-// mirrorsPatience is the maximum duration of the first list of the mirror sets before a message is logged.
+// mirrorsPatience is the time that the operator waits for the first list of the mirror sets before it logs a message.
 const mirrorsPatience = 30 * time.Second
 
 // mirrorSets watches the mirror sets of the cluster. For a kind that is not served, it watches only the definition.
@@ -122,7 +122,7 @@ func (m *mirrorSets) watchServed(ctx context.Context) bool {
 	return true
 }
 
-// followDefinitions watches the definitions of the kinds, so that a kind may be added or removed later.
+// followDefinitions watches the definitions of the kinds, so that a kind can be added or removed later.
 func (m *mirrorSets) followDefinitions(ctx context.Context, definitions map[string]cache.Cache) error {
 	for name, kind := range mirrorKinds() {
 		err := watchDefinition(ctx, definitions, name, func() { go m.comes(ctx, kind) }, func() { m.goes(ctx, kind) })

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestUserConfigOfAnotherNamespace checks that a v1alpha1 stack may have its userConfig in another namespace, but waits
+// TestUserConfigOfAnotherNamespace checks that a v1alpha1 stack can have its userConfig in another namespace, but waits
 // until an annotation on the ConfigMap allows the namespace of the stack.
 func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	env := controllertest.NewEnvironment(t)

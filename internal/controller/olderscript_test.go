@@ -19,7 +19,7 @@ import (
 )
 
 // applyOlderRendering applies a stack as an earlier operator rendered it. The function older changes the rendering to
-// that of the earlier operator.
+// the earlier operator's rendering.
 func (f *fixture) applyOlderRendering(
 	t *testing.T, stack *stack, older func(*appsv1ac.DeploymentApplyConfiguration, *rollout.Record),
 ) *corev1.PodTemplateSpec {

@@ -295,7 +295,7 @@ providers: {inference: {provider: vllm, endpoint: "http://vllm:8000",
 	if env.Get(t, "my", after); !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		t.Errorf("the reverted change replaced the running pods (-before +after):\n%s", cmp.Diff(before.Spec, after.Spec))
 	}
-	controllertest.WaitUntil(t, func() error { // only the current and the previous configuration stay
+	controllertest.WaitUntil(t, func() error { // only the current and the previous configuration remain
 		var configs corev1.ConfigMapList
 		if err := env.Client.List(t.Context(), &configs, client.InNamespace(env.Namespace),
 			client.MatchingLabels(names.ConfigLabels("my", names.ConfigKindGenerated))); err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // recordServer records the providers, the models and the MCP servers that the running server lists. Until the server
-// has responded, the lists of the previous server stay. If the server lists no providers, recordServer removes the
-// lists. No condition depends on them, because the services of providers are not part of the stack.
+// has responded, recordServer keeps the lists of the previous server. If the server lists no providers, recordServer
+// removes the lists. No condition depends on them, because the services of providers are not part of the stack.
 func recordServer(s *stack, in *intent.Intent, answer *probe.Answer) {
 	now := &s.Status
 	if !answer.Concluded {
@@ -48,9 +48,9 @@ const (
 	fewProviders = 5
 )
 
-// relevant returns the providers that the spec contains, and those whose health the server checks, or the first few
-// providers if there are no such providers. A distribution has about thirty other providers, which no user configured
-// and which would make the status hard to read.
+// relevant returns the providers that the spec contains, and those whose health the server checks. If there are no such
+// providers, it returns the first few providers. A distribution has about thirty other providers, which no user
+// configured and which would make the status hard to read.
 func relevant(listed []v1alpha2.ProviderInfo, in *intent.Intent) []v1alpha2.ProviderInfo {
 	wanted := slices.DeleteFunc(slices.Clone(listed), func(p v1alpha2.ProviderInfo) bool {
 		own := slices.ContainsFunc(in.Providers, func(own intent.Provider) bool {

@@ -66,7 +66,7 @@ func (r *Reconciler) pullCredentials(ctx context.Context, target registry.Target
 	return keychain, nil
 }
 
-// addPullSecret adds the credentials of a pull Secret of type kubernetes.io/dockerconfigjson or dockercfg.
+// addPullSecret adds the credentials in a pull Secret of type kubernetes.io/dockerconfigjson or dockercfg.
 func (r *Reconciler) addPullSecret(ctx context.Context, keychain *registry.Keychain, name types.NamespacedName) error {
 	var secret corev1.Secret
 	if err := r.direct.Get(ctx, name, &secret); err != nil {

@@ -20,7 +20,7 @@ import (
 // recoveryTime bounds the time until a stack continues after a missing object is created.
 const recoveryTime = 3 * time.Second
 
-// TestMissingReferences checks that the objects that a spec refers to may be created after the stack and without a
+// TestMissingReferences checks that the objects that a spec refers to can be created after the stack and without a
 // label. Until then, the operator creates no children, and the status names the missing object and the field that
 // refers to it. The stack then continues without a change to its spec.
 func TestMissingReferences(t *testing.T) {

@@ -71,7 +71,7 @@ func TestBareImageRunsItsOwnConfiguration(t *testing.T) {
 }
 
 // TestDrift checks that the operator restores changed fields and deleted children, and that fields of other managers
-// stay.
+// are kept.
 func TestDrift(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "drift")
@@ -118,7 +118,7 @@ func TestDrift(t *testing.T) {
 }
 
 // TestPrune checks that objects that a spec no longer needs are deleted, and that a claim and the previous
-// configuration stay.
+// configuration are kept.
 func TestPrune(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("vllm-creds", "token", "sk-abc"))

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// report collects the conditions and events of the steps of a reconcile.
+// report collects the conditions and events from the steps of a reconcile.
 type report struct {
 	conditions []metav1.Condition
 	events     []event

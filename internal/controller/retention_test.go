@@ -272,8 +272,8 @@ providers: {}
 	}
 }
 
-// TestStorageSwitchedOff checks that the claim stays when storage is removed from the spec, and that the status reports
-// the data on the volume.
+// TestStorageSwitchedOff checks that the claim is kept when storage is removed from the spec, and that the status
+// reports the data on the volume.
 func TestStorageSwitchedOff(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartWithReadyStack(t, volumeSpec)

@@ -27,7 +27,7 @@ func bindRole(t *testing.T, env *controllertest.Environment, namespace, account,
 
 // TestSomeNamespacesOnly checks that an operator with the permissions that docs/how-to/install-some-namespaces.md lists
 // for some namespaces works in these namespaces and creates its own ConfigMap. TestMain fails if the API server denied
-// a request, for example one for another namespace.
+// a request, for example a request for another namespace.
 func TestSomeNamespacesOnly(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.ServiceAccount = "some-namespaces-only"

@@ -141,8 +141,8 @@ func waitForRequests(t *testing.T, server *controllertest.Server, count int32) {
 	})
 }
 
-// createPodOnNode creates a pod of the ReplicaSet on a node, so that it stays while it terminates. Its server runs the
-// image.
+// createPodOnNode creates a pod of the ReplicaSet on a node, so that the pod still exists while it terminates. Its
+// server runs the image.
 func createPodOnNode(t *testing.T, env *controllertest.Environment, set *appsv1.ReplicaSet, image string) *corev1.Pod {
 	t.Helper()
 	set.Spec.Template.Spec.NodeName = "node"

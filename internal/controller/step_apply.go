@@ -33,8 +33,8 @@ func (a *applied) has(kind string) bool {
 	return slices.ContainsFunc(a.objects, func(one apply.Applied) bool { return one.Kind.Kind == kind })
 }
 
-// apply writes the objects that differ. Objects that were applied before a failure stay, and the next attempt does not
-// write them again. If the API server rejects an object that is applied after the Deployment, apply continues, and
+// apply writes the objects that differ. Objects that were applied before a failure are kept, and the next attempt does
+// not write them again. If the API server rejects an object that is applied after the Deployment, apply continues, and
 // reportRejections returns the error in a later step.
 func (r *Reconciler) apply(
 	ctx context.Context, stack *stack, workload *workload, image *resolvedImage, own *owned, report *report,
@@ -77,7 +77,7 @@ func (r *Reconciler) apply(
 	return done, nil
 }
 
-// imageOf returns the image of the server's container. It differs from the resolved image if the live template stays.
+// imageOf returns the image of the server's container. It differs from the resolved image if the live template is kept.
 func imageOf(stack *stack, deployment *appsv1.Deployment) string {
 	if server := serverContainer(stack, deployment); server != nil {
 		return server.Image
@@ -134,7 +134,7 @@ func childOf(desired apply.Desired) apply.Child {
 }
 
 // reclaimTemplate takes over the template from the client that rolled it back, before the operator applies the rendered
-// template again. Otherwise, parts of the older revision (a port, a variable, a volume) would stay permanently.
+// template again. Otherwise, parts of the older revision (a port, a variable, a volume) would remain permanently.
 func (r *Reconciler) reclaimTemplate(ctx context.Context, own *owned) error {
 	if own.decision.Outcome != rollout.Changed && own.decision.Outcome != rollout.Unchanged {
 		return nil

@@ -155,7 +155,7 @@ func TestRouteURL(t *testing.T) {
 	}
 }
 
-// TestUnknownExposureSettings checks that the condition of an exposed stack stays while the exposure settings are
+// TestUnknownExposureSettings checks that the condition of an exposed stack is kept while the exposure settings are
 // unknown.
 func TestUnknownExposureSettings(t *testing.T) {
 	for spec, want := range map[string]string{

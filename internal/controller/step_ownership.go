@@ -170,7 +170,7 @@ func lastWrite(object metav1.Object) time.Time {
 	return last
 }
 
-// reportDecision adds conditions about a template that stays although the rendered template differs from it.
+// reportDecision adds conditions about a template that is kept although the rendered template differs from it.
 func reportDecision(stack *stack, decision rollout.Decision, report *report) {
 	switch decision.Outcome {
 	case rollout.KeepTemplate:

@@ -23,7 +23,7 @@ import (
 const preflightRetry = 5 * time.Minute
 
 // preflight tries a change to the pods in a separate pod before the running pods are replaced. All state is in the
-// cluster: the pod's name identifies the change, the pod's status contains the outcome, and a failed pod stays while
+// cluster: the pod's name identifies the change, the pod's status contains the outcome, and a failed pod is kept while
 // the change is the same. When the pod is ready, apply continues, and prune deletes the pod.
 func (r *Reconciler) preflight(
 	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, report *report,
@@ -41,8 +41,8 @@ func (r *Reconciler) preflight(
 		return err
 	}
 	i := slices.IndexFunc(tried, func(pod corev1.Pod) bool { return pod.Name == name })
-	// A preflight is not needed if no running pod serves. However, a preflight that has begun continues, because a serving
-	// pod may be unavailable only briefly, and the change may prevent the server from starting.
+	// A preflight is not needed if no running pod serves requests. However, a preflight that has begun continues, because
+	// a serving pod may be unavailable only briefly, and the change may prevent the server from starting.
 	serves := workload.deployment != nil && workload.deployment.Status.AvailableReplicas > 0
 	if i < 0 && !serves {
 		return nil

@@ -19,9 +19,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// prune deletes the objects that the plan no longer contains. Objects that an existing ReplicaSet uses stay, so that
-// pods of an older revision can still start, and a rollback to that revision is possible. Objects that expose the stack
-// stay while the exposure settings are unknown, or while the API server rejects their replacement.
+// prune deletes the objects that the plan no longer contains. Objects that an existing ReplicaSet uses are kept, so
+// that pods of an older revision can still start, and a rollback to that revision is possible. Objects that expose the
+// stack are kept while the exposure settings are unknown, or while the API server rejects their replacement.
 func (r *Reconciler) prune(ctx context.Context, stack *stack, live *workload, own *owned, keepsExposure bool) error {
 	keep, err := r.kept(ctx, stack, live, own)
 	if err != nil {
@@ -75,7 +75,7 @@ func (r *Reconciler) usedByRevisions(ctx context.Context, stack *stack) (map[app
 	return used, nil
 }
 
-// kept returns the children that stay: the planned children, and those that pods of any revision need.
+// kept returns the children that are not deleted: the planned children, and those that pods of any revision need.
 func (r *Reconciler) kept(ctx context.Context, stack *stack, live *workload, own *owned) (map[apply.Child]bool, error) {
 	var existing metav1.PartialObjectMetadataList
 	existing.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))

@@ -58,7 +58,7 @@ func TestUsedByRevisions(t *testing.T) {
 }
 
 // TestRevisionsWithoutADeployment checks that a ReplicaSet is a revision even if there is no Deployment, so that the
-// objects that it uses stay.
+// objects that it uses are kept.
 func TestRevisionsWithoutADeployment(t *testing.T) {
 	w := &workload{replicaSets: []appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{Name: "my-1"}}}}
 	if got := w.revisions(); len(got) != 1 || got[0].Name != "my-1" {
@@ -66,8 +66,8 @@ func TestRevisionsWithoutADeployment(t *testing.T) {
 	}
 }
 
-// TestExposes checks which children expose a stack, or belong to such a child. These children stay while the exposure
-// settings are unknown.
+// TestExposes checks which children expose a stack, or belong to such a child. These children are kept while the
+// exposure settings are unknown.
 func TestExposes(t *testing.T) {
 	kind := corev1.SchemeGroupVersion.WithKind
 	stack := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "my"}}

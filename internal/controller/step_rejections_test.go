@@ -12,7 +12,7 @@ import (
 )
 
 // TestReportRejections checks that the error contains permanent rejections and omits transient ones, and that
-// rejectedExposure reports whether the API server rejected a new exposure, so that the existing one stays.
+// rejectedExposure reports whether the API server rejected a new exposure, so that the existing exposure is kept.
 func TestReportRejections(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "services"}, "my", errors.New("changed"))
 	denied := errors.New("denied")

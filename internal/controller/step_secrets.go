@@ -20,7 +20,7 @@ import (
 type secrets struct {
 	values     resolve.Values
 	references rollout.References
-	// digestKey is the key of the digests of Secrets in the stack's namespace.
+	// digestKey is the key for the digests of Secrets in the stack's namespace.
 	digestKey resolve.DigestKey
 }
 

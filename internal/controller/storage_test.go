@@ -110,7 +110,7 @@ func checkReplicas(t *testing.T, env *controllertest.Environment, name string, w
 	}
 }
 
-// TestVolumeLargerThanItsRequest checks that a volume may be larger than its claim's request. The operator compares the
+// TestVolumeLargerThanItsRequest checks that a volume can be larger than its claim's request. The operator compares the
 // size in the spec with the request, and does not request a size that the volume already has.
 func TestVolumeLargerThanItsRequest(t *testing.T) {
 	env := controllertest.NewEnvironment(t)

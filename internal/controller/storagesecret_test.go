@@ -49,7 +49,7 @@ func waitForPassword(t *testing.T, env *controllertest.Environment, value string
 }
 
 // TestDerivedValuesChange checks that a running pod keeps the values that it started with, even when its container
-// restarts. Changed values are in a different Secret, and the first Secret stays while a ReplicaSet needs it.
+// restarts. Changed values are in a different Secret, and the first Secret is kept while a ReplicaSet needs it.
 func TestDerivedValuesChange(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("redis-creds", "password", "one"))

@@ -82,7 +82,7 @@ func (f *fixture) checkAdoption(t *testing.T, stack *stack, want rollout.Outcome
 }
 
 // TestReleaseOfATakenOverStack checks the release of a stack that ran the image with the tag `latest`. When the stack
-// changes, it keeps the release that it runs and does not get the newest one. The version may be from the previous
+// changes, it keeps the release that it runs and does not get the newest one. The version is from the previous
 // operator, or from this operator after the takeover.
 func TestReleaseOfATakenOverStack(t *testing.T) {
 	const running, told = "docker.io/llamastack/distribution-starter:latest", "version: {llamaStackServerVersion: 0.3.5}"
@@ -107,8 +107,8 @@ func TestReleaseOfATakenOverStack(t *testing.T) {
 }
 
 // TestReturnFromThePreviousOperator checks that, when a user goes back to the previous operator and then installs this
-// operator again, the pods stay, and the next change uses the running release instead of the facts in the record about
-// the replaced pods.
+// operator again, the pods do not change, and the next change uses the running release instead of the facts in the
+// record about the replaced pods.
 func TestReturnFromThePreviousOperator(t *testing.T) {
 	const running, told = "docker.io/llamastack/distribution-starter:latest", "version: {llamaStackServerVersion: 0.3.5}"
 	f := newFixture(t)

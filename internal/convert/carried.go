@@ -25,7 +25,7 @@ func Carried(object map[string]any) []string {
 }
 
 // Counterpart returns the path of a field in another API version. The parameter to is that version, one of Versions.
-// The counterpart of a part of a field is below the counterpart of the field. A field without a counterpart is returned
+// The counterpart of a subfield is below the counterpart of its field. A field without a counterpart is returned
 // unchanged.
 func Counterpart(field []string, to string) []string {
 	best := counterpart{}

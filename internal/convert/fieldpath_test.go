@@ -71,7 +71,7 @@ var annotated = []string{
 var plainOfHub = regexp.MustCompile(`(?:^|[^.\w])(accessModes|baseConfig|envFrom|imagePullPolicy|imagePullSecrets|ingressClassName|overrideConfig|` +
 	`podAnnotations|podLabels|removeSettings|retainOnDelete|secretEnv|storageClassName|targetCPUUtilization|targetMemoryUtilization|tlsSecretName)\b`)
 
-// In every string with a space below internal/, OlderPaths recognizes the field names that plainOfHub matches.
+// OlderPaths recognizes every field name that plainOfHub matches in the messages below internal/.
 func TestMessagesNameFieldsThatOlderPathsSees(t *testing.T) {
 	sentences := 0
 	err := filepath.WalkDir("..", func(file string, entry fs.DirEntry, err error) error {

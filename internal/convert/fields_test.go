@@ -65,7 +65,7 @@ type leaf struct {
 	kind reflect.Kind
 }
 
-// leaves returns the fields of the types of this repository, down to Kubernetes types and arbitrary JSON.
+// leaves returns the fields of the types in this repository, down to Kubernetes types and arbitrary JSON.
 func leaves(typ reflect.Type, path []string) []leaf {
 	var found []leaf
 	for field := range typ.Fields() {

@@ -31,8 +31,8 @@ var hubField = regexp.MustCompile(`(^|[^.\w])(spec\.[A-Za-z]+|` +
 // ofHub is the text that OlderPaths adds after the name of a field that v1alpha1 does not have.
 const ofHub = " of v1alpha2"
 
-// OlderPaths replaces the field names in a message about a hub object with those of v1alpha1, and marks fields without
-// a counterpart as v1alpha2 fields. It does not change a message that it has already converted.
+// OlderPaths replaces the field names in a message about a hub object with v1alpha1 field names, and marks fields
+// without a counterpart as v1alpha2 fields. It does not change a message that it has already converted.
 func OlderPaths(text string) string {
 	return hubField.ReplaceAllStringFunc(text, func(found string) string {
 		parts := hubField.FindStringSubmatch(found)

@@ -87,7 +87,7 @@ func (r *reader) comma(i int) int {
 	return i
 }
 
-// member returns the value of a key in v, or a missing value if v is not an object. Raw JSON stays unopened.
+// member returns the value of a key in v, or a missing value if v is not an object. Raw JSON is not opened.
 func (v value) member(key string) value {
 	if v.object != nil || !v.isRaw('{') {
 		return v.object.get(key)

@@ -28,8 +28,8 @@ func (l losses) write(content *object, complete bool) {
 }
 
 // makeRoom removes annotations that conversion did not write, the longest first, until the annotations fit the limit.
-// An object exceeds the limit if its annotations reached the limit before conversion added one. Such an object must not
-// break the lists of other users.
+// An object exceeds the limit if its annotations reached the limit before conversion added an annotation. Such an
+// object must not break the lists of other users.
 func makeRoom(content *object) {
 	fields := content.objectAt(annotations)
 	for exceeds(content, 0) {

@@ -12,9 +12,9 @@ type follower struct {
 	name string
 	// follows is the hub's condition from which this condition is derived.
 	follows string
-	// passed replaces the reason and the message of the hub's condition while that condition is True, and failed
-	// replaces them while it is False. An empty value replaces nothing. While the hub's condition is Unknown, its reason
-	// and message stay.
+	// passed replaces the reason and the message of the hub's condition while that condition is True, and failed replaces
+	// them while it is False. An empty value replaces nothing. While the hub's condition is Unknown, its reason and
+	// message are kept.
 	passed, failed words
 }
 
@@ -46,9 +46,9 @@ const (
 )
 
 // statusToHub removes the parts of a status that the hub does not store. It removes a condition or the name of the
-// ConfigMap if the hub has the part from which conversion derives it. Otherwise the part stays, as in a status that was
-// written by an operator that supports only v1alpha1. It always removes the configurations of providers. It returns the
-// conditions from which those of v1alpha1 are derived, in the order of followers.
+// ConfigMap if the hub has the part from which conversion derives it. Otherwise the part is kept, as in a status that
+// was written by an operator that supports only v1alpha1. It always removes the configurations of providers. It returns
+// the conditions from which those of v1alpha1 are derived, in the order of followers.
 func statusToHub(o *object) []value {
 	status := o.objectAt("status")
 	if configMapOf(status).exists() {

@@ -185,7 +185,7 @@ func withoutMark(object tree) tree {
 	return result
 }
 
-// BenchmarkStatus measures the conversion of an object that mainly consists of the status of a running stack.
+// BenchmarkStatus measures the conversion of an object that consists mainly of a running stack's status.
 func BenchmarkStatus(b *testing.B) {
 	text, err := os.ReadFile("testdata/cases/hub-status/in.yaml")
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// CatalogueImage is a catalogue image that a stack may run.
+// CatalogueImage is an image in the catalogue that a stack can run.
 type CatalogueImage struct {
 	// Name and Version are the distribution and the server release.
 	Name, Version string

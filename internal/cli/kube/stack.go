@@ -62,7 +62,8 @@ type NotFound struct {
 	Elsewhere []string
 }
 
-// Error returns a text that names the namespaces with such a stack, or the command that lists all stacks.
+// Error returns a text that names the namespaces that contain a stack with that name, or the command that lists all
+// stacks.
 func (n *NotFound) Error() string {
 	remedy := "to list all stacks, run kubectl get llsd -A"
 	if len(n.Elsewhere) > 0 {
@@ -71,7 +72,7 @@ func (n *NotFound) Error() string {
 	return fmt.Sprintf("there is no stack %q in namespace %q; %s", n.Name, n.Namespace, remedy)
 }
 
-// notFound returns the error for a stack that does not exist. If the caller may list all stacks, the error names the
+// notFound returns the error for a stack that does not exist. If the caller can list all stacks, the error names the
 // namespaces that contain a stack with the same name.
 func (c *Cluster) notFound(ctx context.Context, name string) error {
 	elsewhere, err := c.list(ctx, client.MatchingFields{metadataName: name})

@@ -122,7 +122,7 @@ func StorageSecretOf(t *testing.T, deployment *appsv1.Deployment) string {
 	return ""
 }
 
-// UpdateRecord changes the record in the annotations of the Deployment of the stack "my".
+// UpdateRecord changes the record in the annotations of the Deployment for the stack "my".
 func (env *Environment) UpdateRecord(t *testing.T, edit func(map[string]any)) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}

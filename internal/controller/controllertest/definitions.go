@@ -25,7 +25,7 @@ func (env *Environment) WaitForBackendTLSPolicyKind(t *testing.T) {
 	})
 }
 
-// GatewayDefinition returns the CustomResourceDefinition of the kind of the Gateway API with this plural name.
+// GatewayDefinition returns the CustomResourceDefinition of the Gateway API kind with this plural name.
 func GatewayDefinition(t *testing.T, plural string) *unstructured.Unstructured {
 	t.Helper()
 	folder, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}",

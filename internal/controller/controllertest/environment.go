@@ -81,7 +81,7 @@ var startControlPlane = sync.OnceValue(func() error {
 // ControlPlane returns the API server that all environments share. It is nil before the first call of NewEnvironment.
 func ControlPlane() *testutil.ControlPlane { return controlPlane }
 
-// AuditLog returns the path of the audit log of the API server.
+// AuditLog returns the path of the API server's audit log.
 func AuditLog() string { return audit.path }
 
 // OperatorLog returns the log of all operators and reconcilers.
@@ -129,7 +129,7 @@ func NewEnvironment(t *testing.T) *Environment {
 		t.Fatal(err)
 	}
 	env := &Environment{Client: admin, Namespace: namespace.Name}
-	t.Cleanup(func() { env.DeleteStacks(t) }) // operators of other tests may work in all namespaces
+	t.Cleanup(func() { env.DeleteStacks(t) }) // operators of other tests can work in all namespaces
 	return env
 }
 
@@ -167,7 +167,7 @@ func (env *Environment) Key(name string) client.ObjectKey {
 }
 
 // WaitUntil polls until check returns nil. If the test uses a Reconciler, WaitUntil reconciles before each check. After
-// Timeout, the test fails with the last errors of the check and of the Reconciler.
+// Timeout, the test fails with the last errors from check and from the Reconciler.
 func WaitUntil(t *testing.T, check func() error) {
 	t.Helper()
 	testutil.Within(t, Timeout, func() error {

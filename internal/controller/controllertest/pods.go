@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// InitContainerStatuses returns the statuses of the init containers of a pod of the ReplicaSet. The map states contains
+// InitContainerStatuses returns the statuses of the init containers in a pod of the ReplicaSet. The map states contains
 // the states by container name. Containers that are not in the map are waiting.
 func InitContainerStatuses(set *appsv1.ReplicaSet, states map[string]corev1.ContainerState) []corev1.ContainerStatus {
 	var statuses []corev1.ContainerStatus
@@ -89,7 +89,7 @@ func ContainersReadyStatus() corev1.PodStatus {
 	}
 }
 
-// CreateReplicaSet creates the first ReplicaSet of the Deployment of a stack.
+// CreateReplicaSet creates the first ReplicaSet of a stack's Deployment.
 func (env *Environment) CreateReplicaSet(
 	t *testing.T, stack string, status appsv1.ReplicaSetStatus,
 ) *appsv1.ReplicaSet {
@@ -97,7 +97,7 @@ func (env *Environment) CreateReplicaSet(
 	return env.CreateReplicaSetRevision(t, stack, "1", status)
 }
 
-// CreateReplicaSetRevision creates a ReplicaSet of the Deployment of a stack, as the Deployment controller does.
+// CreateReplicaSetRevision creates a ReplicaSet of a stack's Deployment, as the Deployment controller does.
 func (env *Environment) CreateReplicaSetRevision(
 	t *testing.T, stack, number string, status appsv1.ReplicaSetStatus,
 ) *appsv1.ReplicaSet {

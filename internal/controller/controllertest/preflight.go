@@ -23,8 +23,8 @@ func (env *Environment) ListPreflightPods(t *testing.T) []corev1.Pod {
 	return pods.Items
 }
 
-// WaitForPreflightPod waits until the stack "my" has exactly one preflight pod, which must not be the pod given as
-// before, and returns it. The argument before may be nil.
+// WaitForPreflightPod waits until the stack "my" has exactly one preflight pod, which must be a different pod than the
+// argument before, and returns it. The argument before can be nil.
 func (env *Environment) WaitForPreflightPod(t *testing.T, before *corev1.Pod) *corev1.Pod {
 	t.Helper()
 	var found corev1.Pod

@@ -29,7 +29,7 @@ type NewReconcilerFunc = func(context.Context, events.EventRecorder, controller.
 // StartWorkersFunc makes a reconciler query servers and read images until the context ends.
 type StartWorkersFunc = func(context.Context, *controller.Reconciler)
 
-// Reconciler reconciles the stacks of the namespace of a test whenever the test waits. It replaces an operator and has
+// Reconciler reconciles the stacks in the namespace of a test whenever the test waits. It replaces an operator and has
 // no watches or caches. It has workers only if the field Workers of the environment is set. It has the permissions of
 // the environment's ServiceAccount.
 type Reconciler struct {
@@ -140,7 +140,7 @@ func Reconcile(t *testing.T) bool {
 	return r != nil
 }
 
-// reconcileError returns the failures of the last call of Reconcile.
+// reconcileError returns the failures from the last call to Reconcile.
 func reconcileError(t *testing.T) error {
 	t.Helper()
 	r := reconcilerOf(t)

@@ -112,7 +112,7 @@ func ConfigLabels(release string) map[string]string {
 	return labels
 }
 
-// StartOperatorWithRegistry starts an operator with the version "labels", and a registry that it may read.
+// StartOperatorWithRegistry starts an operator with the version "labels", and a registry that it is allowed to read.
 func (env *Environment) StartOperatorWithRegistry(t *testing.T) (*Registry, *Operator) {
 	t.Helper()
 	env.OwnOperatorConfig = true

@@ -77,7 +77,7 @@ type Collector struct {
 	events map[Event]*Event
 }
 
-// NewCollector returns a collector of the events of a stack.
+// NewCollector returns a collector for the events of a stack.
 func NewCollector(stack string) *Collector {
 	return &Collector{stack: stack, events: map[Event]*Event{}}
 }
