@@ -86,7 +86,8 @@ func mapList(items ...any) map[string]any {
 	}
 }
 
-// run runs a command against the cluster, and checks that the command sends only read requests and reads no Secret.
+// run runs a command against the cluster, and checks that the command sends only read requests and does not read any
+// Secret.
 func (c *liveCluster) run(t *testing.T, stdin string, args ...string) result {
 	t.Helper()
 	c.requests = nil

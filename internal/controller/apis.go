@@ -51,8 +51,8 @@ func OptionalDefinitions() []string {
 	return names
 }
 
-// optionalAPIs tracks which of the optional kinds the cluster serves. It looks up the kinds at the start, and then
-// watches their definitions.
+// optionalAPIs tracks which of the optional kinds the cluster serves. It looks up the kinds when the operator starts,
+// and then watches their definitions.
 type optionalAPIs struct {
 	cache  cache.Cache
 	mapper meta.RESTMapper

@@ -162,7 +162,7 @@ func checkRenderedProviders(
 }
 
 // checkRestartWithoutRegistry restarts the operator while the registry is down, and checks that it writes nothing and
-// reads no image again.
+// does not read any image again.
 func checkRestartWithoutRegistry(
 	t *testing.T, env *controllertest.Environment, operator *controllertest.Operator, r *controllertest.Registry,
 ) {

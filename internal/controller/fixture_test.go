@@ -22,8 +22,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// fixture replaces an operator in the tests of steps. It is a reconciler whose client keeps its objects in memory, and
-// needs no API server.
+// fixture replaces an operator in tests of single steps. It is a reconciler whose client keeps its objects in memory
+// and does not need an API server.
 type fixture struct {
 	*Reconciler
 	client.Client

@@ -69,8 +69,8 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-// TestPreflightFails checks that a change that does not start never reaches the running pods, and that the reported
-// reason contains no output of the server.
+// TestPreflightFails checks that a change with which the server does not start never reaches the running pods, and that
+// the reported reason does not contain output of the server.
 func TestPreflightFails(t *testing.T) {
 	t.Parallel()
 	const canary = "cAnArY-3f2b"
@@ -350,7 +350,7 @@ storage: {kv: {type: redis, endpoint: "redis:6379", password: {secretKeyRef: {na
 	}
 }
 
-// TestNoPreflight checks which changes need no preflight.
+// TestNoPreflight checks which changes do not need a preflight.
 func TestNoPreflight(t *testing.T) {
 	t.Parallel()
 	const rolling = `{distribution: {name: starter}, resources: {models: [llama]}}`

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// referenceIndex maps Secrets and ConfigMaps to the stacks that refer to them, so that these objects need no label.
-// Every reconcile adds its references before it reads the objects, so that no event after the read is missed.
+// referenceIndex maps Secrets and ConfigMaps to the stacks that refer to them, so that these objects do not need a
+// label. Every reconcile adds its references before it reads the objects, so that no event after the read is missed.
 type referenceIndex struct {
 	mu     sync.RWMutex
 	stacks map[types.NamespacedName][]reference

@@ -18,7 +18,7 @@ import (
 )
 
 // checkExposure adds a condition if the stack is exposed. It returns a failure if the spec requests an exposure and the
-// stack is not exposed. The message contains no names of objects in other namespaces.
+// stack is not exposed. The message does not contain names of objects in other namespaces.
 func checkExposure(stack *stack, made *planned, objects []apply.Applied, report *report) error {
 	failure := &status.Failure{Condition: v1alpha2.ConditionExposed, Retry: status.OnReferenceChange}
 	switch owner, built := made.hostOwner, made.plan; {

@@ -12,7 +12,7 @@ import (
 )
 
 // TestPausedStack checks that the reconcile of a paused stack ends at the step paused, that the message reports a
-// pending change to the pods, and that the operator writes no object.
+// pending change to the pods, and that the operator does not write any object.
 func TestPausedStack(t *testing.T) {
 	const (
 		spec    = `{distribution: {name: starter}}`

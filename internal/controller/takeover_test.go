@@ -106,9 +106,9 @@ func TestReleaseOfATakenOverStack(t *testing.T) {
 	}
 }
 
-// TestReturnFromThePreviousOperator checks that, when a user goes back to the previous operator and then installs this
-// operator again, the pods do not change, and the next change uses the running release instead of the facts in the
-// record about the replaced pods.
+// TestReturnFromThePreviousOperator checks the case in which a user goes back to the previous operator and then
+// installs this operator again. The pods do not change, and the next change uses the running release instead of the
+// facts in the record about the replaced pods.
 func TestReturnFromThePreviousOperator(t *testing.T) {
 	const running, told = "docker.io/llamastack/distribution-starter:latest", "version: {llamaStackServerVersion: 0.3.5}"
 	f := newFixture(t)

@@ -58,7 +58,7 @@ type attribute struct {
 	annotation string
 	// neighbour is the field that the hub must have for the annotation to have a meaning.
 	neighbour path
-	// usual is the value that needs no annotation.
+	// usual is the value for which no annotation is needed.
 	usual string
 }
 

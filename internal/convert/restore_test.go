@@ -232,8 +232,8 @@ func encodeJSON(t *testing.T, object tree) []byte {
 	return data
 }
 
-// When a v1alpha1 manifest is applied again, the object contains the same values as the manifest. The conversion adds
-// no fields that apply would own.
+// When a v1alpha1 manifest is applied again, the object contains the same values as the manifest. The conversion does
+// not add any fields that apply would own.
 func TestAppliedAgain(t *testing.T) {
 	for _, object := range someObjects(t) {
 		if object["apiVersion"] != v1alpha1.GroupVersion.String() {

@@ -149,8 +149,8 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// The client checks that a trusted authority issued the certificate of the server, unless Authorities is nil. It sends
-// no request, and so no token, to a server with any other certificate.
+// The client checks that a trusted authority issued the certificate of the server, unless Authorities is nil. It does
+// not send a request, and so does not send the token, to a server with any other certificate.
 func TestCertificate(t *testing.T) {
 	for name, tc := range map[string]struct {
 		authorities func(own *x509.Certificate) []*x509.Certificate

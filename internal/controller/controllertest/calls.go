@@ -89,7 +89,7 @@ func ListWrites(calls []string) []string {
 	return slices.DeleteFunc(slices.Clone(calls), func(c string) bool { return strings.HasPrefix(c, "get ") })
 }
 
-// WaitUntilIdle waits until the operator has made no call for a while, and returns all its calls. If the test uses a
+// WaitUntilIdle waits until the operator has not made a call for a while, and returns all its calls. If the test uses a
 // Reconciler, WaitUntilIdle reconciles until a reconcile causes no writes. If the Reconciler has workers, it continues
 // until no reconcile has caused a write for a while.
 func (env *Environment) WaitUntilIdle(t *testing.T, version string) []string {
