@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// defaultAutoscalerPatience is the time that the operator waits for metrics of an autoscaler before it reports a
+// defaultAutoscalerPatience is the time that the operator waits for an autoscaler's metrics before it reports a
 // problem. New pods have metrics after a minute or two.
 const defaultAutoscalerPatience = 3 * time.Minute
 

@@ -49,7 +49,7 @@ type Reconciler struct {
 	version       string
 	openShift     bool
 	now           func() time.Time
-	// autoscalerPatience is the time that the operator waits for metrics of an autoscaler before it reports a problem.
+	// autoscalerPatience is the time that the operator waits for an autoscaler's metrics before it reports a problem.
 	autoscalerPatience time.Duration
 }
 

@@ -67,8 +67,8 @@ type Options struct {
 	// TagInterval is the pause before the operator resolves the tag of an image again, unless the operator's ConfigMap
 	// sets a different pause. Zero means the pool's default.
 	TagInterval time.Duration
-	// AutoscalerPatience is the time that the operator waits for metrics of an autoscaler before it reports a problem.
-	// Zero means three minutes.
+	// AutoscalerPatience is the time that the operator waits for an autoscaler's metrics before it reports a problem. Zero
+	// means three minutes.
 	AutoscalerPatience time.Duration
 	// Identities returns credentials of the operator pod's own identity, for cloud registries for which an administrator
 	// allows it. Nil means that the pod has no identity.

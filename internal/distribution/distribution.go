@@ -76,7 +76,7 @@ func Resolve(name, image, version string, overrides Overrides) (Resolved, error)
 	return named(e, found)
 }
 
-// named resolves a catalogue entry to one of its releases.
+// named resolves a catalogue entry for one of its releases.
 func named(e *entry, version string) (Resolved, error) {
 	match, err := release.LookupOffered(version)
 	if err != nil {

@@ -108,8 +108,8 @@ type Environment struct {
 	ProbeInterval time.Duration
 	// TagInterval is the pause between two comparisons of a tag. Zero means the default.
 	TagInterval time.Duration
-	// AutoscalerPatience is the time that the operator waits for metrics of an autoscaler before it reports a problem.
-	// Zero means the default.
+	// AutoscalerPatience is the time that the operator waits for an autoscaler's metrics before it reports a problem. Zero
+	// means the default.
 	AutoscalerPatience time.Duration
 }
 

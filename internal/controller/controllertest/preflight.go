@@ -23,7 +23,7 @@ func (env *Environment) ListPreflightPods(t *testing.T) []corev1.Pod {
 	return pods.Items
 }
 
-// WaitForPreflightPod waits until the stack "my" has exactly one preflight pod, which must be a different pod than the
+// WaitForPreflightPod waits until the stack "my" has exactly one preflight pod, which must differ from the pod in the
 // argument before, and returns it. The argument before can be nil.
 func (env *Environment) WaitForPreflightPod(t *testing.T, before *corev1.Pod) *corev1.Pod {
 	t.Helper()
