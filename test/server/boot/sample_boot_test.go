@@ -166,7 +166,7 @@ func (tc *stackCase) check(t *testing.T, rel *release.Release) {
 	if on.db != nil && slices.Contains(chatsLost, rel.Line) {
 		checkTable(t, on.db, "chat_completions")
 	} else {
-		checkState(t, server, on.db, tc.again(t, rel, server, s))
+		checkState(t, server, on.db, 0, tc.again(t, rel, server, s))
 	}
 	if server.failed > 0 {
 		t.Logf("number of failed first requests: %d", server.failed)
@@ -346,8 +346,8 @@ func (tc *stackCase) again(t *testing.T, rel *release.Release, server *llamaStac
 
 // checkState checks that the server stores its chats, in PostgreSQL if the object configures it. The server connects
 // and writes in the background, so a successful start does not show that it stores chats. checkState polls until the
-// server has stored a chat, and calls the given function after each attempt.
-func checkState(t *testing.T, server *llamaStack, db *database, again func() error) {
+// server lists more chats than before, calls the given function after each attempt, and returns the number of chats.
+func checkState(t *testing.T, server *llamaStack, db *database, before int, again func() error) int {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), stateTimeout)
 	defer cancel()
@@ -359,16 +359,16 @@ func checkState(t *testing.T, server *llamaStack, db *database, again func() err
 		if err == nil && db != nil {
 			rows, err = db.count(ctx, "inference_store")
 		}
-		if err == nil && kept > 0 && rows > 0 {
-			return
+		if err == nil && kept > before && rows > 0 {
+			return kept
 		}
 		select {
 		case <-ctx.Done():
 			t.Errorf("the server did not store a chat; at last, the server listed %d chats, and PostgreSQL contained %d (%v)", kept, rows, err)
-			return
+			return kept
 		case <-server.process.exited:
 			t.Errorf("the server ended before it stored a chat: %s", server.process.cmd.ProcessState)
-			return
+			return kept
 		case <-tick.C:
 			if err := again(); err != nil {
 				t.Logf("chat again: %v", err)

@@ -3,8 +3,10 @@
 package boot
 
 import (
+	"net/http"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
@@ -12,7 +14,8 @@ import (
 )
 
 // TestUpgrade upgrades two stacks through the selected releases, from the oldest to the newest. It checks that each
-// release starts with the state of the previous release, and lists the model.
+// release starts with the state of the previous release, lists the model, and returns the chat completions and the
+// files that clients stored with each earlier release. Only the stack with a volume keeps files.
 func TestUpgrade(t *testing.T) {
 	releases, err := realserver.Releases()
 	if err != nil {
@@ -26,6 +29,7 @@ func TestUpgrade(t *testing.T) {
 			t.Parallel()
 			template, root := readSample(t, file), t.TempDir()
 			on := template.startPlace(t)
+			stored := clientData{withFiles: template.stack.Spec.Workload != nil && template.stack.Spec.Workload.Storage != nil}
 			for _, rel := range releases {
 				s := readSample(t, file)
 				s.fit(t, rel, on)
@@ -33,8 +37,58 @@ func TestUpgrade(t *testing.T) {
 				checkVersion(t, server, rel)
 				m := model{provider: "vllm", name: "llama3.2-8b"}
 				checkList(t, server, "/v1/models", []string{m.public(rel)})
+				stored.check(t, server, rel)
+				stored.add(t, server, m.public(rel), rel)
 				server.stop()
 			}
 		})
+	}
+}
+
+// clientData is what clients stored in a server.
+type clientData struct {
+	// withFiles is true if the stack keeps files.
+	withFiles bool
+	// files contains the releases with which clients uploaded files, by the id of the file.
+	files map[string]string
+	// completions is the number of chat completions that the server listed after the last one was stored.
+	completions int
+}
+
+// add uploads a file, sends a message to the model, and waits until the server has stored the answer.
+func (d *clientData) add(t *testing.T, server *llamaStack, model string, rel *release.Release) {
+	t.Helper()
+	if d.withFiles {
+		id, err := server.upload(t.Context(), strconv.Quote(rel.Version))
+		if err != nil {
+			t.Fatalf("%s: %v", rel.Version, err)
+		}
+		if d.files == nil {
+			d.files = map[string]string{}
+		}
+		d.files[id] = rel.Version
+	}
+	chat := func() error {
+		_, err := server.chat(t.Context(), model)
+		return err
+	}
+	if err := chat(); err != nil {
+		t.Fatalf("%s: %v", rel.Version, err)
+	}
+	d.completions = checkState(t, server, nil, d.completions, chat)
+}
+
+// check compares the data of a server with the data that clients stored.
+func (d *clientData) check(t *testing.T, server *llamaStack, rel *release.Release) {
+	t.Helper()
+	for id, with := range d.files {
+		var content string
+		err := server.ask(t.Context(), http.MethodGet, "/v1/files/"+id+"/content", nil, &content)
+		if err != nil || content != with {
+			t.Errorf("%s returns %q for the file that was uploaded with %s: %v", rel.Version, content, with, err)
+		}
+	}
+	if kept, err := server.kept(t.Context()); err != nil || kept < d.completions {
+		t.Errorf("%s lists %d chat completions, %v, want at least %d", rel.Version, kept, err, d.completions)
 	}
 }
