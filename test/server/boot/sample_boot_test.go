@@ -344,9 +344,9 @@ func (tc *stackCase) again(t *testing.T, rel *release.Release, server *llamaStac
 	}
 }
 
-// checkState checks that the server stores its chats, in PostgreSQL if the object configures it. The server connects
-// and writes in the background, so a successful start does not show that it stores chats. checkState polls until the
-// server lists more chats than before, calls the given function after each attempt, and returns the number of chats.
+// checkState checks that the server stores its chats, in PostgreSQL if the object configures it. A successful start
+// does not show that, because the server connects and writes in the background. checkState polls until the server lists
+// more chats than before, and calls the given function after each attempt. It returns the number of chats.
 func checkState(t *testing.T, server *llamaStack, db *database, before int, again func() error) int {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), stateTimeout)
