@@ -24,11 +24,11 @@ const (
 	decisionsIndex  = decisionsFolder + "/README.md"
 	// pageLines is the maximum number of lines of a decision record.
 	pageLines = 60
-	// factLines is the maximum number of lines of a fact. The heading and the empty lines before and after the text do not
+	// factLines is the maximum number of lines in a fact. The heading and the empty lines before and after the text do not
 	// count.
 	factLines = 12
-	// fewestCitations is the minimum number of citations of facts in the comments and strings of Go files. If the test
-	// finds fewer, the scan does not work.
+	// fewestCitations is the minimum number of fact citations in the comments and strings of Go files. If the test finds
+	// fewer, the scan is broken.
 	fewestCitations = 30
 )
 
@@ -47,7 +47,7 @@ var (
 // recordHeadings are the headings of a decision record, in order.
 var recordHeadings = []string{"Context", "Decision", "Consequences", "When to revisit"}
 
-// factProblems returns the problems of the page of facts, and the number of facts.
+// factProblems returns the problems on the facts page and the number of facts.
 func factProblems(text string) (problems []string, facts int) {
 	starts := factHeading.FindAllStringSubmatchIndex(text, -1)
 	for i, at := range starts {
@@ -67,7 +67,7 @@ func factProblems(text string) (problems []string, facts int) {
 	return problems, len(starts)
 }
 
-// sectionProblems returns the problems of the text below the heading of a fact.
+// sectionProblems returns the problems in the text below a fact's heading.
 func sectionProblems(text string) []string {
 	var problems []string
 	if ranges := factReleases.FindAllStringSubmatch(text, -1); len(ranges) != 1 {
@@ -101,9 +101,9 @@ func isReleaseRange(text string) bool {
 	return !slices.ContainsFunc(match[1:], func(line string) bool { return line != "" && !release.IsOffered(line) })
 }
 
-// sourceProblems returns the problems of the source of a fact. A source has parts that are separated by semicolons.
-// Each part is an observation or contains code spans. A span is a test in a folder, another test in the same folder, a
-// file of this repository, or a file of the server.
+// sourceProblems returns the problems in the source of a fact. The parts of a source are separated by semicolons. Each
+// part is an observation or contains code spans. A span is a test in a folder, another test in the same folder, a file
+// of this repository, or a file of the server.
 func sourceProblems(source string) []string {
 	var problems []string
 	for part := range strings.SplitSeq(source, ";") {
@@ -144,7 +144,7 @@ func hasTest(folder, name string) bool {
 	})
 }
 
-// recordProblems returns the problems of a decision record.
+// recordProblems returns the problems in a decision record.
 func recordProblems(name, text string) []string {
 	match := recordName.FindStringSubmatch(name)
 	if match == nil {
@@ -172,7 +172,7 @@ func recordProblems(name, text string) []string {
 type citable struct {
 	facts   int
 	records []string // file names
-	anchors []string // anchors of the page of facts
+	anchors []string // anchors on the facts page
 }
 
 var (
@@ -185,8 +185,8 @@ var (
 	recordFile    = regexp.MustCompile(`\b(\d{4}-[a-z0-9-]+\.md)\b`)
 )
 
-// citationProblems returns the problems of the citations in a text without line breaks, and the number of facts that it
-// cites.
+// citationProblems returns the problems with the citations in a text without line breaks, and the number of facts that
+// it cites.
 func (c citable) citationProblems(text string) (problems []string, facts int) {
 	for _, list := range citationList.FindAllString(text, -1) {
 		for _, item := range citationItem.FindAllStringSubmatch(list, -1) {
@@ -266,7 +266,7 @@ func TestDecisionRecords(t *testing.T) {
 	}
 }
 
-// Every fact and every decision that a comment, a message or a page cites exists.
+// Every fact and every decision record that is cited by a comment, a message or a page exists.
 func TestCitations(t *testing.T) {
 	p := readPage(t, factsPage)
 	_, facts := factProblems(p.text)
@@ -359,7 +359,8 @@ func goTexts(path string) ([]string, error) {
 	return texts, nil
 }
 
-// looksCiting matches words that every citation contains. Only files with such a word are parsed.
+// looksCiting matches the words of citations. Every citation contains one of them, so files without a match are not
+// parsed.
 var looksCiting = regexp.MustCompile(`(?i)\bfacts?\b|\bdecisions?\b|\d{4}-[a-z0-9-]+\.md`)
 
 // lineStart matches a line break and the comment marker at the start of the next line.

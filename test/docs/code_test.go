@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// neverShown lists the reasons of failures that do not appear in the status.
+// neverShown lists the failure reasons that do not appear in the status.
 var neverShown = []string{"ReasonProgressing"}
 
 const (
@@ -27,7 +27,7 @@ const (
 var (
 	// entryHeading matches a heading that begins with conditions, reasons or events.
 	entryHeading = regexp.MustCompile("(?m)^#+ ((?:`[A-Za-z]+`(?:, )?)+): ")
-	// entryRow matches a row of a table that begins with an anchor and a condition, reason or event.
+	// entryRow matches a table row that begins with an anchor and a condition, reason or event.
 	entryRow = regexp.MustCompile("(?m)^\\| <a id=\"[a-z]+\"></a>`([A-Za-z]+)` \\|")
 )
 
@@ -135,7 +135,7 @@ func usedNames(t *testing.T) map[string]bool {
 	err := filepath.WalkDir(filepath.Join(testutil.Root(), "internal"),
 		func(path string, entry fs.DirEntry, err error) error {
 			if entry != nil && entry.Name() == "controllertest" {
-				return fs.SkipDir // the folder contains only code for tests
+				return fs.SkipDir // the folder contains only test code
 			}
 			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err

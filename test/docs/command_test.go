@@ -61,7 +61,7 @@ func TestVerbsExist(t *testing.T) {
 	}
 }
 
-// Every command `go run ./cmd/kubectl-llamastack` on a page succeeds with the arguments that the page shows.
+// Every `go run ./cmd/kubectl-llamastack` command on a page succeeds with the arguments that the page shows.
 func TestOfflineCommandsRun(t *testing.T) {
 	t.Chdir(testutil.Root())
 	ran := 0

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// builtLines returns the Kubernetes lines that test/cluster builds, the oldest line first.
+// builtLines returns the Kubernetes release lines that test/cluster builds, oldest first.
 func builtLines(t *testing.T) []string {
 	t.Helper()
 	const prefix = "test/cluster/components/k8s-"
@@ -26,7 +26,7 @@ func builtLines(t *testing.T) []string {
 	return found
 }
 
-// The pages state the oldest and the newest Kubernetes line that test/cluster builds.
+// The pages state the oldest and the newest Kubernetes release line that test/cluster builds.
 func TestTestedKubernetes(t *testing.T) {
 	lines := builtLines(t)
 	oldest, newest := lines[0], lines[len(lines)-1]
@@ -44,7 +44,7 @@ func TestTestedKubernetes(t *testing.T) {
 // kubeVersion matches the Kubernetes versions that the chart accepts.
 var kubeVersion = regexp.MustCompile(`(?m)^kubeVersion: ">=(1\.[0-9]+)\.0-0"$`)
 
-// The page about compatible versions states the oldest Kubernetes version that the chart accepts, and the table of the
+// The page about compatible versions states the oldest Kubernetes version that the chart accepts, and the table on the
 // page begins with this version.
 func TestOldestKubernetes(t *testing.T) {
 	chart, err := os.ReadFile(filepath.Join(testutil.Root(), "charts/llama-stack-k8s-operator/Chart.yaml"))

@@ -37,7 +37,7 @@ func (s *nodeSite) publish(t *testing.T, p page) {
 	for _, version := range versions {
 		resolved, err := distribution.Resolve("starter", "", version, nil)
 		if err != nil {
-			continue // the text is not a version of the server
+			continue // the text is not a server version
 		}
 		name := publicName(resolved.Image)
 		_, tag, _ := strings.Cut(filepath.Base(resolved.Image), ":")

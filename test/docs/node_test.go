@@ -35,7 +35,7 @@ type nodeSite struct {
 	*site
 
 	registry string
-	folder   string // contains the layers of images
+	folder   string // contains image layers
 	standIns map[string]v1.Image
 	public   *image.Public
 	pushed   map[string]bool
@@ -108,7 +108,7 @@ func (s *nodeSite) kubectl(t *testing.T, input string, arguments ...string) {
 }
 
 // mirror configures the node to pull the images of every registry from the cluster's own registry. containerd reads the
-// file at each pull.
+// file for each pull.
 func (s *nodeSite) mirror(t *testing.T) {
 	t.Helper()
 	folder := os.Getenv("CLUSTER_DIR")
@@ -126,8 +126,8 @@ func (s *nodeSite) mirror(t *testing.T) {
 	}
 }
 
-// smallRequests lowers the requests of the pods of pages, because the node has few CPUs and the stand-ins need little
-// CPU time.
+// smallRequests lowers the resource requests of the pods in the namespaces of pages, because the node has few CPUs and
+// the stand-ins need little CPU time.
 const smallRequests = `
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
@@ -194,7 +194,7 @@ metadata: {name: docs-test-real-server}
 spec: {policyName: docs-test-real-server}
 `
 
-// standInManifest contains a pod of a model server, and its Service.
+// standInManifest contains the pod and the Service of a model server.
 const standInManifest = `
 apiVersion: v1
 kind: Service

@@ -68,7 +68,7 @@ var (
 	lineBroken = regexp.MustCompile(`\\\n\s*`)
 )
 
-// fenced returns the blocks of a language.
+// fenced returns the blocks in a language.
 func (p page) fenced(language string) []string {
 	var blocks []string
 	for _, match := range fence.FindAllStringSubmatch(p.text, -1) {
@@ -112,7 +112,7 @@ func (p page) anchors() []string {
 	return anchors
 }
 
-// section returns the text between a heading of level 2 and the next heading of this level.
+// section returns the text between a level-2 heading and the next level-2 heading.
 func (p page) section(t *testing.T, title string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(p.text, "\n## "+title+"\n")
@@ -145,7 +145,7 @@ func TestLinksAreValid(t *testing.T) {
 	}
 }
 
-// The index of each folder links to every page of the folder, and the index of the parent folder links to this index.
+// The index of each folder links to every page in the folder, and the index of the parent folder links to this index.
 // Therefore, readers reach every guide from the first page with two clicks.
 func TestIndexHasEveryPage(t *testing.T) {
 	for _, p := range append(pages(t), generatedPages(t)...) {
@@ -166,7 +166,7 @@ func TestIndexHasEveryPage(t *testing.T) {
 
 var ownPath = regexp.MustCompile(`(?:^|[ =(./])((?:cmd|config|dist|docs|hack|internal|test|tools)/[A-Za-z0-9_./-]*|api/v[A-Za-z0-9_./-]*)`)
 
-// Every path of the repository in the code on a page exists.
+// Every repository path in the code on a page exists.
 func TestPathsExist(t *testing.T) {
 	for _, p := range pages(t) {
 		for _, code := range p.code() {

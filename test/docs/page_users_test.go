@@ -17,7 +17,7 @@ const (
 	quickstartPage = "docs/quickstart.md"
 	// mostWords is the maximum number of words on a page for users.
 	mostWords = 1500
-	// mostCellWords is the maximum number of words in a cell of a table.
+	// mostCellWords is the maximum number of words in a table cell.
 	mostCellWords = 40
 )
 
@@ -25,7 +25,7 @@ const (
 // these pages, and limit the length of the pages.
 var userFolders = []string{"docs/how-to", "docs/troubleshooting", "docs/explanation"}
 
-// notForUsers lists the folders of docs whose pages are not scripts.
+// notForUsers lists the folders in docs whose pages are not scripts.
 var notForUsers = []string{"docs/development", "docs/reference"}
 
 // isStrict reports whether the rules for pages for users apply to a page.
@@ -68,7 +68,7 @@ func scripts(t *testing.T) []page {
 // commandLine matches an indented line that is a command.
 var commandLine = regexp.MustCompile(`^ {4}(?:\$ )?(?:kubectl|make|helm|docker|podman|curl|go|git|oc|kind|bin/\S+)\b`)
 
-// strictProblems returns the problems in the form of a page for users.
+// strictProblems returns the problems with the format of a page for users.
 func strictProblems(text string) []string {
 	var problems []string
 	parsed := script.Parse(text)
@@ -112,7 +112,7 @@ func TestPagesAreScripts(t *testing.T) {
 // words counts the words of the text that readers see.
 func words(text string) int { return len(strings.Fields(htmlComment.ReplaceAllString(text, ""))) }
 
-// longCells returns the cells of tables with too many words.
+// longCells returns the table cells with too many words.
 func longCells(text string) []string {
 	var long []string
 	for line := range strings.SplitSeq(withoutBlocks(text), "\n") {

@@ -79,7 +79,7 @@ func chosen(t *testing.T) []page {
 // The commands of the pages have the output that the pages show, on an API server without nodes.
 func TestPages(t *testing.T) {
 	pages := chosen(t)
-	// Only kubectl reads the manifest. Reading it here makes `go test` run the test again after a change of the manifest.
+	// Only kubectl reads the manifest. Reading it here makes `go test` run the test again after a change to the manifest.
 	if _, err := os.ReadFile(filepath.Join(testutil.Root(), "dist", "install.yaml")); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func (s *site) page(t *testing.T, p page) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.rows = append(s.rows, line)
-		s.print(t) // writes the table after each page, so that it exists even if the test does not end
+		s.print(t) // writes the table after each page, so that it exists even if the test does not finish
 	}()
 	hasManifests := !s.onNode && isStrict(p.path) && len(p.fenced("yaml")) > 0
 	if !s.runs(parsed) && !hasManifests {
@@ -298,7 +298,7 @@ func (s *site) namespaces(t *testing.T) []string {
 	return found
 }
 
-// restore reverts the changes of a page outside its namespace: it deletes other namespaces that the page created, and
+// restore reverts a page's changes outside its namespace: it deletes other namespaces that the page created, and
 // restores the operator's ConfigMap.
 func (s *site) restore(t *testing.T, before []string, config *corev1.ConfigMap) {
 	t.Helper()

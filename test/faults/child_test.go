@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// children lists the faults of the stack's children.
+// children lists the faults that affect the stack's children.
 var children = []fault{
 	{name: "each child is deleted", strikes: onEachChild(deleteChild)},
 	{name: "each child's labels are edited", strikes: onEachChild(patchChild(`{"metadata":{"labels":{"app.kubernetes.io/part-of":"me"}}}`))},
@@ -98,7 +98,7 @@ func patchChild(patch string) func(*testing.T, *stage, *unstructured.Unstructure
 	}
 }
 
-// edits change fields that the operator sets and that do not require new pods.
+// edits are changes to fields that the operator sets. These changes do not require new pods.
 var edits = []strike{
 	edit("Deployment", `{"spec":{"progressDeadlineSeconds":7}}`),
 	edit("Service", `{"spec":{"selector":{"app.kubernetes.io/instance":"nobody"}}}`),
@@ -119,7 +119,7 @@ func edit(kind, patch string) strike {
 	}
 }
 
-// taken sets another owner of the stack's Service, and waits until the operator reports this owner. The returned
+// taken sets a different owner on the stack's Service, and waits until the operator reports this owner. The returned
 // function removes the owner.
 func taken(t *testing.T, _ *theatre, s *stage) func() {
 	t.Helper()

@@ -81,14 +81,14 @@ func (c *cluster) makeDigestKey(t *testing.T) {
 	}
 }
 
-// calm removes the rules of all gates, and resets their numbers of writes.
+// calm removes the rules of all gates, and resets their write counts.
 func (c *cluster) calm() {
 	for _, gate := range c.gates {
 		gate.set(nil)
 	}
 }
 
-// written returns the number of writes of all operators.
+// written returns the number of writes by all operators.
 func (c *cluster) written() int {
 	written := 0
 	for _, gate := range c.gates {

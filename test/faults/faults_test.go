@@ -17,8 +17,8 @@ type theatre struct {
 	// steady is the healthy stack.
 	steady     *stage
 	steadyPods []string
-	// created is the outcome of a new stack with the spec full, and updated is the outcome after the change to the spec
-	// changed, both without a fault.
+	// created is the outcome for a new stack with the spec full. updated is the outcome after this spec is replaced with
+	// the spec changed. Both outcomes are without a fault.
 	created, updated map[string]any
 }
 
@@ -62,7 +62,7 @@ func (th *theatre) undisturbed(t *testing.T) {
 	eventually(t, "the healthy stack is unchanged", func() error { return th.steady.same(t, th.created) })
 }
 
-// faults lists all faults except the faults of a single write and the upgrade.
+// faults lists all faults except the interruptions of single writes and the upgrade.
 var faults = slices.Concat(storms, references, children, users, denials, webhooks, registries, planes)
 
 // fault is a fault that occurs while the operator handles a stack.

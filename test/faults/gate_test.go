@@ -47,7 +47,8 @@ type rule func(call) verdict
 type call struct {
 	*http.Request
 	// write is the number of writes to stacks and their children since the rule was set, including this call. It is zero
-	// if the call is a read, or a write that has no effect on stacks (of events and of the operator's own objects).
+	// if the call is a read or has no effect on stacks, such as a write to an event or to one of the operator's own
+	// objects.
 	write int
 }
 
@@ -129,7 +130,7 @@ func (g *gate) greet(*tls.ClientHelloInfo) (*tls.Config, error) {
 // url returns the gate's URL for the operator. It contains the host name in the gate's certificate.
 func (g *gate) url() string { return strings.Replace(g.server.URL, "127.0.0.1", "localhost", 1) }
 
-// set sets the gate's rule, and resets the numbers of calls, writes and answers.
+// set sets the gate's rule, and resets the counts of calls, writes and answers.
 func (g *gate) set(r rule) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// planes lists the faults of the control plane, of its clock, and of leader election.
+// planes lists the faults in the control plane, in its clock, and in leader election.
 var planes = []fault{
 	{name: "the API server is restarted", slow: true, strikes: []strike{restartAPIServer}, spec: changed},
 	{name: "every answer of etcd is delayed by a second", slow: true, strikes: []strike{slowEtcd}, spec: changed},
@@ -75,14 +75,14 @@ func clockAhead(t *testing.T, th *theatre, s *stage) func() {
 	return func() { th.operator.start(t) }
 }
 
-// electing lists the flags for a quick election of the leader.
+// electing lists the flags for a quick leader election.
 var electing = []string{
 	"--leader-elect", "--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s",
 	"--leader-elect-retry-period=500ms",
 }
 
-// loseLease delays the leader's second write and drops its renewals of the lease until another operator is the leader
-// and has made a write.
+// loseLease delays the leader's second write and drops its lease renewals until another operator is the leader and has
+// made a write.
 func loseLease(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.operator.kill(t)
@@ -178,7 +178,7 @@ func (th *theatre) holder(t *testing.T) string {
 	return ""
 }
 
-// led returns an error until there is a leader other than before.
+// led returns an error until there is a leader whose identity differs from before.
 func (th *theatre) led(t *testing.T, before string) error {
 	t.Helper()
 	if holder := th.holder(t); holder == "" || holder == before {

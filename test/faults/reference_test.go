@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// references lists the faults of the objects to which the stack refers.
+// references lists the faults in the objects to which the stack refers.
 var references = []fault{
 	{name: "a Secret is deleted, and restored", strikes: []strike{deleted(`"creds"`, (*stage).sameCreds)}},
 	{name: "the base configuration is deleted, and restored", strikes: []strike{deleted(`"base"`, (*stage).sameBase)}},
@@ -27,7 +27,7 @@ var references = []fault{
 const certificateLasts = 30 * time.Second
 
 // certificateEnds waits until the certificate of a running stack expires. The pods must not change, even if an operator
-// starts later. At the end, the stack gets another certificate.
+// starts later. At the end, the stack gets a new certificate.
 func certificateEnds(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()
 	certificate, key := testutil.NewCertificate(t, time.Now().Add(certificateLasts))

@@ -25,7 +25,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// registries lists the faults of the registries from which the operator reads images.
+// registries lists the faults in the registries from which the operator reads images.
 var registries = []fault{
 	{name: "the registry is unavailable, and the spec names a new image", slow: true, fresh: true, rolls: true, strikes: []strike{registryGone}, after: isReady},
 }
@@ -33,7 +33,7 @@ var registries = []fault{
 func isReady(t *testing.T, s *stage) error { t.Helper(); return s.ready(t) }
 
 // registryGone stops the registry of a stack whose configuration comes from the labels of its image. A restart of the
-// operator and a change of the stack still succeed. Only a change to a new image is delayed.
+// operator and a change to the stack still succeed. Only a change to a new image is delayed.
 func registryGone(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()
 	var down atomic.Bool

@@ -52,7 +52,7 @@ type packet struct {
 	due  time.Time
 }
 
-// carry forwards packets in their order. It reads further packets while packets wait for their time.
+// carry forwards packets in order. While packets are delayed, it continues to read further packets.
 func (s *slope) carry(into io.WriteCloser, from io.ReadCloser) {
 	packets := make(chan packet, 1<<12)
 	go func() {

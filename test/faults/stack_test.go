@@ -73,7 +73,7 @@ externalProviders:
   inference: [{providerId: custom-inference, image: "registry.example.com/custom:v1"}]
 `
 
-// changed is another spec of the same stack, without most options of full and with changes of the others.
+// changed is a different spec for the same stack. It omits most options of full and changes the others.
 const changed = `
 distribution: {name: starter}
 providers:
@@ -223,7 +223,7 @@ var kinds = []schema.GroupVersionKind{
 	v1alpha2.GroupVersion.WithKind("LlamaStackDistribution"),
 }
 
-// outcome returns the stack, all objects that the operator created for it, and the numbers of pods and of rollouts. It
+// outcome returns the stack, all objects that the operator created for it, and the numbers of pods and rollouts. It
 // omits values that differ between two namespaces.
 func (s *stage) outcome(t *testing.T) map[string]any {
 	t.Helper()
@@ -264,7 +264,7 @@ func (s *stage) anywhere(text string) string {
 	return secretDigest.ReplaceAllString(text, names.StorageSecret(stackName)+"-DIGEST")
 }
 
-// rolled returns the number of revisions of the pods.
+// rolled returns the number of the Deployment's revisions.
 func (s *stage) rolled(t *testing.T) int {
 	t.Helper()
 	var sets appsv1.ReplicaSetList

@@ -47,7 +47,7 @@ var storms = []fault{
 	{name: "the operator's token becomes invalid, and is rotated", slow: true, strikes: []strike{voidToken}, spec: changed},
 }
 
-// storm applies a rule for the duration stormLasts.
+// storm applies a rule for the duration of stormLasts.
 func storm(rule rule) strike {
 	return func(t *testing.T, th *theatre, _ *stage) func() {
 		t.Helper()
@@ -119,8 +119,8 @@ func voidToken(t *testing.T, th *theatre, s *stage) func() {
 	}
 }
 
-// refuses returns an error until the API server rejects a token. The API server caches the validity of a token for some
-// seconds.
+// refuses returns an error until the API server rejects a token. The API server caches the validity of a token for a
+// few seconds.
 func (c *cluster) refuses(t *testing.T, token string) error {
 	t.Helper()
 	config := rest.AnonymousClientConfig(c.Plane.Config)
@@ -135,7 +135,7 @@ func (c *cluster) refuses(t *testing.T, token string) error {
 	return nil
 }
 
-// answered returns nil if a call since the last change of the rule was answered with this status.
+// answered returns nil if, since the last change to the rule, a call was answered with this status.
 func (g *gate) answered(status int) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

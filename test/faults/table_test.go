@@ -45,7 +45,7 @@ func (r row) String() string {
 	return fmt.Sprintf("| %s | %s | %s | %s |", r.fault, r.writes, span(r.converged), r.pods)
 }
 
-// span returns the range of the durations as a text.
+// span returns the range of the durations as text.
 func span(durations []time.Duration) string {
 	if len(durations) == 0 {
 		return "–"

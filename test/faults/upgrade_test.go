@@ -238,7 +238,7 @@ func (s *stage) children(t *testing.T) []unstructured.Unstructured {
 // running contains the state that an upgrade must not change.
 type running struct {
 	Pods []string
-	// Rolled is the number of revisions of the pods.
+	// Rolled is the number of the Deployment's revisions.
 	Rolled int
 	// Deployment is the spec of the Deployment, and Generation is its generation.
 	Deployment appsv1.DeploymentSpec

@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// users lists actions of users, between two writes of the operator or while it is idle.
+// users lists user actions that occur between two writes of the operator or while the operator is idle.
 var users = []fault{
 	{name: "kubectl apply of the stack, in the middle of a change", strikes: []strike{between(applyStack)}, spec: changed},
 	{name: "kubectl apply of the Deployment, in the middle of a change", strikes: []strike{between(applyDeployment)}, spec: changed},

@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// webhooks lists the faults of another user's webhook for Deployments.
+// webhooks lists the faults in another user's webhook for Deployments.
 var webhooks = []fault{
 	{name: "another webhook denies the Deployment", strikes: []strike{webhook(http.StatusForbidden)}, spec: changed},
 	{name: "another webhook denies the Deployment with the code of a conflict", slow: true, strikes: []strike{webhook(http.StatusConflict)}, spec: changed},
@@ -38,7 +38,7 @@ const (
 )
 
 // webhook registers a webhook for Deployments that answers with this code, and waits until the API server rejects
-// changes of the Deployment. The returned function waits until the stack reports the webhook, and then ends the fault.
+// changes to the Deployment. The returned function waits until the stack reports the webhook, and then ends the fault.
 func webhook(answer int32) strike {
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()

@@ -120,7 +120,7 @@ func TestCertManager(t *testing.T) {
 	compareRest(t, objects, elsewhere, deployment, 1)
 }
 
-// checkMounted checks that the pod has a Secret at a path.
+// checkMounted checks that the pod mounts a Secret at a path.
 func checkMounted(t *testing.T, pod *corev1.PodTemplateSpec, secret, path string) {
 	t.Helper()
 	volume := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {

@@ -61,7 +61,7 @@ func (c *cluster) calls(t *testing.T, user string, mark int) []call {
 	return calls
 }
 
-// expectNothingRefused checks that no request of the operator was denied.
+// expectNothingRefused checks that no request from the operator was denied.
 func expectNothingRefused(t *testing.T, calls []call) {
 	t.Helper()
 	for _, each := range calls {

@@ -50,7 +50,8 @@ func (c *cluster) installChart(t *testing.T, values []string) {
 	}
 }
 
-// olderChart returns the folder of a copy of the chart with another short name in the CustomResourceDefinition.
+// olderChart copies the chart, sets a different short name in the CustomResourceDefinition, and returns the folder of
+// the copy.
 func olderChart(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()

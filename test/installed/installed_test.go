@@ -71,7 +71,7 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 	operator := c.start(t, c.deployment(t, names.OperatorNamespace))
 	if f.rolesOnly {
 		c.makeNamespace(t, elsewhere)
-		c.applyStack(t, elsewhere) // created first, so that an operator with an error would have time to change this stack
+		c.applyStack(t, elsewhere) // created first, so that a faulty operator would have time to change this stack
 	}
 	c.applyStack(t, f.namespace)
 	c.kubectl(t, "wait", "--for=condition=DeploymentUpdated", "--timeout=60s", "--namespace="+f.namespace, "llsd/stack")
@@ -181,7 +181,7 @@ func (c *cluster) expectChildren(t *testing.T, f form) {
 }
 
 // expectUntouched checks that the operator did not change the stack in the namespace that it does not watch. That stack
-// was created first, so an operator with an error would have had time to change it.
+// was created first, so a faulty operator would have had time to change it.
 func (c *cluster) expectUntouched(t *testing.T) {
 	t.Helper()
 	for name, kind := range children(form{}) {
@@ -202,8 +202,8 @@ func (c *cluster) expectUntouched(t *testing.T) {
 	}
 }
 
-// expectLessWhenAskedFor removes fields from the spec and checks that the operator removes their objects, which
-// requires other permissions than the creation of these objects.
+// expectLessWhenAskedFor removes fields from the spec and checks that the operator removes the corresponding objects.
+// Removing objects requires different permissions than creating them.
 func (c *cluster) expectLessWhenAskedFor(t *testing.T, f form) {
 	t.Helper()
 	c.kubectl(t, "patch", "--namespace="+f.namespace, "llsd/stack", "--type=merge",

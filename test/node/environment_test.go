@@ -148,7 +148,8 @@ func realImage(version string) string {
 // operatorTag is the tag of the operator's image, and the version that the operator reports.
 const operatorTag = "test"
 
-// operatorManifest returns the manifest that users install from a work tree, with another image and number of replicas.
+// operatorManifest returns the manifest that users install from a work tree, with a different image and number of
+// replicas.
 func operatorManifest(root, tag string) ([]byte, error) {
 	objects, err := testutil.ReadObjects(filepath.Join(root, "dist", "install.yaml"))
 	if err != nil {

@@ -157,7 +157,7 @@ func notCreated(_ *scenario, seen cluttered, said []string) error {
 	if len(seen.pods) != 0 {
 		return fmt.Errorf("%d pods", len(seen.pods))
 	}
-	// Each attempt uses another pod name. The text after the name is always the same.
+	// Each attempt uses a different pod name. The text after the name is always the same.
 	_, words, _ := strings.Cut(said[0], " is forbidden: ")
 	return event(seen, "FailedCreate", words)
 }

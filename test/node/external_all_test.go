@@ -136,7 +136,7 @@ func BenchmarkExternalProviders(b *testing.B) {
 	}
 }
 
-// externalProviders returns the spec of a stack with a number of external providers of one image.
+// externalProviders returns the spec of a stack with a number of external providers from one image.
 func externalProviders(count int, image string) string {
 	spec := fmt.Sprintf("distribution: {name: starter, version: %q}\nworkload: {resources: %s}\n", realRelease, realRequests)
 	if count > 0 {

@@ -34,7 +34,7 @@ type Place struct {
 	Programs string
 	// Environment lists additional variables, as KEY=value.
 	Environment []string
-	// OnNode reports whether there is a node, so that the blocks that need one run.
+	// OnNode reports whether there is a node. Blocks that need a node run only in this case.
 	OnNode bool
 	// Limit is the time that a command may take.
 	Limit time.Duration
@@ -115,7 +115,7 @@ func (p *Place) write(block *script.Block) error {
 	return nil
 }
 
-// command runs a command with an expected output, and reports whether the next one can run.
+// command runs a command with an expected output, and reports whether the next command can run.
 func (p *Place) command(ctx context.Context, shell *shell, command *script.Command, shown []string,
 	result *Result,
 ) bool {

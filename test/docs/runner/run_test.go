@@ -88,8 +88,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// Run ends a command in the background at the end of the page, and runs the next command only after the first output of
-// this command.
+// Run ends a background command at the end of the page, and runs the next command only after the first output of the
+// background command.
 func TestBackground(t *testing.T) {
 	place := newPlace(t)
 	result := place.Run(t.Context(), script.Parse(console(
@@ -122,7 +122,8 @@ func TestCtrlC(t *testing.T) {
 	}
 }
 
-// alive reports whether a process runs. It returns false for a killed process that still waits for its parent.
+// alive reports whether a process is running. It returns false for a killed process whose parent has not yet waited for
+// it.
 func alive(pid int) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && syscall.Kill(pid, 0) == nil && !strings.Contains(string(status), ") Z ")

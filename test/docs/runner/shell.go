@@ -19,7 +19,7 @@ trap 'export -p >"$DOCS_TEST/variables"; pwd >"$DOCS_TEST/folder"' EXIT
 set -o allexport
 `
 
-// firstOutput is the time limit for the first output of a command in the background.
+// firstOutput is the time limit for the first output of a background command.
 const firstOutput = 10 * time.Second
 
 // shell runs commands one after the other, each in a separate process. Each command starts with the variables and the
@@ -31,8 +31,8 @@ type shell struct {
 	groups []int
 }
 
-// run runs a command and returns its output and its exit code. For a command in the background, run waits until the
-// first output, at most for firstOutput.
+// run runs a command and returns its output and its exit code. For a background command, run waits for the first
+// output, but no longer than firstOutput.
 func (s *shell) run(ctx context.Context, text string) (output string, code int, err error) {
 	log, err := os.CreateTemp(s.place.State, "output-")
 	if err != nil {
@@ -43,8 +43,7 @@ func (s *shell) run(ctx context.Context, text string) (output string, code int, 
 	defer cancel()
 	command := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", prologue+text)
 	command.Dir, command.Env = s.folder, s.environment()
-	// The output goes to a file and not to a pipe, so that the shell can end while a command in the background still
-	// writes.
+	// The output goes to a file and not to a pipe, so that the shell can end while a background command is still writing.
 	command.Stdout, command.Stderr = log, log
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
@@ -100,7 +99,7 @@ func waitForOutput(ctx context.Context, file string) {
 	}
 }
 
-// close ends the commands in the background.
+// close ends the background commands.
 func (s *shell) close() {
 	for _, group := range s.groups {
 		_ = syscall.Kill(-group, syscall.SIGKILL) // most of these commands have ended

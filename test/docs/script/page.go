@@ -2,7 +2,7 @@ package script
 
 // Page is a page of the documentation, read as a script.
 type Page struct {
-	// Blocks are the fenced blocks and the hidden blocks of commands, in their order. Fenced blocks in HTML comments are
+	// Blocks are the fenced blocks and the hidden blocks of commands, in order. Fenced blocks in HTML comments are
 	// omitted.
 	Blocks []Block
 	// StandIns are the stand-ins for model servers in the namespace of the page.
@@ -49,7 +49,7 @@ const (
 
 // Block is a fenced block, or a hidden block of commands.
 type Block struct {
-	// Line is the number of the line of the opening fence.
+	// Line is the line number of the opening fence.
 	Line int
 	// Language is the first word after the fence.
 	Language string
@@ -73,7 +73,7 @@ type Block struct {
 
 // Command is a command with its expected output.
 type Command struct {
-	// Line is the number of the first line of the command.
+	// Line is the line number of the command's first line.
 	Line int
 	// Text is the command for the shell.
 	Text string
@@ -81,7 +81,7 @@ type Command struct {
 	Exit int
 	// Output contains the lines that the page shows below the command. If it is empty, the output is not compared.
 	Output []string
-	// first and last are the indexes of the lines of the output in the page, for Update.
+	// first and last are the bounds of the output in the lines of the page, for Update.
 	first, last int
 	// indent is the indentation of the block.
 	indent string
@@ -95,7 +95,7 @@ var Languages = []string{
 // Console is the language of blocks with commands.
 const Console = "console"
 
-// Count returns the number of visible commands in the blocks with the given kind of cluster. For Nowhere, it is the
+// Count returns the number of visible commands in the blocks for the given kind of cluster. For Nowhere, it is the
 // number of commands that do not run. On a node, the commands of gate blocks also run.
 func (p *Page) Count(where Where) (commands int) {
 	for i := range p.Blocks {

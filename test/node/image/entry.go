@@ -35,7 +35,7 @@ type Content struct {
 	Content []byte
 }
 
-// File is an entry for a copy of one file of this machine. A link is replaced with its target.
+// File is an entry for a copy of one file on this machine. A link is replaced with its target.
 type File struct {
 	Source, Path string
 	Mode         fs.FileMode
@@ -44,7 +44,7 @@ type File struct {
 // Link is an entry for a symbolic link.
 type Link struct{ Path, Target string }
 
-// Tree is an entry for a copy of a folder of this machine. Every user can read the copy. Omit reports whether the file
+// Tree is an entry for a copy of a folder on this machine. Every user can read the copy. Omit reports whether the file
 // or folder at a path in the image is omitted. If a folder is omitted, everything in it is omitted too.
 type Tree struct {
 	Source, Path string

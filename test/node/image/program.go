@@ -38,7 +38,7 @@ func buildProgramOf(ctx context.Context, source, folder, command, version string
 	return target, nil
 }
 
-// programs returns programs of this machine, each in /bin, with the shared libraries that they need.
+// programs returns programs from this machine, each in /bin, with the shared libraries that they need.
 func programs(ctx context.Context, names ...string) ([]Entry, error) {
 	var entries []Entry
 	var files []string
@@ -58,7 +58,7 @@ func programs(ctx context.Context, names ...string) ([]Entry, error) {
 // users and hosts, and for the cancellation of threads.
 var dynamic = []string{"libnss_files.so.2", "libnss_dns.so.2", "libresolv.so.2", "libgcc_s.so.1"}
 
-// libraries returns the shared libraries of this machine that files need, and the libraries that the C library opens,
+// libraries returns the shared libraries on this machine that files need, and the libraries that the C library opens,
 // at the same paths as on this machine. It omits libraries below one of the folders in own, because the image already
 // contains them.
 func libraries(ctx context.Context, files []string, own ...string) ([]Entry, error) {

@@ -22,8 +22,8 @@ type Public struct {
 // NewPublic returns a builder whose layers are in folder.
 func NewPublic(folder string) *Public { return &Public{folder: folder} }
 
-// Image returns the image that replaces a repository of Docker Hub, such as redis or chromadb/chroma. It returns nil if
-// no image replaces the repository.
+// Image returns the image that replaces a Docker Hub repository, such as redis or chromadb/chroma. It returns nil if no
+// image replaces the repository.
 func (p *Public) Image(ctx context.Context, repository string) (v1.Image, error) {
 	switch repository {
 	case "redis":
@@ -45,7 +45,7 @@ func (p *Public) Image(ctx context.Context, repository string) (v1.Image, error)
 	}
 }
 
-// database returns the image of databases with another entrypoint, which starts one of the databases.
+// database returns the database image with a different entrypoint, which starts one of the databases.
 func (p *Public) database(ctx context.Context, entrypoint, arguments []string) (v1.Image, error) {
 	if p.databases == nil {
 		built, err := Databases(ctx, p.folder)
@@ -67,7 +67,7 @@ func (p *Public) database(ctx context.Context, entrypoint, arguments []string) (
 	return built, nil
 }
 
-// tools returns an image with programs of this machine.
+// tools returns an image with programs from this machine.
 func tools(ctx context.Context, folder string, names ...string) (v1.Image, error) {
 	entries, err := programs(ctx, names...)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An image with programs of this machine contains them below /bin, and an unknown repository has no replacement.
+// An image with programs from this machine contains them below /bin, and an unknown repository has no replacement.
 func TestPublicImages(t *testing.T) {
 	public := NewPublic(t.TempDir())
 	for repository, program := range map[string]string{"busybox": "tar", "curlimages/curl": "curl"} {
