@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// realRelease is the release of the real server in most tests. nextRelease is a release of the next line.
+	// realRelease is the release of the real server in most tests. nextRelease is a release of the next release line.
 	realRelease = "0.7.3"
 	nextRelease = "0.8.0"
 	// newestRelease is the newest release with data.

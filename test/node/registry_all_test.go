@@ -29,13 +29,13 @@ import (
 )
 
 // dirVariable is the environment variable with the state folder of a cluster of test/cluster. The node of such a
-// cluster reads the settings for a registry at each pull.
+// cluster reads the settings for a registry for each pull.
 const dirVariable = "CLUSTER_DIR"
 
 // fault writes an answer in place of the registry's answer. If it returns false, the registry answers.
 type fault func(http.ResponseWriter, *http.Request) bool
 
-// faultyRegistry is a registry that requires a password. A test can give it a fault.
+// faultyRegistry is a registry that requires a password. A test can inject a fault.
 type faultyRegistry struct {
 	host     string
 	password string
@@ -148,7 +148,7 @@ func (s *scenario) plugin() string {
 	return path
 }
 
-// logIn configures the credentials for pushes of this process and its child processes.
+// logIn configures the credentials for pushes by this process and its child processes.
 func (s *scenario) logIn(r *faultyRegistry) {
 	s.t.Helper()
 	folder := s.t.TempDir()
@@ -197,7 +197,7 @@ var registryFaults = []struct {
 }
 
 // TestRegistryFaults checks that the pod is not replaced because of a fault in the registry of a stack's image, and
-// that the status describes the fault. During the fault, a change of the spec is rolled out with the image that the
+// that the status describes the fault. During the fault, a change to the spec is rolled out with the image that the
 // pods had before the fault.
 func TestRegistryFaults(t *testing.T) {
 	s := newScenario(t)
@@ -316,7 +316,8 @@ func TestWrongContentOfRegistry(t *testing.T) {
 	s.runsDigest(second)
 	s.recovers()
 
-	// A digest for which the registry has no content is not an image, even if the registry returns it for the tag.
+	// A digest for which the registry has no content does not identify an image, even if the registry returns it for the
+	// tag.
 	lie := "sha256:" + strings.Repeat("0123456789abcdef", 4)
 	before = s.onePod("my").UID
 	r.becomes(func(w http.ResponseWriter, request *http.Request) bool {

@@ -4,7 +4,7 @@ package node
 
 import "testing"
 
-// sharedState is a stack whose replicas store all data of clients in PostgreSQL, including the vectors and the list of
+// sharedState is a stack whose replicas store all client data in PostgreSQL, including the vectors and the list of
 // vector stores. Releases before 1.2 hold the list of vector stores in memory.
 const sharedState = `
 distribution: {name: starter, version: "` + newestRelease + `"}
@@ -19,8 +19,8 @@ settings: {storage: {stores: {vector_stores: {table_name: vector_stores}}}}
 workload: {resources: ` + realRequests + `, replicas: 2}
 `
 
-// Two replicas with PostgreSQL share the data of clients. The test creates a conversation and a vector store in one
-// pod, reads them from the other pod, and searches for a text through the other pod.
+// Two replicas with PostgreSQL share client data. The test creates a conversation and a vector store in one pod, reads
+// them from the other pod, and searches for a text through the other pod.
 func TestReplicasShareState(t *testing.T) {
 	s := newRealScenario(t, "server@"+newestRelease, "databases")
 	s.postgres()

@@ -13,14 +13,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// embedding is the embedding model of a stack. dimension is the length of the vectors that the model server of the
-// tests returns.
+// embedding is the embedding model of a stack. dimension is the length of the vectors that the tests' model server
+// returns.
 const (
 	embedding = "vllm/embed"
 	dimension = 8
 )
 
-// retained is the spec of a stack whose replicas share the stores of their state. The placeholders are the models in
+// retained is the spec of a stack whose replicas share the stores for their state. The placeholders are the models in
 // YAML, the stores, and the number of replicas.
 const retained = `
 distribution: {name: starter, version: "` + realRelease + `"}
@@ -81,7 +81,7 @@ func (c clientPod) store(url, provider, name, text string) (id string) {
 	return id
 }
 
-// insert waits until the server adds a text to a vector store.
+// insert waits until the server has added a text to a vector store.
 func (c clientPod) insert(url, id, name, text string) {
 	c.t.Helper()
 	chunk := map[string]any{
@@ -203,7 +203,7 @@ func (s *scenario) restart(pod *corev1.Pod) {
 // serverContainer is the name of the server's container.
 const serverContainer = "llama-stack"
 
-// livePods returns the pods of a stack that are not being deleted, the oldest pod first.
+// livePods returns the pods of a stack that are not being deleted, oldest first.
 func (s *scenario) livePods(stack string) ([]corev1.Pod, error) {
 	pods, err := s.pods(stack)
 	pods = slices.DeleteFunc(pods, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil })

@@ -29,7 +29,7 @@ type halfway struct {
 	store    string
 }
 
-// rollHalfway rolls out a change of a stack, and pauses the rollout when one new pod is ready.
+// rollHalfway rolls out a change to a stack, and pauses the rollout when one new pod is ready.
 func rollHalfway(s *scenario, more string) *halfway {
 	s.t.Helper()
 	s.postgres()
@@ -164,7 +164,7 @@ func TestRetentionRestartConflict(t *testing.T) {
 	h.goOn(newerLengths)
 }
 
-// saysOf waits until the message of a condition of the stack contains the name of a pod, and returns the condition as a
+// saysOf waits until the message of a condition of the stack contains the name of a pod, and returns the condition as
 // text.
 func (s *scenario) saysOf(name, pod string) (message string) {
 	s.t.Helper()
@@ -184,7 +184,7 @@ func (s *scenario) saysOf(name, pod string) (message string) {
 	return message
 }
 
-// containerNames returns the names of the containers of a pod, the init containers first.
+// containerNames returns the names of a pod's containers, with the init containers first.
 func containerNames(pod *corev1.Pod) (found []string) {
 	for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
 		found = append(found, container.Name)

@@ -26,8 +26,8 @@ type creation struct {
 	finished chan struct{}
 }
 
-// createStores creates vector stores one after the other until stop is closed, at most mostStores. It repeats a failed
-// request, because a server that is stopping does not answer.
+// createStores creates vector stores one after the other until stop is closed or it has created mostStores. It repeats
+// a failed request, because a server that is stopping does not answer.
 func (c clientPod) createStores(url string, stop <-chan struct{}) *creation {
 	made := &creation{finished: make(chan struct{})}
 	go func() {
@@ -53,7 +53,7 @@ func (c clientPod) createStores(url string, stop <-chan struct{}) *creation {
 	return made
 }
 
-// A change of the declared models is rolled out to two replicas with PostgreSQL, while a client creates vector stores
+// A change to the declared models is rolled out to two replicas with PostgreSQL, while a client creates vector stores
 // through the Service. No vector store is lost: after a restart of its server, each pod lists all of them. Before the
 // restart, a server of this release lists only the vector stores that existed when it started and those that it
 // created.

@@ -72,8 +72,8 @@ func (s *sharing) declare(store string) {
 	s.apply(stack(s.stack, fmt.Sprintf(retained, model(s.model, s.length), store, 1)))
 }
 
-// fill creates the stack's vector store and adds a text. With Redis, a request may use a closed connection and never
-// end. All later requests then wait too, so fill restarts the server.
+// fill creates the stack's vector store and adds a text. With Redis, a request can use a closed connection and never
+// complete. All later requests then wait too, so fill restarts the server.
 func (s *sharing) fill() {
 	s.t.Helper()
 	const starts, tries = 4, 15

@@ -64,7 +64,7 @@ func TestStartupConfigMap(t *testing.T) {
 	})
 }
 
-// deploymentGeneration returns the generation of a stack's Deployment. The generation increases with every change of
+// deploymentGeneration returns the generation of a stack's Deployment. The generation increases with every change to
 // the Deployment's spec.
 func (s *scenario) deploymentGeneration(stack string) int64 {
 	s.t.Helper()

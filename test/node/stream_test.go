@@ -19,8 +19,8 @@ resources: {models: [llama3.2-8b]}
 workload: {preflight: Never, resources: ` + realRequests + `, storage: {size: 1Gi}, overrides: {env: [{name: ROUND, value: %q}]}}
 `
 
-// A streamed answer arrives completely although a rollout stops the server, because the server ends only after the
-// answer.
+// A streamed answer arrives completely although a rollout stops the server, because the server ends only after it has
+// sent the answer.
 func TestStreamDuringARollOut(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	s.apply(fmt.Sprintf(programService, "vllm", 8000))

@@ -21,8 +21,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
 )
 
-// olderVariable is the environment variable with the path of the program of the operator for v1alpha1: bin/manager in
-// its work tree.
+// olderVariable is the environment variable with the path of the v1alpha1 operator's program: bin/manager in its work
+// tree.
 const olderVariable = "OLDER"
 
 var definitionBefore = filepath.Join(testutil.Root(), "test", "api", "testdata", "definition-before.yaml")
@@ -60,7 +60,7 @@ func (recordedOperator) install(t testing.TB) error {
 
 func (recordedOperator) act(s *scenario) { s.recorded(olderStacks(s.t)) }
 
-// The older operator applies each stack again. Its rendering of the stacks with an edit was not recorded.
+// The older operator applies each stack again. Its rendering of the edited stacks was not recorded.
 func (recordedOperator) back(run *takeOver) {
 	stacks := slices.DeleteFunc(olderStacks(run.t),
 		func(object *unstructured.Unstructured) bool { return slices.Contains(edited, object.GetName()) })

@@ -130,7 +130,8 @@ var brokenStacks = []broken{
 
 const canary = "sk-c4n4ry-0f-a-t0k3n"
 
-// Every report of the operator about a stack must match its pods, so the test compares the report with the cluster.
+// The operator's report about a stack must always match the stack's pods, so the test compares the report with the
+// cluster.
 func TestBrokenStacks(t *testing.T) {
 	for _, b := range brokenStacks {
 		t.Run(b.name, func(t *testing.T) {

@@ -64,7 +64,7 @@ func TestStory7BothVersions(t *testing.T) {
 	s.refusedByWebhook(fmt.Sprintf(older, "other", 1, "startr"), `spec.server.distribution.name: unknown distribution "startr"`)
 }
 
-// refusedByWebhook applies a manifest with dry run until the validating webhook rejects it with this message. The API
+// refusedByWebhook applies a manifest as a dry run until the validating webhook rejects it with this message. The API
 // server accepts a request if the webhook does not answer within 2 s, which can happen on a busy node.
 func (s *scenario) refusedByWebhook(manifest, want string) {
 	s.t.Helper()

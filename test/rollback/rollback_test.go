@@ -140,7 +140,8 @@ func (c *cluster) build(t *testing.T, stack *v1alpha2.LlamaStackDistribution) *p
 	return built
 }
 
-// reconcile decides and applies as the operator's controller does, and waits for the Deployment controller.
+// reconcile makes and applies a rollout decision as the operator's controller does, and waits for the Deployment
+// controller.
 func (c *cluster) reconcile(t *testing.T, stack *v1alpha2.LlamaStackDistribution, want rollout.Outcome) {
 	t.Helper()
 	decision, err := rollout.Decide(c.deployment(t.Context(), t), c.replicaSets(t.Context(), t),

@@ -28,7 +28,7 @@ import (
 const (
 	patience = 60 * time.Second
 	poll     = 50 * time.Millisecond
-	// healthAnnotation is an annotation of pods. A pod becomes ready unless the value is ill.
+	// healthAnnotation is an annotation of pods. A pod becomes ready unless the value is "ill".
 	healthAnnotation = "test/health"
 	ill              = "ill"
 )

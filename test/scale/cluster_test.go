@@ -145,7 +145,7 @@ func (c *cluster) newStack(b *testing.B, namespace, name string) *v1alpha2.Llama
 
 func stackName(i int) string { return fmt.Sprintf("stack-%05d", i) }
 
-// addStacks creates the stacks from one number to another.
+// addStacks creates the stacks in a range of numbers.
 func (c *cluster) addStacks(b *testing.B, from, to int) {
 	b.Helper()
 	each(b, to-from, func(i int) error { return c.Create(b.Context(), c.newStack(b, inStacks, stackName(from+i))) })
@@ -235,7 +235,7 @@ func plain(live *unstructured.Unstructured) *unstructured.Unstructured {
 	return object
 }
 
-// of returns a learned object in the form for another stack.
+// of returns a learned object, adapted to another stack.
 func of(learned *unstructured.Unstructured, stack *v1alpha2.LlamaStackDistribution) *unstructured.Unstructured {
 	object := learned.DeepCopy()
 	object.SetNamespace(stack.Namespace)
@@ -250,7 +250,7 @@ func of(learned *unstructured.Unstructured, stack *v1alpha2.LlamaStackDistributi
 	return object
 }
 
-// writeBare makes the same writes as the operator for the stacks from one number to another, with the operator's
+// writeBare makes the same writes as the operator for the stacks in a range of numbers, with the operator's
 // permissions: each child by server-side apply, the events, and the status of an existing stack. It returns the
 // duration of the writes.
 func (c *cluster) writeBare(b *testing.B, learned []*unstructured.Unstructured, from, to int) time.Duration {

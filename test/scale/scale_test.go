@@ -63,8 +63,8 @@ type measured struct {
 	resident, rested float64
 	// idleCalls is the number of calls per minute when idle, without leases and watches. cpu is a percentage of a core.
 	idleCalls, cpu float64
-	// restartWrites and restartReads are the numbers of calls of an operator after a restart. observed is the time until
-	// the operator has reconciled every stack.
+	// restartWrites and restartReads are the numbers of writes and reads that an operator makes after a restart. observed
+	// is the time until the operator has reconciled every stack.
 	restartWrites, restartReads int
 	observed                    time.Duration
 }
@@ -106,8 +106,8 @@ func measure(b *testing.B) measured {
 	return m
 }
 
-// burst makes an idle operator reconcile the stacks from one number to another at the same time. It returns the number
-// of writes and reads, and the time from the first write to the last write.
+// burst makes an idle operator reconcile the stacks in a range of numbers at the same time. It returns the number of
+// writes and reads, and the time from the first write to the last write.
 func (c *cluster) burst(b *testing.B, o *operator, from, to int) (made, reads int, took time.Duration) {
 	b.Helper()
 	o.observes(b, from)
@@ -123,7 +123,8 @@ func (c *cluster) burst(b *testing.B, o *operator, from, to int) (made, reads in
 	return c.counts(b, begin)
 }
 
-// ratio divides each value of the second list by the paired value of the first list, and returns the median in percent.
+// ratio divides each value of the second list by the corresponding value of the first list, and returns the median in
+// percent.
 func ratio(of, these []float64) float64 {
 	shares := make([]float64, len(of))
 	for i := range of {
@@ -144,7 +145,8 @@ func median(of []float64) float64 {
 // perStack returns the number of calls per stack.
 func perStack(calls int) float64 { return float64(calls) / float64(*objects) }
 
-// write logs a table of the figures and their limits, and appends it to the file of the flag -table, if it is set.
+// write logs a table of the figures and their limits, and appends it to the file in the flag -table, if the flag is
+// set.
 func (m measured) write(b *testing.B) {
 	b.Helper()
 	limit := "150 MiB"

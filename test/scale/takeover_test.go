@@ -174,7 +174,7 @@ func (c *older) handedOver(ctx context.Context) error {
 }
 
 // writes counts the operator's writes for the stacks since a position in the audit log, by verb and resource. It counts
-// a rejected write a second time, with its status code. It does not count writes of the operator's own objects, unless
+// a rejected write a second time, with its status code. It does not count writes to the operator's own objects, unless
 // the API server rejects them.
 func (c *older) writes(t testing.TB, after int64) map[string]int {
 	t.Helper()

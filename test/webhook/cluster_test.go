@@ -27,7 +27,7 @@ func startCluster(t testing.TB) *cluster {
 	return &cluster{process.StartCluster(t, testutil.Options{})}
 }
 
-// list reads every stack in one version of the API.
+// list reads every stack in one API version.
 func (c *cluster) list(t testing.TB, version string) ([]unstructured.Unstructured, error) {
 	t.Helper()
 	list := &unstructured.UnstructuredList{}

@@ -76,7 +76,7 @@ func TestQuickstart(t *testing.T) {
 	c.generated(t, first)
 	c.environment(t, first)
 
-	// A change of the model results in another configuration in a new ConfigMap.
+	// A change to the model results in a different configuration in a new ConfigMap.
 	if err := c.edit(t, v1alpha1.GroupVersion.Version, quickstartStack, `{"spec":{"server":{"resources":{"models":["llama3.2-70b"]}}}}`); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestQuickstart(t *testing.T) {
 	})
 }
 
-// refusals applies manifests with dry run, and checks which of them the API server rejects. The
+// refusals applies manifests as a dry run, and checks which of them the API server rejects. The
 // ValidatingAdmissionPolicy gets the stack in v1alpha2, and its messages have the field names of v1alpha2. The messages
 // of the webhook have the field names of the version in which the user wrote the stack.
 func (c *cluster) refusals(t *testing.T) {

@@ -101,8 +101,8 @@ func (c *cluster) servedBy(t *testing.T, a authority, replicas []*operator) erro
 	return nil
 }
 
-// strict changes the validating webhook so that a request fails if the call of the webhook fails. Otherwise, the test
-// could not detect such a failure. The function also sets a timeout that is long enough for a busy machine.
+// strict changes the validating webhook so that a request fails if the webhook call fails. Otherwise, the test could
+// not detect such a failure. The function also sets a timeout that is long enough for a busy machine.
 func (c *cluster) strict(t *testing.T) {
 	t.Helper()
 	change(t, c, c.configuration, func(configuration *admissionv1.ValidatingWebhookConfiguration) {

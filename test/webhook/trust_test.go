@@ -133,7 +133,7 @@ func (c *cluster) editedConfiguration(t *testing.T) {
 	testutil.Within(t, patience, func() error { return c.trusted(t) })
 	testutil.Within(t, patience, checked)
 
-	// The operator reverts only the change of the bundle.
+	// The operator reverts only the change to the bundle.
 	path := "/elsewhere"
 	change(t, c, c.configuration, func(configuration *admissionv1.ValidatingWebhookConfiguration) {
 		config := &configuration.Webhooks[0].ClientConfig

@@ -29,13 +29,13 @@ const (
 )
 
 // unused matches the packages that no provider of the test's configurations imports, the tests of packages, and type
-// stubs. They make up half of the size of an environment. The largest are the packages for Oracle Cloud.
+// stubs. They make up half the size of an environment. The largest are the packages for Oracle Cloud.
 var unused = regexp.MustCompile(`/site-packages/((oci|oracledb|pkcs11|pip|setuptools)(-[^/]*)?|[^/]+/tests?)$|\.pyi$`)
 
-// services is the folder in which a package describes all services of AWS.
+// services is the folder in which a package describes all AWS services.
 const services = "/site-packages/botocore/data/"
 
-// usedServices matches the services of AWS that providers use: the services for models and files.
+// usedServices matches the AWS services that providers use: the services for models and files.
 var usedServices = regexp.MustCompile(`^(bedrock[^/]*|s3)(/|$)|\.json$`)
 
 // omitPackage reports whether an image omits a path in an environment: an unused package, or the description of an AWS
@@ -45,8 +45,8 @@ func omitPackage(path string) bool {
 	return unused.MatchString(path) || found && !usedServices.MatchString(service)
 }
 
-// omitTokenizer reports whether an image omits a file of the tokenizers, because the file does not have the form that
-// the server reads.
+// omitTokenizer reports whether an image omits a tokenizer file, because the file does not have the form that the
+// server reads.
 func omitTokenizer(path string) bool { return strings.HasSuffix(path, ".json") }
 
 // Server returns an image of the real server of a release (0.7.3), from the same environment as in the tests of

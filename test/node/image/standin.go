@@ -40,7 +40,7 @@ func StandIns(ctx context.Context, folder string, releases ...string) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	// Stacks of the previous operator have /python in their $PATH, and their launcher also calls uvicorn by its name.
+	// Stacks of the previous operator have /python in their $PATH, and their launcher also calls uvicorn by name.
 	base, err := NewLayer(folder, append(append(users(serverUser), shell...),
 		File{Source: program, Path: "/standin", Mode: 0o755},
 		Content{Path: "/bin/python", Mode: 0o755, Content: []byte(interpreter)},

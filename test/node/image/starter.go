@@ -58,8 +58,7 @@ func Starter(ctx context.Context, folder, version string) (v1.Image, error) {
 	return built, nil
 }
 
-// clientLibraries returns the client libraries for databases, if there is a lock file of these libraries for the
-// release.
+// clientLibraries returns the client libraries for databases, if the release has a lock file for these libraries.
 func clientLibraries(ctx context.Context, version, packages string) ([]Entry, error) {
 	added, err := realserver.InstallClients(ctx, version)
 	if err != nil || added == "" {

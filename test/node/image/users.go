@@ -31,5 +31,5 @@ func users(u user) []Entry {
 	}
 }
 
-// id returns the user and the group in the form of an image's configuration.
+// id returns the user and the group in the form that an image's configuration requires.
 func (u user) id() string { return fmt.Sprintf("%d:%d", u.uid, u.gid) }

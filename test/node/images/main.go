@@ -1,9 +1,9 @@
-// Command images builds the images of the tests on a real node and pushes them to a registry, without a container
+// Command images builds the images for the tests on a real node and pushes them to a registry, without a container
 // engine.
 //
 //	images -registry 10.200.0.1:5000 operator standin@0.7.3 server@0.7.3
 //
-// To add a name of an image in the registry, use "=": server@0.7.3=ogxai/distribution-starter:0.7.1.
+// To give an image an additional name in the registry, use "=": server@0.7.3=ogxai/distribution-starter:0.7.1.
 package main
 
 import (

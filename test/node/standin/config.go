@@ -191,7 +191,7 @@ func (c *config) connectors() []any {
 // does not store data.
 func (c *config) storage() any { return shown(c.Storage) }
 
-// text returns the value of the first key whose value is a string that is not empty.
+// text returns the value of the first key whose value is a non-empty string.
 func (p *provider) text(keys ...string) string {
 	for _, key := range keys {
 		if value, ok := p.Config[key].(string); ok && value != "" {

@@ -13,7 +13,7 @@ import (
 // terminationLog is the file from which the kubelet reads the termination message of a container.
 const terminationLog = "/dev/termination-log"
 
-// faults are the faults that the environment variables of a stand-in request.
+// faults are the faults that a stand-in's environment variables specify.
 type faults struct {
 	// exit ends the server with this code ($STANDIN_EXIT), after a time ($STANDIN_AFTER; unset means immediately).
 	exit  *int
@@ -93,7 +93,7 @@ func quote(w world) {
 	fmt.Fprint(file, text.String())
 }
 
-// exitNow returns a channel that is closed when the server must end. If the fault exit is not set, the channel is never
+// exitNow returns a channel that is closed when the server must end. If the exit fault is not set, the channel is never
 // closed.
 func (f *faults) exitNow(ctx context.Context) <-chan struct{} {
 	fired := make(chan struct{})
@@ -109,8 +109,8 @@ func (f *faults) exitNow(ctx context.Context) <-chan struct{} {
 	return fired
 }
 
-// hanging returns a handler that does not answer requests after the time of the fault. Such a request waits until the
-// client disconnects.
+// hanging returns a handler that does not answer requests once the time in the fault has passed. Such a request waits
+// until the client disconnects.
 func (f *faults) hanging(inner http.Handler) http.Handler {
 	if f.hang == nil {
 		return inner

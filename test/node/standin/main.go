@@ -40,7 +40,7 @@ const (
 )
 
 // commands contains the commands by name. The server has no command name, because the entrypoint of a real image starts
-// the server without one.
+// the server without a command name.
 var commands = map[string]func(context.Context, world, []string) error{
 	"vllm": runModelServer,
 	"get":  runGet,

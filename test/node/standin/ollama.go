@@ -8,7 +8,7 @@ import (
 // ollamaPort is the port of Ollama.
 const ollamaPort = "11434"
 
-// runOllama behaves like the command of Ollama. Its server serves any model, so `pull` only prints the last line of the
+// runOllama behaves like the ollama command. Its server serves any model, so `pull` only prints the last line of the
 // output.
 func runOllama(ctx context.Context, w world, args []string) int {
 	getenv := w.getenv

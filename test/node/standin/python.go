@@ -49,8 +49,8 @@ func runPython(ctx context.Context, w world, args []string) int {
 	}
 }
 
-// runUvicorn starts the server as uvicorn does. The factory of the server that uvicorn calls reads the path of its
-// configuration from another variable, and its port only from the argument.
+// runUvicorn starts the server as uvicorn does. The server factory that uvicorn calls reads the path of the
+// configuration from a different variable, and the port only from the argument.
 func runUvicorn(ctx context.Context, w world, args []string) int {
 	port := defaultPort
 	if at := slices.Index(args, "--port"); at >= 0 && at+1 < len(args) {

@@ -65,7 +65,7 @@ func runServer(ctx context.Context, w world) int {
 	}
 }
 
-// serve listens on a port of all addresses until ctx is done. If there is a certificate, it serves HTTPS.
+// serve listens on a port on all addresses until ctx is done. If there is a certificate, it serves HTTPS.
 func serve(ctx context.Context, w world, port string, handler http.Handler, files serverConfig) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", ":"+port)
 	if err != nil {
@@ -170,5 +170,5 @@ func (f flushing) Write(part []byte) (int, error) {
 
 func answer(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(value) // a client that disconnects is not an error of the server
+	_ = json.NewEncoder(w).Encode(value) // a client that disconnects is not a server error
 }

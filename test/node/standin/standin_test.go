@@ -70,7 +70,7 @@ func start(t *testing.T, variables map[string]string, args ...string) *program {
 	return startAs(t, "standin", variables, args...)
 }
 
-// startAs does the same as start, and runs the stand-in under another name.
+// startAs does the same as start, but runs the stand-in under another name.
 func startAs(t *testing.T, name string, variables map[string]string, args ...string) *program {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())

@@ -56,8 +56,8 @@ func (s *llamaStack) list(ctx context.Context, path string) ([]string, error) {
 	return ids, nil
 }
 
-// route returns the shortest path of the server that ends with end, because some releases also have older paths. It
-// returns an empty string if there is no such path.
+// route returns the server's shortest path that ends with end, because some releases also have older paths. It returns
+// an empty string if there is no such path.
 func (s *llamaStack) route(ctx context.Context, method, end string) (string, error) {
 	var list struct {
 		Data []struct {
@@ -83,7 +83,7 @@ func (s *llamaStack) route(ctx context.Context, method, end string) (string, err
 const maxFailed = 4
 
 // answerTimeout is the time limit for an answer. It is much longer than the usual duration on a busy machine. A request
-// that waits for a connection of an ended event loop (see maxFailed) never ends, and neither does any request that
+// that waits for a connection of an ended event loop (see maxFailed) never completes, and neither does any request that
 // needs the same lock.
 const answerTimeout = 90 * time.Second
 

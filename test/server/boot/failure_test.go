@@ -104,8 +104,8 @@ var (
 	address = regexp.MustCompile(` \('(?:127|\(secret\)).*$| connecting to (?:127|\(secret\)).*$`)
 )
 
-// exceptions returns the exceptions in a log, in their order. If the text of an exception contains the previous
-// exception, the function returns only the longer text.
+// exceptions returns the exceptions in a log, in order. If the text of an exception contains the previous exception,
+// the function returns only the longer text.
 func exceptions(log string) []string {
 	var found []string
 	for _, match := range exception.FindAllStringSubmatch(log, -1) {

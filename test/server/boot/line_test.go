@@ -29,8 +29,8 @@ func eachRelease(t *testing.T, test func(t *testing.T, rel *release.Release)) {
 }
 
 // heavy returns entries of spec.disabled for the providers of a configuration that need model weights or PyTorch,
-// because the environments of the tests do not contain these. An entry is one provider, or a whole API if all its
-// providers need them.
+// because the test environments contain neither of them. An entry is one provider, or a whole API if all its providers
+// need them.
 func heavy(t *testing.T, rel *release.Release, config []byte) []string {
 	t.Helper()
 	var parsed struct {

@@ -29,7 +29,7 @@ type pod struct {
 }
 
 // newPod builds the pod from the objects that the operator would apply. It does not remove the files of an earlier pod
-// below root, as on a persistent volume.
+// below root, because a persistent volume would also keep them.
 func newPod(t *testing.T, objects []render.Object, values secrets, root string) pod {
 	t.Helper()
 	deployment, configMaps := workload(t, objects)
@@ -119,7 +119,7 @@ func (p *pod) fill(t *testing.T, volume corev1.Volume, configMaps map[string]cor
 	}
 }
 
-// tlsPath matches a line of the configuration with the path of a file of a mounted Secret.
+// tlsPath matches a configuration line that contains the path of a file in a mounted Secret.
 var tlsPath = regexp.MustCompile(`(?m)^(\s*tls_(?:certfile|keyfile|cafile): )(\S+)$`)
 
 // localTLS replaces the paths of the certificates and the key in a configuration with paths on this machine.

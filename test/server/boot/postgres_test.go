@@ -36,13 +36,13 @@ const (
 // user ID is valid on every Linux system.
 const unprivileged = 65534
 
-// postgres is a running PostgreSQL.
+// postgres is a running PostgreSQL server.
 type postgres struct {
 	bin  string
 	port int
 }
 
-// database contains the connection data of a database of a running PostgreSQL.
+// database contains the connection data for a database on a running PostgreSQL server.
 type database struct {
 	host     string
 	port     int
@@ -58,7 +58,7 @@ func (d database) connectionString() string {
 	}).String()
 }
 
-// sharedPostgres starts one PostgreSQL for all tests when the first test needs a database. Each test has its own
+// sharedPostgres starts one PostgreSQL server for all tests when the first test needs a database. Each test has its own
 // databases.
 var sharedPostgres = sync.OnceValues(startPostgres)
 

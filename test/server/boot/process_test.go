@@ -52,7 +52,7 @@ type process struct {
 // running contains every process that was started and has not been stopped.
 var running sync.Map
 
-// killAll kills every running process, for a test that is interrupted.
+// killAll kills every running process when a test is interrupted.
 func killAll() {
 	running.Range(func(p, _ any) bool {
 		p.(*process).kill()

@@ -15,13 +15,13 @@ import (
 // redisPassword contains characters that must be encoded in a URL, because the server inserts the password into a URL.
 const redisPassword = "r3d!s/with:odd@signs#and?%41+ [x]"
 
-// redisServer is a running Redis.
+// redisServer is a running Redis server.
 type redisServer struct {
 	address  string
 	password string
 }
 
-// startRedis starts an empty Redis with a password for the test.
+// startRedis starts an empty Redis server with a password for the test.
 func startRedis(t *testing.T) *redisServer {
 	t.Helper()
 	port, err := freePort()

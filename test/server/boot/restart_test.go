@@ -12,8 +12,8 @@ import (
 
 // TestChangedModelsBootOnKeptState starts the server of a stack, changes the models of the stack, and starts the server
 // again with the same state. The server stores its registrations. It does not start if the configuration contains a
-// registered resource with other properties, or a model that a provider listed before. For this reason, the pod first
-// removes the declared resources from the registry. TestRetention tests more changes.
+// registered resource with different properties, or a model that a provider listed before. For this reason, the pod
+// first removes the declared resources from the registry. TestRetention tests more changes.
 func TestChangedModelsBootOnKeptState(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		for _, file := range []string{"testdata/redis-sqlite.yaml", "v1alpha2-simple.yaml", "v1alpha2-postgres.yaml"} {

@@ -41,7 +41,7 @@ func TestRetentionAdoption(t *testing.T) {
 		if !wholeRetention && !slices.Contains(inGate, i) {
 			continue
 		}
-		// The test data is for these versions, whatever RELEASES is.
+		// The test data is for these versions, regardless of RELEASES.
 		t.Run(tc.version+"/"+tc.store, func(t *testing.T) {
 			t.Parallel()
 			a := newAdoption(t, lineOf(t, tc.version), tc.store)

@@ -301,9 +301,9 @@ func (m *madeByClient) search() realserver.Call {
 	}
 }
 
-// compare returns an error unless the second server has the declared models and the client's resources, and otherwise
-// the same vector stores and shields as a server that started with an empty state. It ignores models that providers
-// list, because a server lists them only some time after its start.
+// compare returns an error unless the second server has the declared models and the client's resources. Apart from
+// these, it must have the same vector stores and shields as a server that started with an empty state. compare ignores
+// models that providers list, because a server lists them only some time after its start.
 func (m *madeByClient) compare(fresh, second realserver.Verdict) error {
 	if !second.OK {
 		return fmt.Errorf("the server does not start: %s", second)
@@ -382,7 +382,7 @@ func listedIn(answer realserver.Answer) []string {
 	return ids
 }
 
-// services matches the addresses of services in the corpus. No server answers there.
+// services matches the addresses of services in the corpus. No server answers at these addresses.
 var services = regexp.MustCompile(`https?://[a-z0-9.-]+\.example(:[0-9]+)?`)
 
 // moveServices replaces the services in a text with a server that answers.

@@ -131,7 +131,7 @@ const tableFile = "RETENTION_TABLE"
 
 var tableMutex sync.Mutex
 
-// writeTable logs a table, and appends it to the file in the variable tableFile, if it is set.
+// writeTable logs a table, and appends it to the file in the variable tableFile, if the variable is set.
 func writeTable(t *testing.T, table string) {
 	t.Helper()
 	t.Logf("%s\n%s", t.Name(), table)

@@ -41,7 +41,7 @@ func TestRetentionRolling(t *testing.T) {
 type rolling struct {
 	*retention
 	before, after pod
-	beside        pod      // a second new pod, which starts at the same time as the pod after
+	beside        pod      // a second new pod, which starts at the same time as the first
 	made          []string // the ids of the vector stores that clients created
 }
 
@@ -167,7 +167,7 @@ func (r *rolling) startClient(t *testing.T, server *llamaStack) *makingClient {
 				return
 			case <-tick.C:
 			}
-			// The request does not end with the client's context, because the client must record every vector store that the
+			// The client's context does not cancel the request, because the client must record every vector store that the
 			// server creates.
 			id, err := server.createVectorStore(context.WithoutCancel(ctx), "of a client", "faiss", r.public("embed", ""))
 			if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// TestRetention changes a stack step by step. After each step, it checks that no data of clients was lost, and that the
+// TestRetention changes a stack step by step. After each step, it checks that no client data was lost, and that the
 // change has the expected effect on the server.
 func TestRetention(t *testing.T) {
 	report := newRetentionReport(t)
@@ -75,7 +75,7 @@ func retentionScope(t *testing.T) (releases []*release.Release, stores []string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// In these releases, a repeated registration replaces the first registration, so they are omitted.
+	// In these releases, a repeated registration replaces the first registration, so the test omits these releases.
 	return slices.DeleteFunc(releases, func(rel *release.Release) bool { return rel.Runtime.RegistryReplaces }), stores
 }
 
@@ -106,7 +106,7 @@ func newRetention(t *testing.T, rel *release.Release, store string) *retention {
 	return r
 }
 
-// fill starts the stack for the first time, and creates the data of clients.
+// fill starts the stack for the first time, and creates the client data.
 func (r *retention) fill(t *testing.T) {
 	r.stack.start(t, func(server *llamaStack) error { return r.use(t.Context(), server) })
 }
@@ -140,7 +140,7 @@ func (r *retention) try(t *testing.T, tc *retentionCase) {
 	})
 }
 
-// kept returns an error if data of clients is lost.
+// kept returns an error if client data is lost.
 func (r *retention) kept(ctx context.Context, server *llamaStack) error {
 	lost := server.wantEntry(ctx, vectorStoresPath, r.ofClient, "")
 	lost = errors.Join(lost, server.search(ctx, r.ofClient, r.clientText))

@@ -17,7 +17,7 @@ import (
 // vectorProvider describes a type of vector provider other than faiss.
 type vectorProvider struct {
 	kind string
-	// store is the store of the stack's state.
+	// store is the store for the stack's state.
 	store string
 	// settings returns the settings of the provider for the servers on this machine.
 	settings func(t *testing.T, k *keptStack) fields

@@ -264,7 +264,7 @@ func checkList(t *testing.T, server *llamaStack, path string, want []string) {
 	}
 }
 
-// public returns the id of a model for clients, according to the release data.
+// public returns the id under which clients use a model, according to the release data.
 func (m *model) public(rel *release.Release) string {
 	models, _ := rel.Resource("models")
 	return models.Public(m.name, m.provider, m.upstream)
@@ -296,7 +296,7 @@ func checkModel(t *testing.T, server *llamaStack, rel *release.Release, models *
 }
 
 // checkMCP checks that the server lists the MCP servers and their tools, and that the prober gets the MCP servers. It
-// omits a release that cannot list them.
+// skips a release that cannot list them.
 func checkMCP(t *testing.T, server *llamaStack, rel *release.Release, names []string) {
 	t.Helper()
 	for _, name := range names {

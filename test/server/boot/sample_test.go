@@ -31,10 +31,10 @@ const samples = "../../../config/samples"
 type sample struct {
 	stack   *v1alpha2.LlamaStackDistribution
 	secrets secrets
-	running *plan.Running // nil means that no earlier version of the stack runs
+	running *plan.Running // nil means that no earlier version of the stack is running
 }
 
-// secrets contains values, by the name of the Secret and by the key in it.
+// secrets contains the values, by the name of the Secret and the key.
 type secrets map[string]map[string]string
 
 // values returns all values. The tests remove them from their output.
@@ -76,7 +76,7 @@ func readSample(t *testing.T, file string) sample {
 	if s.stack == nil {
 		t.Fatalf("%q does not contain a %s", file, v1alpha2.Kind)
 	}
-	// "kubectl apply" also sets this namespace, unless the user selects another one.
+	// "kubectl apply" also sets this namespace, unless the user selects a different namespace.
 	s.stack.Namespace = "default"
 	return s
 }
@@ -157,8 +157,8 @@ func (s *sample) fit(t *testing.T, rel *release.Release, on place) {
 	}
 }
 
-// extensionByHand lists the release lines whose pgvector provider requires that the extension exists. Later lines
-// create the extension.
+// extensionByHand lists the release lines whose pgvector provider requires the extension to exist. Later lines create
+// the extension.
 var extensionByHand = []string{"0.2", "0.3", "0.4"}
 
 func (s *sample) usesVectors() bool {

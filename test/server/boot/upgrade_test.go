@@ -21,7 +21,7 @@ func TestUpgrade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Release 0.2 stores its data in other files and in another form.
+	// Release 0.2 stores its data in different files and in a different form.
 	releases = slices.DeleteFunc(releases, func(rel *release.Release) bool { return rel.Storage.Inline })
 	slices.SortFunc(releases, func(a, b *release.Release) int { return release.Compare(a.Version, b.Version) })
 	for _, file := range []string{"testdata/volume.yaml", "v1alpha2-postgres.yaml"} {

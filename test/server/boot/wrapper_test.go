@@ -21,8 +21,8 @@ const (
 	wrapperWords = 6
 )
 
-// becomes is a shell script that runs the command of an init container, and then replaces itself with the program after
-// it.
+// becomes is a shell script that runs the command of an init container, and then replaces itself with the program in
+// the remaining arguments.
 const becomes = `/bin/sh -c "$0" "$1" "$2" "$3"; shift 3; exec "$@"`
 
 // wrapperOf returns the beginning of a command that first updates the registry, as the pod does, and then runs the

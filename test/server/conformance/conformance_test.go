@@ -72,7 +72,7 @@ func acceptedOf(t *testing.T, cases []corpus.Case) (all []accepted, refused int)
 	return all, refused
 }
 
-// count records the numbers of passed cases and of all cases of a line, for the table of all lines.
+// count records the number of passed cases and the total number of cases for a line, for the table of all lines.
 func count(t *testing.T, passed, all int) {
 	t.Helper()
 	t.Attr("cases", fmt.Sprintf("%d of %d", passed, all))

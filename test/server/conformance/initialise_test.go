@@ -181,7 +181,7 @@ func (u *upstream) serve(config []byte) {
 	u.models.Store(models)
 }
 
-// address matches the addresses of services in the corpus. No server answers there.
+// address matches the addresses of services in the corpus. No server answers at these addresses.
 var address = regexp.MustCompile(`https?://[a-z0-9.-]+\.example(:[0-9]+)?`)
 
 // answered replaces the addresses of services in a configuration with the address of a server that answers.

@@ -75,7 +75,7 @@ func swept(rel *release.Release) []corpus.Negative {
 // unusual values, so that the selection contains every value for some key.
 const sweepEach = 11
 
-// leastRefused is the minimum number of mistakes of a line that the server must reject.
+// leastRefused is the minimum number of mistakes for a line that the server must reject.
 const leastRefused = 200
 
 // ask checks a mistake with the server.

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// catalogued lists the distributions that users may select by name. Other distributions need a ConfigMap.
+// catalogued lists the distributions that users can select by name. Other distributions need a ConfigMap.
 var catalogued = []string{"starter", "postgres-demo", "remote-vllm", "meta-reference-gpu"}
 
 // bases adds cases for every configuration that the release contains. The first case sets only the variables that the
@@ -118,8 +118,8 @@ type baseProvider struct {
 	condition string
 }
 
-// providersOf returns the providers of a configuration in their order. Conditional providers have the ids that they
-// have when their condition is met.
+// providersOf returns the providers of a configuration in order. Conditional providers have the ids that they have when
+// their condition is met.
 func providersOf(config []byte) []baseProvider {
 	var document struct {
 		Providers yaml.Node `yaml:"providers"`

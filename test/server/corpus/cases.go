@@ -61,7 +61,7 @@ func (m *maker) providers() {
 	}}})
 }
 
-// alternatives adds a case for each key that excludes others, without the excluded keys.
+// alternatives adds a case for each key that excludes other keys, without the excluded keys.
 func (m *maker) alternatives(at, field string, kind *provider.Type) {
 	var keys []string
 	for _, rule := range kind.Config.Rules {
@@ -240,7 +240,7 @@ func (m *maker) disabled() {
 	})
 }
 
-// server adds cases with settings of the listener, the number of processes, telemetry, and a variable from a Secret.
+// server adds cases with settings for the listener, the number of processes, telemetry, and a variable from a Secret.
 func (m *maker) server() {
 	for _, port := range []int{1024, 9000, 65535} {
 		m.add(fmt.Sprintf("server/port-%d", port), fields{

@@ -168,7 +168,7 @@ func TestRandomIsMostlyAccepted(t *testing.T) {
 	})
 }
 
-// The same seed results in the same cases, and another seed results in other cases.
+// The same seed results in the same cases, and a different seed results in different cases.
 func TestRandomIsReproducible(t *testing.T) {
 	rel := release.Default()
 	few, many, others := corpus.Random(rel, seed, 5), corpus.Random(rel, seed, 10), corpus.Random(rel, seed+1, 5)

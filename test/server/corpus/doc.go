@@ -4,5 +4,5 @@
 // accept. Run runs the pipeline of the controller for a case, and returns the configuration and the environment of the
 // server, for a test with a real server. Negatives returns mistakes that the checks report, and Sweep returns values
 // that the keys do not accept. Each mistake contains the configuration that the server would read without the check. In
-// the comments, the engine is the code of package stackconfig and the packages below it.
+// the comments, "the engine" means the code of package stackconfig and of the packages below it.
 package corpus

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Edit is a change of a running stack to another spec with the same base and the same state. Both specs have the
-// providers EditInference and EditVectors, and the embedding model EditEmbedding.
+// Edit is a change to the spec of a running stack. The base and the state of the stack remain the same. Both specs have
+// the providers EditInference and EditVectors, and the embedding model EditEmbedding.
 type Edit struct {
 	Name          string
 	Before, After Case

@@ -28,7 +28,7 @@ func Heavy(kind *provider.Type) string {
 }
 
 // Light returns the case for a server without Heavy packages: the providers of the base that need such packages are
-// disabled. If a provider of the user needs such a package, Light returns the reason instead.
+// disabled. If one of the user's providers needs such a package, Light returns the reason instead.
 func (c *Case) Light() (light Case, reason string) {
 	in, _ := intent.FromObject(c.Object)
 	own := map[[2]string]bool{}

@@ -52,7 +52,7 @@ type mistake struct {
 	change func(config fields)
 	// raw is the configuration with the mistake, if change cannot create it.
 	raw string
-	// env contains wrong values of Secrets.
+	// env contains invalid values of Secrets.
 	env map[string]string
 	// value, if set, checks a value instead of the object.
 	value func() error
@@ -96,7 +96,7 @@ type Question struct {
 }
 
 // Question returns the input for the server. It returns an error if the operator rejects the object that should be
-// accepted, because then the case is wrong.
+// accepted, because then the case is invalid.
 func (n *Negative) Question() (*Question, error) {
 	outcome, err := n.right.Run()
 	if err != nil {
@@ -280,7 +280,7 @@ func (n *negatives) ignored(name string, what mistake) {
 	n.all = append(n.all, Negative{Name: name, Release: n.rel, Answer: Ignored, mistake: what})
 }
 
-// choice adds a mistake that the operator reports although the server accepts or never reads it.
+// choice adds a mistake that the operator reports although the server accepts it or never reads it.
 func (n *negatives) choice(name string, answer Answer, why string, what mistake) {
 	n.all = append(n.all, Negative{Name: name, Release: n.rel, Answer: answer, Why: why, mistake: what})
 }

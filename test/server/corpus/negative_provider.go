@@ -43,7 +43,7 @@ func (n *negatives) another(kind *provider.Type, p fields) fields {
 	return fields{"providers": providers}
 }
 
-// withSettings returns a mistake in the small stack with an additional provider: the provider has these settings.
+// withSettings returns a mistake in the small stack: an additional provider that has these settings.
 func (n *negatives) withSettings(kind *provider.Type, settings fields) mistake {
 	v := &values{}
 	right, wrong := v.provider(kind, "another", minimal), v.provider(kind, "another", minimal)
@@ -153,7 +153,7 @@ func (n *negatives) isScoring(kind *provider.Type) bool {
 // scoring adds two providers of one type.
 func (n *negatives) scoring(kind *provider.Type) {
 	if n.rel.Runtime.RegistryReplaces {
-		return // the second replaces the first
+		return // the second provider replaces the first
 	}
 	one := n.another(kind, fields{"provider": kind.Type})
 	two := n.another(kind, fields{"provider": kind.Type})

@@ -86,7 +86,7 @@ func (n *negatives) models() {
 	}
 }
 
-// section returns the section of the release for registered resources.
+// section returns the release's section for registered resources.
 func (n *negatives) section() string {
 	known, _ := n.rel.Resource("models")
 	return known.Section

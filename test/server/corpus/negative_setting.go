@@ -68,8 +68,8 @@ func (n *negatives) gone(path string) bool {
 	return false
 }
 
-// storesAndResources reports whether fields of the spec write a section for stores or resources, so that settings must
-// not write it.
+// storesAndResources reports whether fields of the spec write a section for stores or resources. In this case, settings
+// must not write the section.
 func storesAndResources(name string) bool {
 	for _, owned := range []string{
 		"models", "shields", "tool_groups", "vector_dbs", "datasets", "scoring_fns",
@@ -82,7 +82,7 @@ func storesAndResources(name string) bool {
 	return false
 }
 
-// serverRules adds violations of rules about several keys of a section.
+// serverRules adds violations of rules about several keys in a section.
 func (n *negatives) serverRules() {
 	rule := func(name, says string, section fields) {
 		n.refused("server/rule/"+name, says, n.inSpec(fields{"settings": fields{"server": section}}, func(config fields) {

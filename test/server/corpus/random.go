@@ -78,7 +78,7 @@ func (g *generator) spec() fields {
 		spec["workload"] = g.workload()
 	}
 	if g.rel.Runtime.ModelsAskedAtStart {
-		// At the start, the server requests the models from the first provider of the base, which needs this key.
+		// When it starts, the server requests the models from the first provider of the base, which needs this key.
 		spec["secretEnv"] = fields{"FIREWORKS_API_KEY": ref("fireworks", "token")}
 	}
 	g.fewer(spec)

@@ -32,8 +32,8 @@ func (m *maker) tls() {
 	}
 }
 
-// settings adds cases that set and remove the keys of the configuration. The operator rejects a setting of a key that a
-// field of the spec determines.
+// settings adds cases that set and remove the keys of the configuration. The operator rejects a setting for a key that
+// a field of the spec determines.
 func (m *maker) settings() {
 	for i := range m.rel.TopLevel.Keys {
 		key := &m.rel.TopLevel.Keys[i]
@@ -98,7 +98,7 @@ func (g *generator) settings() fields {
 }
 
 // ownedKey reports whether a field or another part of the spec determines a key, so that the operator rejects a setting
-// of it.
+// for the key.
 func ownedKey(section, name string) bool {
 	named := section == "vector_stores" && strings.HasPrefix(name, "default_")
 	return named || slices.Contains([]string{"port", "workers", "insecure", "tls_certfile", "tls_keyfile", "tls_cafile"},
@@ -143,7 +143,7 @@ func nested(path []string, value any) any {
 	return value
 }
 
-// classOf returns the class of a section, or nil if it has none.
+// classOf returns the class of a section, or nil if the section has no class.
 func classOf(expr *schema.Expr) *schema.Class {
 	if expr.Kind == schema.KindClass {
 		return expr.Class
@@ -157,7 +157,7 @@ func classOf(expr *schema.Expr) *schema.Class {
 	return found
 }
 
-// authentications returns the classes of the ways to authenticate a client.
+// authentications returns the classes of the client authentication methods.
 func (m *maker) authentications() []*schema.Class {
 	auth, ok := m.rel.Server.Key("auth")
 	if !ok {

@@ -17,9 +17,9 @@ var strange = []any{
 	"no such thing", 12345, 1.5, true, []any{}, []any{[]any{}}, fields{}, fields{"a": fields{}}, -1, 0, 1_000_000_000_000, "",
 }
 
-// Sweep returns a mistake for each key of the provider types and of the other sections and each unusual value that the
-// release data does not allow for the key. A test uses Sweep to find values that the operator rejects although the
-// server accepts them.
+// Sweep returns one mistake for each pair of a key and an unusual value that the release data does not allow for the
+// key. The keys are those of the provider types and of the other sections. A test uses Sweep to find values that the
+// operator rejects although the server accepts them.
 func Sweep(rel *release.Release) []Negative {
 	n := newNegatives(rel)
 	for _, kind := range n.types() {
@@ -36,7 +36,7 @@ func Sweep(rel *release.Release) []Negative {
 	return n.all
 }
 
-// written lists the keys that the engine always writes, and the keys for which the server corrects or ignores wrong
+// written lists the keys that the engine always writes, and the keys for which the server corrects or ignores invalid
 // values: a name that consists of digits, a version, and an empty section for storage.
 var written = []string{
 	"distro_name", "image_name", "version", "storage", "server.port", "server.host",

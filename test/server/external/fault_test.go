@@ -94,7 +94,7 @@ func TestLibraries(t *testing.T) {
 	})
 }
 
-// TestDisk checks the message if the program cannot write a file. A limit on the size of files simulates a full volume.
+// TestDisk checks the message if the program cannot write a file. A file size limit simulates a full volume.
 func TestDisk(t *testing.T) {
 	newest(t, func(t *testing.T, in interpreter) {
 		w := extra()
@@ -180,7 +180,7 @@ func file(t *testing.T, content string) string {
 	return path
 }
 
-// TestRandomWheels checks that the program either installs or rejects a provider after a random change of its wheel or
+// TestRandomWheels checks that the program either installs or rejects a provider after a random change to its wheel or
 // metadata file, and never crashes.
 func TestRandomWheels(t *testing.T) {
 	rounds := "60"

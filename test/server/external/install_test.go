@@ -45,7 +45,7 @@ func TestInstall(t *testing.T) {
 	})
 }
 
-// TestRunsTwice checks that the container of the program can run again: after a success, after a failure, and after the
+// TestRunsTwice checks that the program's container can run again: after a success, after a failure, and after the
 // other init containers have also run again.
 func TestRunsTwice(t *testing.T) {
 	eachRelease(t, func(t *testing.T, in interpreter) {

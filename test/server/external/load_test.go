@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestHowReleasesLoad runs the code of the releases and checks how they use module and provider_type. The comment of
-// the package describes the result. All releases behave in the same way, except that 0.2 does not support lists.
+// TestHowReleasesLoad runs the code of the releases and checks how they use module and provider_type. The package
+// comment describes the result. All releases behave in the same way, except that 0.2 does not support lists.
 func TestHowReleasesLoad(t *testing.T) {
 	want := map[string]string{
 		"one":                            "found with the type remote::one",

@@ -221,7 +221,7 @@ func badModules() map[string]badInput {
 	}
 }
 
-// badSurroundings returns faults of the pod instead of the image.
+// badSurroundings returns faults in the pod instead of the image.
 func badSurroundings() map[string]badInput {
 	return map[string]badInput{
 		"pod: nothing was copied": {providers: []provider{echo()}, prepare: func(t *testing.T, v *volume) {

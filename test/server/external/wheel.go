@@ -17,7 +17,7 @@ type Wheel struct {
 	Name, Version string
 	// Tag is the compatibility tag of the wheel. If it is empty, the tag is py3-none-any.
 	Tag string
-	// Python is the range of supported versions of Python. Requires is the list of dependencies.
+	// Python is the range of supported Python versions. Requires is the list of dependencies.
 	Python   string
 	Requires []string
 	// Files contains the contents of each file, by path.
@@ -84,7 +84,7 @@ func (w Wheel) metadata() string {
 	return text.String() + "\nMade for a test.\n"
 }
 
-// Zip returns an archive of the entries, in their order.
+// Zip returns an archive of the entries, in order.
 func Zip(entries []Entry) string {
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)

@@ -22,8 +22,8 @@ const (
 	tokenizerTable  = "litellm/litellm_core_utils/tokenizers/9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
 )
 
-// redisPython is the newest version of Python for which the package with Redis has a wheel. The programs of Redis do
-// not need Python.
+// redisPython is the newest Python version for which the package with Redis has a wheel. The programs of Redis do not
+// need Python.
 const redisPython = "3.12"
 
 // Support contains the paths of the other programs that the tests need.
@@ -32,13 +32,13 @@ type Support struct {
 	Tokenizer string
 	// Postgres is the installation directory of PostgreSQL.
 	Postgres string
-	// Redis is the directory of the programs of Redis.
+	// Redis is the directory with the Redis programs.
 	Redis string
 }
 
-// Install creates the environment of a release, for example 0.7.3, if it does not exist, and returns its directory of
-// programs. The environment is in the user's cache directory. The name of its directory contains the digest of the lock
-// file, so that a changed lock file results in a new environment.
+// Install creates the environment of a release, for example 0.7.3, if it does not exist, and returns its program
+// directory. The environment is in the user's cache directory. The name of its directory contains the digest of the
+// lock file, so that a changed lock file results in a new environment.
 func Install(ctx context.Context, release string) (string, error) {
 	return install(ctx, "server-"+release+".txt", release)
 }
@@ -67,8 +67,7 @@ func InstallSupport(ctx context.Context) (Support, error) {
 
 // Chroma contains the paths of the vector database Chroma.
 type Chroma struct {
-	// Bin is the directory of the programs of Chroma. Packages is the directory of its client library and the
-	// dependencies.
+	// Bin is the directory with Chroma's programs. Packages is the directory with its client library and dependencies.
 	Bin, Packages string
 }
 
@@ -82,8 +81,8 @@ func InstallChroma(ctx context.Context) (Chroma, error) {
 	return Chroma{Bin: bin, Packages: packages}, err
 }
 
-// InstallServer creates the environment of another server, such as chroma, milvus or s3, and returns its directory of
-// programs.
+// InstallServer creates the environment of another server, such as chroma, milvus or s3, and returns its program
+// directory.
 func InstallServer(ctx context.Context, name string) (string, error) {
 	return install(ctx, name+".txt", name)
 }
@@ -103,12 +102,12 @@ func InstallClients(ctx context.Context, release string) (string, error) {
 	return Packages(bin)
 }
 
-// Packages returns the directory of the packages of an environment. bin is its directory of programs.
+// Packages returns an environment's package directory. bin is the environment's program directory.
 func Packages(bin string) (string, error) {
 	return theOne(filepath.Join(bin, "..", "lib", "python3.*", "site-packages"))
 }
 
-// InstallSQLite creates the environment of a build of SQLite that can load extensions, and returns the directory of its
+// InstallSQLite creates the environment of an SQLite build that can load extensions, and returns the directory of its
 // package.
 func InstallSQLite(ctx context.Context) (string, error) {
 	bin, err := install(ctx, "sqlite.txt", "sqlite", "--no-deps")
@@ -118,10 +117,10 @@ func InstallSQLite(ctx context.Context) (string, error) {
 	return Packages(bin)
 }
 
-// Models contains the paths of the libraries that the server's own provider of embeddings needs, and of a model for
-// this provider.
+// Models contains the paths of the libraries that the server's own embedding provider needs, and of a model for this
+// provider.
 type Models struct {
-	// Packages is the directory of the libraries. MiniLM is the directory of the files of all-MiniLM-L6-v2.
+	// Packages is the directory of the libraries. MiniLM is the directory with the files of all-MiniLM-L6-v2.
 	Packages, MiniLM string
 }
 

@@ -29,7 +29,7 @@ spec:
 const unknownBase = "version: 2\napis: [inference]\nproviders: {inference: []}\n"
 
 // TestUnknownRelease shows that every release since 0.3 starts with the configuration that the operator writes for an
-// image of an unknown release. The configuration of 0.2 has other fields for the storage and the models.
+// image of an unknown release. The configuration of 0.2 has different fields for the storage and the models.
 func TestUnknownRelease(t *testing.T) {
 	var stack v1alpha2.LlamaStackDistribution
 	if err := yaml.UnmarshalStrict([]byte(unknownStack), &stack); err != nil {

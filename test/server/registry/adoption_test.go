@@ -205,8 +205,8 @@ func TestCarry(t *testing.T) {
 				}
 			}
 		}
-		// The program copies the entries only once. Later it does not change entries that were deleted or created under the
-		// old keys.
+		// The program copies the entries only once. Afterwards, it does not change entries that were deleted or created under
+		// the old keys.
 		w.do(t, c, []any{"delete", "vector_store", "vs_1"})
 		w.restart(t, c)
 		if slices.Contains(w.ids(t, c), "vector_store:vs_1") {
@@ -215,8 +215,8 @@ func TestCarry(t *testing.T) {
 	})
 }
 
-// TestPreflight shows that the program clears only the separate namespace of a preflight pod. If the namespace of such
-// a pod is that of a stack, the program does not change the registry.
+// TestPreflight shows that the program clears only the separate namespace of a preflight pod. If such a pod has the
+// namespace of a stack, the program does not change the registry.
 func TestPreflight(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)

@@ -12,7 +12,7 @@ import (
 
 const modelA = `{model_id: a, provider_id: vllm, provider_model_id: real/a}`
 
-// change describes a change of a configuration and its effect on the registry.
+// change describes a change to a configuration and its effect on the registry.
 type change struct {
 	name          string
 	list          string // the list that the change affects; the case runs only for releases with this list
@@ -22,7 +22,7 @@ type change struct {
 	// conflicts reports whether the server does not start after the change if the program does not run.
 	conflicts  func(w *world) bool
 	want, gone func(w *world) []string
-	// check makes additional checks of the registry after the change.
+	// check runs additional checks on the registry after the change.
 	check func(t *testing.T, entries map[string]entry, w *world)
 }
 
@@ -133,7 +133,7 @@ var changes = []change{
 	},
 }
 
-// TestChanges makes each change of a configuration while the registry also contains registrations of clients. It also
+// TestChanges makes each change to a configuration while the registry also contains registrations of clients. It also
 // shows after which changes the server would not start without the program.
 func TestChanges(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {

@@ -132,7 +132,7 @@ sys.stdin.read()`, filepath.Join(w.env["SQLITE_STORE_DIR"], "kvstore.db"))
 }
 
 // TestVolumes shows that the program reports an error and does not change the registry if the volume is read-only or
-// full. A limit on the size of files simulates a full volume.
+// full. A file size limit simulates a full volume.
 func TestVolumes(t *testing.T) {
 	oneRelease(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -185,7 +185,7 @@ func wrapper(t *testing.T, command []string) string {
 	return path
 }
 
-// TestBackendsThatRefuse runs the program with a wrong password, and with a backend that does not run or does not
+// TestBackendsThatRefuse runs the program with a wrong password, and with a backend that is not running or does not
 // answer. It shows that the program prints a message within the time limit, and that the output does not contain the
 // password.
 func TestBackendsThatRefuse(t *testing.T) {

@@ -39,7 +39,7 @@ func releases(t *testing.T) []*release.Release {
 // stores are the types of backends that can contain the registry.
 var stores = []string{"kv_sqlite", "kv_redis", "kv_postgres"}
 
-// one is the number of worlds so far. Each world uses it to have its own keys.
+// one is the number of worlds so far. Each world uses this number to get its own keys.
 var one atomic.Int64
 
 // world is the registry of a stack in a separate store, and the release's Python.

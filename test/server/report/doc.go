@@ -1,5 +1,5 @@
 // Command report prints a table of the test results for the release lines of the server. The table has a row for each
-// line and a column for each tier. Each cell shows the number of cases that passed and the number of all cases. The
+// line and a column for each tier. Each cell shows the number of cases that passed and the total number of cases. The
 // command reads the events that `go test -json` wrote.
 //
 // With -record, the command also records the digest of the data of every line that passed all tiers, in the file that

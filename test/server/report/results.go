@@ -28,7 +28,7 @@ var counted = map[string]string{"TestParse": "parse", "TestNegative": "negative"
 // tiers are the columns, from the cheapest to the most expensive.
 var tiers = []string{"parse", "negative", "initialise", boot}
 
-// count contains the number of cases that passed and the number of all cases.
+// count contains the number of cases that passed and the total number of cases.
 type count struct{ passed, all int }
 
 // results contains the counts, by line and tier.

@@ -15,7 +15,7 @@ import (
 // main sets a global object of the worker with two functions, and never returns, because the functions need the running
 // program. Both functions return JSON.
 func main() {
-	debug.SetGCPercent(400) // trades memory for time, because the garbage collector uses the only thread of the program
+	debug.SetGCPercent(400) // trades memory for time, because the garbage collector uses the program's only thread
 	var page playground.Playground
 	js.Global().Set("llamaStack", map[string]any{
 		"releases": js.FuncOf(func(js.Value, []js.Value) any { return text(playground.Known()) }),
