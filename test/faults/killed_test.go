@@ -40,7 +40,7 @@ func step() int {
 const blackout = 300 * time.Millisecond
 
 // testKilled kills the operator or interrupts its calls at the writes for a new stack, and at the writes for a change
-// of the stack.
+// to the stack.
 func testKilled(t *testing.T, th *theatre) {
 	for i, cut := range cuts {
 		if cut.slow && !*all {

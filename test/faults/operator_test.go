@@ -89,7 +89,7 @@ func (o *operator) kill(t *testing.T) {
 	if o.process == nil {
 		return
 	}
-	_ = o.process.Process.Kill() // the program may have ended
+	_ = o.process.Process.Kill() // the program may have exited
 	_ = o.ends(t)                // the error only reports that the program was killed
 }
 
@@ -100,7 +100,7 @@ func (o *operator) restart(t *testing.T) {
 	o.start(t)
 }
 
-// ends waits until the program ends, and returns its error.
+// ends waits until the program exits, and returns its error.
 func (o *operator) ends(t *testing.T) error {
 	t.Helper()
 	select {

@@ -62,7 +62,7 @@ func (s *slope) carry(into io.WriteCloser, from io.ReadCloser) {
 				<-time.After(wait)
 			}
 			if _, err := into.Write(p.data); err != nil {
-				_ = from.Close() // closing the connection also ends the goroutine that reads
+				_ = from.Close() // closing the connection also stops the goroutine that reads
 			}
 		}
 	}()

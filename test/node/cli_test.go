@@ -86,7 +86,7 @@ func (u *user) answers() {
 	contains(u.t, "chat", u.ends(1, "kubectl llamastack chat my --model vllm/llama3.2-9b hello"), `did you mean "vllm/llama3.2-8b"?`)
 }
 
-// looks runs the subcommands that only read.
+// looks runs the read-only subcommands.
 func (u *user) looks() {
 	u.t.Helper()
 	u.says("kubectl llamastack models my", "vllm/llama3.2-8b  llm   vllm      llama3.2-8b")

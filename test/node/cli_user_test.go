@@ -101,7 +101,7 @@ func (u *user) command(ctx context.Context, line string) *exec.Cmd {
 	return command
 }
 
-// ends runs a command line that must end with an exit code, and returns its output. The words of the line must not
+// ends runs a command line that must exit with the given code, and returns its output. The words of the line must not
 // contain spaces.
 func (u *user) ends(code int, line string) string {
 	u.t.Helper()

@@ -49,8 +49,8 @@ func event(seen cluttered, reason, words string) error {
 	return fmt.Errorf("no event %s with %q, only %q", reason, words, said)
 }
 
-// ended returns a check that the pod's container ended with this exit code and reason, that the kubelet restarts it,
-// and that the command in the operator's message succeeds.
+// ended returns a check that the pod's container terminated with this exit code and reason, that the kubelet restarts
+// it, and that the command in the operator's message succeeds.
 func ended(code, reason string) func(*scenario, cluttered, []string) error {
 	return func(s *scenario, seen cluttered, said []string) error {
 		_, container, err := server(seen)

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// streaming is a stack with one replica and a volume, so the pod must end before the next pod starts.
+// streaming is a stack with one replica and a volume, so the pod must stop before the next pod starts.
 const streaming = `
 distribution: {name: starter, version: "` + realRelease + `"}
 providers:
@@ -19,7 +19,7 @@ resources: {models: [llama3.2-8b]}
 workload: {preflight: Never, resources: ` + realRequests + `, storage: {size: 1Gi}, overrides: {env: [{name: ROUND, value: %q}]}}
 `
 
-// A streamed answer arrives completely although a rollout stops the server, because the server ends only after it has
+// A streamed answer arrives completely although a rollout stops the server, because the server exits only after it has
 // sent the answer.
 func TestStreamDuringARollOut(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)

@@ -111,7 +111,7 @@ func (s *scenario) recorded(stacks []*unstructured.Unstructured) {
 	}
 }
 
-// older returns a stack in the form of v1alpha1.
+// older returns a stack as a v1alpha1 object.
 func (s *scenario) older(name string) *unstructured.Unstructured {
 	s.t.Helper()
 	found := &unstructured.Unstructured{}

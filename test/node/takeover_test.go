@@ -269,7 +269,7 @@ func (run *takeOver) drain() {
 	run.same("the node was drained")
 }
 
-// evicts tries to evict a pod, and reports whether the pod is being deleted. A disruption budget may prevent the
+// evicts tries to evict a pod, and reports whether the pod is being deleted. A disruption budget can prevent the
 // eviction at first. The test fails if the API server can never evict the pod, for example because two budgets select
 // it.
 func (run *takeOver) evicts(pod *corev1.Pod) bool {

@@ -147,7 +147,7 @@ func TestBrokenStacks(t *testing.T) {
 	}
 }
 
-// check waits until the stack has the expected report and the report matches the cluster. Both may change while the
+// check waits until the stack has the expected report and the report matches the cluster. Both can change while the
 // test reads them, so check compares them repeatedly.
 func (s *scenario) check(b *broken) {
 	s.t.Helper()

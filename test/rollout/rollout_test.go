@@ -117,7 +117,7 @@ func testFailingChange(t *testing.T, b *bench) {
 	}
 }
 
-// If the old pod must end before the new pod starts, the operator first tries a change in a preflight pod. If that pod
+// If the old pod must stop before the new pod starts, the operator first tries a change in a preflight pod. If that pod
 // does not start, the old pod is not stopped. If it starts, the change is rolled out. When the stack is deleted, no
 // preflight pod remains.
 func testTriedChange(t *testing.T, b *bench) {

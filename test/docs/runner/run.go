@@ -17,7 +17,7 @@ const (
 	shownNamespace = "default"
 	// shownHome is the home folder in the commands and the output that readers see.
 	shownHome = "/home/you"
-	// poll is the time between two runs of a command that only reads.
+	// poll is the time between two runs of a read-only command.
 	poll = 300 * time.Millisecond
 )
 
@@ -36,9 +36,9 @@ type Place struct {
 	Environment []string
 	// OnNode reports whether there is a node. Blocks that need a node run only in this case.
 	OnNode bool
-	// Limit is the time that a command may take.
+	// Limit is the time limit for a command.
 	Limit time.Duration
-	// Patience is the time limit until the output of a command that only reads matches the expected output.
+	// Patience is the time limit until the output of a read-only command matches the expected output.
 	Patience time.Duration
 }
 
@@ -80,7 +80,7 @@ func (p *Place) Run(ctx context.Context, page *script.Page) Result {
 			if !block.Hidden {
 				result.Ran++
 			}
-			// The outputs of gate blocks may differ in a cluster with running pods, so they are not compared there.
+			// The outputs of gate blocks can differ in a cluster with running pods, so they are not compared there.
 			shown := command.Output
 			if p.OnNode && block.Where == script.Gate {
 				shown = nil
@@ -155,7 +155,7 @@ func (p *Place) shown(output string) string {
 	return strings.ReplaceAll(output, p.Folder, shownHome)
 }
 
-// reading matches commands that only read. These commands run again until their output matches the page, because the
+// reading matches read-only commands. These commands run again until their output matches the page, because the
 // operator and the cluster need some time after a change.
 var reading = regexp.MustCompile(`^(?:kubectl (?:get|describe|logs|events|wait|rollout status|explain|api-resources|auth can-i|` +
 	`llamastack (?:status|models|events|logs|doctor|diff|version|chat))|curl)\b`)

@@ -129,7 +129,7 @@ func alive(pid int) bool {
 	return err == nil && syscall.Kill(pid, 0) == nil && !strings.Contains(string(status), ") Z ")
 }
 
-// A command that only reads runs again until its output matches the page.
+// A read-only command runs again until its output matches the page.
 func TestReadsAgain(t *testing.T) {
 	place := newPlace(t)
 	place.Patience = 10 * time.Second

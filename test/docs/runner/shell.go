@@ -27,7 +27,7 @@ const firstOutput = 10 * time.Second
 type shell struct {
 	place  *Place
 	folder string
-	// groups are the process groups of commands that may still run.
+	// groups are the process groups of commands that might still be running.
 	groups []int
 }
 
@@ -43,7 +43,7 @@ func (s *shell) run(ctx context.Context, text string) (output string, code int, 
 	defer cancel()
 	command := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", prologue+text)
 	command.Dir, command.Env = s.folder, s.environment()
-	// The output goes to a file and not to a pipe, so that the shell can end while a background command is still writing.
+	// The output goes to a file and not to a pipe, so that the shell can exit while a background command is still writing.
 	command.Stdout, command.Stderr = log, log
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }

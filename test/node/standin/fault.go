@@ -15,7 +15,7 @@ const terminationLog = "/dev/termination-log"
 
 // faults are the faults that a stand-in's environment variables specify.
 type faults struct {
-	// exit ends the server with this code ($STANDIN_EXIT), after a time ($STANDIN_AFTER; unset means immediately).
+	// exit stops the server with this exit code ($STANDIN_EXIT), after a time ($STANDIN_AFTER; unset means immediately).
 	exit  *int
 	after time.Duration
 	// start is the time before the server begins to listen ($STANDIN_START).
@@ -24,7 +24,7 @@ type faults struct {
 	hang *time.Duration
 	// memory is the additional memory that the server uses, in MiB ($STANDIN_MEMORY).
 	memory int
-	// leak makes the server end with an error that quotes every secret in its environment ($STANDIN_LEAK=true), like a
+	// leak makes the server exit with an error that quotes every secret in its environment ($STANDIN_LEAK=true), like a
 	// server that rejects a value.
 	leak bool
 }
@@ -51,7 +51,7 @@ func readFaults(w world) (*faults, error) {
 // ballast is the memory that the fault allocates. It is a package variable, so that it is not garbage collected.
 var ballast []byte
 
-// beforeStart runs the faults that occur before a server listens, and reports whether the server must then end.
+// beforeStart runs the faults that occur before a server listens, and reports whether the server must then exit.
 func (f *faults) beforeStart(ctx context.Context, w world) (code int, ends bool) {
 	if f.leak {
 		quote(w)
@@ -74,7 +74,7 @@ func (f *faults) beforeStart(ctx context.Context, w world) (code int, ends bool)
 	}
 }
 
-// quote prints an error as Pydantic does when a process ends with an exception. The output contains the class of the
+// quote prints an error as Pydantic does when a process exits with an exception. The output contains the class of the
 // exception and the rejected values.
 func quote(w world) {
 	var text strings.Builder
@@ -93,8 +93,8 @@ func quote(w world) {
 	fmt.Fprint(file, text.String())
 }
 
-// exitNow returns a channel that is closed when the server must end. If the exit fault is not set, the channel is never
-// closed.
+// exitNow returns a channel that is closed when the server must exit. If the exit fault is not set, the channel is
+// never closed.
 func (f *faults) exitNow(ctx context.Context) <-chan struct{} {
 	fired := make(chan struct{})
 	if f.exit != nil {

@@ -32,7 +32,7 @@ type server struct {
 	client  *http.Client
 }
 
-// runServer runs the server until ctx is done or until a fault ends it. It returns the exit code.
+// runServer runs the server until ctx is done or until a fault stops it. It returns the exit code.
 func runServer(ctx context.Context, w world) int {
 	faults, err := readFaults(w)
 	if err != nil {

@@ -78,7 +78,7 @@ func startAuthService(t *testing.T) string {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"principal": "tester", "attributes": {"roles": ["admin"]}}`)) // if this service has ended, the requests of the server fail
+		_, _ = w.Write([]byte(`{"principal": "tester", "attributes": {"roles": ["admin"]}}`)) // if this service has stopped, the server's requests fail
 	}))
 	t.Cleanup(service.Close)
 	return service.URL

@@ -35,7 +35,7 @@ func (s *llamaStack) providers(ctx context.Context) ([]provider, error) {
 // idKeys lists the keys that can contain the id of a list entry. The key depends on the release.
 var idKeys = []string{"id", "identifier", "connector_id", "name"}
 
-// list returns the ids in the list at a path. With Redis, the first requests after a start may fail, so list repeats
+// list returns the ids in the list at a path. With Redis, the first requests after a start can fail, so list repeats
 // them.
 func (s *llamaStack) list(ctx context.Context, path string) ([]string, error) {
 	var list struct {
@@ -78,7 +78,7 @@ func (s *llamaStack) route(ctx context.Context, method, end string) (string, err
 }
 
 // maxFailed is the maximum number of requests that may fail after a start. With some releases and stores, the first
-// requests of each process use connections of an event loop that has ended. A single request may use several
+// requests of each process use connections of an event loop that has ended. A single request can use several
 // connections.
 const maxFailed = 4
 

@@ -117,7 +117,7 @@ func startPostgres() (*postgres, error) {
 		"max_connections=500",
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off")
 	server.Dir, server.SysProcAttr = dir, attributes
-	// After SIGINT, PostgreSQL ends without waiting for its clients. After SIGTERM, it would wait.
+	// After SIGINT, PostgreSQL shuts down without waiting for its clients. After SIGTERM, it would wait.
 	p, err := start(server, syscall.SIGINT)
 	if err != nil {
 		return nil, err

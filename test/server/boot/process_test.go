@@ -29,7 +29,7 @@ import (
 const (
 	// bootTimeout is the time limit for the start of a server, which takes 5 to 14 s on an idle machine.
 	bootTimeout = 5 * time.Minute
-	// stopTimeout is the time limit for a process to end after a signal.
+	// stopTimeout is the time limit for a process to exit after a signal.
 	stopTimeout = 15 * time.Second
 	// logTail is the number of lines of a log in a failure message.
 	logTail = 40
@@ -46,7 +46,7 @@ type process struct {
 	stopBy syscall.Signal // the signal that stops it gracefully
 	log    *syncBuffer
 	guard  *os.File
-	exited chan struct{} // closed when the program has ended
+	exited chan struct{} // closed when the program has exited
 }
 
 // running contains every process that was started and has not been stopped.
@@ -68,7 +68,7 @@ func stopAll() {
 	})
 }
 
-// startProcess starts a program, and ends it when the test is over.
+// startProcess starts a program, and stops it when the test is over.
 func startProcess(t *testing.T, program *exec.Cmd, stopBy syscall.Signal) (*process, error) {
 	t.Helper()
 	p, err := start(program, stopBy)
@@ -114,7 +114,7 @@ func (p *process) stop() {
 	if _, isRunning := running.LoadAndDelete(p); !isRunning {
 		return
 	}
-	_ = syscall.Kill(-p.cmd.Process.Pid, p.stopBy) // the group may have ended already
+	_ = syscall.Kill(-p.cmd.Process.Pid, p.stopBy) // the group may have exited already
 	select {
 	case <-p.exited:
 	case <-time.After(stopTimeout):
@@ -123,7 +123,7 @@ func (p *process) stop() {
 }
 
 func (p *process) kill() {
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // the group may have ended already
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // the group may have exited already
 	<-p.exited
 	p.guard.Close()
 }
@@ -260,8 +260,8 @@ const (
 	workersTimeout = 2 * time.Minute
 )
 
-// waitWorkers waits until all processes of the server serve. A successful health check shows only that one process
-// serves, and a process that cannot start ends all processes.
+// waitWorkers waits until all processes of the server serve requests. A successful health check shows only that one
+// process serves requests, and a process that cannot start terminates all processes.
 func (s *llamaStack) waitWorkers(workers int) error {
 	timeout := time.After(workersTimeout)
 	tick := time.NewTicker(100 * time.Millisecond)

@@ -178,8 +178,8 @@ func bootSample(t *testing.T, rel *release.Release, s sample, root string) *llam
 	t.Helper()
 	server, err := tryBoot(t, rel, s, root)
 	if failed, ok := errors.AsType[*bootError](err); ok && render.Workers(&s.stack.Spec) > 1 {
-		// Two processes that create the same tables in an empty database can conflict. The process that fails ends both, and
-		// the kubelet starts them again.
+		// Two processes that create the same tables in an empty database can conflict. The process that fails terminates both
+		// processes, and the kubelet starts them again.
 		t.Logf("the server is started again after: %s", strings.Join(exceptions(failed.log), "; "))
 		server, err = tryBoot(t, rel, s, root)
 	}

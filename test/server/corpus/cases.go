@@ -113,7 +113,7 @@ var (
 	}
 )
 
-// storage adds two cases for every pair of stores, of which one may be missing: a case on the starter, and a case on an
+// storage adds two cases for every pair of stores, of which one can be missing: a case on the starter, and a case on an
 // empty base with a model that the server registers.
 func (m *maker) storage() {
 	for _, kv := range append(sorted(kvStores), "") {

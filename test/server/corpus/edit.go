@@ -28,7 +28,7 @@ const (
 	EditDimension = 8
 )
 
-// Edits returns n random changes. For the same line, seed and n, it returns the same changes. The operator may reject a
+// Edits returns n random changes. For the same line, seed and n, it returns the same changes. The operator can reject a
 // spec.
 func Edits(rel *release.Release, seed uint64, n int) []Edit {
 	edits := make([]Edit, 0, n)

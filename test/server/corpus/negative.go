@@ -91,7 +91,7 @@ func (n *Negative) Told() (lines []string, refusal bool, err error) {
 type Question struct {
 	Config, Without string
 	Env             map[string]string
-	// Odd means that Config may not be valid YAML.
+	// Odd means that Config is not necessarily valid YAML.
 	Odd bool
 }
 

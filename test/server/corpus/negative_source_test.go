@@ -169,7 +169,7 @@ func nameOf(expr ast.Expr) string {
 
 var verb = regexp.MustCompile(`%[a-z]`)
 
-// pattern returns a regular expression that matches the results of a format. The text for a verb may be empty, because
+// pattern returns a regular expression that matches the results of a format. The text for a verb can be empty, because
 // some formats contain a verb for an optional part.
 func pattern(format string) *regexp.Regexp {
 	parts := verb.Split(format, -1)

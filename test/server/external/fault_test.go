@@ -28,7 +28,7 @@ func newest(t *testing.T, test func(t *testing.T, in interpreter)) {
 	})
 }
 
-// TestTimeLimit checks that the program ends at its time limit, and that its message reports this.
+// TestTimeLimit checks that the program exits at its time limit, and that its message reports this.
 func TestTimeLimit(t *testing.T) {
 	const hangs = `import sys, time
 sys.path.insert(0, sys.argv.pop(1))

@@ -106,7 +106,7 @@ func NewChecker(bin string, support Support) *Checker {
 }
 
 // Check returns the verdict about a configuration. It returns an error if it cannot start the process. If the process
-// ends early or does not answer, Check returns a verdict and no error.
+// exits early or does not answer, Check returns a verdict and no error.
 func (c *Checker) Check(ctx context.Context, request Request) (Verdict, error) {
 	if request.Seconds == 0 {
 		request.Seconds = 30
@@ -127,7 +127,7 @@ func (c *Checker) Check(ctx context.Context, request Request) (Verdict, error) {
 		return Verdict{}, fmt.Errorf("write request: %w", err)
 	}
 	// The process stops its work at the time limit. If it cannot stop because the server waits in a thread, the checker
-	// ends it here.
+	// kills it here.
 	late := time.AfterFunc(time.Duration(request.Seconds+60)*time.Second, c.kill)
 	defer late.Stop()
 	defer context.AfterFunc(ctx, c.kill)()
@@ -172,11 +172,11 @@ func (c *Checker) start(ctx context.Context) error {
 
 func (c *Checker) kill() {
 	if cmd := c.cmd; cmd != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the process may have ended
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the process may have exited
 	}
 }
 
-// Close ends the process. The checker can be used again.
+// Close stops the process. The checker can be used again.
 func (c *Checker) Close() {
 	if c.cmd == nil {
 		return

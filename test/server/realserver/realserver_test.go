@@ -76,7 +76,7 @@ func TestChecker(t *testing.T) {
 	}
 }
 
-// TestCheckerIsRenewed shows that Check returns a verdict when the process ends, and that the next call gets an answer
+// TestCheckerIsRenewed shows that Check returns a verdict when the process exits, and that the next call gets an answer
 // from a new process.
 func TestCheckerIsRenewed(t *testing.T) {
 	support, err := InstallSupport(t.Context())

@@ -146,8 +146,8 @@ func TestFilesOfOlderReleases(t *testing.T) {
 		if !strings.Contains(output, "skipped registry-deadbeef.db") {
 			t.Errorf("the output does not report the file that cannot be read:\n%s", output)
 		}
-		// For a release whose keys have no namespace, the program adopts a file that is created later at the next start,
-		// because users may return to an older operator for some time.
+		// For a release whose keys have no namespace, a file that is created later is adopted at the next start, because
+		// users can return to an older operator for some time.
 		w.ask(t, request{Config: c.text(w), Env: w.env, DBPath: w.formerFile("00000003"), Do: [][]any{vectorStore("vs_2")}})
 		if !w.prefixed() {
 			w.restart(t, c, "--earlier", w.earlier())

@@ -245,7 +245,7 @@ func TestPublished(t *testing.T) {
 		}}
 		things = append(things, group)
 		if w.has("tool_groups") {
-			// In this release, a configuration or a client may also declare a tool group.
+			// In this release, a configuration or a client can also declare a tool group.
 			want = append(want, "tool_group:builtin::websearch")
 		}
 		if w.has("scoring_fns") {

@@ -46,8 +46,8 @@ func TestManyResources(t *testing.T) {
 	})
 }
 
-// TestAtOnce runs the program several times at the same time while a client registers resources. No resource of the
-// client may be lost, and the list must contain the newest generation.
+// TestAtOnce runs the program several times at the same time while a client registers resources. No client resource may
+// be lost, and the list must contain the newest generation.
 func TestAtOnce(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -92,8 +92,8 @@ func oneRelease(t *testing.T, test func(t *testing.T, w *world)) {
 	test(t, (&world{peer: p, rel: last, python: python, script: program(t)}).with(t, "kv_sqlite"))
 }
 
-// TestLockedFile shows that the program ends within 20 seconds with a message if another process locks the file, and
-// that it works again after the other process has ended.
+// TestLockedFile shows that the program exits within 20 seconds with a message if another process locks the file, and
+// that it works again after the other process has exited.
 func TestLockedFile(t *testing.T) {
 	oneRelease(t, func(t *testing.T, w *world) {
 		c := declares(modelA)
@@ -333,8 +333,8 @@ func TestDrivers(t *testing.T) {
 	})
 }
 
-// TestTimeLimit shows that the program ends at its time limit if a signal can interrupt it, and that it has not written
-// any changes.
+// TestTimeLimit shows that the program exits at its time limit if a signal can interrupt it, and that it has not
+// written any changes.
 func TestTimeLimit(t *testing.T) {
 	oneRelease(t, func(t *testing.T, w *world) {
 		dir := t.TempDir()
@@ -350,7 +350,7 @@ func TestTimeLimit(t *testing.T) {
 	})
 }
 
-// TestNoServer shows that the program ends without an error when its Python does not contain the server, and that it
+// TestNoServer shows that the program exits without an error when its Python does not contain the server, and that it
 // prints a message.
 func TestNoServer(t *testing.T) {
 	oneRelease(t, func(t *testing.T, w *world) {

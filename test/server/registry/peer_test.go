@@ -54,7 +54,7 @@ func startPeer(t *testing.T, version string) (*peer, string) {
 	}
 	t.Cleanup(func() {
 		stdin.Close()
-		_ = cmd.Wait() // the context may have ended the process
+		_ = cmd.Wait() // the context may have stopped the process
 	})
 	return &peer{stdin: stdin, stdout: bufio.NewReader(stdout)}, python
 }

@@ -56,7 +56,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// start starts Redis and PostgreSQL. They end when the context is done, and at the latest when the test process ends.
+// start starts Redis and PostgreSQL. They stop when the context is done, and at the latest when the test process ends.
 func (s *services) start(ctx context.Context, dir string) error {
 	support, err := realserver.InstallSupport(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *services) startPostgres(ctx context.Context, installation, dir string) 
 	server := exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(s.postgres),
 		"-c", "max_connections=200", "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off")
 	server.Dir, server.SysProcAttr = home, attributes
-	// After SIGINT, PostgreSQL ends without waiting for its clients.
+	// After SIGINT, PostgreSQL shuts down without waiting for its clients.
 	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
 	if err := server.Start(); err != nil {
 		return fmt.Errorf("start PostgreSQL: %w", err)
