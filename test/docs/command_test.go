@@ -87,7 +87,7 @@ type example struct {
 }
 
 // examples returns the stacks on a page. If a block contains only a part of a spec, examples adds a distribution and
-// the other required fields. A block with a file name and without apiVersion is for another program.
+// the other required fields. A block that has a file name but no apiVersion is for a different program.
 func (p page) examples() []example {
 	var found []example
 	for _, block := range script.Parse(p.text).Blocks {

@@ -41,8 +41,8 @@ type nodeSite struct {
 	pushed   map[string]bool
 }
 
-// The commands of the pages have the output that the pages show, with pods on a real node and stand-ins for servers and
-// models.
+// The commands on the pages produce the output that the pages show, with pods on a real node and stand-ins for servers
+// and models.
 func TestPagesOnNode(t *testing.T) {
 	s := newNodeSite(t)
 	pages := slices.DeleteFunc(chosen(t), func(p page) bool { return !s.runs(script.Parse(p.text)) })

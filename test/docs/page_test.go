@@ -146,7 +146,7 @@ func TestLinksAreValid(t *testing.T) {
 }
 
 // The index of each folder links to every page in the folder, and the index of the parent folder links to this index.
-// Therefore, readers reach every guide from the first page with two clicks.
+// Therefore, readers reach every guide from the first page in two clicks.
 func TestIndexHasEveryPage(t *testing.T) {
 	for _, p := range append(pages(t), generatedPages(t)...) {
 		index := filepath.Join(filepath.Dir(p.path), "README.md")

@@ -76,7 +76,7 @@ func chosen(t *testing.T) []page {
 	return found
 }
 
-// The commands of the pages have the output that the pages show, on an API server without nodes.
+// The commands on the pages produce the output that the pages show, on an API server without nodes.
 func TestPages(t *testing.T) {
 	pages := chosen(t)
 	// Only kubectl reads the manifest. Reading it here makes `go test` run the test again after a change to the manifest.

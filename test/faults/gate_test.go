@@ -62,8 +62,8 @@ type verdict struct {
 	// lost means that the gate does not forward the call. unanswered means that the gate forwards the call. In both cases,
 	// the operator does not get an answer.
 	lost, unanswered bool
-	// The gate keeps the connection of a lost or unanswered call open until this channel is closed. If it is nil, the gate
-	// closes the connection immediately.
+	// The gate keeps the connection of a lost or unanswered call open until this channel is closed. If the channel is nil,
+	// the gate closes the connection immediately.
 	until <-chan struct{}
 	// notify, if set, is called for a lost or unanswered call.
 	notify func()

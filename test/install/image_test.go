@@ -20,7 +20,7 @@ import (
 // instruction is one instruction of the Dockerfile.
 type instruction struct{ name, arguments string }
 
-// dockerfile returns the instructions of each stage. It does not support heredocs and other escape characters, because
+// dockerfile returns the instructions of each stage. It does not support heredocs or other escape characters, because
 // the Dockerfiles of this repository do not use them.
 func dockerfile(t *testing.T) [][]instruction {
 	t.Helper()

@@ -78,7 +78,7 @@ workload: {resources: ` + realRequests + `}
 `
 
 // For each provider that cannot be used, the status contains the reason, and the earlier pod continues to run and to
-// answer.
+// answer requests.
 func TestExternalProvidersThatFail(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	good := s.pushProvider("good", external.Echo(), image.ExternalProvider{})

@@ -81,8 +81,9 @@ func isThatReady(that *corev1.Pod) func(corev1.Pod) bool {
 	return func(pod corev1.Pod) bool { return pod.UID == that.UID && isReady(&pod) }
 }
 
-// External providers are installed from images with and without a label, and answer in the real server. If a provider
-// cannot be installed, the rollout stops, the status contains the reason, and the earlier pod continues to run.
+// External providers are installed from images with and without a label, and answer requests in the real server. If a
+// provider cannot be installed, the rollout stops, the status contains the reason, and the earlier pod continues to
+// run.
 func TestExternalProviders(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)
 	s.externalProviders(realRelease)

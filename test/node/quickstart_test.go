@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// quickstart is the published v1alpha1 quickstart with three changes: another API group, resources for a small node,
-// and a port. A stack of v1alpha1 without a port has no Service (docs/reference/v1alpha1-fields.md).
+// quickstart is the published v1alpha1 quickstart with three changes: a different API group, resources for a small
+// node, and a port. A stack of v1alpha1 without a port has no Service (docs/reference/v1alpha1-fields.md).
 const quickstart = `
 apiVersion: llamastack.io/v1alpha1
 kind: LlamaStackDistribution
@@ -40,9 +40,9 @@ spec:
         - "llama3.2-8b"
 `
 
-// The test runs the quickstart of v1alpha1 with real pods. No pod starts without the Secret. With the Secret, the
-// server uses the ConfigMap whose name is in the status, and sends the token to the model server. With another model,
-// the stack gets another ConfigMap and new pods.
+// The test runs the v1alpha1 quickstart with real pods. No pod starts without the Secret. With the Secret, the server
+// uses the ConfigMap whose name is in the status, and sends the token to the model server. With a different model, the
+// stack gets a different ConfigMap and new pods.
 func TestQuickstart(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -24,7 +24,7 @@ networking:
 workload: {resources: ` + realRequests + `}
 `
 
-// The test runs user story 5 with the real server. The server serves only HTTPS, with the certificate of the Secret.
+// The test runs user story 5 with the real server. The server serves only HTTPS, with the certificate from the Secret.
 // Clients that accept only this certificate and check its host name can connect. Probes and the operator can connect
 // too, and the Ingress has the host name.
 func TestRealServerExposure(t *testing.T) {

@@ -29,7 +29,7 @@ import (
 )
 
 // dirVariable is the environment variable with the state folder of a cluster of test/cluster. The node of such a
-// cluster reads the settings for a registry for each pull.
+// cluster reads the registry settings for each pull.
 const dirVariable = "CLUSTER_DIR"
 
 // fault writes an answer in place of the registry's answer. If it returns false, the registry answers.

@@ -26,7 +26,7 @@ type creation struct {
 	finished chan struct{}
 }
 
-// createStores creates vector stores one after the other until stop is closed or it has created mostStores. It repeats
+// createStores creates vector stores one after the other until stop is closed, but no more than mostStores. It repeats
 // a failed request, because a server that is stopping does not answer.
 func (c clientPod) createStores(url string, stop <-chan struct{}) *creation {
 	made := &creation{finished: make(chan struct{})}

@@ -69,8 +69,8 @@ func TestRollback(t *testing.T) {
 	}
 }
 
-// The operator does not change a pod template that another version of the operator wrote until a user restarts the
-// stack's Deployment.
+// If another version of the operator wrote a pod template, the operator does not change the template until a user
+// restarts the stack's Deployment.
 func TestKeptTemplate(t *testing.T) {
 	c := startCluster(t)
 	stack := newStack(t)

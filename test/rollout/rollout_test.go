@@ -335,7 +335,7 @@ func testOrphans(t *testing.T, b *bench) {
 }
 
 // A namespace is deleted with its stacks, even though the operator recreates every object that is deleted before its
-// stack. The operator does not report a failure. It cannot record events in such a namespace, and it does not have the
+// stack. The operator does not report a failure. It cannot record events in such a namespace, and it does not have
 // permission to read namespaces.
 func testNamespaceDeletion(t *testing.T, b *bench) {
 	b.credentials(t)

@@ -178,8 +178,8 @@ func eachValue(value any, path string, visit func(path string, set func(any))) {
 	}
 }
 
-// The description of each field of the spec without a type contains a brace, as an example does, because
-// `kubectl explain` shows nothing else about such a field.
+// The description of each spec field without a type contains an example, because `kubectl explain` shows nothing else
+// about such a field. The test recognizes an example by its brace.
 func TestDescriptions(t *testing.T) {
 	fields := 0
 	for _, version := range []string{"v1alpha1", "v1alpha2"} {

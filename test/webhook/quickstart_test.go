@@ -20,8 +20,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// quickstart is the exact manifest of the quickstart of v1alpha1, except for the API group. The group in the
-// quickstart, llama.meta.com, is from a proposal, and no operator supports it.
+// quickstart is the exact manifest of the v1alpha1 quickstart, except for the API group. The group in the quickstart,
+// llama.meta.com, is from a proposal, and no operator supports it.
 const quickstart = `
 apiVersion: llamastack.io/v1alpha1
 kind: LlamaStackDistribution
@@ -51,7 +51,7 @@ const (
 	token = "t0k3n-in-a-secret"
 )
 
-// The test follows the quickstart of v1alpha1, and does each step that is possible in a cluster without a node.
+// The test follows the v1alpha1 quickstart, and does each step that is possible in a cluster without a node.
 // docs/reference/v1alpha1-fields.md explains the differences between the quickstart and this operator.
 func TestQuickstart(t *testing.T) {
 	c := startCluster(t)

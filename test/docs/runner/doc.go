@@ -1,2 +1,2 @@
-// Package runner runs the script of a page of the documentation in a shell, and compares the output with the page.
+// Package runner runs the script of a documentation page in a shell, and compares the output with the page.
 package runner

@@ -12,8 +12,7 @@ const Ellipsis = "…"
 // gap matches the space between two columns. The width of the space depends on the longest cell.
 var gap = regexp.MustCompile(`(\S)[ \t]{2,}`)
 
-// Lines splits an output into lines. It removes the space at the end of each line and the empty lines at the end of the
-// output.
+// Lines splits an output into lines. It removes the trailing white space of each line and the trailing empty lines.
 func Lines(output string) []string {
 	lines := strings.Split(output, "\n")
 	for i := range lines {
@@ -110,7 +109,7 @@ func Merge(shown []string, output string) []string {
 	return merged
 }
 
-// pair returns the index of the matching line of the output for each shown line, or -1. The pairs are a longest common
+// pair returns the index of the matching output line for each shown line, or -1. The pairs are a longest common
 // subsequence.
 func pair(shown, lines []string) []int {
 	longest := make([][]int, len(shown)+1)

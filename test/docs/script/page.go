@@ -1,6 +1,6 @@
 package script
 
-// Page is a page of the documentation, read as a script.
+// Page is a documentation page, read as a script.
 type Page struct {
 	// Blocks are the fenced blocks and the hidden blocks of commands, in order. Fenced blocks in HTML comments are
 	// omitted.

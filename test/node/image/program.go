@@ -54,8 +54,8 @@ func programs(ctx context.Context, names ...string) ([]Entry, error) {
 	return append(entries, shared...), err
 }
 
-// dynamic lists the libraries that the C library opens by name at run time, from its own directory: for the lookup of
-// users and hosts, and for the cancellation of threads.
+// dynamic lists the libraries that the C library opens by name at run time, from its own directory: for looking up
+// users and hosts, and for canceling threads.
 var dynamic = []string{"libnss_files.so.2", "libnss_dns.so.2", "libresolv.so.2", "libgcc_s.so.1"}
 
 // libraries returns the shared libraries on this machine that files need, and the libraries that the C library opens,
@@ -96,8 +96,8 @@ func libraries(ctx context.Context, files []string, own ...string) ([]Entry, err
 	return entries, nil
 }
 
-// libraryIn returns the path in a line of the output of ldd: "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x…)", or
-// for the loader "/lib64/ld-linux-x86-64.so.2 (0x…)". It returns an empty string for any other line.
+// libraryIn returns the path in a line of ldd output: "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x…)", or for the
+// loader "/lib64/ld-linux-x86-64.so.2 (0x…)". It returns an empty string for any other line.
 func libraryIn(line string) string {
 	path, _, found := strings.Cut(line, " (0x")
 	if !found {

@@ -139,7 +139,7 @@ func echoStack(rel *release.Release) externalStack {
 	}
 }
 
-// TestExternalProvider uses an external provider in the server of each release. A label of the image changes only the
+// TestExternalProvider uses an external provider in the server of each release. An image label changes only the
 // operator's configuration, and not the final configuration of the server. Therefore, the test uses an image with a
 // label only for the releases in RELEASES.
 func TestExternalProvider(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// The system chooses ports from 32768 for connections. A lower port can be in use only if a program requested it.
-// Control planes of other tests use higher ports.
+// The system chooses ports from 32768 upward for connections. A lower port can be in use only if a program requested
+// it. Control planes of other tests use higher ports.
 const (
 	firstPort = 10000
 	lastPort  = 19999

@@ -32,8 +32,8 @@ type stackCase struct {
 	single string
 }
 
-// model is a model of the object. For a request with this model, the server must send a request with the model name in
-// upstream and with the Secret's token to the model server.
+// model is a model of the object. When a client uses this model, the server must send a request to the model server,
+// with the model name in upstream and with the Secret's token.
 type model struct {
 	provider, name, upstream string
 	secret, key              string

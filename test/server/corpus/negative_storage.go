@@ -61,8 +61,8 @@ func (n *negatives) inlineStorage() {
 	}))
 }
 
-// requiredStore adds a setting that removes a store. The engine adds this store to a base without it, so it must not be
-// removed.
+// requiredStore adds a setting that removes a store. The engine adds this store to a base without it, so a setting must
+// not remove it.
 func (n *negatives) requiredStore(store *release.Store) {
 	without := func(config fields) { delete(at(config, "storage", "stores"), store.Name) }
 	data, err := changed(n.config, without)
