@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// patience is the time limit until a stack reaches the intended state after a fault.
+	// patience is the time limit for a stack to reach the intended state after a fault.
 	patience = time.Minute
 	poll     = 50 * time.Millisecond
 	// version is the version that the program reports.

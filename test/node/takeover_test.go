@@ -71,7 +71,7 @@ func TestTakeOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	run.scenario = newScenario(t)
-	// Pods of stacks of v1alpha1 have the security context of the older operator, which the restricted standard does not
+	// Pods of v1alpha1 stacks have the security context of the older operator, which the restricted standard does not
 	// allow.
 	run.kubectl("label", "namespace", run.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
 	run.make()

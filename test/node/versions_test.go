@@ -43,7 +43,7 @@ const (
 func TestStory7BothVersions(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	// Pods of stacks of v1alpha1 have the security context of the older operator, which the restricted standard does not
+	// Pods of v1alpha1 stacks have the security context of the older operator, which the restricted standard does not
 	// allow.
 	s.kubectl("label", "namespace", s.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
 	s.apply(fmt.Sprintf(older, "my", 1, "starter"))

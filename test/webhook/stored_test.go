@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// manifestsBefore is the pattern of the files with manifests of users of the previous operator.
+// manifestsBefore is the pattern of the files with manifests from users of the previous operator.
 var manifestsBefore = filepath.Join(testutil.Root(), "test", "contract", "testdata", "cases", "*.yaml")
 
 // storeOlder installs the definition of the previous operator, and creates stacks of v1alpha1 with it. It returns the

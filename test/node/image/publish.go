@@ -88,7 +88,7 @@ func Publish(ctx context.Context, registry, version string, wanted ...string) (m
 	return p.done, nil
 }
 
-// releasesOf returns the requested releases of a kind of image.
+// releasesOf returns the requested releases for a kind of image.
 func releasesOf(kind string, wanted []string) []string {
 	var releases []string
 	for _, each := range wanted {

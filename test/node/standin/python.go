@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// The image also contains the program under these names, in a separate folder. The launchers of stacks of v1alpha1 look
+// The image also contains the program under these names, in a separate folder. The launchers of v1alpha1 stacks look
 // for these names in $PATH, and start the server with them.
 const (
 	pythonName  = "python"

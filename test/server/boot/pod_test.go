@@ -162,7 +162,7 @@ func (p *pod) value(t *testing.T, variable corev1.EnvVar, values secrets) string
 	return value
 }
 
-// lookup returns the value of a variable of the pod.
+// lookup returns the value of a pod variable.
 func (p *pod) lookup(t *testing.T, name string) string {
 	t.Helper()
 	for _, variable := range p.env {

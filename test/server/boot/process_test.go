@@ -150,7 +150,7 @@ type boot struct {
 	client  *http.Client
 	scheme  string
 	secrets []string // values that must not appear in any output
-	workers int      // the number of processes of the server, if more than one
+	workers int      // the number of server processes, if more than one
 	wrapper []string // the part of the pod's command before the server's own command
 	// ownFiles means that the pod has the tokenizer, or does not need it.
 	ownFiles bool

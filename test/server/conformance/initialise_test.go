@@ -69,7 +69,7 @@ const (
 	leastStarts = 40
 	// randomStarts is the number of random cases.
 	randomStarts = 100
-	// sampleSize is the number of cases of a line that sample selects.
+	// sampleSize is the number of cases that sample selects for a line.
 	sampleSize = 160
 	// startSeconds is the time limit of one start.
 	startSeconds = 60

@@ -10,12 +10,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// heavy lists the prefixes of the names of packages with model weights, libraries for GPUs or gigabytes of files. The
-// environments of the tests do not contain these packages.
+// heavy lists the name prefixes of packages with model weights, libraries for GPUs or gigabytes of files. The test
+// environments do not contain these packages.
 var heavy = []string{"codeshield", "docling", "fairscale", "torch", "transformers[", "trl", "unstructured["}
 
-// Heavy returns a package that a provider type needs and that the environments of the tests do not contain. It returns
-// "" if the type needs no such package.
+// Heavy returns a package that a provider type needs and that the test environments do not contain. It returns "" if
+// the type needs no such package.
 func Heavy(kind *provider.Type) string {
 	for _, requirement := range kind.Packages {
 		for _, name := range heavy {

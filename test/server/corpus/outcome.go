@@ -119,7 +119,7 @@ const (
 	sqlDatabase = "sql-database"
 )
 
-// secret returns the value of a key of a Secret. For the same names, it always returns the same value.
+// secret returns the value of a Secret key. For the same names, it always returns the same value.
 func (c *Case) secret(name, key string) string {
 	switch name {
 	case kvDatabase:

@@ -151,7 +151,7 @@ func (c *Checker) start(ctx context.Context) error {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), c.python, filepath.Join(here(), "check.py"))
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "TIKTOKEN_CACHE_DIR=" + c.tokenizer,
-		// With this variable, the library of Hugging Face does not use the internet.
+		// With this variable, the Hugging Face library does not use the internet.
 		"HF_HUB_OFFLINE=1",
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -274,7 +274,7 @@ func (w *world) entries(t *testing.T, c config) map[string]entry {
 	return found
 }
 
-// ids returns the ids of the entries of the registry.
+// ids returns the ids of the registry's entries.
 func (w *world) ids(t *testing.T, c config) []string {
 	t.Helper()
 	return slices.Sorted(maps.Keys(w.entries(t, c)))

@@ -34,7 +34,7 @@ type count struct{ passed, all int }
 // results contains the counts, by line and tier.
 type results map[string]map[string]count
 
-// event contains the relevant fields of a line of `go test -json`.
+// event contains the relevant fields of a line of `go test -json` output.
 type event struct {
 	Action, Package, Test, Key, Value string
 }
@@ -103,8 +103,8 @@ func (r results) add(line, tier string, c count) {
 	r[line][tier] = count{sum.passed + c.passed, sum.all + c.all}
 }
 
-// lineOf returns the line of the release of a test, for example `0.7` for `TestStacksBoot/0.7.3/simple.yaml`. The
-// result is empty if the test is not about a release.
+// lineOf returns the release line of a test, for example `0.7` for `TestStacksBoot/0.7.3/simple.yaml`. The result is
+// empty if the test is not about a release.
 func lineOf(test string) string {
 	parts := strings.Split(test, "/")
 	if len(parts) < 2 {
