@@ -42,7 +42,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.output, "output", "", "`file` to write")
 	flags.StringVar(&o.cache, "cache", ".cache/airgap", "`folder` for pulled images, so that later runs do not pull them again")
-	flags.StringVar(&o.operator, "operator", "", "image of the operator, REFERENCE or REFERENCE=SOURCE")
+	flags.StringVar(&o.operator, "operator", "", "operator image, as REFERENCE or REFERENCE=SOURCE")
 	flags.StringVar(&o.tree, "tree", ".", "work tree with dist, charts and config")
 	flags.StringVar(&o.programs, "programs", "", "`folder` with kubectl-llamastack for each platform")
 	flags.StringVar(&o.platform, "platform", "", "pull only the images of this platform, such as linux/amd64; if unset, pull the images of all platforms")

@@ -49,7 +49,7 @@ func (p *puller) pull(ctx context.Context, source string) (*v1.Descriptor, error
 	for i := range manifest.Manifests {
 		if found := manifest.Manifests[i]; found.Platform != nil && found.Platform.Satisfies(*p.platform) {
 			if image, err = index.Image(found.Digest); err != nil {
-				return nil, fmt.Errorf("read image of %s: %w", p.platform, err)
+				return nil, fmt.Errorf("read the image for %s: %w", p.platform, err)
 			}
 			return describe(image, into.WriteImage(image))
 		}

@@ -75,7 +75,7 @@ func write(p part, folder string) error {
 	}
 	out = append(fmt.Appendf(nil, "# Generated from %s by make generate.\n", p.source), out...)
 	if err := os.WriteFile(filepath.Join(folder, p.file), out, 0o644); err != nil { //nolint:gosec // a public file of the repository
-		return fmt.Errorf("write file of the chart: %w", err)
+		return fmt.Errorf("write a chart file: %w", err)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ const (
 
 const (
 	success  = "success"
-	rejected = "a manifest is rejected or cannot be read, or no stack is in the files; nothing is printed"
+	rejected = "a manifest is rejected or cannot be read, or the files contain no stack; nothing is printed"
 	failed   = "the cluster or the server does not answer, a permission is missing, or the stack does not exist"
 	wrong    = "an unknown command, flag or value, or a file that does not exist"
 )
@@ -46,7 +46,7 @@ var exitCodes = map[string][3]string{
 	"init":   {success, "", wrong + "; an invalid answer, or a file that already exists if --force is not set"},
 	"render": {success, rejected, wrong},
 	"validate": {
-		success, "a manifest is rejected or cannot be read, or no stack is in the files; with --strict, also a warning", wrong,
+		success, "a manifest is rejected or cannot be read, or the files contain no stack; with --strict, also a warning", wrong,
 	},
 	"providers": {success, "", wrong + "; an unknown release, API or type"},
 	"upgrade-check": {
@@ -90,7 +90,7 @@ func run(folder string) error {
 	for _, command := range commands {
 		known[fileOf(command)] = true
 		if _, ok := exitCodes[nameOf(command)]; !ok {
-			return fmt.Errorf("command %q is missing in exitCodes; add it", nameOf(command))
+			return fmt.Errorf("command %q is missing from exitCodes; add it", nameOf(command))
 		}
 		if err := write(filepath.Join(folder, fileOf(command)), page(command)); err != nil {
 			return err

@@ -132,7 +132,7 @@ func constantOf(spec ast.Spec) (constant, error) {
 	}
 	one.meaning = upperFirst(meansThat.ReplaceAllString(text, ""))
 	if one.detail == "" && !strings.HasSuffix(text, unseen) {
-		return constant{}, fmt.Errorf("the comment of %s ends with neither a status nor the type of an event; add \"Status: STATUS.\" or \"Event: TYPE.\"", name)
+		return constant{}, fmt.Errorf("the comment of %s ends with neither a status nor an event type; add \"Status: STATUS.\" or \"Event: TYPE.\"", name)
 	}
 	return one, nil
 }
@@ -163,7 +163,7 @@ func conditions(blocks []block, found map[string]entries.Entry) (string, error) 
 			return "", err
 		}
 	}
-	page.WriteString("\n## Reasons of several conditions\n")
+	page.WriteString("\n## Reasons that several conditions share\n")
 	if err := table(&page, "status", reasons["several conditions"].constants, found); err != nil {
 		return "", err
 	}

@@ -64,7 +64,7 @@ func TestPages(t *testing.T) {
 		{conditions, []string{
 			"\n## `Ready`\n\n`Ready` is True if the server runs.\n",
 			"| [`Serving`](../troubleshooting/page.md#serving) | True | Pods serve. |\n",
-			"\n## Reasons of several conditions\n",
+			"\n## Reasons that several conditions share\n",
 			"| [`Waiting`](../troubleshooting/page.md#waiting) | False or Unknown | An earlier condition comes first. |\n",
 		}},
 		{events, []string{"\n## Events on a stack\n", "| [`Moved`](../troubleshooting/page.md#moved) | Normal | A tag moved. |\n"}},

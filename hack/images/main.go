@@ -50,7 +50,7 @@ func run(target string, manifests []string) error {
 	var page bytes.Buffer
 	list(&page, operator, distribution.Images())
 	if err := os.WriteFile(target, page.Bytes(), 0o644); err != nil { //nolint:gosec // a public file of the repository
-		return fmt.Errorf("write list of images: %w", err)
+		return fmt.Errorf("write the list of images: %w", err)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func list(page io.Writer, operator []string, servers []distribution.CatalogueIma
 	for _, server := range servers {
 		if server.Name != name {
 			name = server.Name
-			fmt.Fprintf(page, "\n# the server of stacks with spec.distribution.name %s, by release\n", name)
+			fmt.Fprintf(page, "\n# server images for stacks with spec.distribution.name %s, by release\n", name)
 		}
 		fmt.Fprintln(page, server.Image)
 	}

@@ -49,11 +49,11 @@ func TestList(t *testing.T) {
 # the operator
 operator:1
 
-# the server of stacks with spec.distribution.name a, by release
+# server images for stacks with spec.distribution.name a, by release
 docker.io/a:1.0.0
 docker.io/a:1.1.0
 
-# the server of stacks with spec.distribution.name b, by release
+# server images for stacks with spec.distribution.name b, by release
 docker.io/b:1.1.0
 `
 	if diff := cmp.Diff(want, page.String()); diff != "" {

@@ -34,7 +34,7 @@ func rewrite(types, file, olderFile string) error {
 	}
 	older, err := os.ReadFile(olderFile)
 	if err != nil {
-		return fmt.Errorf("read older reference: %w", err)
+		return fmt.Errorf("read the older reference: %w", err)
 	}
 	text, err := complete(string(page), fields)
 	if err != nil {

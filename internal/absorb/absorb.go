@@ -159,7 +159,7 @@ func (b *builder) ownStart() []Reason {
 		return []Reason{{"spec.workload.overrides.command", "the custom command determines which file the server reads"}}
 	case len(overrides.Args) > 0 && names.Compat(b.Object.Annotations):
 		return []Reason{{"spec.workload.overrides.args", "with a generated configuration, " +
-			"the operator starts the server in another way, for which these arguments are not valid"}}
+			"the operator starts the server in a different way, for which these arguments are not valid"}}
 	default:
 		return nil
 	}

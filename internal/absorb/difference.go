@@ -102,7 +102,7 @@ var hints = map[string]string{
 	"version":              "this key comes from the distribution's own configuration",
 	"distro_name":          "this key comes from the distribution's own configuration",
 	"image_name":           "this key comes from the distribution's own configuration",
-	"registered_resources": "spec.resources can add entries and replace entries of the same name, but cannot remove entries",
+	"registered_resources": "spec.resources can add entries and replace entries with the same name, but cannot remove entries",
 	"storage":              "spec.storage sets only the locations of the key-value store and the relational store",
 }
 

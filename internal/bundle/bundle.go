@@ -87,7 +87,7 @@ func (b *Bundle) images() ([]Image, error) {
 	}
 	var index v1.IndexManifest
 	if err := json.Unmarshal(content, &index); err != nil || len(index.Manifests) == 0 {
-		return nil, fmt.Errorf("file %s of the archive lists no images; "+recreate, indexFile)
+		return nil, fmt.Errorf("file %s in the archive lists no images; "+recreate, indexFile)
 	}
 	if len(index.Manifests) > maxImages {
 		return nil, fmt.Errorf("the archive has more than %d images; create an archive with fewer images", maxImages)
@@ -115,7 +115,7 @@ func (b *Bundle) Read(file string, limit int64) ([]byte, error) {
 	case !ok:
 		return nil, fmt.Errorf("the archive does not contain file %s; "+recreate, file)
 	case found.size > limit:
-		return nil, fmt.Errorf("file %s of the archive is larger than %d bytes; "+recreate, file, limit)
+		return nil, fmt.Errorf("file %s in the archive is larger than %d bytes; "+recreate, file, limit)
 	}
 	return io.ReadAll(io.NewSectionReader(b.file, found.offset, found.size))
 }

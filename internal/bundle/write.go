@@ -42,7 +42,7 @@ func (l Layout) file(digest v1.Hash) string {
 func (l Layout) open(digest v1.Hash) (io.ReadCloser, int64, error) {
 	body, size, err := openFile(l.file(digest))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, fmt.Errorf("the layout %q does not contain blob %s; delete the folder of the layout, and create "+
+		return nil, 0, fmt.Errorf("the layout %q does not contain blob %s; delete the layout folder, and create "+
 			"the archive again", string(l), digest)
 	}
 	return body, size, err

@@ -99,7 +99,7 @@ func absorbed(result absorb.Result, object *v1alpha2.LlamaStackDistribution) *ma
 		}
 	}
 	override := object.Spec.OverrideConfig
-	written.Remarks = append([]string{fmt.Sprintf("The configuration of ConfigMap %q is now in spec.%s. The operator "+
+	written.Remarks = append([]string{fmt.Sprintf("The configuration in ConfigMap %q is now in spec.%s. The operator "+
 		"generates the same configuration from these fields and the distribution's own configuration.",
 		override.ConfigMapName, strings.Join(fields, ", "))}, result.Remarks...)
 	for _, comment := range result.Comments {

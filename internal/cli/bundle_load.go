@@ -153,7 +153,7 @@ func (l *loader) all(ctx context.Context, places []name.Reference, target *bundl
 		err := l.one(ctx, &l.from.Images[i], places[i], target)
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return notLoaded(fmt.Sprintf("%s: the time limit of --timeout has expired; run the command again to "+
+			return notLoaded(fmt.Sprintf("%s: the time limit in --timeout has expired; run the command again to "+
 				"continue, or set a longer --timeout", places[i]))
 		case err != nil:
 			return notLoaded(fmt.Sprintf("%s: %s", places[i], loadRemedy(err)))
@@ -196,7 +196,7 @@ func loadRemedy(err error) string {
 // notLoaded returns the error for a bundle that was not loaded completely.
 func notLoaded(problem string) error {
 	return &rejection{problems: []string{problem}, summary: "not all images are in the registry; correct the " +
-		"problem, and run the command again; the command does not send images again that the registry already has"}
+		"problem, and run the command again; the command does not resend images that the registry already has"}
 }
 
 func megabytes(size int64) string { return fmt.Sprintf("%.1f MB", float64(size)/1e6) }

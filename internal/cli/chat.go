@@ -27,7 +27,7 @@ type chatOptions struct {
 	timeout       time.Duration
 }
 
-const chatHelp = `Send a question to a model of a stack, and print the answer while it arrives. The
+const chatHelp = `Send a question to a model of a stack, and print the answer as it arrives. The
 command forwards a local port to a pod of the stack. The arguments after the name
 of the stack are the question. Use - to read the question from standard input.
 Without a question, the command lists the models.
@@ -43,7 +43,7 @@ func newChatCommand(streams Streams, version string) *cobra.Command {
 	options := chatOptions{}
 	command := &cobra.Command{
 		Use:   "chat NAME [QUESTION…]",
-		Short: "Ask a model of a stack, or list its models",
+		Short: "Ask a model a question, or list the models of a stack",
 		Long:  chatHelp,
 		Example: `  kubectl llamastack chat my-stack
   kubectl llamastack chat my-stack "What is a llama?"
@@ -63,7 +63,7 @@ func newChatCommand(streams Streams, version string) *cobra.Command {
 		"id of the model, or the name that the provider uses for the model; unset: the only model that answers "+
 			"questions, or the first such model in spec.resources.models")
 	flags.StringVar(&options.system, "system", "", "instructions for the model, sent before the question")
-	flags.IntVar(&options.maxTokens, "max-tokens", 0, "maximum number of tokens of the answer; unset: the server's default")
+	flags.IntVar(&options.maxTokens, "max-tokens", 0, "maximum number of tokens in the answer; unset: the server's default")
 	flags.DurationVar(&options.timeout, "timeout", 5*time.Minute, "time limit for the whole answer")
 	return command
 }
@@ -140,7 +140,7 @@ func (t *target) failed(err error) error {
 	if _, is := errors.AsType[*server.RefusedError](err); is {
 		return rejected(err)
 	}
-	return rejected(fmt.Errorf("%w; to see the log of the server, run: kubectl llamastack logs %s -n %s", err,
+	return rejected(fmt.Errorf("%w; to see the server log, run: kubectl llamastack logs %s -n %s", err,
 		t.stack.Name, t.stack.Namespace))
 }
 

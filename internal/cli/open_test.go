@@ -109,7 +109,7 @@ func TestChat(t *testing.T) {
 			chat: func(w http.ResponseWriter, _ *http.Request) {
 				http.Error(w, `{"error":{"message":"Connection error `+canary+`"}}`, http.StatusInternalServerError)
 			},
-			err: `error: the model server of "vllm/llama" fails (status 500): The provider's service cannot be reached; read the log of the stack's server for details; to see the log of the server, run: kubectl llamastack logs my -n team-a`,
+			err: `error: the model server for "vllm/llama" fails (status 500): The provider's service cannot be reached; read the stack's server log for details; to see the server log, run: kubectl llamastack logs my -n team-a`,
 		},
 		"empty input": {models: oneModel, args: []string{"-"}, code: 2, err: "the question on standard input is empty"},
 		"negative tokens": {
@@ -225,7 +225,7 @@ func TestServerCertificate(t *testing.T) {
 		}},
 		"unknown": {
 			prepare: func(api *fakeapi.Server) { api.Deny("/api/v1/namespaces/team-a/secrets/tls") },
-			err:     `warning: the command does not verify the certificate of the server, because Secret "tls" cannot be used`,
+			err:     `warning: the command does not verify the server's certificate, because Secret "tls" cannot be used`,
 		},
 		"empty Secret": {
 			prepare: func(api *fakeapi.Server) {

@@ -137,7 +137,7 @@ func (t *target) authorities(
 	if err == nil {
 		err = errors.New("the Secret contains no certificate")
 	}
-	p.warning(fmt.Sprintf("the command does not verify the certificate of the server, because Secret %q cannot be "+
+	p.warning(fmt.Sprintf("the command does not verify the server's certificate, because Secret %q cannot be "+
 		"used (%v); set --ca-file FILE", secretName, err))
 	return nil, nil
 }

@@ -170,5 +170,5 @@ func kindOf(expr ast.Expr) (Kind, error) {
 			return SecretMap, nil
 		}
 	}
-	return "", fmt.Errorf("%T is not a supported type of a field", expr)
+	return "", fmt.Errorf("%T is not a supported field type", expr)
 }

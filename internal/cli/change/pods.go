@@ -92,13 +92,13 @@ func firstPods(in Input) Pods {
 func (p *Pods) replace(in Input) {
 	deployment := in.After.Rendered.Deployment
 	if wanted := deployment.Spec.Replicas; wanted != nil && *wanted == 0 {
-		p.Restart, p.How = Stays, "the stack is scaled to zero: no pod runs, and the next pod starts with the change"
+		p.Restart, p.How = Stays, "the stack is scaled to zero: no pod is running, and the next pod starts with the change"
 		return
 	}
 	recreates := *deployment.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType
-	p.How = "the earlier pods serve until the new ones are ready"
+	p.How = "the earlier pods serve requests until the new pods are ready"
 	if recreates {
-		p.How = "the earlier pods stop before the new ones start, so the server is not available during the change"
+		p.How = "the earlier pods stop before the new pods start, so the server is not available during the change"
 	}
 	p.TriesFirst, p.Preflight = preflight(in, recreates)
 }
@@ -149,14 +149,14 @@ func causes(was, is rollout.Inputs) []string {
 		{!reflect.DeepEqual(was.Overrides, is.Overrides), "the overrides change (spec.workload.overrides)"},
 		{!reflect.DeepEqual(was.Spread, is.Spread), "the spread of the pods changes " +
 			"(spec.workload.topologySpreadConstraints)"},
-		{was.TLSSecret != is.TLSSecret, "the certificate of the server changes (spec.networking.tls)"},
+		{was.TLSSecret != is.TLSSecret, "the server's certificate changes (spec.networking.tls)"},
 		{was.CABundle != is.CABundle, "the trusted certificates change (spec.networking.tls.caBundle)"},
 		{!slices.Equal(was.External, is.External), "the external providers change (spec.externalProviders)"},
-		{was.Offline != is.Offline, "the access to the internet changes (spec.offline)"},
+		{was.Offline != is.Offline, "the internet access changes (spec.offline)"},
 		{!reflect.DeepEqual(was.ModelFiles, is.ModelFiles), "the model files change (spec.modelFiles)"},
 		{
 			was.Compat != is.Compat || was.Container != is.Container,
-			"an annotation of the conversion from v1alpha1 changes",
+			"an annotation for the conversion from v1alpha1 changes",
 		},
 	} {
 		if part.differs {
@@ -179,7 +179,7 @@ func preflight(in Input, recreates bool) (runs bool, reason string) {
 	case in.After.PreflightMode() == v1alpha2.PreflightNever:
 		return false, "spec.workload.preflight is Never"
 	case !recreates:
-		return false, "the earlier pods serve until the new ones are ready"
+		return false, "the earlier pods serve requests until the new pods are ready"
 	default:
 		return false, "a second pod could change the data of the running pod, or wait for the devices of the running pod; " +
 			"to try the change nevertheless, set spec.workload.preflight to Always"

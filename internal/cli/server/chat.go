@@ -162,7 +162,7 @@ func (a *answer) stream(body io.Reader) error {
 	case err != nil:
 		return fmt.Errorf("the answer is incomplete: %w", err)
 	case a.reason == "":
-		return errors.New("the answer is incomplete because the server closed the connection; look at the log of the server")
+		return errors.New("the answer is incomplete because the server closed the connection; look at the server log")
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (a *answer) whole(body io.Reader) error {
 func (a *answer) add(data []byte) error {
 	var part chunk
 	if err := json.Unmarshal(data, &part); err != nil {
-		return errors.New("the answer of the model is not JSON; look at the log of the server")
+		return errors.New("the model's answer is not JSON; look at the server log")
 	}
 	if len(part.Error) > 0 && string(part.Error) != "null" {
 		return modelError(a.model, 0, rawMessage(data))

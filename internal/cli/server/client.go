@@ -51,7 +51,7 @@ func New(options Options) (*Client, error) {
 		return nil, fmt.Errorf("%q is not the URL of a server; use http://HOST:PORT", options.URL)
 	}
 	if strings.ContainsAny(options.Token, "\r\n") {
-		return nil, errors.New("the token has several lines; use a token of one line")
+		return nil, errors.New("the token has several lines; use a single-line token")
 	}
 	timeout := options.Timeout
 	if timeout == 0 {

@@ -25,15 +25,15 @@ type UnansweredError struct {
 // Error returns a text with the cause.
 func (e *UnansweredError) Error() string {
 	if _, is := errors.AsType[x509.CertificateInvalidError](e.Err); is {
-		return fmt.Sprintf("the certificate of the server is not valid: %v; replace the certificate in the Secret in "+
+		return fmt.Sprintf("the server's certificate is not valid: %v; replace the certificate in the Secret in "+
 			"spec.networking.tls.secretName", e.Err)
 	}
 	if _, is := errors.AsType[*tls.CertificateVerificationError](e.Err); is {
-		return fmt.Sprintf("the certificate of the server is not trusted: %v; add the certificate of the certificate authority to the "+
+		return fmt.Sprintf("the server's certificate is not trusted: %v; add the certificate of the certificate authority to the "+
 			"key ca.crt of the Secret in spec.networking.tls.secretName, or set --ca-file", e.Err)
 	}
 	if errors.Is(e.Err, context.DeadlineExceeded) {
-		return fmt.Sprintf("the server did not respond to a request for %s in time; set a longer --timeout, or look at the log of the server", e.Path)
+		return fmt.Sprintf("the server did not respond to a request for %s in time; set a longer --timeout, or look at the server log", e.Path)
 	}
 	return fmt.Sprintf("the server did not respond to a request for %s: %v", e.Path, e.Err)
 }
@@ -72,7 +72,7 @@ func refusal(path string, code int, body []byte, token string) *RefusedError {
 			text += ": " + detail
 		}
 	default:
-		text += "; look at the log of the server"
+		text += "; look at the server log"
 	}
 	return &RefusedError{Path: path, Code: code, text: text}
 }
@@ -95,7 +95,7 @@ func (e *ModelError) Error() string {
 		status = fmt.Sprintf("status %d", e.Code)
 	}
 	return fmt.Sprintf(
-		"the model server of %q fails (%s): %s; read the log of the stack's server for details", e.Model, status, e.problem,
+		"the model server for %q fails (%s): %s; read the stack's server log for details", e.Model, status, e.problem,
 	)
 }
 

@@ -65,7 +65,7 @@ func parseModels(body []byte) ([]Model, error) {
 		Data []modelEntry `json:"data"`
 	}
 	if json.Unmarshal(body, &answer) != nil || answer.Data == nil { // a decoder error may quote the response
-		return nil, errors.New("the response of the server is not a list of models")
+		return nil, errors.New("the server's response is not a list of models")
 	}
 	if len(answer.Data) > maxModels {
 		return nil, fmt.Errorf("the response has more than %d models; set allowed_models in the settings of the "+

@@ -74,8 +74,8 @@ func TestModels(t *testing.T) {
 			"",
 		},
 		"no models":  {`{"data": []}`, []server.Model{}, ""},
-		"not JSON":   {canary, nil, "the response of the server is not a list of models"},
-		"other JSON": {`{"detail": "` + canary + `"}`, nil, "the response of the server is not a list of models"},
+		"not JSON":   {canary, nil, "the server's response is not a list of models"},
+		"other JSON": {`{"detail": "` + canary + `"}`, nil, "the server's response is not a list of models"},
 		"too large":  {`{"data": ["` + strings.Repeat("x", 5<<20), nil, "the response to /v1/models has more than 4194304 bytes"},
 		"too many models": {
 			`{"data": [` + strings.Repeat(`{"id":"a"},`, 5000) + `{"id":"b"}]}`, nil,
@@ -117,7 +117,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"pydantic":     {422, `{"error": {"detail": {"errors": [{"loc": ["a"], "msg": "Field required"}]}}}`, nil, "the server answers /v1/models with status 422: Field required"},
 		"detail":       {404, `{"detail": "Not Found"}`, nil, "the server answers /v1/models with status 404: Not Found"},
-		"server error": {500, `{"detail": "` + canary + `"}`, nil, "the server answers /v1/models with status 500; look at the log of the server"},
+		"server error": {500, `{"detail": "` + canary + `"}`, nil, "the server answers /v1/models with status 500; look at the server log"},
 		"redirect":     {302, canary, nil, "the server answers /v1/models with status 302"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestCertificate(t *testing.T) {
 	}{
 		"certificate of the server": {func(own *x509.Certificate) []*x509.Certificate { return []*x509.Certificate{own} }, ""},
 		"no known authority":        {func(*x509.Certificate) []*x509.Certificate { return nil }, ""},
-		"no trusted authority":      {func(*x509.Certificate) []*x509.Certificate { return []*x509.Certificate{} }, "the certificate of the server is not trusted: "},
+		"no trusted authority":      {func(*x509.Certificate) []*x509.Certificate { return []*x509.Certificate{} }, "the server's certificate is not trusted: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			requests := 0
@@ -188,7 +188,7 @@ func TestInvalidCertificate(t *testing.T) {
 	invalid := &tls.CertificateVerificationError{Err: x509.CertificateInvalidError{Reason: x509.Expired}}
 	got := text(&server.UnansweredError{Path: "/v1/models", Err: invalid})
 	for _, want := range []string{
-		"the certificate of the server is not valid: ", "has expired",
+		"the server's certificate is not valid: ", "has expired",
 		"; replace the certificate in the Secret in spec.networking.tls.secretName",
 	} {
 		if !strings.Contains(got, want) {
@@ -269,22 +269,22 @@ func TestChat(t *testing.T) {
 		},
 		"without DONE": {streamed(event(token("a"), stop)), "a", "stop", ""},
 		"not streamed": {says(200, `{"choices":[{"message":{"content":"Hello"},"finish_reason":"length"}]}`), "Hello", "length", ""},
-		"cut off":      {streamed(event(token("a"))), "a", "", "the answer is incomplete because the server closed the connection; look at the log of the server"},
+		"cut off":      {streamed(event(token("a"))), "a", "", "the answer is incomplete because the server closed the connection; look at the server log"},
 		"error in the stream": {
 			streamed(event(token("a"), `{"error":{"message":"500: Error code: 401 - Incorrect API key sk-`+canary+`"}}`)), "a", "",
-			`the model server of "m" fails (in the middle of an answer): The provider's service rejects the credentials; read the log of the stack's server for details`,
+			`the model server for "m" fails (in the middle of an answer): The provider's service rejects the credentials; read the stack's server log for details`,
 		},
-		"not JSON": {streamed(event(canary)), "", "", "the answer of the model is not JSON; look at the log of the server"},
+		"not JSON": {streamed(event(canary)), "", "", "the model's answer is not JSON; look at the server log"},
 		"unknown model": {
 			says(404, `{"error":{"message":"Model 'm' not found"}}`), "", "", "the server answers /v1/chat/completions with status 404: Model 'm' not found",
 		},
 		"provider unreachable": {
 			says(500, `{"error":{"message":"Connection error `+canary+`"}}`), "", "",
-			`the model server of "m" fails (status 500): The provider's service cannot be reached; read the log of the stack's server for details`,
+			`the model server for "m" fails (status 500): The provider's service cannot be reached; read the stack's server log for details`,
 		},
 		"provider's credentials": {
 			says(401, `{"error":{"message":"Error code: 401 - `+canary+`"}}`), "", "",
-			`the model server of "m" fails (status 401): The provider's service rejects the credentials; read the log of the stack's server for details`,
+			`the model server for "m" fails (status 401): The provider's service rejects the credentials; read the stack's server log for details`,
 		},
 		"no token": {says(401, `{"error":{"message":"Authentication required"}}`), "", "", "the server requires a token; use --token-file FILE (status 401)"},
 	} {
