@@ -73,7 +73,7 @@ func newDiffCommand(streams Streams, version string) *cobra.Command {
 			return runDiff(ctx, command.InOrStdin(), streams, version, options)
 		},
 	}
-	options.add(command, "file or folder with manifests", "that of the cluster")
+	options.add(command, "file or folder with manifests", "the one in the cluster")
 	options.AddNamespace(command)
 	flags := command.Flags()
 	flags.StringVar(&options.previous, "previous", "",

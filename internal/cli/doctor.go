@@ -19,7 +19,7 @@ type doctorOptions struct {
 	output            string
 }
 
-const doctorHelp = `Check an installation of the operator: the version of the API server, the
+const doctorHelp = `Check the installation of the operator: the version of the API server, the
 CustomResourceDefinition, the operator's Deployment and version, the CA bundles and
 the certificate of the webhooks, the admission policy, the rights of the operator,
 its ConfigMap, your own rights, and the stacks that are not Ready.

@@ -29,7 +29,7 @@ type eventsOptions struct {
 
 const eventsHelp = `List the events of a stack and of the objects that the operator created for it:
 Deployment, ReplicaSets, pods, PersistentVolumeClaim, autoscaler, Ingress and others.
-The list includes the events of deleted objects. Equal events share one line,
+The list includes the events of deleted objects. Identical events share one line,
 which shows their number.
 
 Clusters keep events for one hour, unless an administrator has changed this time.`
@@ -38,7 +38,7 @@ func newEventsCommand(streams Streams, version string) *cobra.Command {
 	options := eventsOptions{}
 	command := &cobra.Command{
 		Use:   "events NAME",
-		Short: "List the events of a stack and its objects, the newest last",
+		Short: "List the events of a stack and its objects, newest last",
 		Long:  eventsHelp,
 		Example: `  kubectl llamastack events my-stack --since 10m
   kubectl llamastack events my-stack --warnings`,
@@ -92,9 +92,9 @@ func (o *eventsOptions) run(
 		return writeData(page, o.output, events)
 	}
 	if len(events) == 0 {
-		text := fmt.Sprintf("The cluster has no events of stack %q. By default, a cluster keeps events for one hour.", name)
+		text := fmt.Sprintf("The cluster has no events for stack %q. By default, a cluster keeps events for one hour.", name)
 		if o.since > 0 {
-			text = fmt.Sprintf("The cluster has no events of stack %q from the last %v. To list older events, remove --since.",
+			text = fmt.Sprintf("The cluster has no events for stack %q from the last %v. To list older events, remove --since.",
 				name, o.since)
 		}
 		page.WriteString(layout.Paragraph(text, width))

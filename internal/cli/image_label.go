@@ -31,7 +31,7 @@ const (
 	imageLabelHelp = `Write the configuration of a server, its release, and the metadata of an external
 provider to the labels of an image, or of every image in an index. The command writes
 a configuration smaller than 50 KiB to a label, and a larger configuration to a layer.
-This layer replaces the layer of an earlier call. Other layers and attestations do not
+This layer replaces the layer from an earlier run. Other layers and attestations do not
 change. An image with Docker media types gets the equivalent OCI media types. The
 command first checks the configuration in the same way as the operator.
 

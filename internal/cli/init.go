@@ -78,9 +78,9 @@ func (o *initOptions) addFlags(command *cobra.Command) {
 	flags.StringVar(&a.Provider, "provider", "", "type of the model provider, for example vllm, ollama or openai")
 	flags.StringVar(&a.Endpoint, "endpoint", "", "URL of the provider; unset: its public service")
 	flags.StringVar(&a.Secret, "secret", "", "NAME/KEY of the Secret with the API key of the provider; unset: no API key")
-	flags.StringArrayVar(&a.Settings, "setting", nil, "setting of the provider as KEY=VALUE; may be repeated")
+	flags.StringArrayVar(&a.Settings, "setting", nil, "provider setting as KEY=VALUE; may be repeated")
 	flags.StringArrayVar(&a.Models, "model", nil, "model to register, with the name that the provider uses; may be repeated")
-	flags.StringVar(&a.Store, "store", "", "storage of the server's state: "+strings.Join(starter.Stores(), ", ")+
+	flags.StringVar(&a.Store, "store", "", "storage for the server's state: "+strings.Join(starter.Stores(), ", ")+
 		"; unset: "+starter.StoreSQLite)
 	flags.StringVar(&a.VolumeSize, "volume-size", "", "with --store sqlite or redis: size of the volume; unset: "+starter.DefaultVolumeSize)
 	flags.StringVar(&a.StoreEndpoint, "store-endpoint", "",
@@ -88,7 +88,7 @@ func (o *initOptions) addFlags(command *cobra.Command) {
 	flags.StringVar(&a.StoreSecret, "store-secret", "",
 		"NAME/KEY of the Secret with the connection string of PostgreSQL or the password of Redis; "+
 			"unset: <name>-postgres/url, or no password")
-	flags.StringVar(&a.Release, "release", "", "server release, for example 0.7 or 0.7.3; unset: the default of the operator")
+	flags.StringVar(&a.Release, "release", "", "server release, for example 0.7 or 0.7.3; unset: the operator's default")
 	flags.StringVar(&a.Distribution, "distribution", "", "distribution of the server; unset: "+starter.DefaultDistribution)
 	flags.StringVar(&a.Expose, "expose", "", "host name outside the cluster; unset: clients reach the server only inside the cluster")
 	flags.StringVarP(&a.Namespace, "namespace", "n", "", "namespace to write into the manifest; unset: no namespace")

@@ -46,7 +46,7 @@ func (q *questions) server(a *starter.Answers) error {
 		}
 	}
 	return q.text(a, &a.Release, starter.FlagRelease,
-		"Server release: "+strings.Join(release.Offered(), ", ")+", or empty for the default of the operator", "")
+		"Server release: "+strings.Join(release.Offered(), ", ")+", or empty for the operator's default", "")
 }
 
 func (q *questions) provider(a *starter.Answers) error {

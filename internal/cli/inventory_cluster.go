@@ -66,7 +66,7 @@ func (v *surveyor) survey(ctx context.Context, namespace string) error {
 		case list.GetContinue() == "":
 			return nil
 		case len(v.found.Stacks) >= maxStacks:
-			v.unseen(fmt.Sprintf("the cluster has more than %d stacks: set --namespace to list the stacks of one namespace", maxStacks))
+			v.unseen(fmt.Sprintf("the cluster has more than %d stacks: set --namespace to list the stacks in one namespace", maxStacks))
 			return nil
 		}
 	}
@@ -80,7 +80,7 @@ func listProblem(err error, namespace string) error {
 	if apierrors.IsForbidden(err) && namespace == "" {
 		problem += "; set --namespace to a namespace whose stacks you may list"
 	}
-	return &rejection{problems: []string{problem}, summary: "the objects of the cluster could not be read"}
+	return &rejection{problems: []string{problem}, summary: "the objects in the cluster could not be read"}
 }
 
 // unseen records a text about objects that the caller cannot read, unless it is already recorded.

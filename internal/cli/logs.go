@@ -85,7 +85,7 @@ func (o *logsOptions) addFlags(command *cobra.Command) {
 	flags.BoolVar(&o.Previous, "previous", false, "print the logs of the container that ran before the last restart")
 	flags.StringVarP(&o.Container, "container", "c", "",
 		"container or init container; unset: the server's container, or the init container that prevents it from starting")
-	flags.Int64Var(&o.tail, "tail", -1, "number of lines at the end of the logs; -1: all lines")
+	flags.Int64Var(&o.tail, "tail", -1, "number of lines to print from the end of the logs; -1: all lines")
 	flags.DurationVar(&o.since, "since", 0, "maximum age of the printed lines, for example 10m; unset: all lines")
 	flags.BoolVar(&o.All, "all-pods", false, "print the logs of every pod, each line with the name of its pod")
 	command.MarkFlagsMutuallyExclusive("follow", "previous")

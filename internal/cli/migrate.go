@@ -119,7 +119,7 @@ func (o *migrateOptions) addFlags(command *cobra.Command) {
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "with --dry-run: file or folder with manifests to read "+
 		"instead of a cluster; - for standard input; may be repeated")
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "with --dry-run: the only namespace to read; for files, "+
-		"the namespace of objects that specify no namespace")
+		"the namespace for objects that specify no namespace")
 	flags.StringVar(&o.operatorConfig, "operator-config", "", "with --dry-run: file with the operator's "+
 		"ConfigMap, "+names.OperatorConfigMap+" (default: the one in the cluster)")
 	flags.StringVarP(&o.output, "output", "o", formTable, "with --dry-run: table, json or yaml")
@@ -212,7 +212,7 @@ func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p print
 		err = v.survey(ctx, o.namespace)
 	}
 	if _, said := errors.AsType[*rejection](err); err != nil && !said {
-		err = &rejection{problems: []string{err.Error()}, summary: "the objects of the cluster could not be read"}
+		err = &rejection{problems: []string{err.Error()}, summary: "the objects in the cluster could not be read"}
 	}
 	return v.found, err
 }
@@ -265,7 +265,7 @@ func runUnchanged(ctx context.Context, p printer, m *migration.Migrator) (migrat
 		if !errors.Is(err, migration.ErrChanged) {
 			break
 		}
-		p.note("the CustomResourceDefinition changed during the migration; the migration starts again")
+		p.note("the CustomResourceDefinition changed during the migration; the migration is starting again")
 		result, err = m.Run(ctx)
 	}
 	return result, err

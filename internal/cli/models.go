@@ -28,7 +28,7 @@ which clients send as "model".
 
 The command lists the models that the configuration registers. The server might serve
 more models, because some providers report models to the server. With --live, the
-command requests the list of the server through a forwarded port. This requires the
+command requests the server's list through a forwarded port. This requires the
 rights to list pods and to create pods/portforward, and a token if the server
 requires authentication.`
 
@@ -56,7 +56,7 @@ func newModelsCommand(streams Streams, version string) *cobra.Command {
 	options.AddNamespace(command)
 	options.add(command)
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
-	command.Flags().BoolVar(&options.live, "live", false, "list the models that the running server serves, and not those in the configuration")
+	command.Flags().BoolVar(&options.live, "live", false, "list the models that the running server serves, instead of the models in the configuration")
 	return command
 }
 

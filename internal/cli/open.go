@@ -36,7 +36,7 @@ func newOpenCommand(streams Streams, version string) *cobra.Command {
 	options := openOptions{}
 	command := &cobra.Command{
 		Use:   "open NAME",
-		Short: "Forward a local port to the server of a stack, and print its URL",
+		Short: "Forward a local port to a stack's server, and print the URL",
 		Long:  openHelp,
 		Example: `  kubectl llamastack open my-stack
   kubectl llamastack open my-stack --port 8321

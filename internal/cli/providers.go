@@ -26,8 +26,8 @@ func newProvidersCommand(streams Streams) *cobra.Command {
 	options := providersOptions{}
 	command := &cobra.Command{
 		Use:   "providers [TYPE]",
-		Short: "List the provider types of a server release, or the keys of one type",
-		Long: `List the provider types of a server release. The list shows the keys that the fields
+		Short: "List the provider types in a server release, or the keys of one type",
+		Long: `List the provider types in a server release. The list shows the keys that the fields
 endpoint and apiKey set, and the other keys that a type requires. With the short or
 full name of a type, list the keys of its settings. For each key, this list shows the
 type, the default, and whether the key is required or secret.`,
@@ -39,7 +39,7 @@ type, the default, and whether the key is required or secret.`,
 		RunE: func(_ *cobra.Command, args []string) error { return runProviders(streams.Out, options, args) },
 	}
 	command.Flags().StringVar(&options.release, "release", release.DefaultLine(), "server release, for example 0.7 or 0.7.3")
-	command.Flags().StringVar(&options.api, "api", "", "API whose types to list, for example inference or vectorIo; unset: all APIs")
+	command.Flags().StringVar(&options.api, "api", "", "API whose types are listed, for example inference or vectorIo; unset: all APIs")
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
 	completeReleases(command, "release")
 	command.ValidArgsFunction = completeProviderTypes

@@ -38,7 +38,7 @@ func (s *sources) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVarP(&s.files, "filename", "f", nil, "file or folder with manifests; - for standard input; may be "+
 		"repeated")
-	flags.StringVarP(&s.namespace, "namespace", "n", dryrun.DefaultNamespace, "namespace of objects that specify no namespace")
+	flags.StringVarP(&s.namespace, "namespace", "n", dryrun.DefaultNamespace, "namespace for objects that specify no namespace")
 	flags.StringVar(&s.operatorConfig, "operator-config", "",
 		"file with the operator's ConfigMap, "+names.OperatorConfigMap+", whose settings the command uses")
 	flags.StringArrayVarP(&s.kustomizations, "kustomize", "k", nil,
@@ -141,7 +141,7 @@ func configOf(configMap *corev1.ConfigMap, path string, p printer) (operatorconf
 	if len(problems) > 0 {
 		return operatorconfig.Config{}, &rejection{
 			problems: problems,
-			summary:  "correct these keys; an operator keeps their previous values, but this command does not have the previous values",
+			summary:  "correct these keys; a running operator keeps their previous values, but this command does not have the previous values",
 		}
 	}
 	return config, nil

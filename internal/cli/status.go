@@ -39,7 +39,7 @@ several namespaces contain such a stack, list these stacks.
 The exit code is 0 if the status can be shown, even if the stack is not ready. In
 scripts, use kubectl wait --for=condition=Ready llsd/NAME.`
 
-	statusExample = `  # list the stacks of all namespaces
+	statusExample = `  # list the stacks in all namespaces
   kubectl llamastack status -A
 
   # show one stack until you press Ctrl-C
@@ -50,7 +50,7 @@ func newStatusCommand(streams Streams, version string) *cobra.Command {
 	options := statusOptions{}
 	command := &cobra.Command{
 		Use:     "status [NAME]",
-		Short:   "Show the problem of a stack, and the next command to run",
+		Short:   "Show the problem with a stack, and the next command to run",
 		Long:    statusHelp,
 		Example: statusExample,
 		Args:    cobra.MaximumNArgs(1),

@@ -68,7 +68,7 @@ func newSupportBundleCommand(streams Streams, version string) *cobra.Command {
 	flags := command.Flags()
 	flags.StringVarP(&options.output, "output", "o", "", "file to write, for example support.tar.gz; - for standard output")
 	flags.BoolVar(&options.serverLogs, "server-logs", false,
-		"add the logs of servers, which may contain secrets that the command does not recognize")
+		"add the logs of servers, which might contain secrets that the command does not recognize")
 	must(command.MarkFlagRequired("output"))
 	return command
 }
@@ -77,7 +77,7 @@ func runSupportBundle(
 	ctx context.Context, streams Streams, version string, stacks []string, options *supportOptions,
 ) error {
 	if len(stacks) > 0 && (options.AllNamespaces || options.Selector != "") {
-		return errors.New("names of stacks cannot be used with --all-namespaces or --selector; remove the names, or " +
+		return errors.New("stack names cannot be used with --all-namespaces or --selector; remove the names, or " +
 			"remove the flags")
 	}
 	cluster, err := options.Connect(version)

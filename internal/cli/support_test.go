@@ -195,7 +195,7 @@ func TestSupportBundleCommandLine(t *testing.T) {
 		want string
 	}{
 		"no file":                  {[]string{"my"}, 2, `required flag(s) "output" not set`},
-		"names and all namespaces": {[]string{"my", "-A", "-o", "-"}, 2, "names of stacks cannot be used with --all-namespaces or --selector; remove the names, or remove the flags"},
+		"names and all namespaces": {[]string{"my", "-A", "-o", "-"}, 2, "stack names cannot be used with --all-namespaces or --selector; remove the names, or remove the flags"},
 		"missing stack":            {[]string{"my", "-o", "-"}, 1, `there is no stack "my" in namespace "team-a"`},
 		"missing folder":           {[]string{"-o", "/nowhere/x.tar.gz"}, 1, "error: write the archive: open /nowhere/"},
 	} {

@@ -224,7 +224,7 @@ func (o *upgradeOptions) ofReader(
 	if len(stacks) == 0 {
 		note := "the command line selects no stacks"
 		if !o.AllNamespaces {
-			note += "; to check the stacks of all namespaces, set --all-namespaces"
+			note += "; to check the stacks in all namespaces, set --all-namespaces"
 		}
 		p.note(note)
 	}

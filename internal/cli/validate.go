@@ -44,7 +44,7 @@ validate --if-present -f a.yaml b.yaml`
   # check every manifest in a folder, and treat warnings as errors
   kubectl llamastack validate --strict -f deploy/
 
-  # write the findings with file and line for code scanning, or as annotations of a pull request on GitHub
+  # write the findings with file and line for code scanning, or as annotations on a GitHub pull request
   kubectl llamastack validate -f deploy/ -o sarif > findings.sarif
   kubectl llamastack validate -f deploy/ -o github
 

@@ -163,7 +163,7 @@ func TestPublicModels(t *testing.T) {
 func TestExternalProviders(t *testing.T) {
 	const note = `externalProviders.inference[0]: this command does not read image "r/a:1"; in a cluster, the operator reads the label ` +
 		`io.llamastack.provider of the image, or the pod reads the image when the pod starts; this command cannot determine the type and the module of provider "openai", ` +
-		`and does not check whether the provider serves the API in the field path; the pod also checks whether the package of the provider is ` +
+		`and does not check whether the provider serves the API in the field path; the pod also checks whether the provider's package is ` +
 		`compatible with the server`
 	const external = `externalProviders: {inference: [{providerId: openai, image: "r/a:1", config: {a: 1}}]}`
 	for _, verb := range []string{"render", "validate"} {

@@ -40,7 +40,7 @@ func newVersionCommand(streams Streams, version string) *cobra.Command {
   - the API versions of stacks that the API server serves
   - the version of the API server
 
-The command prints a warning if its version differs from that of an operator.`,
+The command prints a warning if its version differs from the version of an operator.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := checkForm(options.output); err != nil {
@@ -53,7 +53,7 @@ The command prints a warning if its version differs from that of an operator.`,
 	}
 	options.AddConnection(command)
 	command.Flags().StringVarP(&options.Namespace, "namespace", "n", "", "namespace whose stacks are counted if you cannot "+
-		"list the stacks of all namespaces; unset: the namespace of the context")
+		"list the stacks in all namespaces; unset: the namespace of the context")
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
 	command.Flags().BoolVar(&options.client, "client", false, "print only the version of this command, without a cluster")
 	return command
@@ -110,7 +110,7 @@ func (o *versionOptions) server(ctx context.Context, version string, p printer) 
 	if err != nil {
 		p.warning(err.Error())
 	} else if !all {
-		p.note(fmt.Sprintf("only the stacks in namespace %q are counted, because you cannot list the stacks of all namespaces",
+		p.note(fmt.Sprintf("only the stacks in namespace %q are counted, because you cannot list the stacks in all namespaces",
 			cluster.Namespace))
 	}
 	found.Stacks = versionlist.Count(stacks)

@@ -190,7 +190,7 @@ func TestUnreadableImages(t *testing.T) {
 	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "starter: "+image)
 	env.Create(t, env.NewStack(t, "named", `{distribution: {name: starter}, disabled: [batches]}`))
 	env.WaitForCondition(t, "named", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
-	waitForUnreadableEvent(t, env, "named", image, "503", `configuration of "starter" in release 0.7`, "imagePullSecrets")
+	waitForUnreadableEvent(t, env, "named", image, "503", `"starter" configuration for release 0.7`, "imagePullSecrets")
 
 	r.Down.Store(false)
 	// A change to the operator's configuration causes another attempt immediately instead of after half a minute.

@@ -143,7 +143,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		return apis.follow(ctx, options.Definitions, c, r.requeueExposed(requeued))
 	}))
 	if err != nil {
-		return fmt.Errorf("add the watches of CustomResourceDefinitions: %w", err)
+		return fmt.Errorf("add the watches for CustomResourceDefinitions: %w", err)
 	}
 	return r.createOperatorConfig(mgr, options)
 }

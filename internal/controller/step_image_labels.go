@@ -208,7 +208,7 @@ const maxCause = 400
 // the distribution's configuration, which may differ from the configuration in the image. The operator emits the event
 // once, because the rollout that follows records the base.
 func ownCopyUsed(image *distribution.Resolved, err error) string {
-	return fmt.Sprintf("The labels of image %q cannot be read: %s; the operator uses its own copy of the configuration of %q in release %s until the image, name or version in spec.distribution changes. "+
+	return fmt.Sprintf("The labels of image %q cannot be read: %s; the operator uses its own copy of the %q configuration for release %s until the image, name or version in spec.distribution changes. "+
 		"To let the operator read the image after such a change, add a pull Secret to spec.workload.overrides.imagePullSecrets, or correct the key \"registries\" in the operator's configuration; to use another base configuration, set spec.baseConfig",
 		image.Image, status.Shorten(err.Error(), maxCause), image.Name, image.Release.Line)
 }

@@ -172,7 +172,7 @@ func TestUnreadableImage(t *testing.T) {
 		},
 		"the operator's own copy of the base": {spec: replacedImage, image: resolved, events: []string{
 			`Warning ImageLabelsUnreadable: The labels of image "example.com/mine:1" cannot be read: the registry does not respond; the operator uses its own copy ` +
-				`of the configuration of "starter" in release ` + resolved.Release.Line + " until the image, name or version in spec.distribution changes. To let the operator read the image after such a change, add a pull Secret to " +
+				`of the "starter" configuration for release ` + resolved.Release.Line + " until the image, name or version in spec.distribution changes. To let the operator read the image after such a change, add a pull Secret to " +
 				"spec.workload.overrides.imagePullSecrets, or correct the key \"registries\" in the operator's configuration; " +
 				"to use another base configuration, set spec.baseConfig",
 		}},

@@ -111,7 +111,7 @@ func (r *Reconciler) startPreflight(
 	switch {
 	case err == nil:
 		report.normalEvent(v1alpha2.EventPreflightStarted, fmt.Sprintf(
-			"The operator tries the change in Pod %q with image %q before it replaces the running pods", name, made.input.Distribution.Image))
+			"The operator is trying the change in Pod %q with image %q before it replaces the running pods", name, made.input.Distribution.Image))
 		return preflightGoesOn(name, "")
 	case rejected(err):
 		skipPreflight("the API server rejected the preflight pod: "+reasonOf(err), report)
@@ -247,7 +247,7 @@ func (r *Reconciler) replacePreflight(
 }
 
 func skipPreflight(why string, report *report) {
-	report.warningEvent(v1alpha2.EventPreflightSkipped, "The operator applies the change without a preflight: "+why)
+	report.warningEvent(v1alpha2.EventPreflightSkipped, "The operator is applying the change without a preflight: "+why)
 }
 
 func preflightGoesOn(pod, why string) error {
@@ -264,6 +264,6 @@ func preflightGoesOn(pod, why string) error {
 func preflightFailed(pod, why, next string, retry status.Retry) error {
 	return &status.Failure{
 		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonPreflightFailed, Retry: retry,
-		Message: fmt.Sprintf("The operator tries the change in Pod %q, which is not ready: %s. The running pods do not change; %s", pod, why, next),
+		Message: fmt.Sprintf("The operator is trying the change in Pod %q, which is not ready: %s. The running pods do not change; %s", pod, why, next),
 	}
 }

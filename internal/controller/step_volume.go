@@ -147,7 +147,7 @@ func (r *Reconciler) applyVolume(ctx context.Context, owner apply.Owner, own *ow
 		own.troubled(&status.Failure{
 			Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageChangeRefused, Retry: status.Backoff,
 			Err:     err,
-			Message: fmt.Sprintf("The API server rejected the change of PersistentVolumeClaim %q: %s. All other objects are applied; correct spec.workload.storage, or ask an administrator to allow the change", live.Name, reasonOf(err)),
+			Message: fmt.Sprintf("The API server rejected the change to PersistentVolumeClaim %q: %s. All other objects are applied; correct spec.workload.storage, or ask an administrator to allow the change", live.Name, reasonOf(err)),
 		})
 		applied, err = []apply.Applied{{Kind: claim.Wanted.GroupVersionKind(), Object: claim.Live, Outcome: apply.Unchanged}},
 			nil

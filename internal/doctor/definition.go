@@ -62,7 +62,7 @@ func checkStored(r *report, definition *apiextensionsv1.CustomResourceDefinition
 		r.ok("stacks are stored in " + storage)
 		return
 	}
-	r.add(Warning, fmt.Sprintf("the storage version is %s, but some stacks may still be stored in another version (stored "+
+	r.add(Warning, fmt.Sprintf("the storage version is %s, but some stacks might still be stored in another version (stored "+
 		"versions: %s)", storage, list(stored)),
 		"wait until the operator has migrated the stacks, or run: kubectl llamastack migrate --storage "+storage)
 }

@@ -223,7 +223,7 @@ func TestClusterProblems(t *testing.T) {
 		},
 		"stored versions": {
 			func(f *doctor.Facts) { f.Definition.Value.Status.StoredVersions = []string{"v1alpha1", "v1alpha2"} },
-			"warning definition: the storage version is v1alpha2, but some stacks may still be stored in another version (stored versions: v1alpha1, v1alpha2)",
+			"warning definition: the storage version is v1alpha2, but some stacks might still be stored in another version (stored versions: v1alpha1, v1alpha2)",
 		},
 		"conditions": {
 			func(f *doctor.Facts) {
@@ -367,7 +367,7 @@ error stacks: team-a/fails: SecretNotFound: Secret s is missing`,
 		many.Stacks.Value = append(many.Stacks.Value, stack("x", "False", "RolloutFailed", ""))
 	}
 	got := problems(many)
-	if strings.Count(got, "\n") != 50 || !strings.HasSuffix(got, "further stacks that are not Ready: 10") {
+	if strings.Count(got, "\n") != 50 || !strings.HasSuffix(got, "other stacks that are not Ready: 10") {
 		t.Errorf("got %s", got)
 	}
 }

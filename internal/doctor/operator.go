@@ -92,7 +92,7 @@ func checkVersions(r *report, facts *Facts) {
 			"compare the version of the operator's image with the version of this command")
 	case slices.ContainsFunc(running, func(v string) bool { return !sameVersion(v, facts.Command) }):
 		r.add(Warning, fmt.Sprintf("the operator has version %s, and this command has version %s", list(running), facts.Command),
-			"use the version of the command that matches the operator, because the results of other versions may differ")
+			"use the version of the command that matches the operator, because the results of other versions might differ")
 	default:
 		r.ok("the operator and this command have version " + facts.Command)
 	}

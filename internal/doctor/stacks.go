@@ -35,7 +35,7 @@ func checkStacks(r *report, facts *Facts) {
 		}
 	}
 	if left > 0 {
-		r.add(Warning, fmt.Sprintf("further stacks that are not Ready: %d", left), "to list them, run kubectl get llsd -A")
+		r.add(Warning, fmt.Sprintf("other stacks that are not Ready: %d", left), "to list them, run kubectl get llsd -A")
 	}
 	if healthy == len(facts.Stacks.Value) {
 		r.ok(fmt.Sprintf("%d of %d stacks are Ready", healthy, len(facts.Stacks.Value)))

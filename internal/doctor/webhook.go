@@ -49,7 +49,7 @@ func checkWebhooks(r *report, facts *Facts) {
 		checkBundle(r, each, facts.Now)
 	}
 	if len(r.findings) == 0 {
-		r.ok("no webhooks of the operator exist, as is the default if the operator is limited to some namespaces")
+		r.ok("the operator has no webhooks, which is the default if the operator is limited to some namespaces")
 	}
 }
 

@@ -103,7 +103,7 @@ func externalNotes(providers []render.ExternalProvider) []string {
 		notes = append(notes, fmt.Sprintf("%s: this command does not read image %q; in a cluster, the operator reads the "+
 			"label %s of the image, or the pod reads the image when the pod starts; this command cannot determine the type and the module of provider %q, "+
 			"and does not check whether the provider serves the API in the field path; the pod also checks whether the "+
-			"package of the provider is compatible with the server", one.Path, one.Image, externalprovider.Label, one.ID))
+			"provider's package is compatible with the server", one.Path, one.Image, externalprovider.Label, one.ID))
 	}
 	return notes
 }

@@ -70,7 +70,7 @@ type (
 var rules = []sarifRule{
 	{RuleInvalid, sarifText{"The operator rejects the manifest."}, sarifConfiguration{Error}},
 	{RuleWarning, sarifText{"A setting has no effect, or you should check it."}, sarifConfiguration{Warning}},
-	{RuleData, sarifText{"A change leaves data of clients behind."}, sarifConfiguration{Warning}},
+	{RuleData, sarifText{"A change leaves client data behind."}, sarifConfiguration{Warning}},
 	{RuleNote, sarifText{"A setting is valid, and the message explains its effect."}, sarifConfiguration{Note}},
 }
 

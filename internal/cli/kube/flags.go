@@ -42,7 +42,7 @@ func (f *Flags) AddNamespace(command *cobra.Command) {
 func (f *Flags) AddScope(command *cobra.Command) {
 	f.AddNamespace(command)
 	flags := command.Flags()
-	flags.BoolVarP(&f.AllNamespaces, "all-namespaces", "A", false, "select the stacks of all namespaces")
+	flags.BoolVarP(&f.AllNamespaces, "all-namespaces", "A", false, "select the stacks in all namespaces")
 	flags.StringVarP(&f.Selector, "selector", "l", "", "label selector of the stacks, for example team=a,env!=test")
 	command.MarkFlagsMutuallyExclusive("namespace", "all-namespaces")
 }

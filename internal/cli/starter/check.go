@@ -68,7 +68,7 @@ func (p *Plan) checkNames() error {
 			"and begin and end with a letter or digit", p.Namespace)
 	}
 	if problems := validation.IsDNS1123Subdomain(p.Expose); p.Expose != "" && len(problems) > 0 {
-		return wrong(FlagExpose, "%q is not a host name; write the host name without scheme and port, for example "+
+		return wrong(FlagExpose, "%q is not a host name; write the host name without a scheme or port, for example "+
 			"llama.example.com", p.Expose)
 	}
 	return nil

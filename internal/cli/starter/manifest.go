@@ -100,7 +100,7 @@ func (p *Plan) secrets(w *page) {
 	}
 	w.line("#")
 	w.line("# The stack uses the following Secrets. Write the value of each key to a file without a line break, and")
-	w.line("# create each Secret from its files. printf writes such a file from a variable of your shell:")
+	w.line("# create each Secret from its files. printf writes such a file from a shell variable:")
 	w.line("#")
 	for _, command := range p.Commands() {
 		w.line("#   %s", command)
@@ -142,7 +142,7 @@ func (p *Plan) meaning(key secretKey) string {
 	case p.storeSecret == nil || key != *p.storeSecret:
 		return "the API key of " + p.Kind.Short()
 	case p.Store == StoreRedis:
-		return "the password of Redis"
+		return "the Redis password"
 	default:
 		return "postgresql://USER:PASSWORD@HOST:5432/DATABASE"
 	}

@@ -123,7 +123,7 @@ func (env *Environment) WaitUntilIdleWithin(t *testing.T, version string, limit 
 		return false, nil
 	})
 	if err != nil {
-		t.Fatalf("the operator does not become idle: %v", calls)
+		t.Fatalf("the operator did not become idle: %v", calls)
 	}
 	return calls
 }

@@ -106,7 +106,7 @@ func (env *Environment) WaitForCondition(t *testing.T, stack, name, reason strin
 				return nil
 			}
 		}
-		return fmt.Errorf("no condition %s with reason %s of generation %d in %+v",
+		return fmt.Errorf("no condition %s with reason %s and generation %d in %+v",
 			name, reason, object.Generation, object.Status.Conditions)
 	})
 	return found

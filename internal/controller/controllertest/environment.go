@@ -53,7 +53,7 @@ func Main(m *testing.M, newReconciler NewReconcilerFunc, start StartWorkersFunc)
 	code := m.Run()
 	// A quota, or a definition that is being deleted, also causes "forbidden" errors.
 	if strings.Contains(operatorLog.String(), "is forbidden: User ") {
-		fmt.Fprintln(os.Stderr, "the shipped roles lack permissions of the operator:\n"+operatorLog.String())
+		fmt.Fprintln(os.Stderr, "the shipped roles lack permissions that the operator needs:\n"+operatorLog.String())
 		return 1
 	}
 	return code
