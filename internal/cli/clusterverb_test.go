@@ -146,7 +146,7 @@ func TestStatusOfOne(t *testing.T) {
 	})
 	const tree = `
 ✓ LlamaStackDistribution team-a/my: serving, 60m old
-├─ ✓ Deployment my: 1 of 1 pod serves
+├─ ✓ Deployment my: 1 of 1 pod serves requests
 └─ Server
    ├─ release 0.7.3, configured as 0.7
    └─ 2 models in the configuration

@@ -128,12 +128,12 @@ func (d *decision) paused() Verdict {
 	return d.verdict(Warning, sentence, d.kubectl("annotate llsd "+d.report.Name+" "+names.AnnotationPaused+"-"))
 }
 
-// serve returns "1 pod serves" or "2 pods serve".
+// serve returns "1 pod serves requests" or "2 pods serve requests".
 func serve(number int32) string {
 	if number == 1 {
-		return "1 pod serves"
+		return "1 pod serves requests"
 	}
-	return fmt.Sprintf("%d pods serve", number)
+	return fmt.Sprintf("%d pods serve requests", number)
 }
 
 func (d *decision) ready(ready *metav1.Condition) Verdict {
@@ -148,7 +148,7 @@ func (d *decision) ready(ready *metav1.Condition) Verdict {
 		}
 	}
 	if ready.Reason == v1alpha2.ReasonScaledToZero {
-		return d.verdict(OK, "The specification scales the stack to zero, so no server runs",
+		return d.verdict(OK, "The specification scales the stack to zero, so no server is running",
 			d.kubectl("scale llsd "+d.report.Name+" --replicas=1"))
 	}
 	if sick := d.report.Server.unhealthy(); len(sick) > 0 {
@@ -174,7 +174,7 @@ func (d *decision) healthy() Verdict {
 		sentence += ": the server answers at " + d.report.URL
 	}
 	if d.condition(v1alpha2.ConditionAdopted, metav1.ConditionFalse) != nil {
-		return d.verdict(OK, sentence+"; the pods run the template of another version of the operator until the next change "+
+		return d.verdict(OK, sentence+"; the pods use the pod template from another operator version until the next change "+
 			"or restart", d.kubectl("rollout restart deployment/"+names.Deployment(d.report.Name)))
 	}
 	if d.report.URL != "" { // a period would make it difficult to copy the URL
@@ -247,9 +247,9 @@ func (d *decision) servingCurrent() int32 {
 
 func still(number int32) string {
 	if number == 1 {
-		return "1 pod of the earlier configuration still serves"
+		return "1 pod with the earlier configuration still serves requests"
 	}
-	return fmt.Sprintf("%d pods of the earlier configuration still serve", number)
+	return fmt.Sprintf("%d pods with the earlier configuration still serve requests", number)
 }
 
 // split splits the message of Available into the number of pods that serve requests, and the problem with a pod that
