@@ -32,7 +32,7 @@ func newDoctorCommand(streams Streams, version string) *cobra.Command {
 	options := doctorOptions{}
 	command := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check the operator, its webhooks and rights, your rights, and the stacks of a cluster",
+		Short: "Check the operator, its webhooks and rights, your rights, and the stacks in a cluster",
 		Long:  doctorHelp,
 		Example: `  kubectl llamastack doctor
   kubectl llamastack doctor -A -o json`,

@@ -35,7 +35,7 @@ type migrateOptions struct {
 }
 
 const (
-	migrateHelp = `With --dry-run alone, list the stacks of a cluster or of the files in --filename.
+	migrateHelp = `With --dry-run alone, list the stacks in a cluster or in the files in --filename.
 For each stack, the list shows:
 
   - the API version in which the stack was created
@@ -90,7 +90,7 @@ func newMigrateCommand(streams Streams, version string) *cobra.Command {
 	options := migrateOptions{}
 	command := &cobra.Command{
 		Use:     "migrate (--dry-run | --storage VERSION)",
-		Short:   "Show how this operator takes over the stacks of a cluster, or store the stacks in another version",
+		Short:   "Show how this operator takes over the stacks in a cluster, or store the stacks in another version",
 		Long:    migrateHelp,
 		Example: migrateExample,
 		Args:    cobra.NoArgs,

@@ -48,7 +48,7 @@ The exit code is 1 if a stack would not start.`
 
 	upgradeExample = `  kubectl llamastack upgrade-check -f stack.yaml --to 0.8
 
-  # check all stacks of a cluster
+  # check all stacks in a cluster
   kubectl llamastack upgrade-check --to 1.5 -A
 
   # print JSON for a pipeline

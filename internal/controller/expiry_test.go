@@ -26,7 +26,7 @@ func TestCertificateExpires(t *testing.T) {
 	env.StartReconciler(t, version)
 	env.Create(t, env.NewStack(t, "my", certificateSpec))
 	resolved := env.WaitForCondition(t, "my", v1alpha2.ConditionSecretsResolved, v1alpha2.ReasonAllSecretsFound)
-	want := fmt.Sprintf(`the certificate in Secret "cert" expires on %s. Renew the certificate; this replaces the pods once`, end.UTC().Format(time.DateOnly))
+	want := fmt.Sprintf(`the certificate in Secret "cert" expires on %s. Renew the certificate; the renewal replaces the pods once`, end.UTC().Format(time.DateOnly))
 	if diff := cmp.Diff("Resolved 1 secret reference; "+want, resolved.Message); diff != "" {
 		t.Errorf("message (-want +got):\n%s", diff)
 	}

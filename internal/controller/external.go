@@ -117,7 +117,7 @@ func (r *report) addExternal(now, before []v1alpha2.ExternalProviderStatus) {
 		if is.Message == "" || is.Message == was.Message && is.Phase == was.Phase {
 			continue
 		}
-		note := fmt.Sprintf("External provider %q of image %q: %s", is.ProviderID, is.Image, is.Message)
+		note := fmt.Sprintf("External provider %q in image %q: %s", is.ProviderID, is.Image, is.Message)
 		if is.Phase == v1alpha2.ExternalProviderFailed {
 			failed = append(failed, note)
 		} else {

@@ -196,7 +196,7 @@ func TestExternalImagesAreRead(t *testing.T) {
 	r.Down.Store(true)
 	env.Create(t, env.NewStack(t, "down", spec("{url: a}")))
 	env.WaitForCondition(t, "down", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	waitForEventNote(t, env, v1alpha2.EventImageLabelsUnreadable, `The labels of the images of external providers cannot be read: "mine": read image `)
+	waitForEventNote(t, env, v1alpha2.EventImageLabelsUnreadable, `The labels of external providers' images cannot be read: "mine": read image `)
 	copied := func(stack string) string {
 		deployment := &appsv1.Deployment{}
 		env.Get(t, stack, deployment)

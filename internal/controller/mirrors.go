@@ -68,7 +68,7 @@ func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 			case <-m.known:
 				return worker.Start(ctx)
 			case <-late.C:
-				m.log.Info("The operator has not listed the mirror sets of the cluster yet, and does not read images until " +
+				m.log.Info("The operator has not listed the mirror sets in the cluster yet, and does not read images until " +
 					"it has listed them; check that the operator has permission to list and watch mirror sets")
 			case <-ctx.Done():
 				return nil
@@ -195,7 +195,7 @@ func (m *mirrorSets) read(ctx context.Context) error {
 	}
 	set, ignored := mirror.Read(objects)
 	if len(objects) > 0 {
-		m.log.Info("Read the mirror sets of the cluster", "objects", len(objects), "sources", len(set), "ignored", ignored)
+		m.log.Info("Read the mirror sets in the cluster", "objects", len(objects), "sources", len(set), "ignored", ignored)
 	}
 	m.tell(slices.Clip(set))
 	return nil

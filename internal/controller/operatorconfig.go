@@ -63,7 +63,7 @@ func (o *operatorConfig) get(ctx context.Context) (operatorconfig.Config, field.
 		configMap, err = &corev1.ConfigMap{}, nil
 	}
 	if err != nil {
-		return o.config, o.errs, fmt.Errorf("read ConfigMap %q of the operator: %w", o.name.Name, err)
+		return o.config, o.errs, fmt.Errorf("read the operator's ConfigMap %q: %w", o.name.Name, err)
 	}
 	if !o.read || configMap.UID != o.uid || configMap.ResourceVersion != o.seen {
 		o.config, o.errs = operatorconfig.Read(configMap, o.config)
@@ -84,7 +84,7 @@ func (o *operatorConfig) create(ctx context.Context, c client.Client) error {
 		Data:       operatorconfig.Template(),
 	}, client.FieldOwner(names.FieldManager))
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("create ConfigMap %q of the operator: %w", o.name.Name, err)
+		return fmt.Errorf("create the operator's ConfigMap %q: %w", o.name.Name, err)
 	}
 	return nil
 }

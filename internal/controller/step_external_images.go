@@ -117,7 +117,7 @@ func (f *externalImages) addRead(unread []externalImage, outcomes map[string]reg
 		return ""
 	}
 	shown := failed[:min(len(failed), maxExternalCauses)]
-	note = "The labels of the images of external providers cannot be read: " + strings.Join(shown, "; ")
+	note = "The labels of external providers' images cannot be read: " + strings.Join(shown, "; ")
 	if more := len(failed) - len(shown); more > 0 {
 		note += fmt.Sprintf("; and %d more", more)
 	}

@@ -144,13 +144,13 @@ func TestReadExternalImages(t *testing.T) {
 		"invalid label": {
 			outcomes: map[string]registry.Outcome{"a": read(encodeLabel("kind: Pod"))},
 			want:     externalImages{map[string]*externalprovider.Package{}, map[string]string{"a": "sha256:1"}},
-			note: `The labels of the images of external providers cannot be read: "a": label io.llamastack.provider: lls-provider-spec.yaml: ` +
+			note: `The labels of external providers' images cannot be read: "a": label io.llamastack.provider: lls-provider-spec.yaml: ` +
 				`line 1: apiVersion is missing` + remedy,
 		},
 		"failed read": {
 			outcomes: map[string]registry.Outcome{"a": down},
 			want:     externalImages{map[string]*externalprovider.Package{}, map[string]string{}},
-			note:     `The labels of the images of external providers cannot be read: "a": down` + remedy,
+			note:     `The labels of external providers' images cannot be read: "a": down` + remedy,
 		},
 		"many failed reads": {
 			outcomes: map[string]registry.Outcome{
@@ -158,7 +158,7 @@ func TestReadExternalImages(t *testing.T) {
 				"d": down, "e": read("***"),
 			},
 			want: externalImages{map[string]*externalprovider.Package{}, map[string]string{"e": "sha256:1"}},
-			note: `The labels of the images of external providers cannot be read: "a": ` + strings.Repeat("long ", 1000)[:237] + `…; "b": down; "c": down; and 2 more` +
+			note: `The labels of external providers' images cannot be read: "a": ` + strings.Repeat("long ", 1000)[:237] + `…; "b": down; "c": down; and 2 more` +
 				remedy,
 		},
 	} {

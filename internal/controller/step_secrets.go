@@ -77,7 +77,7 @@ func (r *Reconciler) expiring(stack *stack, values resolve.Values, report *repor
 		return ""
 	}
 	report.requeue(end.Add(time.Second)) // the certificate is valid through its last second
-	warning := fmt.Sprintf("; the certificate in Secret %q expires on %s. Renew the certificate; this replaces the pods once",
+	warning := fmt.Sprintf("; the certificate in Secret %q expires on %s. Renew the certificate; the renewal replaces the pods once",
 		secret, end.UTC().Format(time.DateOnly))
 	was := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionSecretsResolved)
 	if was == nil || !strings.HasSuffix(was.Message, warning) {

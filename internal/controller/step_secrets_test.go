@@ -25,7 +25,7 @@ func TestExpiring(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "cert"}, Type: corev1.SecretTypeTLS,
 		Data: map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key},
 	}
-	const warning = `; the certificate in Secret "cert" expires on 2026-03-31. Renew the certificate; this replaces the pods once`
+	const warning = `; the certificate in Secret "cert" expires on 2026-03-31. Renew the certificate; the renewal replaces the pods once`
 	for name, tc := range map[string]struct {
 		before  time.Duration
 		told    string
@@ -127,8 +127,8 @@ func TestReadSecrets(t *testing.T) {
 		},
 		"certificate that expires soon": {
 			spec: withTLS, secret: pair(now.Add(time.Hour)), after: time.Hour + time.Second,
-			condition: `True AllSecretsFound: Resolved 1 secret reference; the certificate in Secret "cert" expires on 2026-03-01. Renew the certificate; this replaces the pods once`,
-			events:    []string{`Warning CertificateExpires: the certificate in Secret "cert" expires on 2026-03-01. Renew the certificate; this replaces the pods once`},
+			condition: `True AllSecretsFound: Resolved 1 secret reference; the certificate in Secret "cert" expires on 2026-03-01. Renew the certificate; the renewal replaces the pods once`,
+			events:    []string{`Warning CertificateExpires: the certificate in Secret "cert" expires on 2026-03-01. Renew the certificate; the renewal replaces the pods once`},
 		},
 		"expired certificate": {
 			spec: withTLS, secret: pair(now.Add(-time.Hour)), reason: v1alpha2.ReasonSecretValueUnusable,

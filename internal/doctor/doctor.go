@@ -104,7 +104,7 @@ func checkPolicy(r *report, facts *Facts) {
 func checkConfig(r *report, facts *Facts) {
 	switch {
 	case facts.Config.Problem != "":
-		r.unknown("the ConfigMap of the operator", facts.Config.Problem)
+		r.unknown("the operator's ConfigMap", facts.Config.Problem)
 		return
 	case facts.Config.Value == nil:
 		r.add(Warning, fmt.Sprintf("ConfigMap %q does not exist in namespace %q", names.OperatorConfigMap, facts.Namespace),

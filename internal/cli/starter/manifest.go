@@ -12,7 +12,7 @@ import (
 // because many people may be able to read a manifest.
 func (p *Plan) Manifest() []byte {
 	w := &page{}
-	w.line("# kubectl llamastack init wrote this manifest of a stack.")
+	w.line("# kubectl llamastack init wrote this stack manifest.")
 	w.line("#")
 	w.line("#   kubectl llamastack validate -f FILE   checks the manifest")
 	w.line("#   kubectl apply -f FILE                 creates the stack")
