@@ -23,7 +23,7 @@ func selection(operator string, servers []string) ([]selected, error) {
 	var wanted []selected
 	add := func(reference, source string, isOperator bool) error {
 		if _, err := name.ParseReference(reference); err != nil {
-			return fmt.Errorf("%q is not the name of an image: %w", reference, err)
+			return fmt.Errorf("%q is not an image name: %w", reference, err)
 		}
 		if source == "" {
 			source = reference

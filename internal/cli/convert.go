@@ -70,7 +70,7 @@ func newConvertCommand(streams Streams) *cobra.Command {
 	options := convertOptions{}
 	command := &cobra.Command{
 		Use:     "convert -f FILE",
-		Short:   "Write manifests in another version, with comments on the changes",
+		Short:   "Convert manifests to another version, with comments on the changes",
 		Long:    convertHelp,
 		Example: convertExample,
 		Args:    cobra.NoArgs,

@@ -42,7 +42,7 @@ func (a *access) addFlags(command *cobra.Command) {
 	flags.BoolVar(&a.insecure, flagInsecure, false, "allow plain HTTP, any certificate and local addresses for the "+
 		"registry")
 	flags.StringVar(&a.caFile, flagCAFile, "",
-		"file with certificate authorities to trust for the registry, in addition to those of the system")
+		"file with certificate authorities to trust for the registry, in addition to the system's authorities")
 }
 
 // reader returns a reader for registries. --insecure applies only to the registry at host, which may include a port.

@@ -369,7 +369,7 @@ func TestImageLabelRefuses(t *testing.T) {
 		"two images": {"oci:" + makeLayout(t, map[string]v1.Image{
 			"a": serverImage(t, false, "amd64"),
 			"b": serverImage(t, true, "amd64"),
-		}, nil), []string{"--release", "0.7"}, 1, "has 2 images; add one of these tags or digests to the name of the image: "},
+		}, nil), []string{"--release", "0.7"}, 1, "has 2 images; add one of these tags or digests to the image name: "},
 		"missing tag in layout": {
 			"oci:" + makeLayout(t, map[string]v1.Image{"a": serverImage(t, false, "amd64")}, nil) + ":b",
 			[]string{"--release", "0.7"},

@@ -33,7 +33,7 @@ type logsOptions struct {
 const (
 	logsHelp = `Print the logs of one pod of a stack: the newest pod that is not ready, or else the
 newest pod. The pods of a stack include the pods in which the operator tries a change.
-The logs are those of the server's container, or of the init container that prevents
+The logs are from the server's container, or from the init container that prevents
 the server from starting.
 
 With --all-pods, each line begins with the name of its pod, and lines of more than

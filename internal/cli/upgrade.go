@@ -59,7 +59,7 @@ func newUpgradeCheckCommand(streams Streams, version string) *cobra.Command {
 	options := upgradeOptions{}
 	command := &cobra.Command{
 		Use:     "upgrade-check --to RELEASE [-f FILE | -k DIR | NAME…]",
-		Short:   "Show the effects of another server release on stacks: actions, data, clients",
+		Short:   "Show the effects of a different server release on stacks: actions, data, clients",
 		Long:    upgradeHelp,
 		Example: upgradeExample,
 		RunE: func(command *cobra.Command, args []string) error {

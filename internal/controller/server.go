@@ -150,7 +150,7 @@ func releaseNote(stack *stack, image *distribution.Resolved, decision *rollout.D
 		remedy = "use an image of a server release that this operator supports: " + strings.Join(release.Offered(), ", ")
 	case stack.Spec.Distribution.Name != "":
 	case image.DetectedBy == distribution.ByLabel: // a label takes precedence over the tag
-		remedy = fmt.Sprintf("the label of the image is wrong; set spec.distribution.image to an image with the label %s=%s", registry.LabelRelease, version)
+		remedy = fmt.Sprintf("the image's label is incorrect; set spec.distribution.image to an image with the label %s=%s", registry.LabelRelease, version)
 	default:
 		remedy = fmt.Sprintf("set spec.distribution.image to an image with a tag that begins with %s, or with the label %s=%s", line, registry.LabelRelease, version)
 	}

@@ -182,6 +182,6 @@ func preflight(in Input, recreates bool) (runs bool, reason string) {
 		return false, "the earlier pods serve requests until the new pods are ready"
 	default:
 		return false, "a second pod could change the data of the running pod, or wait for the devices of the running pod; " +
-			"to try the change nevertheless, set spec.workload.preflight to Always"
+			"to try the change anyway, set spec.workload.preflight to Always"
 	}
 }

@@ -66,7 +66,7 @@ func openLayout(image string) (*ociLayout, error) {
 	case len(tags) == 0:
 		return nil, fmt.Errorf("the OCI layout %q has no image; copy an image into this layout", directory)
 	case wanted == "":
-		return nil, fmt.Errorf("the OCI layout %q has %d images; add one of these tags or digests to the name of the image: %s", directory, len(tags), listed)
+		return nil, fmt.Errorf("the OCI layout %q has %d images; add one of these tags or digests to the image name: %s", directory, len(tags), listed)
 	default:
 		return nil, fmt.Errorf("the OCI layout %q has no image %q; use one of its images: %s", directory, wanted, listed)
 	}

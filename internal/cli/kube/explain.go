@@ -31,10 +31,10 @@ func Explain(err error, verb string, resource schema.GroupResource, namespace st
 			"you cannot %s %s in %s; ask an administrator for that right, and check it with: kubectl auth can-i %s %s%s",
 			verb, resource.String(), where, verb, resource.String(), check), err: err}
 	case notServed(err):
-		return fmt.Errorf("the cluster does not serve %s; install the operator, or check the context of your kubeconfig: %w",
+		return fmt.Errorf("the cluster does not serve %s; install the operator, or check your kubeconfig context: %w",
 			resource.String(), err)
 	case isUnreachable(err):
-		return fmt.Errorf("cannot reach the cluster; check the context of your kubeconfig and your network: %w", err)
+		return fmt.Errorf("cannot reach the cluster; check your kubeconfig context and your network: %w", err)
 	default:
 		return fmt.Errorf("%s %s in %s: %w", verb, resource.String(), where, err)
 	}

@@ -30,7 +30,7 @@ type Flags struct {
 func (f *Flags) AddConnection(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&f.Kubeconfig, "kubeconfig", "", "kubeconfig file; unset: $KUBECONFIG, else ~/.kube/config")
-	flags.StringVar(&f.Context, "context", "", "context of the kubeconfig; unset: the current context")
+	flags.StringVar(&f.Context, "context", "", "kubeconfig context; unset: the current context")
 }
 
 // AddNamespace adds the flag that selects one namespace.

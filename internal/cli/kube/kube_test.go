@@ -188,8 +188,8 @@ func TestFailures(t *testing.T) {
 		},
 		"no definition": {
 			nil,
-			"the cluster does not serve llamastackdistributions.llamastack.io; install the operator, or check the context of " +
-				"your kubeconfig: the server could not find the requested resource (get llamastackdistributions.llamastack.io my)",
+			"the cluster does not serve llamastackdistributions.llamastack.io; install the operator, or check your " +
+				"kubeconfig context: the server could not find the requested resource (get llamastackdistributions.llamastack.io my)",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -207,7 +207,7 @@ func TestNoCluster(t *testing.T) {
 		server := httptest.NewServer(http.NotFoundHandler())
 		server.Close()
 		_, err := connect(t, kubeconfigOf(t, server.URL, "team-a")).Stack(t.Context(), "my")
-		if err == nil || !strings.HasPrefix(err.Error(), "cannot reach the cluster; check the context of your kubeconfig and your network: ") {
+		if err == nil || !strings.HasPrefix(err.Error(), "cannot reach the cluster; check your kubeconfig context and your network: ") {
 			t.Errorf("got %v", err)
 		}
 	})
