@@ -92,7 +92,7 @@ externalProviders:
 		return env.CheckCondition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed, fmt.Sprintf(
 			`0/1 replicas available with current config: external provider "bare" from image %q, container "external-provider-bare": %s`, bare, pull))
 	})
-	waitForEventNote(t, env, v1alpha2.EventExternalProviderFailed, fmt.Sprintf("External provider \"bare\" of image %q: Failed to pull", bare))
+	waitForEventNote(t, env, v1alpha2.EventExternalProviderFailed, fmt.Sprintf("External provider \"bare\" in image %q: Failed to pull", bare))
 
 	conflict := `{"provider":"labelled","image":"x","message":"needs numpy>=3, the server has 2.1: add its wheel to the image"}`
 	states = map[string]corev1.ContainerState{

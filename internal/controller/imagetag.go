@@ -134,8 +134,8 @@ func noteMove(stack *stack, labels *imageLabels, following bool, report *report)
 	}
 	what := "The pods keep the old image; set spec.distribution.imageUpdates to Follow to run the new image"
 	if following {
-		what = "The operator is rolling out the new image, because spec.distribution.imageUpdates is Follow. If the operator " +
-			"cannot use the new image, the pods keep the old image"
+		what = "The operator is rolling out the new image, because spec.distribution.imageUpdates is Follow. If the " +
+			"operator cannot use the new image, the pods keep the old image"
 	}
 	report.normalEvent(v1alpha2.EventImageTagMoved, fmt.Sprintf("The tag of image %q moved from %s to %s. %s",
 		labels.distribution.Image, labels.digest, labels.tag.moved, what))

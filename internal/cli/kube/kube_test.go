@@ -188,8 +188,8 @@ func TestFailures(t *testing.T) {
 		},
 		"no definition": {
 			nil,
-			"the cluster does not serve llamastackdistributions.llamastack.io; install the operator, or check your " +
-				"kubeconfig context: the server could not find the requested resource (get llamastackdistributions.llamastack.io my)",
+			"the cluster does not serve llamastackdistributions.llamastack.io; install the operator, or check your kubeconfig " +
+				"context: the server could not find the requested resource (get llamastackdistributions.llamastack.io my)",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
