@@ -42,7 +42,7 @@ func TestSelection(t *testing.T) {
 		{[]string{"starter@0.7.3=oci:a", "starter@0.7.3"}, nil, "from two sources"},
 		{[]string{"startre"}, nil, `unknown distribution "startre"`},
 		{[]string{"starter@9.9.9"}, nil, "has no version"},
-		{[]string{"quay.io/A/b:1"}, nil, "not the name of an image"},
+		{[]string{"quay.io/A/b:1"}, nil, "not an image name"},
 	} {
 		got, err := selection("op:1=oci:op", tc.servers)
 		if tc.err != "" {

@@ -91,7 +91,7 @@ func TestPages(t *testing.T) {
 // A constant without a complete comment is an error, and so is a constant whose value is not a string.
 func TestCommentsAreComplete(t *testing.T) {
 	for text, want := range map[string]string{
-		strings.Replace(constants, " Status: True.", "", 1):                    "neither a status nor the type",
+		strings.Replace(constants, " Status: True.", "", 1):                    "neither a status nor an event type",
 		strings.Replace(constants, "\t// EventMoved means that", "\t// It", 1): "EventMoved has no comment",
 		strings.Replace(constants, `"Serving"`, "3", 1):                        "ReasonServing: invalid syntax",
 		strings.Replace(constants, `"Serving"`, "other", 1):                    "ReasonServing is not a string",
