@@ -75,7 +75,7 @@ func page(command *cobra.Command) ([]byte, error) {
 	header := &doc.GenManHeader{Section: "1", Date: &zero, Source: "kubectl-llamastack", Manual: "Llama Stack"}
 	var text bytes.Buffer
 	if err := doc.GenMan(command, header, &text); err != nil {
-		return nil, fmt.Errorf("create the man page of %q: %w", command.CommandPath(), err)
+		return nil, fmt.Errorf("create the man page for %q: %w", command.CommandPath(), err)
 	}
 	return bytes.Replace(text.Bytes(), []byte(`"`+zero.Format("Jan 2006")+`"`), []byte(`""`), 1), nil
 }

@@ -70,7 +70,7 @@ func run(paths []string, out io.Writer) (int, error) {
 func tracked(paths []string) ([]string, error) {
 	out, err := exec.CommandContext(context.Background(), "git", append([]string{"ls-files", "-z", "--"}, paths...)...).Output() //nolint:gosec // the paths of your command line
 	if err != nil {
-		return nil, fmt.Errorf("list the files of the repository: %w", err)
+		return nil, fmt.Errorf("list the files in the repository: %w", err)
 	}
 	var files []string
 	for name := range bytes.SplitSeq(out, []byte{0}) {

@@ -181,7 +181,7 @@ func (b *builder) ownFiles() []Reason {
 	for i, mount := range overrides.VolumeMounts {
 		if strings.HasPrefix(mount.MountPath+"/", names.ConfigDir+"/") {
 			stays = append(stays, Reason{
-				fmt.Sprintf("spec.workload.overrides.volumeMounts[%d]", i), "this volume is mounted at the path of the configuration",
+				fmt.Sprintf("spec.workload.overrides.volumeMounts[%d]", i), "this volume is mounted at the configuration path",
 			})
 		}
 	}

@@ -109,7 +109,7 @@ func collect(ctx context.Context, from Layout, images []Image) ([]content, error
 	}
 	encoded, err := json.MarshalIndent(index, "", "  ")
 	if err != nil {
-		return nil, fmt.Errorf("encode the index of the layout: %w", err)
+		return nil, fmt.Errorf("encode the layout index: %w", err)
 	}
 	members := []content{*contentOf(indexFile, append(encoded, '\n')), *contentOf(layoutFile, []byte(layoutVersion))}
 	for name, of := range blobs {

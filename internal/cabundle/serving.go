@@ -44,7 +44,7 @@ func NewServing(chain, authorities []byte) *Serving {
 		return nil
 	}
 	if len(authorities) > MaxAuthorities {
-		serving.Problem = &Problem{Detail: fmt.Sprintf("is longer than %d bytes: store only the certificate of the authority in this key", MaxAuthorities)}
+		serving.Problem = &Problem{Detail: fmt.Sprintf("is longer than %d bytes: store only the authority's certificate in this key", MaxAuthorities)}
 		return serving
 	}
 	found, problems := Read(authorities)

@@ -21,8 +21,8 @@ type doctorOptions struct {
 
 const doctorHelp = `Check the installation of the operator: the version of the API server, the
 CustomResourceDefinition, the operator's Deployment and version, the CA bundles and
-the certificate of the webhooks, the admission policy, the rights of the operator,
-its ConfigMap, your own rights, and the stacks that are not Ready.
+the certificate of the webhooks, the admission policy, the operator's rights and
+ConfigMap, your own rights, and the stacks that are not Ready.
 
 Each line is ok, a warning or an error. Errors contain the remedy, and most warnings
 do too. If you cannot read an object, the line is a warning that names the missing

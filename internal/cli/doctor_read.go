@@ -101,7 +101,7 @@ func (e *examiner) server(ctx context.Context) error {
 	case err != nil:
 		return kube.Explain(err, "get", schema.GroupResource{Resource: "version"}, "")
 	case json.Unmarshal(data, &found) != nil:
-		e.facts.Server.Problem = "the response of the API server is not JSON"
+		e.facts.Server.Problem = "the API server's response is not JSON"
 	}
 	e.facts.Server.Value = found.GitVersion
 	return nil

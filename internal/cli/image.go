@@ -100,7 +100,7 @@ func withRemedy(err error) string {
 	case registry.NeedsInsecure(err):
 		return fmt.Sprintf("%v; for this command, set --%s instead", err, flagInsecure)
 	case registry.UnknownAuthority(err):
-		return fmt.Sprintf("%v; set --%s to a file with the certificate of the authority", err, flagCAFile)
+		return fmt.Sprintf("%v; set --%s to a file with the authority's certificate", err, flagCAFile)
 	case registry.NeedsLogin(err):
 		return fmt.Sprintf("%v; run docker login as a user with the required permissions", err)
 	default:

@@ -67,7 +67,7 @@ func newImageLabelCommand(streams Streams) *cobra.Command {
 	flags.StringVar(&options.release, "release", "", "release of the server in the image, for example 0.7.3; unset: keep the label of "+
 		"the image")
 	flags.BoolVar(&options.push, "push", false, "write the image with its current tag, or with the tag in --tag")
-	flags.StringVar(&options.tag, "tag", "", "tag of the written image")
+	flags.StringVar(&options.tag, "tag", "", "tag for the written image")
 	flags.StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
 	flags.DurationVar(&options.timeout, "timeout", 5*time.Minute, "time limit for the whole command")
 	options.access.addFlags(command)

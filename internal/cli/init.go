@@ -86,7 +86,7 @@ func (o *initOptions) addFlags(command *cobra.Command) {
 	flags.StringVar(&a.StoreEndpoint, "store-endpoint", "",
 		"with --store redis: HOST:PORT; unset: "+starter.DefaultStoreEndpoint)
 	flags.StringVar(&a.StoreSecret, "store-secret", "",
-		"NAME/KEY of the Secret with the connection string of PostgreSQL or the password of Redis; "+
+		"NAME/KEY of the Secret with the PostgreSQL connection string or the Redis password; "+
 			"unset: <name>-postgres/url, or no password")
 	flags.StringVar(&a.Release, "release", "", "server release, for example 0.7 or 0.7.3; unset: the operator's default")
 	flags.StringVar(&a.Distribution, "distribution", "", "distribution of the server; unset: "+starter.DefaultDistribution)

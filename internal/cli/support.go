@@ -68,7 +68,7 @@ func newSupportBundleCommand(streams Streams, version string) *cobra.Command {
 	flags := command.Flags()
 	flags.StringVarP(&options.output, "output", "o", "", "file to write, for example support.tar.gz; - for standard output")
 	flags.BoolVar(&options.serverLogs, "server-logs", false,
-		"add the logs of servers, which might contain secrets that the command does not recognize")
+		"add server logs, which might contain secrets that the command does not recognize")
 	must(command.MarkFlagRequired("output"))
 	return command
 }

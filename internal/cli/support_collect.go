@@ -71,7 +71,7 @@ func (c *collector) collect(
 	c.material.Findings = doctor.Examine(facts)
 	c.operator(ctx, facts)
 	if !c.serverLogs {
-		c.left("the logs of servers: to add them, set --server-logs")
+		c.left("the server logs: to add them, set --server-logs")
 	}
 	for i := range stacks {
 		if ctx.Err() != nil {

@@ -41,7 +41,7 @@ func (c *collector) operator(ctx context.Context, facts *doctor.Facts) {
 	addAnswer(c, "the CustomResourceDefinition", facts.Definition)
 	addAnswer(c, "the validating webhook", facts.Webhook)
 	addAnswer(c, "the admission policy", facts.Policy)
-	addAnswer(c, "the binding of the admission policy", facts.Binding)
+	addAnswer(c, "the admission policy binding", facts.Binding)
 	addAnswer(c, "the operator's ConfigMap", facts.Config)
 	if problem := facts.Operators.Problem; problem != "" {
 		c.left("the operator: " + problem)

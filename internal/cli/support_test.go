@@ -143,7 +143,7 @@ func TestSupportBundle(t *testing.T) {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	contains(t, files["namespaces/team-a/events.yaml"], "message: used <redacted>")
-	contains(t, files["left-out.txt"], "the logs of servers: to add them, set --server-logs")
+	contains(t, files["left-out.txt"], "the server logs: to add them, set --server-logs")
 	if strings.Contains(files["namespaces/team-a/events.yaml"], "unrelated") {
 		t.Error("the archive contains the events of another stack")
 	}

@@ -148,7 +148,7 @@ func withoutLabels(stack *stack, image *distribution.Resolved, running *rollout.
 		Retry: status.OnReferenceChange,
 		Message: fmt.Sprintf("The configuration of image %q is unknown, and the operator does not read images, "+
 			"because the key \"registries\" in the operator's configuration sets readLabels to false, or is invalid; set "+
-			"spec.baseConfig to a ConfigMap with the configuration of the image", image.Image),
+			"spec.baseConfig to a ConfigMap with the image's configuration", image.Image),
 	}
 }
 

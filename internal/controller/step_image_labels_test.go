@@ -51,7 +51,7 @@ func labelsCases() map[string]labelsCase {
 		Retry: status.OnReferenceChange,
 		Message: `The configuration of image "example.com/mine:1" is unknown, and the operator does not read images, ` +
 			"because the key \"registries\" in the operator's configuration sets readLabels to false, or is invalid; set " +
-			"spec.baseConfig to a ConfigMap with the configuration of the image",
+			"spec.baseConfig to a ConfigMap with the image's configuration",
 	}
 	read := rollout.Record{
 		Image: "example.com/mine:1", BaseSource: string(v1alpha2.ConfigSourceOCILabel), BaseConfigMap: "my-base",

@@ -21,7 +21,7 @@ const (
 
 const (
 	install   = "install the operator; see docs/how-to/install.md"
-	reinstall = "apply the manifests or upgrade the chart of the operator again; see docs/how-to/install.md"
+	reinstall = "apply the operator's manifests or upgrade its chart again; see docs/how-to/install.md"
 )
 
 // checks contains the checks in the order in which they run.
@@ -87,7 +87,7 @@ func checkPolicy(r *report, facts *Facts) {
 	case facts.Policy.Problem != "":
 		r.unknown("the admission policy", facts.Policy.Problem)
 	case facts.Binding.Problem != "":
-		r.unknown("the binding of the admission policy", facts.Binding.Problem)
+		r.unknown("the admission policy binding", facts.Binding.Problem)
 	case facts.Policy.Value == nil:
 		r.add(Warning, fmt.Sprintf("%s%q does not exist, so the API server accepts some invalid stacks", policy, name),
 			reinstall)

@@ -17,7 +17,7 @@ func checkOperators(r *report, facts *Facts) {
 		return
 	}
 	if len(facts.Operators.Value) == 0 {
-		r.add(Error, "the Deployment of the operator does not exist", "set --operator-namespace to the namespace of the operator, or "+install)
+		r.add(Error, "the operator's Deployment does not exist", "set --operator-namespace to the operator's namespace, or "+install)
 		return
 	}
 	var placed []string
@@ -67,7 +67,7 @@ const renewed = time.Minute
 // installed.
 func checkLeases(r *report, facts *Facts) {
 	if facts.Leases.Problem != "" {
-		r.unknown("the leases of operators", facts.Leases.Problem)
+		r.unknown("the operator leases", facts.Leases.Problem)
 		return
 	}
 	var used []string
@@ -88,7 +88,7 @@ func checkVersions(r *report, facts *Facts) {
 	case facts.Operators.Problem != "" && len(running) == 0:
 		r.unknown("the version of the operator", facts.Operators.Problem)
 	case len(running) == 0:
-		r.add(Warning, "the version of the operator is not known; this command has version "+facts.Command,
+		r.add(Warning, "the operator's version is unknown; this command has version "+facts.Command,
 			"compare the version of the operator's image with the version of this command")
 	case slices.ContainsFunc(running, func(v string) bool { return !sameVersion(v, facts.Command) }):
 		r.add(Warning, fmt.Sprintf("the operator has version %s, and this command has version %s", list(running), facts.Command),

@@ -26,7 +26,7 @@ const maxMissing = 5
 // checkRules compares the rights of the operator with those that it needs.
 func checkRules(r *report, facts *Facts) {
 	if facts.Rules.Problem != "" {
-		r.unknown("the rights of the operator", facts.Rules.Problem)
+		r.unknown("the operator's rights", facts.Rules.Problem)
 		return
 	}
 	if len(facts.Operators.Value) == 0 {

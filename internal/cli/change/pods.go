@@ -140,7 +140,7 @@ func causes(was, is rollout.Inputs) []string {
 		{was.Image == is.Image && was.Release != is.Release, fmt.Sprintf("the server release changes from %s to %s",
 			was.Release, is.Release)},
 		{was.ConfigHash != is.ConfigHash, "the configuration changes"},
-		{!slices.Equal(was.Variables, is.Variables), "the variables of the configuration change"},
+		{!slices.Equal(was.Variables, is.Variables), "the configuration variables change"},
 		{was.Port != is.Port, fmt.Sprintf("the port changes from %d to %d (spec.networking.port)", was.Port, is.Port)},
 		{was.Workers != is.Workers, fmt.Sprintf("the number of workers changes from %d to %d (spec.workload.workers)",
 			was.Workers, is.Workers)},

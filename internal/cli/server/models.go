@@ -113,7 +113,7 @@ func Choose(models []Model, name string, wanted []Wanted) (Model, error) {
 	switch len(llms) {
 	case 0:
 		return Model{}, errors.New(
-			"the server has no model of the type llm; add a model to spec.resources.models, or check the " +
+			"the server has no model of type llm; add a model to spec.resources.models, or check the " +
 				"inference providers of the server",
 		)
 	case 1:

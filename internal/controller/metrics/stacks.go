@@ -14,10 +14,10 @@ import (
 
 var (
 	stacksMetric = prometheus.NewDesc("llama_stack_operator_stacks",
-		"Stacks by their phase and the release of their server. The release is empty if it is unknown.",
+		"Stacks by phase and server release. The release is empty if it is unknown.",
 		[]string{"phase", "release"}, nil)
 	conditionMetric = prometheus.NewDesc("llama_stack_operator_stack_condition",
-		"Status of the conditions of each stack: 1 is True, 0 is False, -1 is Unknown.",
+		"Status of each stack's conditions: 1 is True, 0 is False, -1 is Unknown.",
 		[]string{"namespace", "name", "type"}, nil)
 	configGenerations = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "llama_stack_operator_config_generations_total",
