@@ -28,8 +28,8 @@ type convertOptions struct {
 }
 
 const (
-	convertHelp = `Write every LlamaStackDistribution in the files as a manifest in the version of
---to. Write every OGXServer (ogx.io/v1beta1) of the ogx-k8s-operator as a
+	convertHelp = `Write every LlamaStackDistribution in the files as a manifest in the version that
+--to specifies. Write every OGXServer (ogx.io/v1beta1) of the ogx-k8s-operator as a
 LlamaStackDistribution in v1alpha2. Documents of other kinds are written unchanged,
 so that the output can replace the files.
 

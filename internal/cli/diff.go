@@ -40,10 +40,10 @@ show the effects of an edit before you apply it:
 The command plans both sides with the operator's own code. It reads the stack, the
 Deployment, and the ConfigMaps that the stack refers to. It reads no Secret, writes
 nothing, and reports the objects that you cannot read. With --previous, it compares
-the files with the manifests of another file, without a cluster. It replaces
+the files with the manifests in another file, without a cluster. It replaces
 credentials in values with "<redacted>".
 
-The exit codes are those of kubectl diff:
+The exit codes are the same as for kubectl diff:
   0  no difference
   1  differences
   2  an error: a manifest is invalid, the cluster does not answer, or the command

@@ -39,7 +39,7 @@ const (
 For each stack, the list shows:
 
   - the API version in which the stack was created
-  - the objects that this operator has adopted, and those that it has not
+  - which objects this operator has adopted, and which it has not
   - the changes that the next replacement of the pods makes
   - the problems that you have to solve: fields that no version has, stacks that the
     operator rejects in their present form, objects that have another owner, and

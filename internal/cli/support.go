@@ -41,8 +41,8 @@ The text <redacted> replaces these values:
 Of the data in a ConfigMap, the archive contains only YAML configurations and
 certificates.
 
-The archive does not contain the logs of servers, because a server may print data of
-clients, and secrets that the command does not recognize. To add these logs, set
+The archive does not contain server logs, because a server might print client data,
+and secrets that the command does not recognize. To add these logs, set
 --server-logs. Read the archive before you send it to anyone.
 
 The file left-out.txt in the archive lists the objects that you cannot read, with the
