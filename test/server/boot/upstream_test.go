@@ -7,12 +7,14 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -24,6 +26,8 @@ type upstream struct {
 	mu       sync.Mutex
 	listed   []string
 	requests []upstreamRequest
+	// answered is the number of chats. Each answer has its own id, because a server stores only one chat per id.
+	answered atomic.Int32
 }
 
 type upstreamRequest struct {
@@ -74,7 +78,7 @@ func (u *upstream) chat(w http.ResponseWriter, r *http.Request) {
 	}
 	u.record(r, request.Model)
 	writeJSON(w, map[string]any{
-		"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": request.Model,
+		"id": fmt.Sprintf("chatcmpl-%d", u.answered.Add(1)), "object": "chat.completion", "created": 1, "model": request.Model,
 		"choices": []any{map[string]any{
 			"index": 0, "finish_reason": "stop",
 			"message": map[string]any{"role": "assistant", "content": answer},
