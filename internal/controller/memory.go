@@ -30,7 +30,7 @@ func (m *statusMemory) remember(written *v1alpha2.LlamaStackDistribution) {
 	m.written[client.ObjectKeyFromObject(written)] = kept
 }
 
-// refresh replaces the status of a cached object with the last written status if the object is older.
+// refresh replaces the status of a cached object with the last written status if the object is older than that write.
 func (m *statusMemory) refresh(cached *v1alpha2.LlamaStackDistribution) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -21,7 +21,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/mirror"
 )
 
-// mirrorKinds returns the kinds of mirror sets, which some clusters do not serve, by the name of their definition.
+// mirrorKinds returns the kinds of mirror sets by the names of their definitions. Some clusters do not serve these
+// kinds.
 func mirrorKinds() map[string]schema.GroupVersionKind {
 	return map[string]schema.GroupVersionKind{
 		"imagedigestmirrorsets.config.openshift.io": {Group: "config.openshift.io", Version: "v1", Kind: mirror.KindDigest},
@@ -144,7 +145,7 @@ func (m *mirrorSets) comes(ctx context.Context, kind schema.GroupVersionKind) {
 	}
 }
 
-// goes stops the watch of a kind that was removed.
+// goes ends the watch for a kind that was removed.
 func (m *mirrorSets) goes(ctx context.Context, kind schema.GroupVersionKind) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -179,7 +180,7 @@ func (m *mirrorSets) watch(ctx context.Context, kind schema.GroupVersionKind) er
 	return nil
 }
 
-// change requests another read of the mirror sets.
+// change causes another read of the mirror sets.
 func (m *mirrorSets) change() {
 	select {
 	case m.changed <- struct{}{}:

@@ -19,7 +19,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// mirrorSet is a kind of mirror set, its plural name, and the name of the list in its spec.
+// mirrorSet describes a kind of mirror set: the kind, its plural name, and the name of the list in its spec.
 type mirrorSet struct {
 	schema.GroupVersionKind
 
@@ -97,9 +97,9 @@ func (m mirrorSet) create(
 	return object
 }
 
-// TestMirrorSets checks that the operator immediately uses mirror sets that are created after its start, by tag and by
-// digest, with the operator's own permissions. A source that must not receive requests does not receive any, not even
-// from an operator that has just started.
+// TestMirrorSets checks that the operator, with only its own permissions, immediately uses mirror sets that are created
+// after it starts, both for images with a tag and for images with a digest. A source that must not receive requests
+// does not receive any, not even from an operator that has just started.
 func TestMirrorSets(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.AllNamespaces, env.OwnOperatorConfig = true, true

@@ -101,9 +101,8 @@ func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 	}
 }
 
-// TestTagOfARunningImage checks that pods that an earlier operator rendered for the release in the tag of their image
-// keep the settings for this release, even after a change. Pods that this operator rendered keep the settings of their
-// image.
+// TestTagOfARunningImage checks that pods that an earlier operator rendered for the release in their image tag keep the
+// settings for this release, even after a change. Pods that this operator rendered keep the settings of their image.
 func TestTagOfARunningImage(t *testing.T) {
 	const spec, edit = `{distribution: {image: "quay.io/team/llama:1.2"}`, `, workload: {workers: 1, overrides: {podLabels: {a: b}}}`
 	for name, tc := range map[string]struct {
@@ -135,7 +134,7 @@ func TestTagOfARunningImage(t *testing.T) {
 	}
 }
 
-// TestRenderedByTag checks which pods count as rendered by this operator for the release in the tag of their image.
+// TestRenderedByTag checks which pods count as rendered by this operator for the release in their image tag.
 func TestRenderedByTag(t *testing.T) {
 	image := &distribution.Resolved{Image: "quay.io/team/llama:1.2", Release: &release.Release{Line: "1.2"}}
 	ours := rollout.Record{Template: "digest", Distribution: rollout.Distribution{Image: image.Image, Release: "1.2"}}

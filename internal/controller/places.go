@@ -98,7 +98,8 @@ func mountedConfig(deployment *appsv1.Deployment) (name, key string) {
 	return source.Name, names.ConfigFile
 }
 
-// ranAs returns the distribution that a Deployment was rendered for, according to its record or else to its image.
+// ranAs returns the distribution that a Deployment was rendered for, according to its record or, if the record does not
+// name a known distribution, to its image.
 func ranAs(workload *workload, container string, planned distribution.Resolved) distribution.Resolved {
 	ran := workload.running.Distribution
 	if ran.Name != "" {

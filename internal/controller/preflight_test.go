@@ -30,7 +30,7 @@ func failedPodStatus(code int32, message string) corev1.PodStatus {
 	}}}
 }
 
-// TestPreflight checks that a separate pod tries a change before the running pods are replaced.
+// TestPreflight checks that a separate pod tests a change before the running pods are replaced.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)
@@ -70,7 +70,7 @@ func TestPreflight(t *testing.T) {
 }
 
 // TestPreflightFails checks that a change with which the server does not start never reaches the running pods, and that
-// the reported reason does not contain output of the server.
+// the reported reason does not contain server output.
 func TestPreflightFails(t *testing.T) {
 	t.Parallel()
 	const canary = "cAnArY-3f2b"
@@ -243,7 +243,7 @@ func TestPreflightIsSkipped(t *testing.T) {
 	}
 }
 
-// TestPreflightSuperseded checks that only the last of several changes is tried, by one pod at a time, and that the
+// TestPreflightSuperseded checks that only the last of several changes is tested, by one pod at a time, and that the
 // objects of a reverted change are deleted.
 func TestPreflightSuperseded(t *testing.T) {
 	t.Parallel()

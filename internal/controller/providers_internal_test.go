@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/probe"
 )
 
-// TestRecordServer checks which providers the status of a stack lists, and that the status contains the number of other
-// providers.
+// TestRecordServer checks which providers the status of a stack lists, and that the status contains the number of
+// providers that it does not list.
 func TestRecordServer(t *testing.T) {
 	var listed []v1alpha2.ProviderInfo
 	for i := range 30 {

@@ -1,7 +1,7 @@
 package controller
 
 // The operator's permissions follow the principle of least privilege and allow only actions that the operator takes.
-// The operator reads Secrets of users by name and watches only their metadata, but RBAC cannot grant access to the
+// The operator reads users' Secrets by name and watches only their metadata, but RBAC cannot grant access to the
 // metadata alone, so the rules allow the operator to list and watch whole Secrets. The operator never deletes a claim.
 // However, if the admission plugin OwnerReferencesPermissionEnforcement is enabled, as in OpenShift, a client that
 // changes the owners of an object (retainOnDelete, a claim that is adopted again) needs permission to delete the

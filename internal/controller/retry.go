@@ -23,7 +23,8 @@ const (
 
 // retries counts the attempts for stacks with failures that may end without a change.
 type retries struct {
-	// unanswered limits attempts after calls without a response. quiet limits attempts after other quiet failures.
+	// unanswered is the limiter for attempts after calls without a response. quiet is the limiter for attempts after other
+	// quiet failures.
 	unanswered, quiet workqueue.TypedRateLimiter[reconcile.Request]
 }
 

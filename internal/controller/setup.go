@@ -41,17 +41,17 @@ import (
 
 // Options configures the controller.
 type Options struct {
-	// Direct reads and writes without caches.
+	// Direct is the client that bypasses the caches.
 	Direct client.Client
 	// OperatorNamespace is the namespace of the operator's own Secret and ConfigMap.
 	OperatorNamespace string
 	// WatchNamespaces lists the namespaces that the operator watches. Empty means all namespaces.
 	WatchNamespaces []string
-	// OperatorVersion is the version of the operator in the status.
+	// OperatorVersion is the operator version in the status.
 	OperatorVersion string
 	// OperatorConfig caches the complete ConfigMap of the operator.
 	OperatorConfig cache.Cache
-	// Optional caches children of kinds that some clusters do not serve. Definitions contains caches of their
+	// Optional is the cache for children of kinds that some clusters do not serve. Definitions contains caches for their
 	// CustomResourceDefinitions, by name. If a definition has no cache, the operator looks up its kind only when the
 	// operator starts.
 	Optional    cache.Cache
@@ -70,8 +70,8 @@ type Options struct {
 	// AutoscalerPatience is the time that the operator waits for an autoscaler's metrics before it reports a problem. Zero
 	// means three minutes.
 	AutoscalerPatience time.Duration
-	// Identities returns credentials of the operator pod's own identity, for cloud registries for which an administrator
-	// allows it. Nil means that the pod has no identity.
+	// Identities returns credentials for the operator pod's own identity, for the cloud registries for which an
+	// administrator allows this identity. Nil means that the pod has no identity.
 	Identities registry.Identities
 	// OpenShift reports whether the cluster assigns the uid, gid and fsGroup of pods.
 	OpenShift bool
@@ -148,7 +148,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	return r.createOperatorConfig(mgr, options)
 }
 
-// addWorkers adds the prober of servers and the image reader to the manager. The workers requeue stacks through
+// addWorkers adds the prober for servers and the image reader to the manager. The workers requeue stacks through
 // requeued.
 func (r *Reconciler) addWorkers(mgr ctrl.Manager, options Options, requeued chan<- ctrlevent.GenericEvent) error {
 	r.prober = probe.New(probe.Options{
@@ -175,7 +175,7 @@ func (r *Reconciler) addWorkers(mgr ctrl.Manager, options Options, requeued chan
 	return nil
 }
 
-// watches returns a builder of the controller with all watches except those for children.
+// watches returns a builder for the controller with all watches except those for children.
 func (r *Reconciler) watches(mgr ctrl.Manager, options Options) *ctrl.Builder {
 	changed := builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
@@ -221,8 +221,8 @@ func watchChildren(built *ctrl.Builder, apis *optionalAPIs) {
 	}
 }
 
-// createOperatorConfig adds a runnable to the manager. The runnable creates a missing ConfigMap of the operator when
-// this instance becomes the leader. The operator also works without the ConfigMap.
+// createOperatorConfig adds a runnable to the manager. The runnable creates the operator's ConfigMap, if it is missing,
+// when this instance becomes the leader. The operator also works without the ConfigMap.
 func (r *Reconciler) createOperatorConfig(mgr ctrl.Manager, options Options) error {
 	err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		_, err := options.OperatorConfig.GetInformer(ctx, &corev1.ConfigMap{}) // starts the informer for WaitForCacheSync

@@ -116,10 +116,11 @@ func recordedImage(stack *stack, running *rollout.Record) (string, bool) {
 	return "", false
 }
 
-// answeredImage returns the catalogue image for the release that the pods of a previous operator run, according to the
-// version in the status. The server reported this version to the previous operator or to this one. The pods of a
-// previous operator run the image that `latest` referred to, and their data has the format of its release. If the
-// catalogue does not contain the release, answeredImage returns the catalogue's image of the same release line.
+// answeredImage returns the catalogue image for the release that runs in pods from a previous operator, according to
+// the version in the status. The server reported this version to the previous operator or to this one. Pods from a
+// previous operator run the image to which `latest` referred, and their data has the format of the release in that
+// image. If the catalogue does not contain the release, answeredImage returns the catalogue's image of the same release
+// line.
 func answeredImage(stack *stack, running *rollout.Record) (string, bool) {
 	asked, version := stack.Spec.Distribution, stack.Status.Version
 	if asked.Name == "" || asked.Version != "" || version == nil || !ofAnotherProgram(stack, running) {

@@ -23,7 +23,7 @@ import (
 
 // owned holds the objects to apply. Each object belongs to the stack or does not exist yet.
 type owned struct {
-	// desired lists the objects in the order in which they are applied.
+	// desired contains the objects in the order in which they are applied.
 	desired []apply.Desired
 	// decision determines how the Deployment changes.
 	decision rollout.Decision
@@ -133,8 +133,8 @@ func (r *Reconciler) decide(
 	return decision, nil
 }
 
-// isNewest reports whether the cache has the newest generation of the stack. If so, a record with a newer generation is
-// damaged.
+// isNewest reports whether the cache contains the newest generation of the stack. If so, a record with a newer
+// generation is damaged.
 func (r *Reconciler) isNewest(ctx context.Context, stack *stack) (bool, error) {
 	now := &v1alpha2.LlamaStackDistribution{}
 	if err := r.direct.Get(ctx, keyOf(stack), now); err != nil {

@@ -109,8 +109,8 @@ func (r *Reconciler) planInput(ctx context.Context, f planFacts) (planned, error
 	}}, nil
 }
 
-// renderedByTag reports whether this operator, in any version, rendered the running pods for the release in the tag of
-// their image. It returns false for pods that another program rendered.
+// renderedByTag reports whether this operator, in any version, rendered the running pods for the release in their image
+// tag. It returns false for pods that another program rendered.
 func renderedByTag(running *rollout.Record, image *distribution.Resolved) bool {
 	return running.Template != "" && !running.LeftAsImage && running.Distribution.Image == image.Image &&
 		running.Distribution.Release == image.Release.Line

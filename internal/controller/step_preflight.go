@@ -22,7 +22,7 @@ import (
 // preflightRetry is the minimum time between two pods for one change, if the first pod ended for an unrelated reason.
 const preflightRetry = 5 * time.Minute
 
-// preflight tries a change to the pods in a separate pod before the running pods are replaced. All state is in the
+// preflight tests a change to the pods in a separate pod before the running pods are replaced. All state is in the
 // cluster: the pod's name identifies the change, the pod's status contains the outcome, and a failed pod is kept while
 // the change is the same. When the pod is ready, apply continues, and prune deletes the pod.
 func (r *Reconciler) preflight(

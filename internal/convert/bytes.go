@@ -47,7 +47,7 @@ func AppendJSON(dst, object []byte, to string) ([]byte, error) {
 	return o.appendTo(dst), nil
 }
 
-// looked names the nested objects that conversion opens in every object of either version.
+// looked contains the nested objects that conversion opens in every object of either version.
 var looked = func() shape {
 	found := shape{}
 	found.add(path{"metadata", annotations})

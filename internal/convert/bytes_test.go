@@ -58,8 +58,8 @@ func TestBytesAreStable(t *testing.T) {
 	}
 }
 
-// FuzzBytes checks that AppendJSON converts an object in any spelling in the same way as ToHub and FromHub, and that it
-// accepts the same JSON as encoding/json.
+// FuzzBytes checks that AppendJSON converts an object in the same way as ToHub and FromHub, however its JSON is
+// written, and that it accepts the same JSON as encoding/json.
 func FuzzBytes(f *testing.F) {
 	addCases(f)
 	f.Add([]byte(` { "metadata" : { "annotations":{"\u0061":"\u003c"} } , "spec":{"server":{"providers":{"inference":[ {"config":{"b":1, "a":[1.50]}} ]}}} } `))
@@ -141,7 +141,8 @@ func TestManyFields(t *testing.T) {
 	}
 }
 
-// respelt returns an object with the given version and the kind of a stack. All other parts keep their spelling.
+// respelt returns an object with the given version and the kind of a stack. All other fields keep their JSON text,
+// apart from white space and the order of the fields.
 func respelt(t *testing.T, data []byte, apiVersion string) []byte {
 	t.Helper()
 	var fields map[string]json.RawMessage

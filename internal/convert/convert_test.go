@@ -17,7 +17,7 @@ import (
 
 type tree = map[string]any
 
-// decodeJSON decodes JSON, and keeps the spelling of numbers.
+// decodeJSON decodes JSON, and keeps numbers as they are written.
 func decodeJSON(t *testing.T, data []byte) tree {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(data))

@@ -1,5 +1,5 @@
 // Package convert converts a v1alpha1 LlamaStackDistribution to v1alpha2, the hub, and back. It converts the JSON of an
-// object and not Go types, so that unknown fields and the spelling of numbers are kept.
+// object and not Go types, so that unknown fields are kept, and numbers remain as they are written.
 //
 // Conversion accepts every LlamaStackDistribution that is not nested too deeply. It does not lose any value of the spec
 // unless the annotations exceed their maximum size (decision 0007). A table maps the fields of one version to those of
@@ -10,6 +10,6 @@
 // The status is stored in the form of the hub. Conversion to v1alpha1 derives the conditions and fields that only
 // v1alpha1 has. Conversion to the hub omits them.
 //
-// Conversion copies the parts that it does not read byte by byte. Converting a large object needs little more memory
+// Conversion copies, byte by byte, the parts that it does not read. Converting a large object needs little more memory
 // than the object itself.
 package convert

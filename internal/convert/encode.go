@@ -162,7 +162,7 @@ func marshal(value any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// decode reads one JSON value. Numbers keep their spelling.
+// decode reads one JSON value. Numbers remain as they are written.
 func decode(data []byte) any {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()

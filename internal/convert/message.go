@@ -54,7 +54,7 @@ func OlderPaths(text string) string {
 	})
 }
 
-// named lists the fields for which OlderPaths looks for a counterpart: the fields that both versions have, and those
+// named contains the fields for which OlderPaths looks for a counterpart: the fields that both versions have, and those
 // that correspond to a part of a field in the other version.
 var named = slices.Concat(fields, []field{
 	{older: olderExpose, hub: hubExpose},

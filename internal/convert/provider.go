@@ -9,7 +9,7 @@ import (
 // last part of the type. A test compares them with the data of the releases.
 var regionKeys = map[string]string{"bedrock": "region_name", "oci": "oci_region"}
 
-// moved lists the fields of a provider in v1alpha1 that are part of settings in the hub.
+// moved contains the fields of a provider in v1alpha1 that are part of settings in the hub.
 var moved = []string{"region", "deploymentName", "config"}
 
 // providersToHub converts the provider, or the list, of one API. A value without moved fields is copied byte by byte.

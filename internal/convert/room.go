@@ -27,9 +27,9 @@ func (l losses) write(content *object, complete bool) {
 	makeRoom(content)
 }
 
-// makeRoom removes annotations that conversion did not write, the longest first, until the annotations fit the limit.
-// An object exceeds the limit if its annotations reached the limit before conversion added an annotation. Such an
-// object must not break the lists of other users.
+// makeRoom removes annotations that conversion did not write, the longest first, until the annotations no longer exceed
+// the limit. An object exceeds the limit if its annotations reached the limit before conversion added an annotation.
+// Such an object must not break other users' list requests.
 func makeRoom(content *object) {
 	fields := content.objectAt(annotations)
 	for exceeds(content, 0) {

@@ -93,8 +93,8 @@ func (v value) clone() value {
 	}
 }
 
-// equal reports whether two values are the same JSON value, whether or not they are opened. Numbers are equal if their
-// spelling is the same.
+// equal reports whether two values are the same JSON value, whether or not they are opened. Numbers are equal only if
+// they are written in the same way.
 func equal(a, b value) bool {
 	if a.raw != nil && b.raw != nil {
 		return bytes.Equal(a.raw, b.raw) || bytes.Equal(encode(a), encode(b))

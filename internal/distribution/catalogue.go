@@ -15,7 +15,7 @@ type entry struct {
 	name string
 	// last is the last release that has the distribution. Empty means that the newest release has it too.
 	last string
-	// only lists the releases that have the distribution, if there are only a few. Empty means all.
+	// only is the list of the releases that have the distribution, if there are just a few. Empty means all.
 	only []string
 }
 
@@ -51,8 +51,8 @@ func (e *entry) image(version string) string {
 	return "docker.io/ogxai/distribution-" + e.name + ":" + version
 }
 
-// pin returns the pinned release of a line, or the release of the line in the entry's field only. It returns an empty
-// string if the line is not offered, or if this release does not have the distribution.
+// pin returns the pinned release of a line, or the release that the entry's field "only" lists for that line. It
+// returns an empty string if the line is not offered, or if this release does not have the distribution.
 func (e *entry) pin(line string) string {
 	if !release.IsOffered(line) {
 		return ""
@@ -88,8 +88,8 @@ func (e *entry) versions(line string) []string {
 	return slices.Compact(all)
 }
 
-// defaultVersion returns the release for a name without a version: the release of the default line, or else the release
-// of the newest line that has the distribution.
+// defaultVersion returns the release for a name without a version: the release of the default line or, if that line
+// does not have the distribution, of the newest line that has it.
 func (e *entry) defaultVersion() string {
 	if version := e.pin(release.DefaultLine()); version != "" {
 		return version
@@ -199,8 +199,9 @@ func byName(name string) *entry {
 	return nil
 }
 
-// find returns the entry for a name and the release for a version. A release stays unchanged, a line selects its pinned
-// release, and an empty version selects the default release. The overrides only add to the names that an error lists.
+// find returns the entry for a name and the release for a version. A release is returned unchanged, a line selects its
+// pinned release, and an empty version selects the default release. The overrides only add to the names that an error
+// lists.
 func find(name, version string, overrides Overrides) (*entry, string, error) {
 	e := byName(name)
 	if e == nil || e.defaultVersion() == "" {

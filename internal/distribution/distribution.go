@@ -116,7 +116,7 @@ func overridden(name, version, image string) (Resolved, error) {
 		if r.Version == "" {
 			r = own
 		}
-		r.Base = own.Base // if the tag is a release that is not offered, DetectedBy stays Unknown and the user is warned
+		r.Base = own.Base // if the tag is a release that is not offered, DetectedBy remains Unknown and the user is warned
 	}
 	r.Name, r.Image, r.Entrypoint = name, image, nil // another image may have a different entrypoint
 	if r.Base == nil && r.DetectedBy != Unknown {

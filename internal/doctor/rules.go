@@ -53,7 +53,7 @@ func checkRules(r *report, facts *Facts) {
 func missing(r *report, role []byte, rules []rbacv1.PolicyRule, where string) {
 	var wanted rbacv1.ClusterRole // a Role has the same fields
 	if err := yaml.Unmarshal(role, &wanted); err != nil {
-		panic(err) // This never happens, because the role is part of the program.
+		panic(err) // This never happens, because the role is embedded in the binary.
 	}
 	var rights []string
 	for _, right := range expand(wanted.Rules) {

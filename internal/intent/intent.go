@@ -161,12 +161,12 @@ const (
 type Store struct {
 	// Type is SQLite, Redis (key-value only) or Postgres. It is never empty.
 	Type string
-	// Host and Port are the address of Redis.
+	// Host and Port are the parts of the Redis address.
 	Host string
 	Port int32
-	// Password is the password of Redis. Nil means that Redis requires no password.
+	// Password is the Redis password. Nil means that Redis requires no password.
 	Password *SecretRef
-	// ConnectionString is the connection string of PostgreSQL.
+	// ConnectionString is the PostgreSQL connection string.
 	ConnectionString *SecretRef
 	Path             *field.Path
 }
@@ -207,8 +207,7 @@ type Server struct {
 
 // ModelFiles describes the files that the user supplies to the server (modelFiles).
 type ModelFiles struct {
-	// Hub reports whether there is a cache of the Hugging Face Hub, and Tiktoken reports whether there are tokenizers of
-	// tiktoken.
+	// Hub reports whether there is a Hugging Face Hub cache, and Tiktoken reports whether there are tiktoken tokenizers.
 	Hub, Tiktoken bool
 }
 

@@ -25,7 +25,7 @@ func Message(err *field.Error) string {
 const MaxErrors = 100
 
 // Bounded returns the first MaxErrors errors of a list, without duplicates. If there are more, it appends an error that
-// states the number of the other errors.
+// states how many errors it omits.
 func Bounded(errs field.ErrorList) field.ErrorList {
 	type told struct{ path, detail string }
 	seen := make(map[told]bool, len(errs))

@@ -48,8 +48,8 @@ var ownedParts = []owned{
 	{"inference_store", "set spec.storage instead", "spec.storage sets this value; remove the entry"},
 	{"conversations_store", "set spec.storage instead", "spec.storage sets this value; remove the entry"},
 	{"storage.backends", "set spec.storage instead", "spec.storage sets this value; remove the entry"},
-	// The operator determines the location of the registry, and the pods update the contents of the registry each time
-	// before the server starts.
+	// The operator determines the location of the registry, and the pods update the contents of the registry before each
+	// start of the server.
 	{"storage.stores.metadata", "the operator determines the location of the registry: remove this setting", "the server needs its registry; remove the entry"},
 	{"storage.stores.*.backend", "set spec.storage instead", "spec.storage sets this value; remove the entry"},
 	{"server.port", "set spec.networking.port instead", "spec.networking.port sets this value; remove the entry"},

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// DefaultRedisPort is the port of Redis if the endpoint does not contain a port.
+// DefaultRedisPort is the Redis port if the endpoint does not contain a port.
 const DefaultRedisPort int32 = 6379
 
 func decodeStorage(spec *v1alpha2.StateStorageSpec, path *field.Path, errs *Errors) Storage {

@@ -61,7 +61,7 @@ type Options struct {
 	// TagInterval is the pause before the operator resolves the tag of an image again, unless the operator's ConfigMap
 	// sets it. Zero means an hour.
 	TagInterval time.Duration
-	// AutoscalerPatience is how long an autoscaler may have no metrics before the status reports it. Zero means the
+	// AutoscalerPatience is how long an autoscaler may have no metrics before the status reports a problem. Zero means the
 	// controller's default. No flag sets it.
 	AutoscalerPatience time.Duration
 	// Concurrency is the number of stacks that are reconciled concurrently.

@@ -133,7 +133,7 @@ func leaseHolder(t *testing.T, c client.Client) string {
 	return *lease.Spec.HolderIdentity
 }
 
-// expect polls until the address answers with the status code. The request has the given header, if any.
+// expect polls until the response from the address has the status code. The request has the given header, if any.
 func expect(t *testing.T, output fmt.Stringer, url string, code int, header ...string) {
 	t.Helper()
 	web := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}

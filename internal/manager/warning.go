@@ -12,7 +12,7 @@ import (
 // maxWarning bounds the length in bytes of a warning in the log.
 const maxWarning = 256
 
-// verboseWarnings logs warnings of the API server at debug level. The warnings are about objects of users. A response
+// verboseWarnings logs warnings from the API server at debug level. The warnings are about users' objects. A response
 // can have hundreds of them, and every write repeats them.
 type verboseWarnings struct{}
 

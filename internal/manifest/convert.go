@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
 
-// Source is a stack in a manifest of a user.
+// Source is a stack in a user's manifest.
 type Source struct {
 	// Object is the stack as JSON values, with numbers as json.Number and without unknown fields. Convert changes it.
 	Object map[string]any

@@ -28,7 +28,7 @@ type definition struct {
 	resourceVersion string
 	generation      int64
 	kind            schema.GroupKind
-	// storage is the storage version. stored lists the versions in which objects may be stored. served lists the
+	// storage is the storage version. stored contains the versions in which objects may be stored. served contains the
 	// versions that the API server serves.
 	storage        string
 	stored, served []string

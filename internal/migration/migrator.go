@@ -14,7 +14,7 @@ import (
 const (
 	defaultRate   = 20
 	defaultSettle = 5 * time.Second
-	// maxUnanswered is the number of consecutive requests without an answer after which a run ends. A run continues after
+	// maxUnanswered is the number of consecutive requests without a response after which a run ends. A run continues after
 	// a single failed object.
 	maxUnanswered = 3
 )
@@ -149,7 +149,7 @@ func (m *Migrator) rewriteAll(
 	return nil
 }
 
-// countUnanswered returns the number of consecutive requests without an answer, after a request that returned err.
+// countUnanswered returns the number of consecutive requests without a response, after a request that returned err.
 func countUnanswered(before int, err error) int {
 	if err != nil && unanswered(err) {
 		return before + 1

@@ -14,7 +14,7 @@ const (
 	// maxFailures is the maximum number of failed objects in a result. maxReason is the maximum size of a reason in bytes.
 	maxFailures = 20
 	maxReason   = 256
-	// The observer that Sparsely returns calls report after this number of objects, or after this time.
+	// An observer from Sparsely calls report after this number of objects, or after this time.
 	reportObjects = 100
 	reportTime    = 10 * time.Second
 )

@@ -26,7 +26,7 @@ type standIn struct {
 	objects int
 	// fail returns the error of a write, given the name of the object and the number of earlier attempts.
 	fail func(name string, tries int) error
-	// keep makes writes change nothing, as for objects that are already in the storage version.
+	// keep reports whether writes change nothing, as for objects that are already in the storage version.
 	keep bool
 	// generation returns the definition's generation, given the number of earlier reads. Nil means that the generation
 	// does not change.

@@ -40,7 +40,7 @@ const (
 	// EnvUserPythonPath holds the user's PYTHONPATH if the user sets it with valueFrom and the operator adds a directory
 	// to it.
 	EnvUserPythonPath = "LLS_PYTHONPATH"
-	// EnvPreflight marks a pod in which a change is tried.
+	// EnvPreflight marks a pod in which a change is tested.
 	EnvPreflight = "LLS_PREFLIGHT"
 )
 

@@ -17,7 +17,7 @@ const (
 	PartOf = "llama-stack"
 	// App is the value of LabelApp on every pod that serves a stack.
 	App = "llama-stack"
-	// PreflightApp is the value of LabelApp on a pod in which a change is tried, so that selectors for the pods of a
+	// PreflightApp is the value of LabelApp on a pod in which a change is tested, so that selectors for the pods of a
 	// stack do not match it.
 	PreflightApp = "llama-stack-preflight"
 
@@ -173,8 +173,8 @@ const (
 )
 
 // PredecessorManagers returns the field managers with which earlier operators updated children. These managers have the
-// names of the program in the shipped image and in a local build. Earlier operators also applied fields with the name
-// of the stack as the field manager.
+// names of the binary in the shipped image and in a local build. Earlier operators also applied fields with the name of
+// the stack as the field manager.
 func PredecessorManagers() []string { return []string{"manager", "lls-manager"} }
 
 // Labels returns the labels of every child of a stack.
@@ -197,20 +197,20 @@ func ChildSelector(stack string) map[string]string {
 	return map[string]string{LabelManagedBy: ManagedBy, LabelInstance: stack}
 }
 
-// PreflightLabels returns the labels of a pod in which a change is tried.
+// PreflightLabels returns the labels of a pod in which a change is tested.
 func PreflightLabels(stack string) map[string]string {
 	labels := Labels(stack)
 	labels[LabelApp] = PreflightApp
 	return labels
 }
 
-// PreflightSelector selects a stack's pods in which a change is tried.
+// PreflightSelector selects a stack's pods in which a change is tested.
 func PreflightSelector(stack string) map[string]string {
 	return map[string]string{LabelApp: PreflightApp, LabelInstance: stack}
 }
 
-// PreflightGate is the readiness gate of a pod in which a change is tried. Nothing sets its condition, so such a pod is
-// never ready, and no Service sends it requests, whatever its labels are.
+// PreflightGate is the readiness gate of a pod in which a change is tested. Nothing sets its condition, so such a pod
+// is never ready, and no Service sends it requests, whatever its labels are.
 const PreflightGate = "llamastack.io/preflight"
 
 // ConfigLabels returns the labels of a configuration's ConfigMap: those of Labels, and LabelConfig with the kind of the

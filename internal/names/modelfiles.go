@@ -14,12 +14,12 @@ const (
 
 // These variables specify the location of files that the server would otherwise download from the internet.
 const (
-	// EnvHubCache is the cache of the Hugging Face Hub, which transformers and docling read.
+	// EnvHubCache is the Hugging Face Hub cache, which transformers and docling read.
 	EnvHubCache = "HF_HUB_CACHE"
 	// EnvSentenceTransformers is the same cache for the sentence-transformers library.
 	EnvSentenceTransformers = "SENTENCE_TRANSFORMERS_HOME"
-	// EnvHubEndpoint is the URL of a mirror of the Hugging Face Hub.
+	// EnvHubEndpoint is the URL of a Hugging Face Hub mirror.
 	EnvHubEndpoint = "HF_ENDPOINT"
-	// EnvTiktokenCache is the directory with the tokenizers of tiktoken.
+	// EnvTiktokenCache is the directory with the tiktoken tokenizers.
 	EnvTiktokenCache = "TIKTOKEN_CACHE_DIR"
 )

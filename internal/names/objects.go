@@ -36,11 +36,11 @@ func Ingress(stack string) string { return stack + "-ingress" }
 // Route returns the name of the OpenShift Route that exposes the server.
 func Route(stack string) string { return stack + "-route" }
 
-// HTTPRoute returns the name of the HTTPRoute of the Gateway API that exposes the server.
+// HTTPRoute returns the name of the Gateway API HTTPRoute that exposes the server.
 func HTTPRoute(stack string) string { return stack + "-httproute" }
 
-// BackendTLSPolicy returns the name of the BackendTLSPolicy of the Gateway API, which makes a Gateway connect to the
-// server over HTTPS.
+// BackendTLSPolicy returns the name of the Gateway API BackendTLSPolicy that makes a Gateway connect to the server over
+// HTTPS.
 func BackendTLSPolicy(stack string) string { return stack + "-backendtlspolicy" }
 
 // ServerCA returns the name of the ConfigMap with the authorities that signed the server's certificate. A Gateway uses
@@ -87,7 +87,7 @@ func IsStorageSecret(stack, name string) bool {
 	return found && (rest == "" || rest[0] == '-' && len(rest) == 1+HashLength)
 }
 
-// Preflight returns the name of a pod in which a change is tried, and of the objects created for that pod. hash is the
+// Preflight returns the name of a pod in which a change is tested, and of the objects created for that pod. hash is the
 // hash of the pod's template.
 func Preflight(stack, hash string) string {
 	return PreflightPrefix(stack) + prefix(hash, HashLength)

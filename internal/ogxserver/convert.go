@@ -32,7 +32,7 @@ type Comment struct {
 	Text string
 }
 
-// Place returns the path in the stack for a path of the OGXServer. It returns the path unchanged if the conversion
+// Place returns the path in the stack for a path in the OGXServer. It returns the path unchanged if the conversion
 // recorded neither this path nor one of its parents.
 func (r *Result) Place(path []string) []string {
 	for i := len(path); i > 0; i-- {
@@ -111,7 +111,7 @@ func whole(value any) (int64, bool) {
 	return number, err == nil && value != nil
 }
 
-// put writes a value to a path of the stack. The path must not contain a list.
+// put writes a value at a path in the stack. The path must not contain a list.
 func (c *conversion) put(value any, to ...string) {
 	object := c.result.Object
 	for _, step := range to[:len(to)-1] {
@@ -125,7 +125,7 @@ func (c *conversion) put(value any, to ...string) {
 	object[to[len(to)-1]] = value
 }
 
-// went records the new path of a value of the OGXServer.
+// went records the new path of a value from the OGXServer.
 func (c *conversion) went(from, to []string) { c.result.places[joined(from)] = to }
 
 // move copies a value to its new path unchanged.

@@ -36,7 +36,7 @@ func (c *conversion) reference(field string) {
 // hostAndPort matches the Redis addresses that the operator accepts.
 var hostAndPort = regexp.MustCompile(`^(redis://)?([a-zA-Z0-9._-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?(/0?)?$`)
 
-// redis warns about an address of Redis that the operator rejects. The warning does not contain the address, which may
+// redis warns about a Redis address that the operator rejects. The warning does not contain the address, which may
 // contain a password.
 func (c *conversion) redis() {
 	if endpoint := c.text("spec.storage.kv.endpoint"); endpoint != "" && !hostAndPort.MatchString(endpoint) {

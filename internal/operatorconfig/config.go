@@ -50,7 +50,7 @@ type Config struct {
 }
 
 // Unknown reports whether a key was never valid. A missing key is valid. The intended value of an unknown key is not
-// known, so the objects that depend on the key should stay unchanged.
+// known, so the objects that depend on the key should not change.
 func (c Config) Unknown(key string) bool { return !c.known[key] }
 
 // section is one key, with the functions that read it and keep its last value.

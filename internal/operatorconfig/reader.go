@@ -45,7 +45,7 @@ func (r *reader) document(path *field.Path, text string) node {
 
 // decode returns the root of a document, or nil if it is empty.
 func decode(text string) (root *yaml.Node, err error) {
-	// A panic of the parser, which is a library, must not stop the operator.
+	// A panic in the parser, which is a library, must not stop the operator.
 	defer func() {
 		if cause := recover(); cause != nil {
 			root, err = nil, errors.New("is not YAML")

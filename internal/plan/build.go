@@ -217,7 +217,7 @@ func (p *Plan) render(in Input) error {
 	return nil
 }
 
-// renderObjects renders the objects. It returns a *ConfigError for values of the user that cannot be rendered.
+// renderObjects renders the objects. It returns a *ConfigError for a user's values that cannot be rendered.
 func (p *Plan) renderObjects(in Input) (err error) {
 	p.Objects, err = render.Objects(p.input)
 	if _, tooLarge := errors.AsType[*render.TooLargeError](err); tooLarge {

@@ -20,9 +20,9 @@ func asV1alpha1(stack *v1alpha2.LlamaStackDistribution) bool {
 	return names.Compat(stack.Annotations) && stack.Spec.OverrideConfig != nil && render.TLSSecret(&stack.Spec) == ""
 }
 
-// overrideAsV1alpha1 mounts the user's whole ConfigMap with a file for every key, because commands of users may read
-// the directory. Pods cannot mount a ConfigMap from another namespace, so overrideAsV1alpha1 copies the configuration
-// from such a ConfigMap. For a stack with external providers, it also mounts a copy (see copiedAsV1alpha1).
+// overrideAsV1alpha1 mounts the user's whole ConfigMap with a file for every key, because users' commands may read the
+// directory. Pods cannot mount a ConfigMap from another namespace, so overrideAsV1alpha1 copies the configuration from
+// such a ConfigMap. For a stack with external providers, it also mounts a copy (see copiedAsV1alpha1).
 func (p *Plan) overrideAsV1alpha1(in Input) error {
 	ownCommand := intent.OwnCommand(&in.Object.Spec)
 	p.ServesTLS = ownCommand && stackconfig.ServesTLS(in.Override.Data)

@@ -59,7 +59,7 @@ func badBase(err error) error {
 	return notGenerated(v1alpha2.ReasonConfigGenerationFailed, err)
 }
 
-// refused returns the error for errors from the engine. The reason differs if the running server has a different
+// refused returns the error that reports the engine's errors. The reason differs if the running server has a different
 // release line, because the remedy is different in an upgrade. The reason also differs if all errors are about missing
 // providers.
 func refused(in Input, report *stackconfig.Report) error {

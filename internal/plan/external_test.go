@@ -125,7 +125,7 @@ func TestExternalInputs(t *testing.T) {
 	}
 }
 
-// A user's own configuration gets the external providers in a copy, together with other additions.
+// The external providers are added to a copy of a user's own configuration, together with other additions.
 func TestExternalProvidersInAnOverride(t *testing.T) {
 	const override = "overrideConfig: {configMapName: mine}\n"
 	built := build(t, labelled(t, override+withExternal+"workload: {workers: 2}\n"))

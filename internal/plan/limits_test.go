@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestLimitsOfWorkers checks that workers that were limited to their requests stay limited, and that this limit does
+// TestLimitsOfWorkers checks that workers that were limited to their requests remain limited, and that this limit does
 // not cause a rollout.
 func TestLimitsOfWorkers(t *testing.T) {
 	const spec = "overrideConfig: {configMapName: mine}\nworkload: {workers: 4, resources: {requests: {cpu: 2}, limits: {nvidia.com/gpu: 1}}}\n"

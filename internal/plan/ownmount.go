@@ -12,12 +12,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// beneathOwnMount handles a volume of the user that is mounted at or below the directory of the generated
-// configuration. The volume takes precedence over the generated configuration.
+// beneathOwnMount handles a user's volume that is mounted at or below the directory of the generated configuration. The
+// volume takes precedence over the generated configuration.
 //
 // If a stack of v1alpha1 needs a generated configuration only for the number of workers, the volume contains the
 // stack's configuration. In this case, the pods do not mount the generated configuration, no variable refers to it, and
-// the registry stays unchanged. In any other case, beneathOwnMount only adds a warning.
+// the registry does not change. In any other case, beneathOwnMount only adds a warning.
 func (p *Plan) beneathOwnMount(in Input) {
 	at, found := ownMount(&in.Object.Spec)
 	if !found {
@@ -33,7 +33,7 @@ func (p *Plan) beneathOwnMount(in Input) {
 	p.Warnings = append(p.Warnings, workersIgnored(in, "one of your volumes is mounted at "+names.ConfigDir+", and the configuration in this volume takes precedence"))
 }
 
-// ownMount returns the field that mounts a volume of the user at or below the directory of the configuration.
+// ownMount returns the field that mounts a user's volume at or below the directory of the configuration.
 func ownMount(spec *v1alpha2.LlamaStackDistributionSpec) (*field.Path, bool) {
 	workload := field.NewPath("spec", "workload")
 	mounts := intent.Overrides(spec).VolumeMounts

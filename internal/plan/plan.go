@@ -34,9 +34,10 @@ type Input struct {
 	PackageDigests map[string]string
 	// CatalogueImage is the catalogue's image for name and version, before overrides. It is empty if the spec sets image.
 	CatalogueImage string
-	// RenderedByTag reports whether the running pods keep settings for the release in the tag of their image.
+	// RenderedByTag reports whether the running pods keep settings for the release in their image tag.
 	RenderedByTag bool
-	// Limited lists, sorted, the resources that an earlier operator limited in the running pods because of their workers.
+	// Limited is the sorted list of the resources that an earlier operator limited in the running pods because of their
+	// workers.
 	Limited []corev1.ResourceName
 	// RunningRelease is the release line of the running server, from the record of the Deployment, or empty if unknown.
 	RunningRelease string
@@ -62,7 +63,7 @@ type Input struct {
 	OperatorVersion string
 	// Cluster describes the cluster of the stack. It does not affect pods.
 	Cluster render.Cluster
-	// OpenShift reports whether the cluster, and not the operator, sets uid, gid and fsGroup of pods.
+	// OpenShift reports whether the cluster, and not the operator, sets the uid, gid and fsGroup of pods.
 	OpenShift bool
 	// KeepsGroup is the result of the function KeepsGroup. It applies to stacks of v1alpha1 on OpenShift.
 	KeepsGroup bool

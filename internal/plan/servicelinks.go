@@ -41,7 +41,8 @@ func serviceLinks(in render.Input, generated []byte) bool {
 	return true
 }
 
-// readsService reports whether the configuration, or the user's settings of the container, read a Service's variable.
+// readsService reports whether the configuration, or one of the user's settings for the container, reads a Service's
+// variable.
 func readsService(in render.Input, generated []byte) bool {
 	user := intent.Overrides(&in.Stack.Spec)
 	texts := slices.Concat([]string{string(generated)}, user.Command, user.Args)

@@ -15,7 +15,7 @@ import (
 // vectorIO is the API of vector stores.
 const vectorIO = "vector_io"
 
-// unshared adds warnings if there are several replicas and they do not share the data of clients.
+// unshared adds warnings if there are several replicas and they do not share clients' data.
 func (p *Plan) unshared(spec *v1alpha2.LlamaStackDistributionSpec) {
 	replicas, path := render.Replicas(spec), "spec.workload.replicas"
 	if render.Autoscaled(spec) {

@@ -15,7 +15,7 @@ const (
 	oneVolume = "replicas share one volume that only pods on the same node can mount"
 )
 
-// Several replicas that do not share the data of clients cause a warning with an alternative.
+// Several replicas that do not share clients' data cause a warning with an alternative.
 func TestReplicasWithoutSharedData(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec string

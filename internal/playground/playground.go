@@ -34,7 +34,7 @@ type Releases struct {
 	Default string `json:"default"`
 }
 
-// Known returns the release lines whose data is part of the program.
+// Known returns the release lines whose data is embedded in the binary.
 func Known() Releases { return Releases{Lines: release.Offered(), Default: release.DefaultLine()} }
 
 // Result is the result for a manifest. Its lists are never nil.
@@ -84,7 +84,7 @@ type Finding struct {
 type Options struct {
 	// Release replaces the release of the stacks. Empty means that the releases do not change.
 	Release string
-	// Objects adds the objects to the result. The first run that prints an object takes up to twice the time.
+	// Objects adds the objects to the result. The first run that prints an object takes up to twice as long.
 	Objects bool
 }
 

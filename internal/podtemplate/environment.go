@@ -7,7 +7,7 @@ import "slices"
 // variables, because it searches the list for each of its items.
 type environment struct {
 	server string
-	// before lists the variables of the template. Nil means that no variable is excluded from the merge.
+	// before contains the variables of the template. Nil means that no variable is excluded from the merge.
 	before []any
 	named  naming
 }

@@ -21,7 +21,7 @@ type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 const (
 	// defaultTimeout bounds one request, up to the last byte of the response. A server that is ingesting documents does
-	// not answer for a while. The prober repeats the request later.
+	// not respond for a while. The prober repeats the request later.
 	defaultTimeout = 10 * time.Second
 	// maxHeader bounds the response header, in bytes.
 	maxHeader = 16 << 10
@@ -72,7 +72,7 @@ func verifyCertificate(certificate string) func(tls.ConnectionState) error {
 	}
 }
 
-// finalError is the error for an answer that would be the same for another request.
+// finalError is the error for a response that would be the same for another request.
 type finalError struct{ reason string }
 
 // Error returns the reason.
@@ -84,8 +84,8 @@ func isFinal(err error) bool {
 	return ok
 }
 
-// get returns the response to a request for a path of a server. It returns an error if the response is larger than
-// the limit most. It waits until the limiter allows the request.
+// get returns the response to a request for a path of a server. It returns an error if the response has more bytes than
+// the parameter most. It waits until the limiter allows the request.
 func (c client) get(ctx context.Context, target Target, path string, most int64) ([]byte, error) {
 	if err := c.limiter.Wait(ctx); err != nil {
 		return nil, err
@@ -125,8 +125,8 @@ func checkStatus(path string, code int) error {
 	}
 }
 
-// dataOf returns the list under "data" in a response. The error contains the description what, and no part of the
-// response.
+// dataOf returns the list under "data" in a response. The error contains the parameter what, which describes the list,
+// and no part of the response.
 func dataOf[T any](body []byte, what string) ([]T, error) {
 	var answer struct {
 		Data []T `json:"data"`

@@ -57,7 +57,7 @@ func Problem(message string) string {
 }
 
 // reportsHealth reports whether a server checks the health of at least one of its providers. The servers of most
-// releases do not check any provider (server fact 36), and their answer stays the same until the next rollout.
+// releases do not check any provider (server fact 36), and their response remains the same until the next rollout.
 func reportsHealth(providers []v1alpha2.ProviderInfo) bool {
 	return slices.ContainsFunc(providers, func(p v1alpha2.ProviderInfo) bool {
 		return p.Health.Status != v1alpha2.ProviderHealthNotImplemented

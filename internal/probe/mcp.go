@@ -14,11 +14,11 @@ import (
 const (
 	// maxMCPServers bounds the list of MCP servers, which is stored in an object's status.
 	maxMCPServers = 20
-	// toolGroupsPath lists the tool groups up to release 0.6, including those of MCP servers.
+	// toolGroupsPath is the path of the list of tool groups, including those of MCP servers, up to release 0.6.
 	toolGroupsPath = "/v1/toolgroups"
-	// betaConnectorsPath lists the MCP servers of releases 0.7 and 0.8, which call them connectors.
+	// betaConnectorsPath is the path of the list of MCP servers in releases 0.7 and 0.8, which call them connectors.
 	betaConnectorsPath = "/v1beta/connectors"
-	// connectorsPath lists the connectors from release 1.0 on.
+	// connectorsPath is the path of the list of connectors from release 1.0 on.
 	connectorsPath = "/v1alpha/admin/connectors"
 )
 

@@ -30,7 +30,7 @@ func listingMCP(version, path string, mcp http.HandlerFunc) http.HandlerFunc {
 }
 
 // TestMCPServers checks that the MCP servers of every release are listed by id, sorted and bounded, and that the result
-// contains no other part of the answer.
+// contains no other part of the response.
 func TestMCPServers(t *testing.T) {
 	var many []string
 	for i := range 30 {
@@ -76,8 +76,8 @@ func TestMCPServers(t *testing.T) {
 	}
 }
 
-// TestMCPServersOnce checks that MCP servers are requested again after an error, are not requested again after an
-// answer, and are never requested for a stack without MCP servers.
+// TestMCPServersOnce checks that MCP servers are requested again after an error, are not requested again after a
+// response, and are never requested for a stack without MCP servers.
 func TestMCPServersOnce(t *testing.T) {
 	var requests, failing atomic.Int32
 	failing.Store(2)

@@ -20,7 +20,7 @@ var modelForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/@+-]{0,255}$`)
 type Models struct {
 	// Listed contains the first models, sorted by id. Nil means that the server does not list its models.
 	Listed []v1alpha2.ModelStatus
-	// LeftOut is the number of other models.
+	// LeftOut is the number of models that are not in Listed.
 	LeftOut int32
 }
 

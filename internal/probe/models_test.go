@@ -29,7 +29,7 @@ func sending(body string) http.HandlerFunc {
 }
 
 // TestModels checks that the models of every release are listed with their public ids, sorted and bounded, and that the
-// result contains no other part of the answer.
+// result contains no other part of the response.
 func TestModels(t *testing.T) {
 	llama := v1alpha2.ModelStatus{ID: "vllm/meta-llama/Llama-3.2-3B", Type: "llm"}
 	var many []string

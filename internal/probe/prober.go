@@ -40,11 +40,11 @@ const (
 	firstRetry = 5 * time.Second
 	lastRetry  = 2 * time.Minute
 	// workers is the number of concurrent workers. perSecond bounds the requests per second, because a new leader queries
-	// the servers of all stacks. Some of these servers do not answer for a while.
+	// the servers of all stacks. Some of these servers do not respond for a while.
 	workers   = 16
 	perSecond = 10
 	// defaultInterval results in one query every three seconds for 100 stacks. The pause doubles while a server does not
-	// answer, up to a number of intervals (longest). jitter spreads the requests to different servers.
+	// respond, up to a number of intervals (longest). jitter spreads the requests to different servers.
 	defaultInterval = 5 * time.Minute
 	longest         = 12
 	jitter          = 0.2

@@ -215,7 +215,7 @@ func TestCertificate(t *testing.T) {
 }
 
 // TestHealth checks that the prober repeatedly queries a server that checks its providers, and that it calls Notify
-// only for a change. After two missed answers, the health is unknown.
+// only for a change. After two failed attempts, the health is unknown.
 func TestHealth(t *testing.T) {
 	const interval = 20 * time.Millisecond
 	var status atomic.Pointer[string]
@@ -274,7 +274,7 @@ func TestHealth(t *testing.T) {
 	b.quiet(t)
 }
 
-// TestHealthBacksOff checks that the interval between requests to a server that does not answer grows.
+// TestHealthBacksOff checks that the interval between requests to a server that does not respond grows.
 func TestHealthBacksOff(t *testing.T) {
 	var dead atomic.Bool
 	b := startWith(t, probe.Options{Interval: retry}, func(w http.ResponseWriter, r *http.Request) {

@@ -48,7 +48,7 @@ type result struct {
 }
 
 // missed is the number of failed attempts after which the health of providers is unknown. A single failure is normal,
-// because a server that is ingesting documents does not answer for a while.
+// because a server that is ingesting documents does not respond for a while.
 const missed = 2
 
 // update records the outcome of an attempt. It returns true if the answer has changed.

@@ -23,7 +23,7 @@ const (
 type Target struct {
 	// Stack is the stack that the server belongs to.
 	Stack types.NamespacedName
-	// Rollout identifies the rollout whose pods answer.
+	// Rollout identifies the rollout whose pods respond.
 	Rollout string
 	// Port is the port of the Service.
 	Port int32

@@ -107,7 +107,7 @@ var annotations = []string{
 	"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller",
 }
 
-// dropped lists the annotations that contain a copy of the object with its secrets.
+// dropped contains the annotations that contain a copy of the object with its secrets.
 var dropped = []string{"kubectl.kubernetes.io/last-applied-configuration"}
 
 // variables lists the environment variables that the operator sets. The walker replaces the values of all other

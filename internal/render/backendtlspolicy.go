@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// BackendTLSPolicyKind is the kind BackendTLSPolicy of the Gateway API, which not every cluster serves.
+// BackendTLSPolicyKind is the Gateway API kind BackendTLSPolicy, which not every cluster serves.
 var BackendTLSPolicyKind = schema.GroupVersionKind{
 	Group: gatewayv1.GroupName, Version: gatewayv1.GroupVersion.Version, Kind: "BackendTLSPolicy",
 }

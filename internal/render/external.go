@@ -37,8 +37,8 @@ func externalVolume() *corev1ac.VolumeApplyConfiguration {
 }
 
 // withInstalledConfig replaces the mount of the generated configuration with a mount of the configuration that the
-// installation completes. The generated configuration stays a volume of the pod, because the installation reads it, and
-// because the operator keeps each ConfigMap to which a volume of a ReplicaSet refers.
+// installation completes. The generated configuration remains a volume of the pod, because the installation reads it,
+// and because the operator keeps each ConfigMap to which a volume of a ReplicaSet refers.
 func withInstalledConfig(mounts []*corev1ac.VolumeMountApplyConfiguration) []*corev1ac.VolumeMountApplyConfiguration {
 	for _, mount := range mounts {
 		if *mount.Name == names.ConfigVolume {

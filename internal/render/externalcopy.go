@@ -70,8 +70,8 @@ case $code in
 esac
 `
 
-// copyContainer returns a container that copies the package of a provider to the part of the volume for the provider's
-// number.
+// copyContainer returns a container that copies the package of a provider to the part of the volume that belongs to the
+// provider's number.
 func copyContainer(
 	number int, provider *ExternalProvider, server *corev1ac.ContainerApplyConfiguration,
 ) *corev1ac.ContainerApplyConfiguration {

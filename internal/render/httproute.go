@@ -8,14 +8,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// HTTPRouteKind is the kind HTTPRoute of the Gateway API, which not every cluster serves.
+// HTTPRouteKind is the Gateway API kind HTTPRoute, which not every cluster serves.
 var HTTPRouteKind = schema.GroupVersionKind{
 	Group: gatewayv1.GroupName, Version: gatewayv1.GroupVersion.Version,
 	Kind: "HTTPRoute",
 }
 
-// httpRoute returns the route that attaches the stack to the Gateway of the administrator. It sets the defaults of the
-// API server explicitly, because the operator compares each list of this API as a whole.
+// httpRoute returns the route that attaches the stack to the administrator's Gateway. It sets the defaults of the API
+// server explicitly, because the operator compares each list of this API as a whole.
 func httpRoute(in Input) (*gatewayv1ac.HTTPRouteApplyConfiguration, error) {
 	if !exposedBy(in, HTTPRouteKind) {
 		return nil, nil

@@ -63,7 +63,7 @@ type Input struct {
 	Backend *Backend
 	// Cluster describes the cluster of the stack.
 	Cluster Cluster
-	// OpenShift reports whether the cluster's security context constraints, and not the operator, set uid, gid and
+	// OpenShift reports whether the cluster's security context constraints, and not the operator, set the uid, gid and
 	// fsGroup.
 	OpenShift bool
 	// KeepsGroup reports whether the volumes of a stack of v1alpha1 have the usual group on OpenShift as well.

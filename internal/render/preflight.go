@@ -28,9 +28,9 @@ const (
 	preflightGrace = 10
 )
 
-// Preflight is a change to try in a separate pod.
+// Preflight is a change to test in a separate pod.
 type Preflight struct {
-	// Template is the pod template to try. The package does not change it.
+	// Template is the pod template to test. The package does not change it.
 	Template *corev1ac.PodTemplateSpecApplyConfiguration
 	// Constraint is the OpenShift security context constraint that admits the running pods. Empty means that the cluster
 	// has no such constraints.
@@ -39,7 +39,7 @@ type Preflight struct {
 	Derived map[string][]byte
 }
 
-// PreflightName returns the name of the pod in which the operator tries a template, and of all objects created for that
+// PreflightName returns the name of the pod in which the operator tests a template, and of all objects created for that
 // pod.
 func PreflightName(stack string, template *corev1ac.PodTemplateSpecApplyConfiguration) (string, error) {
 	anyGeneration := *template

@@ -7,7 +7,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// RouteKind is the kind Route of OpenShift, which other clusters do not serve.
+// RouteKind is the OpenShift kind Route, which other clusters do not serve.
 var RouteKind = schema.GroupVersionKind{Group: "route.openshift.io", Version: "v1", Kind: "Route"}
 
 // routeApplyConfiguration is an apply configuration with the fields of OpenShift's Route that the operator sets. The

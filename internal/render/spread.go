@@ -14,9 +14,9 @@ const avoidance = 100
 // spreadOver are the topology domains over which the pods of a stack are spread if possible, the widest first.
 var spreadOver = []string{corev1.LabelTopologyRegion, corev1.LabelTopologyZone, corev1.LabelHostname}
 
-// spreadConstraints returns the user's constraints, or else a preference for different regions, zones and nodes. A
-// stack with one replica also has this preference, although the preference has no effect there. If the template
-// depended on the number of replicas, scaling would replace the pods.
+// spreadConstraints returns the user's constraints or, if there are none, a preference for different regions, zones and
+// nodes. A stack with one replica also has this preference, although the preference has no effect there. If the
+// template depended on the number of replicas, scaling would replace the pods.
 func spreadConstraints(in Input) ([]*corev1ac.TopologySpreadConstraintApplyConfiguration, error) {
 	if given := workload(&in.Stack.Spec).TopologySpreadConstraints; len(given) > 0 {
 		return applyConfiguration[[]*corev1ac.TopologySpreadConstraintApplyConfiguration](

@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// Registry describes how the pods update the server's registry for the configuration before the server starts.
+// Registry describes how the pods update the server's registry to match the configuration before the server starts.
 type Registry struct {
 	// Earlier is the place in which earlier operators stored the registry of the current resources (see
 	// stackconfig.Registry).

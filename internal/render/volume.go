@@ -16,8 +16,8 @@ const (
 	tmpLimit = "256Mi"
 )
 
-// volumes returns the operator's volumes followed by the user's, and their mounts. A volume of the user replaces the
-// operator's volume with the same name, and a mount of the user replaces the operator's mount at the same path.
+// volumes returns the operator's volumes followed by the user's, and their mounts. A user's volume replaces the
+// operator's volume with the same name, and a user's mount replaces the operator's mount at the same path.
 func volumes(in Input) ([]*corev1ac.VolumeApplyConfiguration, []*corev1ac.VolumeMountApplyConfiguration, error) {
 	user := overrides(&in.Stack.Spec)
 	volumes, mounts := ownVolumes(in)

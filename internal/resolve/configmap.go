@@ -150,7 +150,7 @@ func (c *ConfigMaps) outOfReach(use intent.ConfigMapUse) bool {
 	return use.Namespace != "" && len(c.namespaces) > 0 && !slices.Contains(c.namespaces, use.Namespace)
 }
 
-// addMissingKeys adds a problem for each key that a use needs and the ConfigMap does not have.
+// addMissingKeys adds a problem for each key that a use needs and that the ConfigMap does not contain.
 func (p *problems) addMissingKeys(use intent.ConfigMapUse, found *content, namespace string) {
 	missing := func(key string) bool { _, ok := found.data[key]; return !ok }
 	for _, key := range use.Keys {

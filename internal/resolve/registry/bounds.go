@@ -33,7 +33,7 @@ type keeper interface {
 	drop()
 }
 
-// kept lists the tasks of a namespace that keep data, oldest first.
+// kept contains the tasks of a namespace that keep data, oldest first.
 type kept struct {
 	tasks list.List
 	size  int

@@ -18,10 +18,10 @@ var ErrLocal = errors.New("the address is local or reserved for a special purpos
 // ErrNoIdentityService is the error for an address that does not belong to an identity service of a cloud.
 var ErrNoIdentityService = errors.New("the address does not belong to a service that gives pods their identity")
 
-// special lists the ranges in which no registry is allowed: the ranges of the IANA special-purpose address registries
-// (RFC 6890), the multicast ranges, and the deprecated ranges that a machine may still route to itself. The ranges for
-// private use are not in the list. An address with the NAT64 prefix is checked as the IPv4 address that it embeds (see
-// embedded).
+// special contains the ranges in which no registry is allowed: the ranges of the IANA special-purpose address
+// registries (RFC 6890), the multicast ranges, and the deprecated ranges that a machine may still route to itself. The
+// ranges for private use are not in the list. An address with the NAT64 prefix is checked as the IPv4 address that it
+// embeds (see embedded).
 var special = prefixes(
 	"0.0.0.0/8",       // "this network"
 	"127.0.0.0/8",     // loopback

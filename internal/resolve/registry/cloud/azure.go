@@ -18,7 +18,7 @@ import (
 const (
 	// azureAudience is the audience of tokens for registries, in every Azure cloud.
 	azureAudience = "https://containerregistry.azure.net"
-	// azureMachine is the address at which an Azure machine returns the token of a managed identity.
+	// azureMachine is the address at which an Azure machine returns the token for a managed identity.
 	azureMachine = "http://169.254.169.254/metadata/identity/oauth2/token"
 	// azureAuthority is the authority for federated tokens, unless the environment names another authority.
 	azureAuthority = "https://login.microsoftonline.com/"
@@ -30,7 +30,7 @@ const (
 	azureRemedy = "give the operator's ServiceAccount a workload identity with the role AcrPull, or add a pull Secret to the stack"
 )
 
-// azureCodes lists the errors that the documentation of the token endpoints lists.
+// azureCodes contains the error codes in the documentation for the token endpoints.
 var azureCodes = []string{
 	"invalid_client", "invalid_grant", "invalid_request", "invalid_scope", "unauthorized_client",
 	"temporarily_unavailable",
@@ -62,7 +62,7 @@ func (i *Identities) azure(ctx context.Context, registry string) (credentials, e
 	}, nil
 }
 
-// azureToken returns a token for the pod's workload identity, or of the machine's managed identity if there is no
+// azureToken returns a token for the pod's workload identity, or for the machine's managed identity if there is no
 // workload identity.
 func (i *Identities) azureToken(ctx context.Context) (string, error) {
 	asked := azureManaged()
@@ -82,7 +82,7 @@ func (i *Identities) azureToken(ctx context.Context) (string, error) {
 	return said.AccessToken, err
 }
 
-// azureManaged returns the request for a token of the machine's managed identity, or of the managed identity that the
+// azureManaged returns the request for a token for the machine's managed identity, or for the managed identity that the
 // environment names.
 func azureManaged() request {
 	query := url.Values{"api-version": {"2018-02-01"}, "resource": {azureAudience}}

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// maxAnswer bounds, in bytes, the body of every response. A token has a few thousand bytes.
+	// maxAnswer bounds, in bytes, the body of every response. A token is a few thousand bytes long.
 	maxAnswer = 64 << 10
 	// maxHeader bounds, in bytes, the header of a response.
 	maxHeader = 64 << 10
@@ -29,8 +29,8 @@ const (
 
 // client requests tokens. It does not follow redirects, because its requests contain credentials.
 type client struct {
-	// public reaches the services of clouds over HTTPS. local reaches the addresses that give a pod its identity. These
-	// addresses belong to the machine, so local uses no proxy.
+	// public sends requests to the services of clouds over HTTPS. local sends requests to the addresses that give a pod
+	// its identity. These addresses belong to the machine, so local uses no proxy.
 	public, local http.RoundTripper
 }
 
