@@ -8,7 +8,7 @@ const (
 	// ConditionHealthCheck is derived from Available.
 	ConditionHealthCheck = "HealthCheck"
 	// ConditionServiceReady is True if there is a serviceURL. Without a serviceURL, it has the status of DeploymentUpdated
-	// until that condition is True. After that, a stack without a Service does not have this condition.
+	// until that condition is True. After that, a stack without a Service does not have the condition ServiceReady.
 	ConditionServiceReady = "ServiceReady"
 	// ConditionConfigReady is derived from ConfigGenerated.
 	ConditionConfigReady = "ConfigReady"

@@ -96,7 +96,7 @@ type DistributionConfig struct {
 	Providers []ProviderInfo `json:"providers,omitempty"`
 
 	// providersLeftOut is the number of providers that the server returns but that are omitted from providers. It is 0 for
-	// stacks that were created as v1alpha1, because their list has all providers.
+	// stacks that were created as v1alpha1, because their list contains all providers.
 	// +optional
 	ProvidersLeftOut int32 `json:"providersLeftOut,omitempty"`
 

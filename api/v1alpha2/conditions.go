@@ -125,10 +125,10 @@ const (
 	// ReasonOwnershipConflict means that an object with the name of a child object has another controller, or has neither
 	// a controller nor the labels of the stack. Status: False.
 	ReasonOwnershipConflict = "OwnershipConflict"
-	// ReasonPreflightInProgress means that the operator is trying the change in the pod that the message names. The
+	// ReasonPreflightInProgress means that the operator is testing the change in the pod that the message names. The
 	// running pods do not change. Status: Unknown.
 	ReasonPreflightInProgress = "PreflightInProgress"
-	// ReasonPreflightFailed means that the pod in which the operator tries the change does not become ready. The message
+	// ReasonPreflightFailed means that the pod in which the operator tests the change does not become ready. The message
 	// describes the problem of the pod. The running pods do not change. Status: False.
 	ReasonPreflightFailed = "PreflightFailed"
 	// ReasonDataLossNotAccepted means that the change would leave behind data that cannot be recovered. The operator
@@ -262,11 +262,11 @@ const (
 	// EventDataLossNotAccepted means that the operator does not apply a change, because the change would permanently lose
 	// data. Event: Warning.
 	EventDataLossNotAccepted = "DataLossNotAccepted"
-	// EventPreflightStarted means that the operator created a pod in which it tries a change. Event: Normal.
+	// EventPreflightStarted means that the operator created a pod in which it tests a change. Event: Normal.
 	EventPreflightStarted = "PreflightStarted"
-	// EventPreflightFailed means that the pod in which the operator tries a change does not become ready. Event: Warning.
+	// EventPreflightFailed means that the pod in which the operator tests a change does not become ready. Event: Warning.
 	EventPreflightFailed = "PreflightFailed"
-	// EventPreflightSkipped means that the operator applied a change without trying it, for example because the pod was
+	// EventPreflightSkipped means that the operator applied a change without testing it, for example because the pod was
 	// rejected or no node had room for it. The event states why. Event: Warning.
 	EventPreflightSkipped = "PreflightSkipped"
 	// EventServerReleaseDiffers means that the release of the running server differs from the release for which its
@@ -277,8 +277,8 @@ const (
 	// EventImageTagMoved means that, in the registry, the tag of the image now refers to a different image than the one
 	// that runs. The event names both digests. Event: Normal.
 	EventImageTagMoved = "ImageTagMoved"
-	// EventOtherOperator means that an operator of another installation, which supports only v1alpha1, manages the stack.
-	// This operator then makes no changes. Event: Warning.
+	// EventOtherOperator means that the stack is managed by the operator of another installation, and that the other
+	// operator supports only v1alpha1. The operator that records the event then makes no changes. Event: Warning.
 	EventOtherOperator = "OtherOperator"
 )
 

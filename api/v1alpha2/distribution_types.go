@@ -118,8 +118,8 @@ type LlamaStackDistributionSpec struct {
 
 	// disabled lists the APIs and providers that the server must not have. An entry is the name of an API (postTraining or
 	// post_training), a provider of the base configuration (inference/groq), or an API with a wildcard (inference/*). A
-	// wildcard selects all providers of the API that the base configuration has and the spec does not declare. Mutually
-	// exclusive with overrideConfig. If unset, the server serves all APIs of the base configuration.
+	// wildcard selects all of the API's providers that the base configuration contains and the spec does not declare.
+	// Mutually exclusive with overrideConfig. If unset, the server serves all APIs of the base configuration.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256

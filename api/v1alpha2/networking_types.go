@@ -22,7 +22,7 @@ type NetworkingSpec struct {
 	// +optional
 	Expose *Expose `json:"expose,omitempty"`
 
-	// allowedFrom restricts which namespaces can connect to the server, with a NetworkPolicy. If unset, there is no
+	// allowedFrom uses a NetworkPolicy to restrict which namespaces can connect to the server. If unset, there is no
 	// NetworkPolicy unless the operator's configuration requires one.
 	// +optional
 	AllowedFrom *AllowedFromSpec `json:"allowedFrom,omitempty"`
@@ -87,8 +87,8 @@ type ExposeSpec struct {
 	// domain>, or, if the operator has no domain, to a name that OpenShift generates for a Route.
 	// +optional
 	Hostname string `json:"hostname,omitempty"`
-	// ingressClassName is the class of the Ingress. Defaults to the class in the operator's configuration, or else to the
-	// default class of the cluster.
+	// ingressClassName is the class of the Ingress. Defaults to the class in the operator's configuration, or, if the
+	// operator's configuration sets no class, to the cluster's default class.
 	// +optional
 	IngressClassName string `json:"ingressClassName,omitempty"`
 	// annotations are added to the Ingress, Route or HTTPRoute.

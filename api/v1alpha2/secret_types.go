@@ -3,8 +3,8 @@ package v1alpha2
 // SecretReference refers to a value in a Secret. The value is never part of a configuration. The server reads it from
 // an environment variable.
 //
-// A validation rule requires secretKeyRef, instead of the schema, because only a rule's message can show the correct
-// form to a user who wrote {name, key} one level too high.
+// A validation rule, and not the schema, makes secretKeyRef required, because only a rule's message can show the
+// correct form to a user who wrote {name, key} one level too high.
 //
 // +kubebuilder:validation:XValidation:rule=`has(self.secretKeyRef)`,message=`required: write {secretKeyRef: {name: <Secret>, key: <key>}}`,fieldPath=`.secretKeyRef`,reason=FieldValueRequired
 type SecretReference struct {

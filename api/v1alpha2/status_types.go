@@ -307,7 +307,7 @@ type ExternalProviderPhase string
 const (
 	// ExternalProviderPending means that no pod has started to install the provider.
 	ExternalProviderPending ExternalProviderPhase = "Pending"
-	// ExternalProviderInstalling means that a pod is installing the provider, or that its server is not ready yet.
+	// ExternalProviderInstalling means that a pod is installing the provider, or that the pod's server is not ready yet.
 	ExternalProviderInstalling ExternalProviderPhase = "Installing"
 	// ExternalProviderReady means that a server that has the provider is ready.
 	ExternalProviderReady ExternalProviderPhase = "Ready"

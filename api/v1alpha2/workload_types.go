@@ -52,7 +52,7 @@ type WorkloadSpec struct {
 	// +optional
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
-	// preflight determines whether the operator tries a new image or configuration in a separate pod before it stops a
+	// preflight determines whether the operator tests a new image or configuration in a separate pod before it stops a
 	// running pod: Auto, Always or Never. With Auto, the operator does this only if pods on different nodes cannot use the
 	// volume of workload.storage at the same time, so that a pod must stop before the next pod starts. Auto also requires
 	// that the server stores all its data in files, and that you do not add volumes that outlive a pod, extended resources
@@ -67,15 +67,15 @@ type WorkloadSpec struct {
 	Overrides *WorkloadOverrides `json:"overrides,omitempty"`
 }
 
-// PreflightMode determines when a new image or configuration is tried in a separate pod.
+// PreflightMode determines when a new image or configuration is tested in a separate pod.
 type PreflightMode string
 
 const (
-	// PreflightAuto tries a change if a preflight pod is safe and useful, but never with a shared database.
+	// PreflightAuto tests a change if a preflight pod is safe and useful, but never with a shared database.
 	PreflightAuto PreflightMode = "Auto"
-	// PreflightAlways tries every change to the image or configuration, with the databases in the configuration.
+	// PreflightAlways tests every change to the image or configuration, with the databases in the configuration.
 	PreflightAlways PreflightMode = "Always"
-	// PreflightNever does not try changes.
+	// PreflightNever does not test changes.
 	PreflightNever PreflightMode = "Never"
 )
 
@@ -160,8 +160,8 @@ type PodDisruptionBudgetSpec struct {
 // WorkloadOverrides changes the pod. Your entry replaces the operator's entry with the same name or path.
 //
 // In server-side apply, each list has one owner. A list can be empty, as in a pod. The lists do not have the list type
-// map, because the API server would then reject every later write to an object from an older version that contains a
-// name twice.
+// map, because the API server would then reject every later write to an object that comes from an older version and has
+// two entries with the same name in a list.
 type WorkloadOverrides struct {
 	// serviceAccountName is the ServiceAccount of the pods, which you must create. If unset, the operator creates
 	// <name>-sa.

@@ -60,7 +60,7 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// tree returns the work tree of this test.
+// tree returns the work tree for this test.
 func tree() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..")
@@ -114,7 +114,7 @@ func twoPlatforms(t *testing.T) v1.ImageIndex {
 }
 
 // A bundle of images from a registry and a layout contains either the whole index or the image for one platform, and
-// the files of the work tree.
+// the files from the work tree.
 func TestRun(t *testing.T) {
 	server, operator := serve(t)
 	for _, platform := range []string{"", "linux/arm64"} {

@@ -129,7 +129,7 @@ func inLayout(path string) (v1.Image, v1.ImageIndex, error) {
 	return image, nil, err
 }
 
-// describe returns the descriptor of an image or an index that was written, or the error of the write.
+// describe returns the descriptor of an image or an index that was written, or the error from the write.
 func describe(of partial.Describable, written error) (*v1.Descriptor, error) {
 	if written != nil {
 		return nil, written

@@ -58,7 +58,7 @@ func selection(operator string, servers []string) ([]selected, error) {
 	return wanted, nil
 }
 
-// references returns the images that an argument selects. The argument is all, a distribution, a distribution with a
+// references returns the images that an argument selects. The argument is "all", a distribution, a distribution with a
 // version, or the name of an image.
 func references(text string) ([]string, error) {
 	var found []string

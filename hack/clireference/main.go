@@ -123,7 +123,7 @@ func leaves(command *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// nameOf returns the name of a command without the program: "image label".
+// nameOf returns the name of a command without the name of the binary: "image label".
 func nameOf(command *cobra.Command) string {
 	return strings.TrimPrefix(command.CommandPath(), command.Root().Name()+" ")
 }

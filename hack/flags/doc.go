@@ -1,3 +1,3 @@
-// Command flags writes the table of the operator's options into the page about them, from the flags of the program. The
-// table replaces the lines between two comments of the page.
+// Command flags generates the table of the operator's options from the flags of the binary, and writes the table into
+// the page about the options. The table replaces the lines between two comments of the page.
 package main

@@ -15,7 +15,7 @@ func main() {
 	}
 }
 
-// run packs the programs in a folder, or writes the manifest.
+// run packs the binaries in a folder, or writes the manifest.
 func run(args []string) error {
 	flags := flag.NewFlagSet("krew", flag.ContinueOnError)
 	folder := flags.String("pack", "",

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// platforms returns the platforms for which the Makefile builds the command line.
+// platforms returns the platforms for which the Makefile builds kubectl-llamastack.
 func platforms(t *testing.T) []string {
 	t.Helper()
 	makefile, err := os.ReadFile("../../Makefile")
@@ -31,7 +31,7 @@ func platforms(t *testing.T) []string {
 	return strings.Fields(string(match[1]))
 }
 
-// The manifest has a platform for each program that the Makefile builds, with the checksum of its archive.
+// The manifest has a platform for each binary that the Makefile builds, with the checksum of the binary's archive.
 func TestManifest(t *testing.T) {
 	folder := t.TempDir()
 	want := platforms(t)

@@ -15,7 +15,7 @@ import (
 // checksumsFile is the file with the checksums of a folder's archives.
 const checksumsFile = "checksums.txt"
 
-// pack writes an archive for each program in the folder, and the checksums of the archives. The same programs produce
+// pack writes an archive for each binary in the folder, and the checksums of the archives. The same binaries produce
 // the same bytes.
 func pack(folder, license string) error {
 	programs, err := filepath.Glob(filepath.Join(folder, program+"-*-*"))

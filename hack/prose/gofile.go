@@ -53,7 +53,7 @@ func isProduct(file string) bool {
 	return false
 }
 
-// joined returns the concatenation of the strings in an expression, with "x" for each other operand.
+// joined returns the concatenation of the strings in an expression, with "x" for each operand that is not a string.
 func joined(node ast.Expr) string {
 	switch node := node.(type) {
 	case *ast.BinaryExpr:

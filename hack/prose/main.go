@@ -17,8 +17,8 @@ var skipped = []string{
 	"docs/reference/", "testdata/", "charts/llama-stack-k8s-operator/files/", "config/crd/", "dist/", "bin/",
 	// The components are built from this folder, so a changed comment would cause a rebuild of Kubernetes.
 	"test/cluster/components/",
-	// The record of passed runs on real servers has the digests of these files, so a changed comment would require new
-	// runs.
+	// The record of passed runs on real servers contains the digests of these files, so a changed comment would require
+	// new runs.
 	"internal/stackconfig/release/data/",
 }
 

@@ -131,7 +131,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// A finding has the file, the line, the rule, the words and the advice. Files that git does not track are ignored.
+// A finding contains the file, the line, the rule, the words and the advice. Files that git does not track are ignored.
 func TestRun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, data := range map[string]string{

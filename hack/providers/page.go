@@ -71,7 +71,7 @@ func (l line) page() string {
 		}
 		found, ok := l.Provider(draft.APIName(kind.API), kind.Type)
 		if !ok {
-			continue // This never happens, because the command line reads the types from the same release
+			continue // This never happens, because `providers` reads the types from the same release
 		}
 		l.writeType(&out, kind, found)
 		classes = appendClasses(classes, found.Config)

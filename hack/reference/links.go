@@ -12,8 +12,8 @@ var (
 )
 
 // relink repairs the links that do not lead to a section of the page. crd-ref-docs writes such links for types in other
-// packages, and for types that have no section because users never see their names. If the newer page has the section,
-// the link leads to that page. Any other link becomes plain text.
+// packages, and for types that have no section because users never see their names. If the newer version's page has the
+// section, the link leads to that page. Any other link becomes plain text.
 func relink(page, newer, newerFile string) string {
 	own, others := anchorsOf(page), anchorsOf(newer)
 	return pageLink.ReplaceAllStringFunc(page, func(link string) string {

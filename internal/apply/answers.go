@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// answers holds the API server's last answer for each object. It only saves calls: without it, the operator would read
-// objects more often. It saves calls if the cache does not yet contain the operator's last write, or holds only the
-// metadata of an object. It also saves calls if the API server stores an object in a form that differs from the applied
-// one. Calls for one object are not concurrent.
+// answers holds the API server's last response for each object. It only saves calls: without it, the operator would
+// read objects more often. It saves calls if the cache does not yet contain the operator's last write, or holds only
+// the metadata of an object. It also saves calls if the API server stores an object in a form that differs from the
+// applied one. Calls for one object are not concurrent.
 type answers struct {
 	mu      sync.Mutex
 	entries map[types.NamespacedName]map[objectKey]entry
@@ -57,7 +57,7 @@ func (m *answers) put(owner types.NamespacedName, object *unstructured.Unstructu
 	m.entries[owner][keyOf(object)] = e
 }
 
-// confirmed reports whether an earlier answer has shown that wanted is in force in this version of the object.
+// confirmed reports whether an earlier response has shown that wanted is in force in this version of the object.
 func (m *answers) confirmed(
 	owner types.NamespacedName, wanted *unstructured.Unstructured, uid types.UID, resourceVersion string,
 ) bool {
@@ -70,7 +70,7 @@ func (m *answers) confirmed(
 }
 
 // markUncertain records that an object with this name may exist even if the cache does not contain it. The operator may
-// not have received the answer to its write, or another client may have created the object first.
+// not have received the response to its write, or another client may have created the object first.
 func (m *answers) markUncertain(owner types.NamespacedName, wanted *unstructured.Unstructured) {
 	if !m.knows(owner, wanted) {
 		m.put(owner, wanted, entry{})
@@ -83,7 +83,7 @@ func (m *answers) knows(owner types.NamespacedName, wanted *unstructured.Unstruc
 	return ok
 }
 
-// newer returns the last answer of the API server if the cached object is older, and nil otherwise.
+// newer returns the API server's last response if the cached object is older, and nil otherwise.
 func (m *answers) newer(
 	owner types.NamespacedName, cached *unstructured.Unstructured,
 ) (*unstructured.Unstructured, error) {

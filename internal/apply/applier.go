@@ -47,7 +47,7 @@ func New(options Options) *Applier {
 	}
 }
 
-// Forget drops the stored answers for a deleted owner.
+// Forget drops the stored responses for a deleted owner.
 func (a *Applier) Forget(owner types.NamespacedName) { a.answers.forget(owner) }
 
 // Outcome is the effect of an apply on an object.

@@ -279,7 +279,7 @@ func TestCheckOwnershipOfAnImmutableName(t *testing.T) {
 }
 
 // TestMigrateFieldOwnership checks the takeover from an older program that created objects with Update and applied them
-// under the name of the owner: fields that the Applier leaves out are removed, and fields of other managers stay.
+// under the name of the owner: fields that the Applier leaves out are removed, and fields of other managers are kept.
 func TestMigrateFieldOwnership(t *testing.T) {
 	b := newBench(t)
 	before := b.child(t, deploymentText)
@@ -344,7 +344,7 @@ func TestMigrateFieldOwnership(t *testing.T) {
 }
 
 // TestTakeOverAgain checks that the Applier takes over the fields of a predecessor that applies or replaces an object
-// again, and that the mark stays until the next apply.
+// again, and that the mark remains until the next apply.
 func TestTakeOverAgain(t *testing.T) {
 	const record = "tester.io/record"
 	for name, writes := range map[string]func(*testing.T, *bench){
@@ -413,7 +413,7 @@ func TestTakeOverAgain(t *testing.T) {
 }
 
 // TestReclaim checks that fields that another client restored are removed if an apply leaves them out, and that the
-// client's other fields and the fields of other managers stay.
+// client's other fields and the fields of other managers are kept.
 func TestReclaim(t *testing.T) {
 	b := newBench(t)
 	text := func(port, mark string) string {

@@ -45,7 +45,7 @@ type version string
 const (
 	// newest means the version in the API server's store.
 	newest version = ""
-	// anyVersion accepts any version in the API server's cache, which may be slightly outdated. An outdated answer that
+	// anyVersion accepts any version in the API server's cache, which may be slightly outdated. An outdated response that
 	// the object does not exist is safe, because creating an existing object fails with a conflict.
 	anyVersion version = "0"
 )

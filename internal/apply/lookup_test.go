@@ -54,7 +54,7 @@ func TestLookupOfExistingChildren(t *testing.T) {
 	}
 }
 
-// countReads counts the following reads of children, by resource and version.
+// countReads counts subsequent reads of children, by resource and version.
 func (b *bench) countReads() func() map[string]int {
 	var mu sync.Mutex
 	reads := map[string]int{}

@@ -129,8 +129,8 @@ func (s sharing) Get(
 	return err
 }
 
-// newApplier returns an Applier without stored answers, as after a restart. If cache is nil, the Applier reads from the
-// API server, and these reads are not counted.
+// newApplier returns an Applier without stored responses, as after a restart. If cache is nil, the Applier reads from
+// the API server, and these reads are not counted.
 func (b *bench) newApplier(t *testing.T, types *runtime.Scheme, cache client.Reader) *apply.Applier {
 	t.Helper()
 	config := rest.CopyConfig(plane.Config)

@@ -28,7 +28,7 @@ func (b *bench) restore(t *testing.T, text string) {
 }
 
 // TestMigrateRestoredObject checks that the Applier owns the fields of a restored object after its adoption: a port or
-// a variable that an apply leaves out is removed, and fields of other managers stay.
+// a variable that an apply leaves out is removed, and fields of other managers are kept.
 func TestMigrateRestoredObject(t *testing.T) {
 	for name, tc := range map[string]struct{ before, after string }{
 		"Service": {
@@ -109,8 +109,8 @@ func settled(value any) any {
 	return spec
 }
 
-// TestMigrateLongAfterTheAdoption checks that the Applier also takes over fields of an object that an earlier version
-// adopted without a takeover.
+// TestMigrateLongAfterTheAdoption checks that the Applier takes over the fields of an object even if an earlier version
+// adopted the object without taking over its fields.
 func TestMigrateLongAfterTheAdoption(t *testing.T) {
 	b := newBench(t)
 	b.restore(t, serviceText)

@@ -58,7 +58,7 @@ func (a *Applier) set(ctx context.Context, owner Owner, desired Desired) (Applie
 		a.answers.markUncertain(owner.Key(), desired.Wanted)
 		return Applied{}, fmt.Errorf("apply %s %q: %w", kind.Kind, desired.Wanted.GetName(), err)
 	}
-	// An object that the operator has just created has no older version in the cache, so the answer is not needed.
+	// An object that the operator has just created has no older version in the cache, so the response is not needed.
 	keep := desired.Live != nil && !a.metadataOnly.Has(kind)
 	a.answers.remember(owner.Key(), desired.Wanted, answer, keep)
 	return Applied{Kind: kind, Object: answer, Outcome: outcome(desired, answer)}, nil
@@ -72,8 +72,8 @@ func (a *Applier) inForce(desired Desired) (bool, error) {
 	return err == nil && InForce(desired.Wanted, live, a.manager), err
 }
 
-// send applies an object and returns the API server's answer. If only the metadata of the kind is cached, the answer
-// contains only metadata too, because nothing else is used.
+// send applies an object and returns the API server's response. If only the metadata of the kind is cached, the
+// response contains only metadata too, because nothing else is used.
 func (a *Applier) send(ctx context.Context, desired Desired) (client.Object, error) {
 	wanted := *desired.Wanted
 	wanted.Object = maps.Clone(wanted.Object)

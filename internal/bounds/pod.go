@@ -72,7 +72,7 @@ func (r *Rule) images(spec *corev1.PodSpec, checked []string, path *field.Path) 
 	return errs
 }
 
-// imageOf returns the image that a volume mounts, or "" for all other volumes.
+// imageOf returns the image that a volume mounts, or "" if the volume does not mount an image.
 func imageOf(volume *corev1.Volume) string {
 	if volume.Image == nil {
 		return ""
@@ -80,7 +80,8 @@ func imageOf(volume *corev1.Volume) string {
 	return volume.Image.Reference
 }
 
-// evaluator returns the checks of the Pod Security Standards of the Kubernetes release that the operator is built with.
+// evaluator returns the checks for the Pod Security Standards in the Kubernetes release that the operator is built
+// with.
 var evaluator = sync.OnceValue(func() policy.Evaluator {
 	checks, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {

@@ -161,8 +161,8 @@ type verifier struct {
 	left   int64
 }
 
-// Read implements io.Reader. It compares the digest as soon as it has read the last byte, because a caller that has the
-// size might not read until io.EOF.
+// Read implements io.Reader. It compares the digest as soon as it has read the last byte, because a caller that knows
+// the size might not read until io.EOF.
 func (v *verifier) Read(into []byte) (int, error) {
 	n, err := v.ReadCloser.Read(into)
 	_, _ = v.hasher.Write(into[:n]) // a hash accepts every write

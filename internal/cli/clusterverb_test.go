@@ -23,7 +23,7 @@ const (
 	notServed  = "404 page not found"
 )
 
-// stubServer is an API server that answers each path with a fixed body or status.
+// stubServer is an API server that responds to each path with a fixed body or status.
 type stubServer struct {
 	kubeconfig string
 

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 )
 
-// answers contains the answers of an API server with two stacks and two namespaces.
+// answers contains the responses of an API server with two stacks and two namespaces.
 var answers = map[string]string{
 	"/apis/llamastack.io/v1alpha2/namespaces/team-a/llamastackdistributions": `{"apiVersion": "llamastack.io/v1alpha2",
   "kind": "LlamaStackDistributionList", "items": [` + item("one") + "," + item("two") + "]}",

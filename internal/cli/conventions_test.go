@@ -102,7 +102,7 @@ func TestExitCodesOfEveryOfflineVerb(t *testing.T) {
 	}
 }
 
-// The flag --color selects the colors of messages. By default, messages are colored only on terminals.
+// The flag --color determines whether messages are colored. By default, messages are colored only on terminals.
 func TestColorChoice(t *testing.T) {
 	for _, tc := range []struct {
 		terminal bool

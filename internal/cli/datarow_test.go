@@ -60,7 +60,7 @@ func withRows(t *testing.T) *release.Release {
 }
 
 // A new provider key or provider type requires only rows of data: without other code, `providers` describes it, and the
-// command line validates it and writes it to the configuration.
+// other commands validate it and write it to the configuration.
 func TestAProviderKeyIsOneRowOfData(t *testing.T) {
 	rel := withRows(t)
 	for _, tc := range []struct {

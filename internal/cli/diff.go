@@ -116,8 +116,8 @@ func runDiff(ctx context.Context, stdin io.Reader, streams Streams, version stri
 	return err
 }
 
-// changes compares all stacks. It returns the stacks that it compared with their changes, and the problems of the
-// others.
+// changes compares all stacks. It returns the compared stacks, each with its changes, and the problems of the other
+// stacks.
 func (d *differ) changes(ctx context.Context) ([]dryrun.Stack, []change.Change, []string, error) {
 	var compared []dryrun.Stack
 	var changes []change.Change

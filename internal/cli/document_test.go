@@ -178,8 +178,8 @@ func TestDuplicateFields(t *testing.T) {
 	}
 }
 
-// If the files contain a Secret to which a stack refers, the Secret must have the key with a value that the server can
-// use. Messages do not contain values.
+// If the files contain a Secret to which a stack refers, the Secret must contain the referenced key, and the server
+// must be able to use the value of the key. Messages do not contain values.
 func TestSecretsInFiles(t *testing.T) {
 	object := stack(`{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://v:1", apiKey: {secretKeyRef: {name: s, key: token}}}},
 	  storage: {sql: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}}`)

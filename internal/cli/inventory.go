@@ -82,7 +82,7 @@ func (t *takeover) release(s dryrun.Stack, found dryrun.Outcome) {
 		"if the labels do not contain the release, add the release to the tag", path, s.Object.Spec.Distribution.Image))
 }
 
-// takeovers returns an inventory of the stacks in files. It has no facts about running objects.
+// takeovers returns an inventory of the stacks in files. The inventory contains no facts about running objects.
 func takeovers(m *dryrun.Manifests) inventory {
 	found := inventory{Stacks: []takeover{}}
 	for _, s := range m.Stacks {

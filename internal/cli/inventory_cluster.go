@@ -146,8 +146,8 @@ func dropped(live *unstructured.Unstructured) []string {
 	return texts
 }
 
-// conditions adds the findings that the operator wrote to the stack's status, because the operator has more facts about
-// a running stack than this command has.
+// conditions adds the findings that the operator wrote to the stack's status, because more facts about a running stack
+// are available to the operator than to this command.
 func (t *takeover) conditions(live *unstructured.Unstructured) {
 	t.ServerVersion, _, _ = unstructured.NestedString(live.Object, "status", "version", "llamaStackServerVersion")
 	conditions, _, _ := unstructured.NestedSlice(live.Object, "status", "conditions")

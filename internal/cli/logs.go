@@ -127,7 +127,7 @@ func (o *logsOptions) run(ctx context.Context, cluster *kube.Cluster, name strin
 	return o.print(ctx, set, cluster.Namespace, targets, podlogs.NewMerger(streams.Out))
 }
 
-// podsOf lists the pods of a stack, including those in which the operator tries a change.
+// podsOf lists the pods of a stack, including those in which the operator tests a change.
 func podsOf(ctx context.Context, cluster *kube.Cluster, name string) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	err := cluster.List(ctx, &pods, client.InNamespace(cluster.Namespace),

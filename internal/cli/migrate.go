@@ -217,8 +217,8 @@ func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p print
 	return v.found, err
 }
 
-// tryMigration tries a migration without writing anything. It lists on standard output the stacks that a migration
-// would write.
+// tryMigration tests a migration without writing anything. It prints a list of the stacks that a migration would write
+// to standard output.
 func tryMigration(ctx context.Context, streams Streams, p printer, m *migration.Migrator, storage string) error {
 	stacks, result, err := m.Try(ctx, storage)
 	if err != nil {

@@ -18,14 +18,14 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// otherwiseInTypes lists required fields whose Go type does not show that they are required. The command line does not
+// otherwiseInTypes lists required fields whose Go type does not show that they are required. The commands do not
 // require these fields.
 var otherwiseInTypes = []string{
 	".podCertificate.keyType", ".podCertificate.signerName", ".projected.sources",
 	".scaleIO.secretRef",
 }
 
-// For a v1alpha1 document, the command line requires the same fields as the definition.
+// For a v1alpha1 document, the commands require the same fields as the CustomResourceDefinition.
 func TestMissingIsWhatTheDefinitionRequires(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(testutil.Root(), "config/crd/bases/llamastack.io_llamastackdistributions.yaml"))
 	if err != nil {

@@ -236,7 +236,7 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
-// The --api flag accepts the spelling of the spec and the spelling of the server.
+// The --api flag accepts the name that the spec uses for an API, and the name that the server uses.
 func TestProvidersInTheSpellingOfTheSpec(t *testing.T) {
 	for _, api := range []string{"datasetIo", "datasetio", "vectorIo", "vector_io", "toolRuntime"} {
 		if got := run(t, "", "providers", "--release", "0.7", "--api", api); got.code != 0 || !strings.Contains(got.out, "remote::") {

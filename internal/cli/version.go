@@ -64,7 +64,7 @@ func (o *versionOptions) run(ctx context.Context, version string, p printer, out
 		Version: version, Go: runtime.Version(), Releases: release.Lines(), Offered: release.Offered(),
 	}}
 	var failed error
-	if !o.client { // if the cluster does not answer, the version of this command is still printed
+	if !o.client { // if the cluster does not respond, the version of this command is still printed
 		report.Server, failed = o.server(ctx, version, p)
 	}
 	for _, text := range report.Compare() {

@@ -15,7 +15,7 @@ import (
 )
 
 // TestBounds checks that a stack that exceeds the administrator's bounds keeps its pods, that its status reports the
-// bound, and that the stack continues when it is within the bounds again.
+// bound, and that the spec is valid again when it no longer exceeds the bounds.
 func TestBounds(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true

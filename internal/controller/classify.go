@@ -68,7 +68,7 @@ func unavailable(err error) bool {
 }
 
 // denied reports whether an admission webhook rejected the object. A webhook may respond with any code, including the
-// code of a conflict, but another attempt would not succeed.
+// status code for a conflict, but another attempt would not succeed.
 func denied(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) {

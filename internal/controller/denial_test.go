@@ -30,7 +30,7 @@ func newService(name string) *corev1.Service {
 }
 
 // TestDenials checks that the rejection of a new stack's child is reported with the child's name and the API server's
-// message, and that the stack continues when the child is allowed.
+// message, and that the rollout continues when the child is allowed.
 func TestDenials(t *testing.T) {
 	const starter = `{distribution: {name: starter}}`
 	for _, tc := range []struct {

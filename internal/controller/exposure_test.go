@@ -69,8 +69,8 @@ func generatedHost(env *controllertest.Environment, stack, domain string) string
 	return names.HostLabel(stack, env.Namespace) + "." + domain
 }
 
-// TestEarlierHostNames checks that a stack that an earlier operator exposed keeps its host name, or stays without one.
-// A v1alpha1 stack has no host name if the cluster has no domain.
+// TestEarlierHostNames checks that a stack that an earlier operator exposed keeps its host name, or remains without
+// one. A v1alpha1 stack has no host name if the cluster has no domain.
 func TestEarlierHostNames(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true

@@ -83,7 +83,7 @@ func (r *Reconciler) observeExternal(
 	return nil
 }
 
-// isTry reports whether a failure means that a preflight pod is trying a change, or that the change failed in such a
+// isTry reports whether a failure means that a preflight pod is testing a change, or that the change failed in such a
 // pod.
 func isTry(failure *status.Failure) bool {
 	return failure != nil && (failure.Reason == v1alpha2.ReasonPreflightInProgress ||

@@ -96,7 +96,7 @@ func (r *Reconciler) stacksOf(
 
 // hasEarlierHost reports whether the stack is exposed with a host name that an earlier operator generated, or without a
 // host name, because earlier operators set no host name if there was no domain. The stack keeps this host name, or
-// stays without one.
+// remains without one.
 func (r *Reconciler) hasEarlierHost(
 	ctx context.Context, stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster,
 ) (bool, error) {

@@ -40,7 +40,7 @@ type disconnector struct {
 	cut    chan struct{}
 }
 
-// errDisconnected is the error of all requests after the disconnection.
+// errDisconnected is the error for all requests after the disconnection.
 var errDisconnected = errors.New("disconnected")
 
 // RoundTrip sends the request, or fails if the operator is disconnected.

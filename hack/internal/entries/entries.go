@@ -1,4 +1,4 @@
-// Package entries finds the entries of condition reasons and event reasons in the troubleshooting pages.
+// Package entries finds the entries for condition reasons and event reasons in the troubleshooting pages.
 package entries
 
 import (

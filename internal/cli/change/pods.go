@@ -37,7 +37,7 @@ type Pods struct {
 	Template []string `json:"template,omitempty"`
 	// How describes the replacement of the pods.
 	How string `json:"how,omitempty"`
-	// TriesFirst reports whether a preflight tries the change first. Preflight contains the reason.
+	// TriesFirst reports whether a preflight tests the change first. Preflight contains the reason.
 	TriesFirst bool   `json:"preflight"`
 	Preflight  string `json:"preflightReason,omitempty"`
 
@@ -47,8 +47,8 @@ type Pods struct {
 }
 
 // pods decides as package rollout does: the operator replaces pods if the inputs of their template change and the
-// template itself changes. Both sides come from the same pipeline, so facts that only the operator has cause no
-// difference.
+// template itself changes. Both sides come from the same pipeline, so facts that are available only to the operator
+// cause no difference.
 func pods(in Input, objects []Object) (Pods, error) {
 	if in.Before == nil {
 		return firstPods(in), nil
@@ -166,7 +166,7 @@ func causes(was, is rollout.Inputs) []string {
 	return found
 }
 
-// preflight reports whether the operator tries the change in a separate pod first, and why.
+// preflight reports whether the operator tests the change in a separate pod first, and why.
 func preflight(in Input, recreates bool) (runs bool, reason string) {
 	switch {
 	case in.Serving != nil && *in.Serving == 0:

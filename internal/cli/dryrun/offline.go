@@ -114,7 +114,7 @@ func (s *Stack) leftOut(path string) bool {
 	return slices.ContainsFunc(s.unfit, func(unfit string) bool { return within(path, unfit) || within(unfit, path) })
 }
 
-// within reports whether a path is equal to other or below it.
+// within reports whether path is the same as other, or is below other.
 func within(path, other string) bool {
 	rest, ok := strings.CutPrefix(path, other)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')

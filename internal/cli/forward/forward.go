@@ -46,7 +46,7 @@ func (s *Session) Close() {
 }
 
 // Open forwards a local port to a port of a pod until ctx ends or the caller closes the session. The local port 0 means
-// any free port. If the API server answers with status 401, 403 or 404, Open returns the corresponding API error.
+// any free port. If the API server responds with status 401, 403 or 404, Open returns the corresponding API error.
 func Open(ctx context.Context, config *rest.Config, pod *corev1.Pod, local uint16, remote int32) (*Session, error) {
 	dialer, err := dialerTo(config, pod)
 	if err != nil {
@@ -146,14 +146,14 @@ func dialerTo(config *rest.Config, pod *corev1.Pod) (*dialer, error) {
 	return &dialer{answer: last, webSocket: newer, spdy: older}, nil
 }
 
-// answer records the status code of the API server's answer, because the library returns it only as text.
+// answer records the status code of the API server's response, because the library returns it only as text.
 type answer struct {
 	http.RoundTripper
 	pod  string
 	code int
 }
 
-// RoundTrip sends a request, and records the status code of the answer.
+// RoundTrip sends a request, and records the status code of the response.
 func (a *answer) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := a.RoundTripper.RoundTrip(request)
 	if err == nil {

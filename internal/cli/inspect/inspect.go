@@ -119,7 +119,7 @@ func (r *reader) list(
 	}
 }
 
-// PodSelector selects the pods of a stack, and the pods in which the operator tries a change.
+// PodSelector selects the pods of a stack, and the pods in which the operator tests a change.
 func PodSelector(stack string) labels.Selector {
 	selector := labels.SelectorFromSet(labels.Set{names.LabelInstance: stack})
 	requirement, err := labels.NewRequirement(names.LabelApp, selection.In, []string{names.App, names.PreflightApp})

@@ -30,7 +30,7 @@ type Target struct {
 
 // Choose returns the containers whose logs a command shows, at most one for each pod. It omits a pod without the
 // container and, with Previous, a pod whose container has not restarted. Without All, it selects one pod: the newest
-// pod that is not ready, or else the newest pod. A pod that is being deleted is the last choice.
+// pod that is not ready, or, if every pod is ready, the newest pod. A pod that is being deleted is the last choice.
 func Choose(pods []corev1.Pod, options Options) ([]Target, error) {
 	pods = slices.Clone(pods)
 	if len(pods) == 0 {

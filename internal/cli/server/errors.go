@@ -45,7 +45,7 @@ func (e *UnansweredError) Unwrap() error { return e.Err }
 type RefusedError struct {
 	// Path is the path of the request.
 	Path string
-	// Code is the status of the answer.
+	// Code is the status of the response.
 	Code int
 
 	text string

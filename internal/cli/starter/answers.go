@@ -17,7 +17,7 @@ const (
 // Stores returns the kinds of state storage.
 func Stores() []string { return []string{StoreNone, StoreSQLite, StorePostgres, StoreRedis} }
 
-// These constants are the defaults of empty answers.
+// These constants are the defaults for empty answers.
 const (
 	DefaultName          = "my-stack"
 	DefaultDistribution  = "starter"
@@ -26,7 +26,7 @@ const (
 	DefaultStoreEndpoint = "redis:6379"
 )
 
-// These constants are the flags of the answers, as messages name them.
+// These constants are the flags for the answers, as messages name them.
 const (
 	FlagName          = "NAME"
 	FlagNamespace     = "--namespace"
@@ -57,10 +57,11 @@ type Answers struct {
 	// Settings are other keys of the provider, as KEY=VALUE.
 	Settings []string
 	Models   []string
-	// Store is one of Stores. VolumeSize is the size of the volume. StoreEndpoint is the address of Redis. StoreSecret is
-	// the NAME/KEY of the PostgreSQL connection string or the Redis password.
+	// Store is one of Stores. VolumeSize is the size of the volume. StoreEndpoint is the Redis address. StoreSecret is the
+	// NAME/KEY of the PostgreSQL connection string or the Redis password.
 	Store, VolumeSize, StoreEndpoint, StoreSecret string
-	// Expose is a host name outside the cluster. Empty means that clients reach the server only inside the cluster.
+	// Expose is the host name at which clients outside the cluster reach the server. Empty means that clients reach the
+	// server only inside the cluster.
 	Expose string
 }
 

@@ -41,8 +41,8 @@ type auditLog struct {
 	calls []call
 }
 
-// finishedCalls returns the finished requests of operators so far. It leaves out watches, lists, and requests for
-// events.
+// finishedCalls returns the requests that operators have completed so far. It leaves out watches, lists, and requests
+// for events.
 func (a *auditLog) finishedCalls(t *testing.T) []call {
 	t.Helper()
 	a.mu.Lock()
@@ -97,7 +97,7 @@ func (env *Environment) WaitUntilIdle(t *testing.T, version string) []string {
 	return env.WaitUntilIdleWithin(t, version, Timeout)
 }
 
-// WaitUntilIdleWithin is WaitUntilIdle with another time limit, for tests with more than one stack.
+// WaitUntilIdleWithin is WaitUntilIdle with a different time limit, for tests with more than one stack.
 func (env *Environment) WaitUntilIdleWithin(t *testing.T, version string, limit time.Duration) []string {
 	t.Helper()
 	// An operator may be waiting for its watches, and the workers of a Reconciler for servers and registries on this

@@ -18,7 +18,7 @@ type Facts struct {
 	// Deployment is nil if the stack has none, or if it cannot be read.
 	Deployment  *appsv1.Deployment
 	ReplicaSets []appsv1.ReplicaSet
-	// Pods are the pods of the Deployment, and the pods in which the operator tries a change.
+	// Pods are the pods of the Deployment, and the pods in which the operator tests a change.
 	Pods   []corev1.Pod
 	Claims []corev1.PersistentVolumeClaim
 	// Autoscaler is nil if the stack has none, or if it cannot be read.

@@ -26,7 +26,7 @@ type Report struct {
 	Paused   bool      `json:"paused,omitempty"`
 	// Deployment is nil if the stack has none, or if it cannot be read.
 	Deployment *Deployment `json:"deployment,omitempty"`
-	// Preflight are the pods in which the operator tries a change.
+	// Preflight contains the pods in which the operator tests a change.
 	Preflight  []Pod       `json:"preflight,omitempty"`
 	Conditions []Condition `json:"conditions"`
 	Server     Server      `json:"server"`

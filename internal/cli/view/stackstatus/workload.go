@@ -64,7 +64,7 @@ const (
 
 const revisionAnnotation = "deployment.kubernetes.io/revision"
 
-// workloadOf returns the Deployment with its ReplicaSets and pods, and the pods in which the operator tries a change.
+// workloadOf returns the Deployment with its ReplicaSets and pods, and the pods in which the operator tests a change.
 func workloadOf(facts *Facts) (*Deployment, []Pod) {
 	var tried []Pod
 	for i := range facts.Pods {

@@ -95,7 +95,8 @@ func Operators(deployments []appsv1.Deployment) []Operator {
 	return found
 }
 
-// imageOf returns the image of the container named manager, or else the image of the first container.
+// imageOf returns the image of the container named manager or, if there is no such container, the image of the first
+// container.
 func imageOf(d *appsv1.Deployment) string {
 	containers := d.Spec.Template.Spec.Containers
 	for i := range containers {
