@@ -153,7 +153,7 @@ const (
 	// Status: False.
 	ReasonStorageShrinkRefused = "StorageShrinkRefused"
 	// ReasonStorageChangeRefused means that the spec requests a storage class or access modes that differ from those of
-	// the volume, or the API server rejects another change to the PersistentVolumeClaim. Status: False.
+	// the volume, or that the API server rejects any other change to the PersistentVolumeClaim. Status: False.
 	ReasonStorageChangeRefused = "StorageChangeRefused"
 )
 
@@ -222,8 +222,8 @@ const (
 	// ReasonWaiting means that an earlier condition must be True first. Status: Unknown.
 	ReasonWaiting = "Waiting"
 	// ReasonInternalError means that an unexpected error occurred in the operator: the operator has a defect, or lacks a
-	// permission of its released roles. The message names the failed action, and the log of the operator has the details.
-	// Status: False.
+	// permission that its released roles grant. The message names the failed action, and the log of the operator has the
+	// details. Status: False.
 	ReasonInternalError = "InternalError"
 	// ReasonProgressing means that work is in progress. This reason never appears in the status.
 	ReasonProgressing = "Progressing"

@@ -142,8 +142,8 @@ const (
 	ImageFromOperatorConfig ImageSource = "operator-config"
 )
 
-// ResolvedDistribution records a stack's server. While name and version in the spec stay the same, a newer catalogue of
-// the operator does not change the image.
+// ResolvedDistribution records a stack's server. While name and version in the spec stay the same, a newer operator
+// catalogue does not change the image.
 type ResolvedDistribution struct {
 	// name is the name of the distribution, if the spec has one.
 	// +optional

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
 )
 
-// folders maps directories of the work tree to their places in a bundle.
+// folders maps directories in the work tree to their places in a bundle.
 var folders = []struct{ source, target string }{
 	{"dist", "manifests"},
 	{"charts/llama-stack-k8s-operator", "chart/llama-stack-k8s-operator"},
@@ -29,7 +29,7 @@ var modeline = regexp.MustCompile(`(?m)^# yaml-language-server: .*\n`)
 // images is the file in dist with the list of images. It is not a manifest.
 const images = "images.txt"
 
-// files returns all files of a bundle that are not part of an image.
+// files returns all files in a bundle that are not part of an image.
 func files(tree, programs string, readme []byte) ([]bundle.File, error) {
 	found := []bundle.File{
 		{Name: bundle.Readme, Content: readme},

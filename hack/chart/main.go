@@ -24,7 +24,7 @@ type part struct {
 	source, name string
 	// key is the key of the object: spec, webhooks or rules.
 	key string
-	// file is the file of the chart.
+	// file is the file in the chart.
 	file string
 }
 

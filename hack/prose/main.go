@@ -66,7 +66,7 @@ func run(paths []string, out io.Writer) (int, error) {
 	return found, nil
 }
 
-// tracked returns the files of the repository to check.
+// tracked returns the files in the repository that the command checks.
 func tracked(paths []string) ([]string, error) {
 	out, err := exec.CommandContext(context.Background(), "git", append([]string{"ls-files", "-z", "--"}, paths...)...).Output() //nolint:gosec // the paths of your command line
 	if err != nil {

@@ -237,7 +237,7 @@ func (b *builder) render(c *candidate) (*plan.Plan, *v1alpha2.LlamaStackDistribu
 	return built, stack, nil
 }
 
-// reasonsOf returns the errors of plan.Build as reasons.
+// reasonsOf returns the errors from plan.Build as reasons.
 func reasonsOf(err error) []Reason {
 	failed, ok := errors.AsType[*plan.ConfigError](err)
 	if !ok || len(failed.Errors) == 0 {

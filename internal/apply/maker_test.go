@@ -65,7 +65,7 @@ func TestMigrateRestoredObject(t *testing.T) {
 	}
 }
 
-// changes applies a different rendering, and checks that the object then has no fields of the previous rendering,
+// changes applies a different rendering, and checks that the object then has no fields from the previous rendering,
 // except fields of other managers.
 func (b *bench) changes(t *testing.T, text string) {
 	t.Helper()

@@ -17,8 +17,8 @@ type Owner struct {
 	// Labels are the labels of every child. The Applier adopts an object that has these labels and has no controller, such
 	// as an object that was retained, orphaned, or restored from a backup.
 	Labels map[string]string
-	// Predecessors lists the field managers that wrote children of this owner before this program. The Applier takes over
-	// their fields once.
+	// Predecessors lists the field managers that wrote children of this owner before this program did. The Applier takes
+	// over their fields once.
 	Predecessors []Manager
 	// PredecessorsUntil is the time at which a predecessor was last active. If this time is after the last apply of an
 	// object, the user went back to the predecessor and then to this program again, and the Applier takes over the

@@ -7,10 +7,10 @@ import (
 	"k8s.io/pod-security-admission/api"
 )
 
-// Bounds holds the rules of all namespaces, in the order of the operator's ConfigMap.
+// Bounds holds the rules for all namespaces, in the order of the operator's ConfigMap.
 type Bounds []Rule
 
-// Rule limits the stacks of some namespaces. In the lists other than Namespaces, nil allows everything, and an empty
+// Rule limits the stacks in some namespaces. In the lists other than Namespaces, nil allows everything, and an empty
 // list allows nothing.
 type Rule struct {
 	// Namespaces lists names, or patterns with "*" and "?" as in path.Match. Empty means every namespace.

@@ -52,8 +52,8 @@ func Keys(keys []string, content map[string][]byte) (certificates [][]byte, prob
 	return certificates, problems
 }
 
-// LeaveOut divides the problems in several texts. left holds the problems with blocks that can be left out, because the
-// rest of their text contains a certificate. problems holds all other problems.
+// LeaveOut divides the problems with several texts into two groups. left holds the problems with blocks that can be
+// left out, because the rest of their text contains a certificate. problems holds all other problems.
 func LeaveOut(content map[string][]byte, all map[string][]Problem) (problems, left map[string][]Problem) {
 	problems, left = map[string][]Problem{}, map[string][]Problem{}
 	for key, found := range all {

@@ -134,8 +134,8 @@ func (o *chatOptions) check() error {
 	}
 }
 
-// failed adds the command that shows the server's log to a server error. It adds no command if the server refused the
-// request, because the error contains the reason.
+// failed extends a server error with the command that shows the server's log. It adds no command if the server refused
+// the request, because the error contains the reason.
 func (t *target) failed(err error) error {
 	if _, is := errors.AsType[*server.RefusedError](err); is {
 		return rejected(err)

@@ -31,7 +31,7 @@ type stubServer struct {
 	requests []string
 }
 
-// stub starts an API server that responds with the body of the requested path, which is YAML. If the body begins with
+// stub starts an API server that responds with the body for the requested path. A body is YAML. If the body begins with
 // "403", the server responds with a Forbidden error. If the path of an object has no body, it responds with NotFound.
 func stub(t *testing.T, bodies map[string]string) *stubServer {
 	t.Helper()

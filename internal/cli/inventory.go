@@ -55,7 +55,7 @@ func newTakeover(s dryrun.Stack) takeover {
 	return t
 }
 
-// judge adds the errors and warnings of the pipeline.
+// judge adds the errors and warnings from the pipeline.
 func (t *takeover) judge(found dryrun.Outcome) {
 	t.Refused = append(t.Refused, found.Errors...)
 	for _, warning := range slices.Concat(found.Warnings, found.Lost) {

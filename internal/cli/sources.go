@@ -101,7 +101,7 @@ func (s *sources) read(stdin io.Reader, p printer) (*dryrun.Manifests, error) {
 	return found, err
 }
 
-// selected returns the objects of documents, with only the stacks that the selector selects.
+// selected returns the objects in documents, with only the stacks that the selector selects.
 func (s *sources) selected(documents []document.Document) (*dryrun.Manifests, error) {
 	for i := range documents {
 		documents[i].Listed = documents[i].Listed || s.optional

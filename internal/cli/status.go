@@ -91,7 +91,7 @@ func (o *statusOptions) show(
 	return write(time.Now(), page)
 }
 
-// watchStacks shows the page again and again until the user interrupts the command.
+// watchStacks shows the page repeatedly until the user interrupts the command.
 func (o *statusOptions) watchStacks(command *cobra.Command, streams Streams, version string, args []string) error {
 	cluster, err := o.Connect(version)
 	if err != nil {

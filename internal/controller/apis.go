@@ -160,8 +160,8 @@ func watchDefinition(
 	return nil
 }
 
-// definitionHandler calls comes if a kind may have been added, by its definition or by a new version in the definition.
-// It calls goes if the definition is being deleted or was deleted.
+// definitionHandler calls the function comes if a kind may have been added, by its definition or by a new version in
+// the definition. It calls the function goes if the definition is being deleted or was deleted.
 func definitionHandler(comes, goes func()) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { comes() },

@@ -114,7 +114,7 @@ func withRemedy(err error) string {
 	return message
 }
 
-// lacksPermission reports whether RBAC denies a request of the operator. A quota, a policy and a namespace that is
+// lacksPermission reports whether RBAC denies a request from the operator. A quota, a policy and a namespace that is
 // being deleted cause the same code, but their messages do not name the user.
 func lacksPermission(err error) bool {
 	message := err.Error()

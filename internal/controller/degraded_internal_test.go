@@ -16,7 +16,7 @@ import (
 )
 
 // TestAutoscalerPatience checks that the operator waits three minutes after an autoscaler's first warning and after the
-// pods began to serve requests, and that the stack is requeued for the end of this time.
+// pods began to serve requests, and that the stack is requeued when this wait ends.
 func TestAutoscalerPatience(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	ago := func(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }

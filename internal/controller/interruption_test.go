@@ -118,7 +118,8 @@ var generationUID = regexp.MustCompile(`"llamastack\.io/generation":"[^/]*/`)
 // different key in each namespace.
 var referencesDigest = regexp.MustCompile(`("llamastack\.io/inputs":")[0-9a-f]+\.[0-9a-f]+`)
 
-// storageHash matches the name of the Secret with derived values, which contains a hash with the key of the namespace.
+// storageHash matches the name of the Secret with derived values. The name contains a hash that uses a different key in
+// each namespace.
 var storageHash = regexp.MustCompile(`my-storage-[0-9a-f]{8}`)
 
 // listResults returns the objects of a stack, without the parts that differ between runs.

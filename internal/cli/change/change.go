@@ -51,7 +51,7 @@ type Change struct {
 	Open []string `json:"open,omitempty"`
 }
 
-// Key is a key of the server's configuration that changes.
+// Key describes the change to one key of the server's configuration.
 type Key struct {
 	// Path is the path of the key. Ids identify the entries of a list.
 	Path string `json:"path"`

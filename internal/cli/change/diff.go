@@ -40,7 +40,7 @@ func (c *Change) file(side string, object map[string]any) string {
 }
 
 // text returns an object as YAML with redacted credentials. It adds the mark to each credential that differs from the
-// credential of the other side.
+// credential on the other side.
 func text(object, other map[string]any, mark string) (string, error) {
 	if object == nil {
 		return "", nil

@@ -104,7 +104,7 @@ func summary(text string) string {
 }
 
 // redactTree returns a copy of a value with redacted credentials. It adds the mark to each credential that differs from
-// the credential of the other side.
+// the credential on the other side.
 func redactTree(path string, value, other any, mark string) any {
 	switch value := value.(type) {
 	case map[string]any:

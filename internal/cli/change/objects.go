@@ -24,7 +24,7 @@ const (
 	Kept Action = "kept"
 )
 
-// Object is an object of the stack that changes.
+// Object describes the change to one object of the stack.
 type Object struct {
 	Action Action `json:"action"`
 	Kind   string `json:"kind"`
@@ -37,7 +37,7 @@ type Object struct {
 	before, after map[string]any
 }
 
-// Field is a field of an object that changes.
+// Field describes the change to one field of an object.
 type Field struct {
 	// Path is the path of the field. Names identify the entries of a list: spec.template.spec.containers[server].image.
 	Path string `json:"path"`

@@ -31,7 +31,7 @@ func Names(paths []string) string {
 	return strings.Join(names, ", ")
 }
 
-// Document is one object of a file.
+// Document is one object in a file.
 type Document struct {
 	// File is the path of the file, or StandardInput.
 	File string
@@ -54,7 +54,7 @@ type Document struct {
 	whole  []byte
 }
 
-// splitDocuments returns the objects of a file: YAML documents, JSON values one after another, and the items of lists.
+// splitDocuments returns the objects in a file: YAML documents, JSON values one after another, and the items of lists.
 func splitDocuments(file string, data []byte, listed bool) []Document {
 	texts, isJSON := jsonValues(data)
 	if !isJSON {
@@ -86,7 +86,7 @@ type text struct {
 	problem string
 }
 
-// yamlTexts returns the documents of a YAML file as kubectl separates them. A separator is a line that begins with ---.
+// yamlTexts returns the documents in a YAML file as kubectl separates them. A separator is a line that begins with ---.
 // Only a comment may follow on that line; other text is a problem with the document that begins there. A separator at
 // the beginning of the file does not end a document.
 func yamlTexts(data []byte) []text {
@@ -147,7 +147,7 @@ func originOf(file string, data []byte) string {
 // placeOf returns the Place of the document with the index i.
 func placeOf(i int) string { return fmt.Sprintf("document %d", i+1) }
 
-// jsonValues returns the values of a JSON file, and false for a file that is not JSON. A YAML decoder cannot read all
+// jsonValues returns the values in a JSON file, and false for a file that is not JSON. A YAML decoder cannot read all
 // JSON, because it does not decode the surrogate pairs with which JSON escapes characters above U+FFFF.
 func jsonValues(data []byte) ([]text, bool) {
 	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {

@@ -47,7 +47,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Read reads the manifests of a folder in the order of their names, and marks them as listed.
+// Read reads the manifests in a folder, in the order of their names, and marks them as listed.
 func TestReadFolder(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"b.yaml", "a.json", "c.txt", "d.yml"} {

@@ -66,7 +66,7 @@ type Stack struct {
 // Key is the namespace and the name of an object.
 type Key struct{ Namespace, Name string }
 
-// Gather returns the objects of documents.
+// Gather returns the objects in documents.
 func Gather(documents []document.Document, namespace string) *Manifests {
 	found := &Manifests{
 		ConfigMaps: make(map[Key]*corev1.ConfigMap),

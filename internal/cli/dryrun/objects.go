@@ -20,7 +20,7 @@ type Object struct {
 	Text       []byte
 }
 
-// Objects returns the objects of a plan as YAML, without the separator of documents.
+// Objects returns the objects of a plan as YAML, without a document separator.
 func Objects(built *plan.Plan) ([]Object, error) { return new(Printer).Objects(built) }
 
 // Printer prints the objects of plans as YAML. If an object is the same as in the previous round, the printer reuses
@@ -43,7 +43,7 @@ type printed struct {
 // not print.
 func (p *Printer) NextRound() { p.previous, p.current = p.current, nil }
 
-// Objects returns the objects of a plan as YAML, without the separator of documents.
+// Objects returns the objects of a plan as YAML, without a document separator.
 func (p *Printer) Objects(built *plan.Plan) ([]Object, error) {
 	objects := built.WithStorageSecret(emptyValues(built.Derived))
 	texts := make([]Object, 0, len(objects))

@@ -8,8 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// WithPlace returns a problem as text with its path. If a field with the name of an unknown field exists at exactly one
-// other path, the text suggests that path.
+// WithPlace returns a problem as text with its path. If the problem is an unknown field, and a field with the same name
+// exists at exactly one other path, the text suggests that path.
 func WithPlace(problem typecheck.Problem, typ reflect.Type) string {
 	name := problem.Path[strings.LastIndex(problem.Path, ".")+1:]
 	if strings.HasPrefix(problem.Message, "unknown field") && !strings.Contains(problem.Message, "did you mean") {

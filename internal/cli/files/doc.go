@@ -1,2 +1,2 @@
-// Package files reads the documents of files, folders and standard input.
+// Package files reads the documents in files, in folders and on standard input.
 package files

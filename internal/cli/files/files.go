@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 )
 
-// Read returns the documents of a file, of every manifest (*.yaml, *.yml and *.json) in a folder and its subfolders or,
-// for "-", of stdin. A text that is not a document is returned with its problem.
+// Read returns the documents in a file, in every manifest (*.yaml, *.yml and *.json) in a folder and its subfolders,
+// or, for "-", on stdin. A text that is not a document is returned with its problem.
 func Read(path string, stdin io.Reader) ([]document.Document, error) {
 	if path == "-" {
 		return readInput(document.StandardInput, stdin, false)

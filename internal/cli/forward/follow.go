@@ -19,7 +19,7 @@ type Follower struct {
 	Pods func(context.Context) ([]corev1.Pod, error)
 	// Open forwards a local port to a pod. Port 0 means any free port.
 	Open func(ctx context.Context, pod *corev1.Pod, local uint16) (*Session, error)
-	// Interval is the time between two calls of Pods.
+	// Interval is the time between two calls to Pods.
 	Interval time.Duration
 	// Connected receives the pod and the local port. Run calls it each time it has forwarded the port.
 	Connected func(pod string, port uint16)

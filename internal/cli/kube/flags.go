@@ -20,7 +20,7 @@ type Flags struct {
 	Context string
 	// Namespace is the namespace of the stacks. Empty means the namespace of the context.
 	Namespace string
-	// AllNamespaces selects the stacks of every namespace.
+	// AllNamespaces selects the stacks in every namespace.
 	AllNamespaces bool
 	// Selector is a label selector. Empty selects every stack.
 	Selector string

@@ -25,7 +25,7 @@ const (
 	// perPage is the maximum number of objects that one request returns.
 	perPage = 500
 	// MaxStacks is the maximum number of stacks in a list. In a larger cluster, the user must select fewer stacks, for
-	// example those of one namespace.
+	// example those in one namespace.
 	MaxStacks = 10_000
 )
 
@@ -77,7 +77,7 @@ func (n *NotFound) Error() string {
 func (c *Cluster) notFound(ctx context.Context, name string) error {
 	elsewhere, err := c.list(ctx, client.MatchingFields{metadataName: name})
 	if err != nil {
-		elsewhere = nil // for example, the caller cannot list the stacks of all namespaces
+		elsewhere = nil // for example, the caller cannot list the stacks in all namespaces
 	}
 	found := &NotFound{Namespace: c.Namespace, Name: name}
 	for i := range elsewhere {
@@ -98,7 +98,7 @@ func (c *Cluster) Named(ctx context.Context, name string) ([]v1alpha2.LlamaStack
 	return c.list(ctx, append(options, client.MatchingFields{metadataName: name})...)
 }
 
-// Everywhere returns the stacks of all namespaces. If the caller cannot list them, it returns the stacks of the
+// Everywhere returns the stacks in all namespaces. If the caller cannot list them, it returns the stacks in the
 // command's namespace, and false.
 func (c *Cluster) Everywhere(ctx context.Context) (found []v1alpha2.LlamaStackDistribution, all bool, err error) {
 	found, err = c.list(ctx)

@@ -47,7 +47,7 @@ func (l *Line) Clear() {
 	}
 }
 
-// step is the number of sent bytes between two calls of an observer.
+// step is the number of sent bytes between two calls to an observer.
 const step = 1 << 20
 
 // Sent is a transport that counts the bytes in the bodies of requests.

@@ -78,7 +78,7 @@ var startControlPlane = sync.OnceValue(func() error {
 	return controlPlane.InstallRights()
 })
 
-// ControlPlane returns the API server that all environments share. It is nil before the first call of NewEnvironment.
+// ControlPlane returns the API server that all environments share. It is nil before the first call to NewEnvironment.
 func ControlPlane() *testutil.ControlPlane { return controlPlane }
 
 // AuditLog returns the path of the API server's audit log.

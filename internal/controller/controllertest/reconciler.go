@@ -104,7 +104,7 @@ func (r *Reconciler) Stop(t *testing.T) {
 	reconcilers.CompareAndDelete(t.Name(), r)
 }
 
-// reconcileStacks reconciles every stack of the namespace once, including stacks that were deleted since the last call.
+// reconcileStacks reconciles every stack in the namespace once, including stacks that were deleted since the last call.
 // The test retries failures while it waits.
 func (r *Reconciler) reconcileStacks(t *testing.T) {
 	t.Helper()

@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Server replaces the servers of all stacks of a test.
+// Server replaces the servers of all stacks in a test.
 type Server struct {
 	// Version is the version that the server reports.
 	Version atomic.Pointer[string]
@@ -46,7 +46,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// StartServer starts a server that replaces the servers of all stacks of the test. If you pass a Secret, the server
+// StartServer starts a server that replaces the servers of all stacks in the test. If you pass a Secret, the server
 // uses the certificate in it. Call StartServer before you start an operator or a Reconciler.
 func (env *Environment) StartServer(t *testing.T, version string, certificate ...*corev1.Secret) *Server {
 	t.Helper()
