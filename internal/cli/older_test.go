@@ -111,7 +111,7 @@ var validateOlderCases = map[string]struct {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
 			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\ndata: {config.yaml: a}\n", 0,
 		[]string{`warning: standard input: demo: spec.server.userConfig.configMapName: either ConfigMap "mine" does not exist in namespace "shared", or the operator has no access to it, ` +
-			`or its annotation llamastack.io/allow-namespaces does not contain the namespace "default"; the operator therefore uses the ConfigMap of the same name in namespace "default"`},
+			`or its annotation llamastack.io/allow-namespaces does not contain the namespace "default"; the operator therefore uses the ConfigMap with the same name in namespace "default"`},
 	},
 	"ConfigMap that is not in the files": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: gone}}}`), 1,

@@ -74,7 +74,7 @@ func TestDenials(t *testing.T) {
 				t.Errorf("message (-want +got):\n%s", diff)
 			}
 			ready := env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonDeploymentUpdateFailed)
-			if ready.Message != "DeploymentUpdated is False; its message has the details" {
+			if ready.Message != "DeploymentUpdated is False; its message contains the details" {
 				t.Errorf("message of Ready: %q", ready.Message)
 			}
 			stack := &v1alpha2.LlamaStackDistribution{}

@@ -180,7 +180,7 @@ func TestUnreadableImages(t *testing.T) {
 		}
 		return nil
 	})
-	if ready := env.WaitForCondition(t, "waits", v1alpha2.ConditionReady, v1alpha2.ReasonBaseConfigUnavailable); ready.Message != "ConfigGenerated is Unknown; its message has the details" {
+	if ready := env.WaitForCondition(t, "waits", v1alpha2.ConditionReady, v1alpha2.ReasonBaseConfigUnavailable); ready.Message != "ConfigGenerated is Unknown; its message contains the details" {
 		t.Errorf("ready %+v", ready)
 	}
 	// This stack does not need the configuration.

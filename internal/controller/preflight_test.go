@@ -100,7 +100,7 @@ func TestPreflightFails(t *testing.T) {
 				"change the spec or an object that it refers to, or delete Pod %[1]q to try again", pod.Name, strings.ReplaceAll(tc.want, "POD", pod.Name))
 			for condition, message := range map[string]string{
 				v1alpha2.ConditionDeploymentUpdated: want,
-				v1alpha2.ConditionReady:             "DeploymentUpdated is False; its message has the details",
+				v1alpha2.ConditionReady:             "DeploymentUpdated is False; its message contains the details",
 				v1alpha2.ConditionStalled:           "The stack needs a change; see the condition DeploymentUpdated",
 			} {
 				controllertest.WaitUntil(t, func() error {

@@ -68,11 +68,11 @@ func TestClassify(t *testing.T) {
 			denial(http.StatusForbidden), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
 			v1alpha2.ReasonDeploymentUpdateFailed,
 		},
-		"denied by a webhook with the code of a conflict": {
+		"denied by a webhook with the status code for a conflict": {
 			denial(http.StatusConflict), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
 			v1alpha2.ReasonDeploymentUpdateFailed,
 		},
-		"denied by a webhook with the code of too many requests": {
+		"denied by a webhook with the status code for too many requests": {
 			denial(http.StatusTooManyRequests), v1alpha2.ConditionDeploymentUpdated, status.Backoff,
 			v1alpha2.ReasonDeploymentUpdateFailed,
 		},

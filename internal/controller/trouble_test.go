@@ -106,7 +106,7 @@ func checkTrouble(t *testing.T, tc troubleCase, env *controllertest.Environment)
 		return env.CheckCondition(t, tc.name, v1alpha2.ConditionAvailable,
 			tc.reason, want)
 	})
-	if err := env.CheckCondition(t, tc.name, v1alpha2.ConditionReady, tc.reason, "Available is False; its message has the details"); err != nil {
+	if err := env.CheckCondition(t, tc.name, v1alpha2.ConditionReady, tc.reason, "Available is False; its message contains the details"); err != nil {
 		t.Error(err)
 	}
 	stack := &v1alpha2.LlamaStackDistribution{}

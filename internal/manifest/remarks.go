@@ -224,13 +224,13 @@ func withoutHeader(comment string) string {
 // compatComment returns the comment on the compatibility annotation: the behavior that the annotation preserves for
 // this stack, and the effect of its removal.
 func compatComment(hub map[string]any) string {
-	lines := []string{"The stack was created as v1alpha1. This annotation keeps the following behavior of v1alpha1:"}
+	lines := []string{"The stack was created as v1alpha1. This annotation keeps the following v1alpha1 behavior:"}
 	for _, habit := range habits {
 		if habit.applies == nil || habit.applies(hub) {
 			lines = append(lines, "- "+habit.text)
 		}
 	}
-	return strings.Join(append(lines, "If you remove the annotation, the stack gets the behavior of v1alpha2 instead. The "+
+	return strings.Join(append(lines, "If you remove the annotation, the v1alpha2 behavior applies instead. The "+
 		"operator then replaces the pods"+moreOnRemoval(hub)+"."), "\n")
 }
 
@@ -277,6 +277,6 @@ var habits = []habit{
 		return !has("spec", "workload", "resources")(hub) || has("spec", "workload", "workers")(hub)
 	}},
 	{text: "The autoscaler does not scale below spec.workload.replicas.", applies: has("spec", "workload", "autoscaling")},
-	{text: "The operator does not try a change in a separate pod before it replaces the running pods.", applies: not(has("spec", "workload", "preflight"))},
+	{text: "The operator does not test a change in a separate pod before it replaces the running pods.", applies: not(has("spec", "workload", "preflight"))},
 	{text: "Values that v1alpha1 did not check cause a warning instead of an error."},
 }

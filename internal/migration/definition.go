@@ -53,7 +53,7 @@ func (d *definition) check(version string) error {
 	switch {
 	case !slices.Contains(d.served, version):
 		return fmt.Errorf("the CustomResourceDefinition serves only %s, and not %q; "+
-			"apply the CustomResourceDefinition of this operator", strings.Join(d.served, ", "), version)
+			"apply this operator's CustomResourceDefinition", strings.Join(d.served, ", "), version)
 	case !d.converts && !slices.Equal(d.stored, []string{version}):
 		return errors.New("the CustomResourceDefinition has no conversion webhook, so objects would lose the fields " +
 			"that exist only in the other version; install the operator with its webhooks first")

@@ -320,7 +320,7 @@ func TestVersionsThatCannotBeStored(t *testing.T) {
 	}
 	c.Install(t, upgrade.Older(t))
 	const want = `the CustomResourceDefinition serves only v1alpha1, and not "v1alpha2"; ` +
-		`apply the CustomResourceDefinition of this operator`
+		`apply this operator's CustomResourceDefinition`
 	if _, err := m.SetStorageVersion(t.Context(), "v1alpha2"); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -47,7 +47,7 @@ func (c *conversion) disabled() {
 		c.put(list, "spec", "disabled")
 	}
 	if len(replaced) > 0 {
-		c.note("The providers that an OGXServer has for an API replace all of the distribution's providers for that API. "+
+		c.note("The providers that an OGXServer lists for an API replace all of the distribution's providers for that API. "+
 			"In a stack, the distribution's providers also remain available, so this list disables them. "+
 			"To use one of the distribution's providers, remove that provider from the list.", "spec", "disabled")
 	}
@@ -57,9 +57,9 @@ func (c *conversion) disabled() {
 // providers of the OGXServer replace.
 func (c *conversion) baseUnknown() {
 	if len(c.taken) > 0 {
-		c.differs("The providers that an OGXServer has for an API replace all providers that the base configuration has for that API. "+
-			"In a stack, the providers of the base configuration that have other ids remain. "+
-			"Disable these providers in spec.disabled, for example with the entry inference/openai.", "spec", "providers")
+		c.differs("The providers that an OGXServer lists for an API replace all of the base configuration's providers for that API. "+
+			"In a stack, each provider in the base configuration remains unless spec.providers contains a provider with the same id. "+
+			"Disable the remaining providers in spec.disabled, for example with the entry inference/openai.", "spec", "providers")
 	}
 }
 
@@ -114,8 +114,8 @@ func (c *conversion) models() {
 func (c *conversion) defaultProvider(model map[string]any, at ...string) {
 	ids := c.taken["inference"]
 	if len(ids) == 0 {
-		c.differs("This model has no provider. A stack assigns such a model to the first provider of the base configuration, "+
-			"and an OGXServer assigns it to the alphabetically first provider. Set the provider of the model.", append(at, "name")...)
+		c.differs("This model has no provider. A stack assigns such a model to the first provider in the base configuration, "+
+			"and an OGXServer assigns it to the alphabetically first provider. Set the model's provider.", append(at, "name")...)
 		return
 	}
 	model["provider"] = slices.Min(ids)

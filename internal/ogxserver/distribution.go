@@ -33,10 +33,10 @@ func (c *conversion) distribution() {
 		c.put(repository+name+":latest", "spec", "distribution", "image")
 		c.went(path("spec.distribution.name"), path("spec.distribution.image"))
 		c.differs(fmt.Sprintf("No OGX release has the distribution %q, so this is the image that the OGXServer requested. "+
-			"Set the tag of the running image, because the operator configures the server for the release in the tag.", name), append(at, "image")...)
+			"Set the tag to that of the running image, because the operator configures the server for the release in the tag.", name), append(at, "image")...)
 	default:
 		c.move("spec.distribution.name", "spec.distribution.name")
-		c.differs(fmt.Sprintf("The operator does not have the distribution %q. "+
+		c.differs(fmt.Sprintf("The operator does not offer the distribution %q. "+
 			"Add it to image-overrides in the operator's ConfigMap, or set the image instead.", name), append(at, "name")...)
 	}
 }

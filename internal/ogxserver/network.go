@@ -90,6 +90,6 @@ func (c *conversion) identity() {
 	if c.get("spec.tls.identity") != nil {
 		c.leaveOut("spec.tls.identity", "the ogx-k8s-operator ignores this field, and a stack has no field for a "+
 			"client certificate: mount the certificate and the key with spec.workload.overrides.volumes and volumeMounts, "+
-			"and set the files in settings.network.tls of the provider (client_cert, client_key)")
+			"and set the files in the provider's settings.network.tls (client_cert, client_key)")
 	}
 }

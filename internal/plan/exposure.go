@@ -21,7 +21,7 @@ func (p *Plan) exposureWarnings() {
 	switch ingress := p.Exposure.Kind == "Ingress"; {
 	case !p.ServesTLS:
 	case ingress && !ingresscontroller.SupportsBackendTLS(class):
-		p.warn(path, "the server uses HTTPS, and the operator has no annotation that makes the controller of ingress class %q connect to the server over HTTPS: "+
+		p.warn(path, "the server uses HTTPS, and the operator does not set an annotation that makes the controller of ingress class %q connect to the server over HTTPS: "+
 			"find this annotation in the controller's documentation, and set it in spec.networking.expose.annotations", class)
 	case ingress && ingresscontroller.VerifiesBackendTLS(class):
 		p.warn(path, "the server uses HTTPS, and Traefik verifies the server's certificate: create a traefik.io/v1alpha1 ServersTransport in namespace %q; "+

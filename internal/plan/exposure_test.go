@@ -38,7 +38,7 @@ func TestExposureWarnings(t *testing.T) {
 		"generated name":                 {networking: "expose: {tlsSecretName: t}", want: []string{".llama-stack.internal\", which has no DNS record"}},
 		"HTTPS inside":                   {networking: https + "expose: {hostname: a.example.com, ingressClassName: nginx}"},
 		"HTTPS, default class":           {networking: https + "expose: {hostname: a.example.com}"},
-		"HTTPS, unknown class":           {networking: https + "expose: {hostname: a.example.com, ingressClassName: mine}", want: []string{`has no annotation that makes the controller of ingress class "mine" connect to the server over HTTPS`}},
+		"HTTPS, unknown class":           {networking: https + "expose: {hostname: a.example.com, ingressClassName: mine}", want: []string{`the operator does not set an annotation that makes the controller of ingress class "mine" connect to the server over HTTPS`}},
 		"HTTPS, Traefik": {networking: https + "expose: {hostname: a.example.com, ingressClassName: traefik}", want: []string{
 			"create a traefik.io/v1alpha1 ServersTransport in namespace \"team-a\"; set its serverName to a name in the certificate, and add to its rootCAs a Secret " +
 				"that contains the CA certificate under ca.crt; then run kubectl annotate service demo-service --namespace team-a " +

@@ -141,6 +141,6 @@ func contentOf(
 func takenHere(stack *v1alpha2.LlamaStackDistribution, asked intent.ConfigMapUse) stackconfig.Finding {
 	return stackconfig.Finding{Path: asked.Path, Message: fmt.Sprintf(
 		"either ConfigMap %q does not exist in namespace %q, or the operator has no access to it, or its annotation %s "+
-			"does not contain the namespace %q; the operator therefore uses the ConfigMap of the same name in namespace %q; remove configMapNamespace from the spec, or ask the owner of the other ConfigMap to set the annotation",
-		asked.Name, asked.Namespace, names.AnnotationAllowNamespaces, stack.Namespace, stack.Namespace)}
+			"does not contain the namespace %q; the operator therefore uses the ConfigMap with the same name in namespace %q; remove configMapNamespace from the spec, or ask the owner of the ConfigMap in namespace %q to set the annotation",
+		asked.Name, asked.Namespace, names.AnnotationAllowNamespaces, stack.Namespace, stack.Namespace, asked.Namespace)}
 }

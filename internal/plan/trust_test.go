@@ -102,8 +102,8 @@ func TestReadTrust(t *testing.T) {
 		"a ConfigMap that replaces one in another namespace": {
 			spec: elsewhere, contents: map[string]map[string][]byte{"ca": bundle(one, two)}, want: counts{Own: 2},
 			warnings: []string{`either ConfigMap "ca" does not exist in namespace "shared", or the operator has no access to it, or its annotation ` +
-				`llamastack.io/allow-namespaces does not contain the namespace "team"; the operator therefore uses the ConfigMap of the same name in namespace "team"; ` +
-				`remove configMapNamespace from the spec, or ask the owner of the other ConfigMap to set the annotation`},
+				`llamastack.io/allow-namespaces does not contain the namespace "team"; the operator therefore uses the ConfigMap with the same name in namespace "team"; ` +
+				`remove configMapNamespace from the spec, or ask the owner of the ConfigMap in namespace "shared" to set the annotation`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -97,7 +97,7 @@ func serverFirst(template map[string]any, server string) {
 
 func broken(path *field.Path, err error) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, field.OmitValueType{},
-		fmt.Sprintf("is not a patch of a pod template: %v", err))}
+		fmt.Sprintf("is not a patch for a pod template: %v", err))}
 }
 
 func fieldsOf(template *corev1ac.PodTemplateSpecApplyConfiguration) (map[string]any, error) {

@@ -84,7 +84,7 @@ func imageless(after map[string]any, server string, path *field.Path) field.Erro
 		name, _ := object["name"].(string)
 		if image, _ := object["image"].(string); image == "" && name != server {
 			errs = append(errs, field.Required(path.Key(name).Child("image"), fmt.Sprintf(
-				"required: %q is a separate container; use the name %q to change the server's container, or set an image for this container",
+				"required: container %q has no image; to change the server's container, use the name %q; to add a container, set an image",
 				name, server)))
 		}
 	}
@@ -98,7 +98,7 @@ func guardInitContainers(pod *corev1ac.PodSpecApplyConfiguration, path *field.Pa
 		container := &pod.InitContainers[i]
 		if name := ptr.Deref(container.Name, ""); ptr.Deref(container.Image, "") == "" {
 			errs = append(errs, field.Required(path.Key(name).Child("image"),
-				fmt.Sprintf("required: %q is a separate container; set an image for it", name)))
+				fmt.Sprintf("required: init container %q has no image; set an image", name)))
 		}
 	}
 	return errs

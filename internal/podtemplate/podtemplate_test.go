@@ -210,12 +210,12 @@ var refusalCases = map[string]struct{ patch, want string }{
 	},
 	"a misspelt container": {
 		`{spec: {containers: [{name: lama-stack, resources: {limits: {cpu: 1}}}]}}`,
-		`podTemplate.spec.containers[lama-stack].image: required: "lama-stack" is a separate container; ` +
-			`use the name "llama-stack" to change the server's container, or set an image for this container`,
+		`podTemplate.spec.containers[lama-stack].image: required: container "lama-stack" has no image; ` +
+			`to change the server's container, use the name "llama-stack"; to add a container, set an image`,
 	},
 	"an init container without an image": {
 		`{spec: {initContainers: [{name: prepare}]}}`,
-		`podTemplate.spec.initContainers[prepare].image: required: "prepare" is a separate container; set an image for it`,
+		`podTemplate.spec.initContainers[prepare].image: required: init container "prepare" has no image; set an image`,
 	},
 	"not a quantity": {
 		`{spec: {containers: [{name: llama-stack, resources: {limits: {cpu: much}}}]}}`,

@@ -76,7 +76,7 @@ func otherFamily(from, to string) string {
 }
 
 func otherTable(table string, now Store) string {
-	remedy := fmt.Sprintf("set table_name of the store to %q in the configuration", table)
+	remedy := fmt.Sprintf("set the store's table_name to %q in the configuration", table)
 	if variable := variableIn(now.Text); variable != "" {
 		remedy = fmt.Sprintf("set the variable %s to %q in spec.workload.overrides.env", variable, table)
 	}

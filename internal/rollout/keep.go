@@ -19,11 +19,11 @@ import (
 // an empty template would remove all of the operator's fields.
 func ownTemplate(live *appsv1.Deployment) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
 	if len(live.ManagedFields) == 0 {
-		return nil, fmt.Errorf("keep the template of Deployment %q: it was read without its managed fields", live.Name)
+		return nil, fmt.Errorf("extract the operator's fields from the template of Deployment %q: the Deployment was read without its managed fields", live.Name)
 	}
 	own, err := appsv1ac.ExtractDeployment(live, names.FieldManager)
 	if err != nil {
-		return nil, fmt.Errorf("keep the template of Deployment %q: %w", live.Name, err)
+		return nil, fmt.Errorf("extract the operator's fields from the template of Deployment %q: %w", live.Name, err)
 	}
 	if own.Spec == nil {
 		return nil, nil

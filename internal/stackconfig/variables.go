@@ -42,7 +42,7 @@ func variable(d *draft.Draft, found envref.Reference, path *field.Path) {
 		d.Warnf(path, "%q is not replaced: the server replaces only references whose names consist of upper-case letters, digits and '_'; rename the variable", envref.To(name))
 	case found.Operator != "" || d.IsSet(name):
 	case d.Intent.MoreVariables:
-		d.Warnf(path, "the variable %q must be in a ConfigMap or Secret of spec.workload.overrides.envFrom, or the server does not start", name)
+		d.Warnf(path, "the variable %q must be in a ConfigMap or Secret to which spec.workload.overrides.envFrom refers; otherwise, the server does not start", name)
 	}
 	// Without envFrom, an unknown variable is an error, which the step check reports for the whole configuration.
 }

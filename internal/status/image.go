@@ -38,7 +38,7 @@ var pullAnswers = []struct {
 	},
 	{
 		[]string{"no such host", "i/o timeout", "connection refused", "dial tcp", "deadline exceeded"},
-		"the node cannot reach the registry; check the network and the proxy of the node, or use a mirror",
+		"the node cannot reach the registry; check the node's network and proxy, or use a mirror",
 	},
 	{[]string{"no space left"}, "the node's disk is full; free up disk space on the node"},
 }

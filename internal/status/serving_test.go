@@ -124,7 +124,7 @@ func TestCause(t *testing.T) {
 	} {
 		conditions := status.Summarize(status.Input{Now: now, Observed: with(healthy(), wrong)}).Conditions
 		cause, ready := status.Cause(conditions), meta.FindStatusCondition(conditions, v1alpha2.ConditionReady)
-		want := wrong.Type + " is " + string(wrong.Status) + "; its message has the details"
+		want := wrong.Type + " is " + string(wrong.Status) + "; its message contains the details"
 		if cause == nil || cause.Type != wrong.Type || ready.Reason != wrong.Reason || ready.Message != want {
 			t.Errorf("%s: cause %+v, Ready %+v", wrong.Type, cause, ready)
 		}

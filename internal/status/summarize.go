@@ -168,7 +168,7 @@ func Cause(conditions []metav1.Condition) *metav1.Condition {
 func readiness(conditions []metav1.Condition) metav1.Condition {
 	if cause := Cause(conditions); cause != nil {
 		return newCondition(v1alpha2.ConditionReady, metav1.ConditionFalse, cause.Reason,
-			fmt.Sprintf("%s is %s; its message has the details", cause.Type, cause.Status))
+			fmt.Sprintf("%s is %s; its message contains the details", cause.Type, cause.Status))
 	}
 	available := meta.FindStatusCondition(conditions, v1alpha2.ConditionAvailable)
 	return newCondition(v1alpha2.ConditionReady, metav1.ConditionTrue, available.Reason, "The stack runs as requested")

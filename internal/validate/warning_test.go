@@ -44,7 +44,7 @@ func TestWarnings(t *testing.T) {
 		"workers that share a CPU": {
 			spec: "{workload: {workers: 4, resources: {limits: {cpu: 1500m}}}}",
 			want: []string{`spec.workload.resources.limits[cpu]: "1500m" is less than one CPU for each of 4 workers, and the server stops ` +
-				`a worker that takes more than 5 s to start, so the server may never become ready; raise the limit to "4" or remove it`},
+				`a worker that takes more than 5 s to start, so the server might never become ready; raise the limit to "4" or remove it`},
 		},
 		"a CPU for each worker":         {spec: "{workload: {workers: 2, resources: {limits: {cpu: 2000m}}}}"},
 		"workers without limit":         {spec: "{workload: {workers: 2, resources: {requests: {cpu: 100m}, limits: {memory: 1Gi}}}}"},

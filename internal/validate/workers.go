@@ -22,6 +22,6 @@ func workersWithoutCPU(c *checks) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s: %q is less than one CPU for each of %d workers, and the server stops a worker that takes more "+
-		"than 5 s to start, so the server may never become ready; raise the limit to %q or remove it",
+		"than 5 s to start, so the server might never become ready; raise the limit to %q or remove it",
 		spec("workload", "resources", "limits").Key(string(corev1.ResourceCPU)), limit.String(), *workers, enough.String())}
 }

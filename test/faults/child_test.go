@@ -20,7 +20,7 @@ var children = []fault{
 	{name: "each child's labels are edited", strikes: onEachChild(patchChild(`{"metadata":{"labels":{"app.kubernetes.io/part-of":"me"}}}`))},
 	{name: "each child is hidden from the operator", strikes: onEachChild(patchChild(`{"metadata":{"labels":{"app.kubernetes.io/managed-by":null}}}`))},
 	{name: "children are edited", strikes: edits},
-	{name: "a child is given to another owner, and back", slow: true, strikes: []strike{taken}},
+	{name: "a child is given to another owner, and then given back", slow: true, strikes: []strike{taken}},
 	{name: "a child's name is taken by another owner", slow: true, fresh: true, strikes: []strike{nameTaken(true)}, spec: full},
 	{name: "a child's name is taken by an object without a label", slow: true, fresh: true, strikes: []strike{nameTaken(false)}, spec: full},
 }

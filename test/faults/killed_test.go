@@ -22,10 +22,10 @@ type cut struct {
 }
 
 var cuts = []cut{
-	{name: "killed, the write arrived", arrives: true, kills: true},
-	{name: "killed, the write was lost", kills: true, slow: true},
-	{name: "cut off, the write arrived", arrives: true},
-	{name: "cut off, the write was lost"},
+	{name: "the operator is killed after the write arrives", arrives: true, kills: true},
+	{name: "the operator is killed before the write arrives", kills: true, slow: true},
+	{name: "the operator is disconnected after the write arrives", arrives: true},
+	{name: "the operator is disconnected before the write arrives"},
 }
 
 // step returns the number of writes from one tried interruption to the next.

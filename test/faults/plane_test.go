@@ -19,11 +19,11 @@ import (
 // planes lists the faults in the control plane, in its clock, and in leader election.
 var planes = []fault{
 	{name: "the API server is restarted", slow: true, strikes: []strike{restartAPIServer}, spec: changed},
-	{name: "every answer of etcd is delayed by a second", slow: true, strikes: []strike{slowEtcd}, spec: changed},
+	{name: "every response from etcd is delayed by a second", slow: true, strikes: []strike{slowEtcd}, spec: changed},
 	{name: "the clock was a year ahead", strikes: []strike{clockAhead}, spec: changed},
 	{name: "the leader loses its lease in the middle of a change", slow: true, strikes: []strike{loseLease}, spec: changed},
 	{name: "the API server is unavailable, and the only operator exits", slow: true, strikes: []strike{loseAPIServer}, spec: changed},
-	{name: "an unknown holder has the lease, from an hour in the future", slow: true, strikes: []strike{leaseAhead}, spec: changed},
+	{name: "an unknown holder has the lease, and the lease's timestamp is an hour in the future", slow: true, strikes: []strike{leaseAhead}, spec: changed},
 }
 
 // restartAPIServer restarts the API server in the middle of a change.

@@ -40,7 +40,7 @@ var storms = []fault{
 	{name: "the API server is unavailable for two minutes", slow: true, strikes: []strike{outage(2 * time.Minute)}, spec: changed},
 	{name: "no call arrives", strikes: []strike{storm(func(call) verdict { return verdict{lost: true} })}, spec: changed},
 	{
-		name: "no answer arrives", slow: true,
+		name: "no response arrives", slow: true,
 		strikes: []strike{storm(func(c call) verdict { return verdict{unanswered: c.write > 0} })}, spec: changed,
 	},
 	{name: "the API server's certificate has expired", strikes: []strike{expiredCertificate}, spec: changed},

@@ -24,7 +24,7 @@ import (
 // webhooks lists the faults in another user's webhook for Deployments.
 var webhooks = []fault{
 	{name: "another webhook denies the Deployment", strikes: []strike{webhook(http.StatusForbidden)}, spec: changed},
-	{name: "another webhook denies the Deployment with the code of a conflict", slow: true, strikes: []strike{webhook(http.StatusConflict)}, spec: changed},
+	{name: "another webhook denies the Deployment with the status code for a conflict (409)", slow: true, strikes: []strike{webhook(http.StatusConflict)}, spec: changed},
 	{name: "another webhook breaks its connections", slow: true, strikes: []strike{webhook(broken)}, spec: changed},
 	{name: "another webhook does not answer", slow: true, strikes: []strike{webhook(hanging)}, spec: changed},
 }

@@ -10,7 +10,7 @@ import (
 var (
 	objectsMetric = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "llama_stack_operator_storage_migration_objects",
-		Help: "Number of stacks in the last storage migration by state: not yet examined, stored in the storage version, " +
+		Help: "Number of stacks in the last storage migration, by state: not yet examined, stored in the storage version, " +
 			"or failed.",
 	}, []string{"state"})
 	completeMetric = prometheus.NewGauge(prometheus.GaugeOpts{

@@ -39,9 +39,9 @@ type RefusedError struct {
 // Error names the repository and the setting that forbids the read.
 func (e *RefusedError) Error() string {
 	if e.Mirrored {
-		return fmt.Sprintf("a mirror set in the cluster forbids access to repository %q (mirrorSourcePolicy NeverContactSource) and has no mirror for it; ask an administrator to add a mirror for this repository", e.Repository)
+		return fmt.Sprintf("an ImageDigestMirrorSet or ImageTagMirrorSet forbids access to repository %q (mirrorSourcePolicy NeverContactSource) and has no mirror for it; ask an administrator to add a mirror for this repository", e.Repository)
 	}
-	return fmt.Sprintf("repository %q is not in registries.allow of the operator's configuration; ask an administrator to add the repository", e.Repository)
+	return fmt.Sprintf("repository %q is not in registries.allow in the operator's configuration; ask an administrator to add the repository", e.Repository)
 }
 
 // LabelError is the error for a label that cannot be used, or whose content cannot be used. Every read returns this

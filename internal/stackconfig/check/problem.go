@@ -80,7 +80,7 @@ func (c *checker) failAt(path string, message func() string) {
 		c.Fail(field.Invalid(origin.Path, field.OmitValueType{}, message()))
 	case isWarning:
 		c.Warn(draft.Finding{
-			ConfigPath: path, Message: message() + " (" + sourceOf(origin) + "; the release of the server is unknown)",
+			ConfigPath: path, Message: message() + " (" + sourceOf(origin) + "; the server release is unknown)",
 		})
 	default:
 		c.Fail(&field.Error{

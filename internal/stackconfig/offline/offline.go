@@ -147,7 +147,7 @@ func baseNeeds(calls, loads []string) []need {
 	}
 	if len(loads) > 0 {
 		found = append(found, need{path: offline, message: fmt.Sprintf(
-			"providers of the base download files when they first need these files: %s; provide the files of huggingface.co through spec.modelFiles.huggingFaceCache, or disable the providers in spec.disabled",
+			"providers of the base download files when they first need these files: %s; provide the files from huggingface.co through spec.modelFiles.huggingFaceCache, or disable the providers in spec.disabled",
 			draft.Listed(loads))})
 	}
 	return found

@@ -24,11 +24,11 @@ var All = []Shape{
 	})},
 	{"base: unknown keys", 45_000, withBase(func(n int) string { return lines(n, "unknown_%d: 1\n") })},
 	{"base: unknown mappings", 24_000, withBase(func(n int) string { return lines(n, "unknown_%d: {a: 1}\n") })},
-	{"base: unknown keys of the server", 40_000, withBase(func(n int) string { return "server:\n" + lines(n, "  unknown_%d: 1\n") })},
-	{"base: unknown keys of a provider", 33_000, withBase(func(n int) string {
+	{"base: unknown server keys", 40_000, withBase(func(n int) string { return "server:\n" + lines(n, "  unknown_%d: 1\n") })},
+	{"base: unknown provider keys", 33_000, withBase(func(n int) string {
 		return "providers:\n  inference:\n  - provider_id: vllm\n    provider_type: remote::vllm\n    config:\n" + lines(n, "      unknown_%d: 1\n")
 	})},
-	{"base: wrong keys of a section that forbids them", 40_000, withBase(func(n int) string {
+	{"base: wrong keys in a section that forbids them", 40_000, withBase(func(n int) string {
 		return "storage:\n  backends:\n    kv_default: {type: kv_sqlite, db_path: /a}\n" + lines(n, "    b_%d: {}\n")
 	})},
 	{"base: unknown apis", 70_000, withBase(func(n int) string { return "apis:\n" + lines(n, "- a%d\n") })},
@@ -69,7 +69,7 @@ var All = []Shape{
 		return "providers:\n  inference:\n  - {provider_id: vllm, provider_type: remote::vllm}\nregistered_resources:\n  models:\n" +
 			lines(n, "  - {model_id: m%d, provider_id: vllm, model_type: llm}\n")
 	})},
-	{"base: models of unknown providers", 10_000, withBase(func(n int) string {
+	{"base: models with unknown providers", 10_000, withBase(func(n int) string {
 		return "registered_resources:\n  models:\n" + lines(n, "  - {model_id: m%d, provider_id: p%d, model_type: llm}\n")
 	})},
 	{"base: models and providers", 6_000, withBase(func(n int) string {
@@ -103,10 +103,10 @@ var All = []Shape{
 	{"base: a long id", 700_000, withBase(func(n int) string {
 		return "providers:\n  inference:\n  - {provider_id: " + strings.Repeat("k", n) + ", provider_type: remote::vllm}\n"
 	})},
-	{"base: unknown types of providers", 12_000, withBase(func(n int) string {
+	{"base: unknown provider types", 12_000, withBase(func(n int) string {
 		return "providers:\n  inference:\n" + lines(n, "  - {provider_id: p%d, provider_type: remote::x%d}\n")
 	})},
-	{"base: wrong values of providers", 9_900, withBase(func(n int) string {
+	{"base: wrong provider values", 9_900, withBase(func(n int) string {
 		return "providers:\n  inference:\n" + lines(n, "  - {provider_id: p%d, provider_type: remote::vllm, config: {max_tokens: x}}\n")
 	})},
 
@@ -159,7 +159,7 @@ var All = []Shape{
 		return object{"metadata": object{"labels": keyed(n, "l%d", constant("v"))}}
 	})},
 	{"podTemplate: unknown fields", 60_000, withPod(func(n int) object { return keyed(n, "unknown%d", constant(1)) })},
-	{"podTemplate: unknown fields of items", 30_000, withServer(func(n int) object {
+	{"podTemplate: unknown fields in items", 30_000, withServer(func(n int) object {
 		return object{"env": many(n, func(i int) any { return object{"name": fmt.Sprintf("V%d", i), "valeu": "1"} })}
 	})},
 	{"podTemplate: directives", 60_000, withPod(func(n int) object { return keyed(n, "$unknown%d", constant(1)) })},
@@ -199,7 +199,7 @@ var All = []Shape{
 	}},
 
 	{"settings: unknown keys", 60_000, func(n int) written { return written{spec: object{"settings": keyed(n, "unknown%d", constant(1))}} }},
-	{"settings: unknown keys of the server", 60_000, func(n int) written {
+	{"settings: unknown server keys", 60_000, func(n int) written {
 		return written{spec: object{"settings": object{"server": keyed(n, "unknown%d", constant(1))}}}
 	}},
 	{"settings: variables", 40_000, func(n int) written {

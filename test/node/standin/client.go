@@ -45,7 +45,7 @@ func parseOptions(usage string, w world, args []string, count int) (clientOption
 	var options clientOptions
 	flags := flag.NewFlagSet(usage, flag.ContinueOnError)
 	flags.SetOutput(w.stderr)
-	flags.DurationVar(&options.timeout, "timeout", 5*time.Second, "time limit for the whole answer")
+	flags.DurationVar(&options.timeout, "timeout", 5*time.Second, "time limit for the whole response")
 	flags.StringVar(&options.token, "token", "", "bearer token")
 	flags.StringVar(&options.authority, "authority", "", "certificate authorities in PEM format, one of which must have signed the certificate of the server; if empty, the client accepts any certificate")
 	if err := flags.Parse(args); err != nil {

@@ -151,7 +151,7 @@ func (s *server) forward(ctx context.Context, w http.ResponseWriter, to *provide
 	w.Header().Set("Content-Type", response.Header.Get("Content-Type"))
 	w.WriteHeader(response.StatusCode)
 	if _, err := io.Copy(flushing{w}, response.Body); err != nil {
-		return fmt.Errorf("forward the answer: %w", err)
+		return fmt.Errorf("forward the response: %w", err)
 	}
 	return nil
 }

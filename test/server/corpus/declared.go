@@ -61,7 +61,7 @@ func (m *maker) wildcards() {
 
 // declared adds mistakes in a stack with distribution.baseProviders Required.
 func (n *negatives) declared() {
-	const why = "The user requests a stack without the other providers of the base, and the message states the consequences."
+	const why = "The user requests a stack without the base providers that the user's own providers do not need, and the message states the consequences."
 	base, err := changed(n.config, func(config fields) {
 		addProvider(config, "inference", fields{"provider_id": "other", "provider_type": "remote::openai"})
 	})

@@ -33,7 +33,7 @@ var toldElsewhere = map[string]string{
 	"line %d: the document has more than %d bytes after its aliases are expanded; %s": "TestParseErrors: a case is one mistake in a stack, not a base of a megabyte",
 
 	"not known, configured as ":                                     header,
-	"; the release of the server is unknown)":                       "only for an image of an unknown release: TestGenerate/aliases/unknown-release",
+	"; the server release is unknown)":                              "only for an image of an unknown release: TestGenerate/aliases/unknown-release",
 	"override config: %w":                                           override,
 	"override config: server must be a mapping, got %s":             override,
 	"%q is not a part of a connection string":                       "the parts are constants, so only a defect can cause this message",

@@ -52,7 +52,7 @@ func Record(lines []string) error {
 		fmt.Fprintf(&text, "%s  %s\n", recorded[line], line)
 	}
 	if err := os.WriteFile(recordFile(), text.Bytes(), 0o644); err != nil { //nolint:gosec // a file of the work tree, which everyone may read
-		return fmt.Errorf("record the lines that passed: %w", err)
+		return fmt.Errorf("record the release lines that passed: %w", err)
 	}
 	return nil
 }
@@ -61,13 +61,13 @@ func Record(lines []string) error {
 func readRecord() (map[string]string, error) {
 	text, err := os.ReadFile(recordFile())
 	if err != nil {
-		return nil, fmt.Errorf("read the lines that passed: %w", err)
+		return nil, fmt.Errorf("read the release lines that passed: %w", err)
 	}
 	recorded := map[string]string{}
 	for row := range strings.Lines(string(text)) {
 		fields := strings.Fields(row)
 		if len(fields) != 2 {
-			return nil, fmt.Errorf("read the lines that passed: %q is not a digest and a line", row)
+			return nil, fmt.Errorf("read the release lines that passed: %q is not a digest and a release line", row)
 		}
 		recorded[fields[1]] = fields[0]
 	}

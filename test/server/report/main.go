@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	record := flag.Bool("record", false, "record the lines that passed all tiers")
+	record := flag.Bool("record", false, "record the release lines that passed all tiers")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "usage: report [-record] EVENTS")

@@ -40,7 +40,7 @@ func TestTable(t *testing.T) {
 		t.Errorf("table (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"0.3"}, found.passed()); diff != "" {
-		t.Errorf("lines that passed every tier (-want +got):\n%s", diff)
+		t.Errorf("release lines that passed every tier (-want +got):\n%s", diff)
 	}
 }
 
