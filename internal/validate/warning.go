@@ -52,7 +52,7 @@ func variables(c *checks) []string {
 			warnings = append(warnings, fmt.Sprintf("%s: %q is also set in secretEnv, and the value here takes precedence; remove one of the two", path, env.Name))
 		}
 		if strings.HasPrefix(env.Name, names.EnvPrefix) {
-			warnings = append(warnings, fmt.Sprintf("%s: %q begins with %s, the prefix of the operator's variables, so it replaces any operator variable with the same name; use another name",
+			warnings = append(warnings, fmt.Sprintf("%s: %q begins with %s, the prefix of the operator's variables, and replaces any operator variable with the same name; use another name",
 				path, env.Name, names.EnvPrefix))
 		}
 	}

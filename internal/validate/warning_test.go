@@ -53,7 +53,7 @@ func TestWarnings(t *testing.T) {
 		"the operator's prefix": {
 			spec: "{workload: {overrides: {env: [{name: A}, {name: LLSD_VLLM_API_KEY}]}}}",
 			want: []string{`spec.workload.overrides.env[1].name: "LLSD_VLLM_API_KEY" begins with LLSD_, ` +
-				`the prefix of the operator's variables, so it replaces any operator variable with the same name; use another name`},
+				`the prefix of the operator's variables, and replaces any operator variable with the same name; use another name`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -64,13 +64,13 @@ func TestCheck(t *testing.T) {
 	}{
 		"a package without a row": {
 			pkg:  "internal/utils",
-			want: []string{"internal/utils: no row of Rules matches the package; add a row with the packages that this package may import"},
+			want: []string{"internal/utils: no row in Rules matches the package; add a row with the packages that this package may import"},
 		},
 		"a row does not match the packages below it": {
 			pkg:  "internal/names/deep",
-			want: []string{"internal/names/deep: no row of Rules matches the package; add a row with the packages that this package may import"},
+			want: []string{"internal/names/deep: no row in Rules matches the package; add a row with the packages that this package may import"},
 		},
-		"the root of the module": {pkg: "", want: []string{".: no row of Rules matches the package; add a row with the packages that this package may import"}},
+		"the root of the module": {pkg: "", want: []string{".: no row in Rules matches the package; add a row with the packages that this package may import"}},
 		"down":                   {pkg: "internal/controller", imports: []string{module + "/internal/names"}},
 		"within a tree":          {pkg: "internal/engine", imports: []string{module + "/internal/engine/node"}},
 		"IO may import anything": {
@@ -86,17 +86,17 @@ func TestCheck(t *testing.T) {
 		"up": {
 			pkg: "internal/names", imports: []string{module + "/internal/controller"},
 			want: []string{"internal/names: imports " + module + "/internal/controller: internal/names must not import this package; " +
-				"remove the import, or add the package to the row of Rules"},
+				"remove the import, or add the package to the row for internal/names in Rules"},
 		},
 		"sideways": {
 			pkg: "internal/engine", imports: []string{module + "/internal/names"},
 			want: []string{"internal/engine: imports " + module + "/internal/names: internal/engine/... must not import this package; " +
-				"remove the import, or add the package to the row of Rules"},
+				"remove the import, or add the package to the row for internal/engine/... in Rules"},
 		},
 		"an API importing internals": {
 			pkg: "api/v1", imports: []string{module + "/internal/names"},
 			want: []string{"api/v1: imports " + module + "/internal/names: api/... must not import this package; " +
-				"remove the import, or add the package to the row of Rules"},
+				"remove the import, or add the package to the row for api/... in Rules"},
 		},
 		"an API importing controller-runtime": {
 			pkg: "api/v1", imports: []string{"sigs.k8s.io/controller-runtime/pkg/scheme"},

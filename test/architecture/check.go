@@ -54,7 +54,7 @@ func Check(module string, rules []Rule, packages []Package) []string {
 		}
 		rule, found := find(rules, path)
 		if !found {
-			problems = append(problems, fmt.Sprintf("%s: no row of Rules matches the package; add a row with the packages that this package may import", path))
+			problems = append(problems, fmt.Sprintf("%s: no row in Rules matches the package; add a row with the packages that this package may import", path))
 			continue
 		}
 		for _, imported := range pkg.Imports {
@@ -73,7 +73,7 @@ func complain(module string, rule Rule, imported string) string {
 		if matches(rule.Path, path) || matchesAny(rule.Imports, path) {
 			return ""
 		}
-		return fmt.Sprintf("%s must not import this package; remove the import, or add the package to the row of Rules",
+		return fmt.Sprintf("%[1]s must not import this package; remove the import, or add the package to the row for %[1]s in Rules",
 			rule.Path)
 	}
 	if rule.Kind == IO {
