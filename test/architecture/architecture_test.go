@@ -130,7 +130,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A row must refer only to rows above it in the table, so that there are no cycles. The row of test/... may refer to
+// A row must refer only to rows above it in the table, so that there are no cycles. The row for test/... may refer to
 // all packages.
 func TestRulesNameRowsAbove(t *testing.T) {
 	for i, rule := range Rules {

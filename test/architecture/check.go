@@ -9,7 +9,7 @@ import (
 // Package contains the properties of a package that the check needs, from the output of `go list -json`.
 type Package struct {
 	ImportPath string
-	// Imports are the direct imports of the package, without the imports of tests and of libraries.
+	// Imports are the direct imports of the package, without those of its tests.
 	Imports []string
 }
 

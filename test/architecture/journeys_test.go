@@ -16,8 +16,8 @@ const maxStations = 10
 
 var station = regexp.MustCompile("`([a-z0-9]+)\\.([A-Za-z.]+)`")
 
-// The functions of each journey in docs/development/architecture.md exist, and each journey is short. The row of each
-// function's package in Rules is the row of the previous function's package, or a row above it.
+// The functions of each journey in docs/development/architecture.md exist, and each journey is short. In Rules, the row
+// for each function's package is the row for the previous function's package, or a row above it.
 func TestJourneys(t *testing.T) {
 	_, section, found := strings.Cut(read(t, "docs/development/architecture.md"), "\n## Journeys\n")
 	if !found {

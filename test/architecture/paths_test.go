@@ -67,7 +67,7 @@ func TestLinterNamesPathsThatExist(t *testing.T) {
 }
 
 // The Makefile measures the coverage of the pure packages, and the linter rejects I/O in them. The Makefile and the
-// configuration of the linter repeat the names of these packages, which must be the same as in Rules.
+// linter's configuration repeat the names of these packages, which must be the same as in Rules.
 func TestListsOfPurePackagesAgree(t *testing.T) {
 	makefile := variable(t, read(t, "Makefile"), "PURE_PACKAGES")
 	linter := read(t, ".golangci.yaml")

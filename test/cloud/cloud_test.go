@@ -51,8 +51,8 @@ spec: {distribution: {image: "%[1]s/secret/server:1"}, resources: {models: [a]}}
 `
 )
 
-// TestIdentityOfAWS checks that the operator's program reads an image from ECR with IRSA. It also checks that the
-// program does not read another image in the same registry, although its identity could read it.
+// TestIdentityOfAWS checks that the operator reads an image from ECR with IRSA. It also checks that the operator does
+// not read another image in the same registry, although its identity could read it.
 func TestIdentityOfAWS(t *testing.T) {
 	stands := clouds.Serve(t)
 	stands.Registries(content(t))

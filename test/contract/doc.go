@@ -6,7 +6,7 @@
 // server's defaults. When they were recorded, network policies were enabled, and the cluster was not OpenShift. In the
 // recorded objects, descriptions replace the launcher script and hashes of resource versions.
 //
-// The tests check the output of the command line, and the objects that the operator's program creates from the
-// manifests on a real API server. They also check that the API server accepts the same manifests as with the previous
-// operator's definition, and that each stack can be read in both versions.
+// The tests check the output of the command line, and the objects that the operator binary creates from the manifests
+// on a real API server. They also check that the API server accepts the same manifests as with the previous operator's
+// definition, and that each stack can be read in both versions.
 package contract

@@ -110,8 +110,8 @@ func (c live) admits(t *testing.T, one *trial) bool {
 	return refused == nil
 }
 
-// own makes the stack of the manifest from the dashboard the owner of the stack's ConfigMap, as the dashboard does. It
-// does not change the ConfigMaps of other manifests.
+// own changes only the manifest from the dashboard. It sets the manifest's stack as the owner of the manifest's
+// ConfigMaps, as the dashboard does.
 func (c live) own(t *testing.T, one *trial, stack *unstructured.Unstructured) {
 	t.Helper()
 	if one.name != "real/06-odh-dashboard-playground" {

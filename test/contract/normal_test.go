@@ -110,8 +110,8 @@ var defaults = map[string]flat{
 	"PersistentVolumeClaim": {"spec.volumeMode": "Filesystem"},
 }
 
-// dropDefaults removes the API server's defaults from an object: the default pull policies, and the defaults of the
-// other fields that ours does not have.
+// dropDefaults removes the API server's defaults from an object: the default pull policies, and the defaults of other
+// fields, if the fields are missing in ours.
 func (f flat) dropDefaults(kind string, ours flat) {
 	for p, value := range f {
 		if container, ok := strings.CutSuffix(p, ".imagePullPolicy"); ok && value == pullPolicy(f[container+".image"]) {

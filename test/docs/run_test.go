@@ -49,7 +49,7 @@ type site struct {
 	onNode     bool
 
 	limit, patience time.Duration
-	// prepare prepares the namespace of a page.
+	// prepare prepares the namespace for a page.
 	prepare func(t *testing.T, namespace string, parsed *script.Page)
 
 	mu   sync.Mutex

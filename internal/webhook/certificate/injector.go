@@ -62,7 +62,8 @@ type webhooks struct {
 }
 
 // injectors lists the annotations that make other programs inject a bundle into an object. The operator does not write
-// a bundle into such an object, because both programs would overwrite it again and again.
+// a bundle into such an object, because the operator and the other program would overwrite each other's bundle again
+// and again.
 var injectors = []string{
 	"cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret", "cert-manager.io/inject-apiserver-ca",
 	"service.beta.openshift.io/inject-cabundle",

@@ -20,7 +20,7 @@ import (
 // longestPause bounds each pause, because the clock may be changed while the operator waits.
 const longestPause = 12 * time.Hour
 
-// signal makes a loop call look again. A signal that is sent during a call causes one more call.
+// signal tells a loop to call the function look again. A signal that is sent during a call causes one more call.
 type signal chan struct{}
 
 func newSignal() signal { return make(signal, 1) }

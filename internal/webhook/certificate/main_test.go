@@ -60,7 +60,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// bench is the cluster of a test. All tests share one control plane, and the objects have fixed names. Therefore,
+// bench is the cluster for a test. All tests share one control plane, and the objects have fixed names. Therefore,
 // newBench deletes these objects.
 type bench struct {
 	// Client has the permissions of an administrator.
@@ -269,7 +269,7 @@ func (b *bench) stored(t *testing.T) *corev1.Secret {
 	return secret
 }
 
-// trusted returns the bundles that the API server has for the two objects.
+// trusted returns the bundles that the two objects contain.
 func (b *bench) trusted(t *testing.T) (conversion, validation []byte) {
 	t.Helper()
 	crd, webhook := definition(service), configuration(service)

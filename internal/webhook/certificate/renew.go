@@ -88,7 +88,7 @@ func (c content) servesBy(a authority) bool {
 	return c.serving.Leaf.CheckSignatureFrom(a.certificate) == nil
 }
 
-// leaves returns the time at which every certificate that the authority signed has expired. It returns false while
+// leaves returns the time by which every certificate that the authority signed has expired. It returns false while
 // there is no later authority, because the authority may then still sign certificates.
 func (c content) leaves(a authority) (time.Time, bool) {
 	later := slices.IndexFunc(c.authorities, func(b authority) bool { return b.signs() && a.made().Before(b.made()) })

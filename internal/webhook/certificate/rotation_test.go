@@ -71,8 +71,7 @@ func serve(t *testing.T, replica *Certificates) string {
 	return listener.Addr().String()
 }
 
-// No request from clients that send requests continuously fails while the serving certificate and the authority are
-// renewed.
+// Clients continuously send requests while the serving certificate and the authority are renewed. No request fails.
 func TestRotationUnderLoad(t *testing.T) {
 	b := newBench(t)
 	begin := start.Add(-authorityLife * 2 / 3)

@@ -21,13 +21,13 @@ const (
 
 // Handler serves ConversionReviews of apiextensions.k8s.io/v1 for LlamaStackDistributions.
 //
-// Every answer to a POST request with JSON is a ConversionReview. A failed conversion has the result Failure, with a
-// message that names the object. The status code of such an answer is still 200, because an API server does not show
-// the message of an answer with a different code. The status code is 400 for a request that is not a review, 405 for a
+// Every response to a POST request with JSON is a ConversionReview. A failed conversion has the result Failure, with a
+// message that names the object. The status code of such a response is still 200, because an API server does not show
+// the message in a response with a different code. The status code is 400 for a request that is not a review, 405 for a
 // method other than POST, and 415 for a media type other than JSON.
 //
 // The uid, the desiredAPIVersion and the review's own kind and apiVersion have to precede the objects, as every API
-// server writes them. The handler begins its answer to a review larger than a mebibyte while it is still reading the
+// server writes them. The handler begins its response to a review larger than a mebibyte while it is still reading the
 // review. The server has to use HTTP/2, or HTTP/1.1 as net/http does.
 func Handler(log logr.Logger) http.Handler {
 	return &handler{

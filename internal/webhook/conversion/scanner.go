@@ -125,8 +125,8 @@ func spelt(raw []byte) (string, bool) {
 // skip skips a value.
 func (s *scanner) skip() error { return s.scan(func([]byte) {}) }
 
-// value appends a value to dst. It truncates a value longer than limit, reads the value to its end, and returns an
-// error.
+// value appends a value to dst. If the value is longer than limit, the method truncates the value, reads it to its end,
+// and returns an error.
 func (s *scanner) value(dst []byte, limit int) ([]byte, error) {
 	tooLong := false
 	err := s.scan(func(part []byte) {

@@ -7,7 +7,7 @@ type Page struct {
 	Blocks []Block
 	// StandIns are the stand-ins for model servers in the namespace of the page.
 	StandIns []StandIn
-	// Repository reports whether the commands run in a copy of the manifests of the repository.
+	// Repository reports whether the commands run in a copy of the repository's manifests.
 	Repository bool
 	// Servers are the databases and other servers that the page needs in its namespace, by name.
 	Servers []string

@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Types returns the provider types, such as inference/remote::vllm, of the providers of a configuration that are
-// enabled in an environment.
+// Types returns the provider types, such as inference/remote::vllm, of those providers in a configuration that an
+// environment enables.
 func Types(config []byte, env map[string]string) []string {
 	var types []string
 	for _, p := range providersOf(config) {

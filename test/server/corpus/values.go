@@ -170,7 +170,7 @@ func (v *values) class(class *schema.Class, depth int) (any, bool) {
 	mapping := fields{}
 	names := v.keys(class, nil)
 	if tag, ok := class.Key("type"); ok && tag.Type.Kind == schema.KindLiteral && !slices.Contains(names, "type") {
-		names = append(names, "type") // the key type identifies the class of a union
+		names = append(names, "type") // the key "type" identifies the class of a union
 	}
 	for _, name := range names {
 		key, _ := class.Key(name)

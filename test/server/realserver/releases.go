@@ -48,8 +48,8 @@ func named() []string {
 	return strings.FieldsFunc(os.Getenv(releasesVariable), func(r rune) bool { return r == ' ' || r == ',' })
 }
 
-// lookup returns each selected release once, in ascending order. The name "all" selects every release of the parameter
-// all.
+// lookup returns each release in asked once, in ascending order. If asked is just "all", lookup returns every release
+// in the parameter all.
 func lookup(asked, all []string) ([]*release.Release, error) {
 	if slices.Equal(asked, []string{"all"}) {
 		asked = all

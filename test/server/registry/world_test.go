@@ -239,8 +239,8 @@ func (w *world) do(t *testing.T, c config, things ...[]any) []json.RawMessage {
 	return w.ask(t, request{Config: c.text(w), Env: w.env, Do: things})
 }
 
-// boot registers the resources of the configuration with the release's own code. It returns the error that prevents the
-// server from starting, or an empty string.
+// boot uses the release's own code to register the resources of the configuration. It returns the error that prevents
+// the server from starting, or an empty string.
 func (w *world) boot(t *testing.T, c config) string {
 	t.Helper()
 	var failure string

@@ -20,7 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/line"
 )
 
-// published is a server with a release. A test can replace individual answers.
+// published is a server with a release. A test can replace individual responses.
 type published struct {
 	mu      sync.Mutex
 	answers map[string]http.HandlerFunc

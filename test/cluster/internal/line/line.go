@@ -67,7 +67,7 @@ func Names(folder string) ([]string, error) {
 	return names, nil
 }
 
-// MajorMinor returns the two numbers of the version that Kubernetes programs report separately.
+// MajorMinor returns the major and the minor version, which Kubernetes programs report separately.
 func (l Line) MajorMinor() (major, minor string) {
 	parts := strings.SplitN(strings.TrimPrefix(l.Version, "v"), ".", 3)
 	if len(parts) < 2 {

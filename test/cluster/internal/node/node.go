@@ -50,7 +50,8 @@ func Open(ctx context.Context, folder *state.Folder, pid int, orders io.WriteClo
 // Network returns the addresses of the node's cluster.
 func (n *Node) Network() network.Plan { return n.plan }
 
-// Close stops the registry, and closes the input of the node's first process. Then this process and the node end.
+// Close stops the registry, and closes the input of the node's first process. That process then ends, and the node ends
+// with it.
 func (n *Node) Close() error { return errors.Join(n.registry.Close(), n.hold.Close()) }
 
 // Prepare sets up the node, starts containerd, which needs no API server, and pushes the cluster's images to the

@@ -25,8 +25,8 @@ const socket = "/run/containerd/containerd.sock"
 type settings struct {
 	// Folder is the node's directory in the state directory. PKI and Logs are other directories in the state directory.
 	Folder, PKI, Logs string
-	// Name and Address are the name and the address of the node. Pods, DNS and Registry are the address range of pods, the
-	// name server and the registry of the cluster.
+	// Name and Address are the name and the address of the node. Pods is the address range of pods. DNS and Registry are
+	// the addresses of the cluster's name server and registry.
 	Name, Address, Pods, DNS, Registry string
 	// Socket is the path of containerd's socket. Plugins is the directory of the network plugins.
 	Socket, Plugins string

@@ -69,7 +69,7 @@ func (k *keeper) read(messages *json.Decoder) {
 }
 
 // offer forwards a new command, or the command of a program that has ended, when the socket that the command needs
-// accepts connections. It returns false if the socket does not accept connections in time.
+// accepts connections. It returns false if the socket does not accept connections within socketPatience.
 func (k *keeper) offer(command Command) bool {
 	if err := awaitSocket(command.Needs); err != nil {
 		k.failures <- fmt.Errorf("starting %s: %w", command.Name, err)

@@ -44,7 +44,7 @@ func mountAll(setup Setup) error {
 	if err := maskSysctls(filepath.Join(setup.State, "sysctl")); err != nil {
 		return err
 	}
-	// Mounts of one pod must be visible to the others.
+	// Mounts in one pod must be visible in other pods.
 	if err := mount("", "/", "", syscall.MS_REC|syscall.MS_SHARED); err != nil {
 		return err
 	}

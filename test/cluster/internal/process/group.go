@@ -72,9 +72,8 @@ func (g *Group) serveStarts() {
 // Exits returns a channel with the exit of every child, including those that Kill ends.
 func (g *Group) Exits() <-chan Exit { return g.exits }
 
-// Start starts a child in a new session, so that a Ctrl-C at the terminal reaches only this process, and makes the
-// kernel kill the child when this process ends. The end of ctx does not end the child, because Kill ends the children
-// in order.
+// Start starts a child in a new session, so that a Ctrl-C at the terminal reaches only this process. The kernel kills
+// the child when this process ends. The end of ctx does not end the child, because Kill ends the children in order.
 func (g *Group) Start(ctx context.Context, c Command) (Identity, error) {
 	child := exec.CommandContext(context.WithoutCancel(ctx), c.Program, c.Args...)
 	child.Dir, child.Env = c.Dir, c.Env

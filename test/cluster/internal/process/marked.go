@@ -45,7 +45,7 @@ func marked(entry string) ([]Identity, error) {
 	}
 	var found []Identity
 	for _, pid := range pids {
-		process, err := Identify(pid) // the identity is read before the environment, so that both are of the same process
+		process, err := Identify(pid) // the identity is read before the environment, so that both belong to the same process
 		if err != nil {
 			continue // the process has ended
 		}
