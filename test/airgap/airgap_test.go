@@ -111,7 +111,7 @@ func (j *journey) makeBundle() string {
 }
 
 // cutOff removes the node's default route, so that the node reaches only its own link and the Services. It also blocks
-// connections to the registry that provided the images of the bundle.
+// connections to the registry that provided the images in the bundle.
 func (j *journey) cutOff(host string) {
 	j.t.Helper()
 	j.say("Remove the node's routes to the internet")
@@ -145,8 +145,8 @@ func (j *journey) cutOff(host string) {
 	}, "refused")
 }
 
-// load runs the command line in the node's network to copy the images of the bundle into the private registry. It
-// returns the path of a file with the values of the chart.
+// load runs the command line in the node's network to copy the images in the bundle to the private registry. It returns
+// the path of a file with the values for the chart.
 func (j *journey) load(bundle string, private *privateRegistry) string {
 	j.t.Helper()
 	j.say("Load the bundle into a private registry from the node's network")

@@ -34,7 +34,7 @@ func newClient(t *testing.T) client.Client {
 	return c
 }
 
-// TestCases sends every object of the table to the API server, as a create request and as a server-side apply request,
+// TestCases sends every object in the table to the API server, as a create request and as a server-side apply request,
 // both with dry run. It compares the complete answer to the create request with the table. The API server must accept
 // both requests or reject both.
 func TestCases(t *testing.T) {

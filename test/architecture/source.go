@@ -48,7 +48,7 @@ type Function struct {
 	Lines int
 }
 
-// ReadProduct reads the files of the product in the root of the repository, sorted by path.
+// ReadProduct reads the product's files below the root of the repository, and returns them sorted by path.
 func ReadProduct(root fs.FS) ([]File, error) {
 	var files []File
 	for _, tree := range productTrees {

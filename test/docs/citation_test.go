@@ -103,7 +103,7 @@ func isReleaseRange(text string) bool {
 
 // sourceProblems returns the problems in the source of a fact. The parts of a source are separated by semicolons. Each
 // part is an observation or contains code spans. A span is a test in a folder, another test in the same folder, a file
-// in this repository, or a file of the server.
+// in this repository, or a file in the server's source code.
 func sourceProblems(source string) []string {
 	var problems []string
 	for part := range strings.SplitSeq(source, ";") {

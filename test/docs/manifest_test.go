@@ -22,7 +22,7 @@ var (
 	isStack     = regexp.MustCompile(`(?m)^apiVersion: *llamastack\.io/`)
 )
 
-// checkManifests sends the Kubernetes objects of a page to the API server, unless a command on the page applies them.
+// checkManifests sends the Kubernetes objects on a page to the API server, unless a command on the page applies them.
 // Stacks have their own test, which does not need an API server.
 func (s *site) checkManifests(t *testing.T, result *runner.Result, parsed *script.Page, kubeconfig string) {
 	t.Helper()

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// page is a Markdown file of the repository.
+// page is a Markdown file in the repository.
 type page struct {
 	path string // relative to the root of the repository
 	text string

@@ -224,7 +224,7 @@ func (s *site) page(t *testing.T, p page) {
 	for _, failure := range line.result.Failures {
 		t.Errorf("%s:%d: %s", p.path, failure.Line, failure.Text)
 	}
-	if s.onNode { // the pods of the next pages need the memory
+	if s.onNode { // the pods for the next pages need the memory
 		s.startDelete(t, namespace)
 	}
 }

@@ -18,7 +18,7 @@ type theatre struct {
 	steady     *stage
 	steadyPods []string
 	// created is the outcome for a new stack with the spec full. updated is the outcome after this spec is replaced with
-	// the spec changed. Both outcomes are without a fault.
+	// the spec changed. In both cases, no fault occurs.
 	created, updated map[string]any
 }
 

@@ -43,7 +43,7 @@ type gate struct {
 // rule returns the verdict for a call. If it is nil, the gate forwards every call.
 type rule func(call) verdict
 
-// call is one request of the operator.
+// call is one request from the operator.
 type call struct {
 	*http.Request
 	// write is the number of writes to stacks and their children since the rule was set, including this call. It is zero
@@ -57,10 +57,10 @@ type verdict struct {
 	// delay and hold delay the call before the other fields apply.
 	delay time.Duration
 	hold  <-chan struct{}
-	// status is returned in place of the API server's answer.
+	// status is returned in place of the API server's response.
 	status int
 	// lost means that the gate does not forward the call. unanswered means that the gate forwards the call. In both cases,
-	// the operator does not get an answer.
+	// the operator does not receive a response.
 	lost, unanswered bool
 	// The gate keeps the connection of a lost or unanswered call open until this channel is closed. If the channel is nil,
 	// the gate closes the connection immediately.
@@ -95,7 +95,7 @@ func newGate(t *testing.T, server *rest.Config) *gate {
 			return nil
 		},
 		ErrorLog: log.New(io.Discard, "", 0),
-		// If the API server cannot be reached, the operator does not get an answer.
+		// If the API server cannot be reached, the operator does not receive a response.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 	g.server = httptest.NewUnstartedServer(g)
@@ -130,7 +130,7 @@ func (g *gate) greet(*tls.ClientHelloInfo) (*tls.Config, error) {
 // url returns the gate's URL for the operator. It contains the host name in the gate's certificate.
 func (g *gate) url() string { return strings.Replace(g.server.URL, "127.0.0.1", "localhost", 1) }
 
-// set sets the gate's rule, and resets the counts of calls, writes and answers.
+// set sets the gate's rule, and resets the counts of calls, writes and responses.
 func (g *gate) set(r rule) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -14,7 +14,7 @@ type cut struct {
 	name string
 	// arrives means that the n-th write reaches the API server.
 	arrives bool
-	// slow means that the interruption is tried only with the flag -all, because a lost write has the same effect as a
+	// slow means that the interruption is tested only with the flag -all, because a lost write has the same effect as a
 	// write that was not yet made.
 	slow bool
 	// kills means that the operator is killed. Otherwise, its calls fail for a short time.
@@ -28,7 +28,7 @@ var cuts = []cut{
 	{name: "the operator is disconnected before the write arrives"},
 }
 
-// step returns the number of writes from one tried interruption to the next.
+// step returns the number of writes from one tested interruption to the next.
 func step() int {
 	if *all {
 		return 1

@@ -48,7 +48,7 @@ func (g *gate) wrote(n int) error {
 	return nil
 }
 
-// slowEtcd delays each answer of etcd until the operator has made several writes for a change.
+// slowEtcd delays each response from etcd until the operator has made several writes for a change.
 func slowEtcd(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.etcd.delay.Store(int64(time.Second / 2)) // half a second in each direction
@@ -113,8 +113,8 @@ func loseLease(t *testing.T, th *theatre, _ *stage) func() {
 }
 
 // loseAPIServer makes the API server unavailable until the only operator loses its lease. The operator exits, and the
-// test starts it again as the kubelet would. It must then keep running until the API server recovers, because the
-// kubelet increases its delay with each exit.
+// test starts it again as the kubelet would. The operator must then keep running until the API server recovers, because
+// the kubelet increases its delay with each exit.
 func loseAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.operator.kill(t)

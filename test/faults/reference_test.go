@@ -66,8 +66,8 @@ func renewed(t *testing.T, s *stage) error {
 	return s.ready(t)
 }
 
-// deleted deletes an object that the stack refers to, waits until the stack reports it, and creates the object again at
-// the end.
+// deleted deletes an object that the stack refers to, waits until the stack reports the deletion, and creates the
+// object again at the end.
 func deleted(message string, object func(*stage) client.Object) strike {
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()

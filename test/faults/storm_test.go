@@ -135,7 +135,7 @@ func (c *cluster) refuses(t *testing.T, token string) error {
 	return nil
 }
 
-// answered returns nil if, since the last change to the rule, a call was answered with this status.
+// answered returns nil if a call has received a response with this status since the last change to the rule.
 func (g *gate) answered(status int) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

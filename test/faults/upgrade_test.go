@@ -28,7 +28,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// before is the program of an older operator. If it is set, the upgrade begins with the objects that this operator
+// before is the binary of an older operator. If it is set, the upgrade begins with the objects that this operator
 // creates, and the test writes these objects to the cases. The cases in the repository contain the objects of commit
 // 2eb38a2, the last commit before preflights.
 var before = flag.String("before", "", "program of the operator to upgrade from; if set, the test rewrites testdata/upgrade")

@@ -30,7 +30,7 @@ var webhooks = []fault{
 }
 
 const (
-	// broken and hanging are special values in place of the status code of a webhook's answer. With the value zero, the
+	// broken and hanging are special values in place of the status code in a webhook's response. With the value zero, the
 	// webhook allows every request.
 	broken, hanging = -1, -2
 	webhookName     = "holidays.example.com"
@@ -87,7 +87,7 @@ func startWebhook(t *testing.T) *otherWebhook {
 	return w
 }
 
-// ServeHTTP answers a request of the API server.
+// ServeHTTP answers a request from the API server.
 func (w *otherWebhook) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 	answer := w.answer.Load()
 	review := &admissionv1.AdmissionReview{}

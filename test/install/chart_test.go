@@ -37,7 +37,7 @@ func rendered(t *testing.T, name string) manifest {
 	return objects
 }
 
-// byName returns the objects of a manifest without the labels of the installer.
+// byName returns the objects of a manifest without the installer's labels.
 func byName(objects manifest) map[string]map[string]any {
 	found := map[string]map[string]any{}
 	for kind, each := range objects {

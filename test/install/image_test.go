@@ -20,8 +20,8 @@ import (
 // instruction is one instruction of the Dockerfile.
 type instruction struct{ name, arguments string }
 
-// dockerfile returns the instructions of each stage. It does not support heredocs or other escape characters, because
-// the Dockerfiles of this repository do not use them.
+// dockerfile returns the instructions of each stage. It supports neither heredocs nor escape characters other than the
+// backslash, because the Dockerfiles of this repository do not use them.
 func dockerfile(t *testing.T) [][]instruction {
 	t.Helper()
 	var stages [][]instruction
@@ -97,7 +97,7 @@ func TestBasesArePinned(t *testing.T) {
 	}
 }
 
-// The image is built with the Go version of go.mod, or with a newer patch release of it.
+// The image is built with the Go version in go.mod, or with a newer patch release of this version.
 func TestTheImageHasTheGoOfTheModule(t *testing.T) {
 	wanted := regexp.MustCompile(`(?m)^go (1\.\d+)\.(\d+)$`).FindStringSubmatch(readFile(t, "go.mod"))
 	base := only(t, dockerfile(t)[0], "FROM")
@@ -173,7 +173,7 @@ func TestTheImageIsLabelled(t *testing.T) {
 	}
 }
 
-// sources returns the files of the module's packages that the program contains, including embedded files.
+// sources returns the files in this module from which the operator binary is built, including embedded files.
 func sources(t *testing.T) []string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "list", "-deps",

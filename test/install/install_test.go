@@ -207,9 +207,9 @@ func roleIn(t *testing.T, objects manifest, namespace string) rbacv1.Role {
 	return found[0]
 }
 
-// The topology spread constraint and the PodDisruptionBudget select the two replicas, so that they run on different
-// nodes if possible, and one of them keeps running when nodes are drained. A replica has enough time to release its
-// lease when it stops.
+// The topology spread constraint and the PodDisruptionBudget select the two replicas, so that the replicas run on
+// different nodes if possible, and one of them keeps running when nodes are drained. A replica has enough time to
+// release its lease when it stops.
 func TestOneReplicaStays(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		deployment := one[appsv1.Deployment](t, objects, "Deployment").Spec

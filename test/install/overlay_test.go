@@ -99,7 +99,7 @@ func TestOpenShift(t *testing.T) {
 	compareRest(t, objects, elsewhere, deployment, 2)
 }
 
-// The manifest for cert-manager differs only in the certificate of the webhooks.
+// The manifest for cert-manager differs only in the certificate for the webhooks.
 func TestCertManager(t *testing.T) {
 	objects, elsewhere := read(t, certManager), read(t, plain)
 	deployment := one[appsv1.Deployment](t, objects, "Deployment")

@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// operator is the running program of a Deployment.
+// operator is the running operator process for a Deployment.
 type operator struct {
 	user      string // the user name of the operator in the API server
 	namespace string
@@ -29,7 +29,8 @@ type operator struct {
 	command   *exec.Cmd
 }
 
-// start runs the program as its Deployment specifies. The test does this itself, because the cluster has no kubelet.
+// start runs the operator binary as its Deployment specifies. The test does this itself, because the cluster has no
+// kubelet.
 func (c *cluster) start(t *testing.T, deployment *appsv1.Deployment) *operator {
 	t.Helper()
 	pod := &deployment.Spec.Template.Spec

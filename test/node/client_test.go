@@ -89,7 +89,7 @@ func (c clientPod) standin(arguments ...string) (string, error) {
 		arguments...)...)
 }
 
-// ask waits until a server answers a request, and decodes the answer. A node routes requests to a pod only some time
+// ask waits until a server answers a request, and decodes the response. A node routes requests to a pod only some time
 // after the pod is ready in the API server.
 func (c clientPod) ask(url string, into any) {
 	c.t.Helper()
@@ -101,7 +101,7 @@ func (c clientPod) call(command string, arguments ...string) (string, error) {
 	return c.standin(slices.Concat([]string{command}, c.options, arguments)...)
 }
 
-// try sends a GET request to a server and decodes the answer.
+// try sends a GET request to a server and decodes the response.
 func (c clientPod) try(url string, into any) error {
 	text, err := c.call("get", url)
 	if err != nil {
@@ -151,7 +151,7 @@ func (c clientPod) provider(url, id string, settings map[string]any) {
 	})
 }
 
-// post waits until a server accepts a JSON object, and returns its answer.
+// post waits until a server accepts a JSON object, and returns the response.
 func (c clientPod) post(url, body string) map[string]any {
 	c.t.Helper()
 	var answer map[string]any

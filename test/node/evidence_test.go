@@ -74,7 +74,7 @@ func ended(code, reason string) func(*scenario, cluttered, []string) error {
 	}
 }
 
-// named runs a command from a message of the operator.
+// named runs a command from one of the operator's messages.
 func named(s *scenario, command string) error {
 	arguments := strings.Fields(command)
 	_, err := kubectl(s.t.Context(), nil, append(arguments[1:], "--namespace="+s.namespace)...)

@@ -29,7 +29,7 @@ func TestExternalProvidersOfReleases(t *testing.T) {
 }
 
 // failing returns packages that cannot be used, and a part of the message in the status for each of them. If an import
-// fails, only the log of the server contains the reason.
+// fails, only the server log contains the reason.
 func failing() map[string]struct {
 	files external.Image
 	says  string
@@ -117,8 +117,8 @@ func TestExternalProvidersThatFail(t *testing.T) {
 }
 
 // BenchmarkExternalProviders measures the time from the creation of a stack until its server answers, for different
-// numbers of external providers. The end of this time is from the server's log, because the interval of the readiness
-// probes is ten seconds.
+// numbers of external providers. The end of this time is read from the server log, because the interval of the
+// readiness probes is ten seconds.
 func BenchmarkExternalProviders(b *testing.B) {
 	s := newRealScenario(b, "server@"+realRelease)
 	provider := s.pushProvider("labelled", external.Echo(),

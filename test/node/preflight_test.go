@@ -37,7 +37,7 @@ workload: {resources: ` + small + `, storage: {size: 1Gi}, overrides: {env: [%[2
 `
 
 // If only one node at a time can mount the volume, the old pod stops before the new pod starts. The operator first
-// tries a change in another pod, with an empty volume in place of the PersistentVolumeClaim. If this pod crashes, the
+// tests a change in another pod, with an empty volume in place of the PersistentVolumeClaim. If this pod crashes, the
 // old pod continues to run with its volume. If it starts, a new pod replaces the old pod and uses its volume.
 func TestPreflightBesideVolume(t *testing.T) {
 	t.Parallel()
@@ -77,9 +77,9 @@ func TestPreflightBesideVolume(t *testing.T) {
 	s.kubectl("exec", after.Name, "--", "/bin/sh", "-c", "cd /.llama/kept")
 }
 
-// A change is first tried in a preflight pod that gets no requests. If this pod crashes, no other pod is stopped, and
-// the status contains the command that prints its log. If it starts, a new pod replaces the old pod, and the preflight
-// pod is deleted.
+// A change is first tested in a preflight pod that receives no requests. If this pod crashes, no other pod is stopped,
+// and the status contains the command that prints its log. If it starts, a new pod replaces the old pod, and the
+// preflight pod is deleted.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

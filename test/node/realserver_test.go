@@ -20,8 +20,8 @@ const (
 	nextRelease = "0.8.0"
 	// newestRelease is the newest release with data.
 	newestRelease = "1.5.0"
-	// realPatience is the time limit for images of hundreds of megabytes, and for servers that need 15 seconds of CPU time
-	// to start.
+	// realPatience is a time limit that is long enough to pull images of hundreds of megabytes, and to start servers that
+	// need 15 seconds of CPU time.
 	realPatience = 10 * time.Minute
 )
 

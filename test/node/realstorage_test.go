@@ -51,7 +51,7 @@ func (s *scenario) redis() {
 	s.apply(secret("redis", "password", redisPassword))
 }
 
-// inRedis runs a redis-cli command in the pod of Redis.
+// inRedis runs a redis-cli command in the Redis pod.
 func (s *scenario) inRedis(command ...string) string {
 	s.t.Helper()
 	return s.kubectl(append([]string{"exec", "redis", "--", "redis-cli"}, command...)...)

@@ -28,11 +28,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
 )
 
-// dirVariable is the environment variable with the state folder of a cluster of test/cluster. The node of such a
+// dirVariable is the environment variable with the state folder of a cluster that test/cluster runs. The node of such a
 // cluster reads the registry settings for each pull.
 const dirVariable = "CLUSTER_DIR"
 
-// fault writes an answer in place of the registry's answer. If it returns false, the registry answers.
+// fault writes a response in place of the registry's response. If it returns false, the registry writes the response.
 type fault func(http.ResponseWriter, *http.Request) bool
 
 // faultyRegistry is a registry that requires a password. A test can inject a fault.

@@ -114,7 +114,7 @@ func (c clientPod) finds(url, id, text string) {
 	})
 }
 
-// stores returns the ids of the vector stores that a server lists in one answer.
+// stores returns the ids of the vector stores that a server lists in one response.
 func (c clientPod) stores(url string) ([]string, error) {
 	var answer struct {
 		Data []struct {

@@ -128,8 +128,8 @@ func TestRetentionRestart(t *testing.T) {
 
 // This is the same scenario with an unknown entrypoint: the base configuration is from a user's ConfigMap. The init
 // container does not run again when only the server's container restarts, so the server rejects the newer entry. The
-// log of the server contains the conflict, and the status of the stack contains the name of the pod. The pods of the
-// newer generation continue to serve requests, and the problem is solved when the rollout is complete.
+// server log contains the conflict, and the stack's status contains the name of the pod. The pods of the newer
+// generation continue to serve requests, and the problem is solved when the rollout is complete.
 func TestRetentionRestartConflict(t *testing.T) {
 	match, err := release.Lookup(realRelease)
 	if err != nil {
@@ -164,8 +164,8 @@ func TestRetentionRestartConflict(t *testing.T) {
 	h.goOn(newerLengths)
 }
 
-// saysOf waits until the message of a condition of the stack contains the name of a pod, and returns the condition as
-// text.
+// saysOf waits until the message of one of the stack's conditions contains the name of a pod, and returns the condition
+// as text.
 func (s *scenario) saysOf(name, pod string) (message string) {
 	s.t.Helper()
 	s.eventually(func() error {

@@ -34,7 +34,7 @@ func (s *scenario) uids(stack string) ([]types.UID, error) {
 	return found, err
 }
 
-// If the pods of a change crash, the old pod continues to serve requests. The next valid change replaces the old pod.
+// If the pods for a change crash, the old pod continues to serve requests. The next valid change replaces the old pod.
 func TestBrokenChange(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -93,7 +93,7 @@ func TestSlowStart(t *testing.T) {
 }
 
 // If a quota does not allow another pod for a change, the old pod continues to serve requests. The status contains the
-// message of the API server. When the quota allows another pod, the change continues.
+// API server's message. When the quota allows another pod, the change continues.
 func TestQuotaOfARunningStack(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

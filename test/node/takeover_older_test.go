@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
 )
 
-// olderVariable is the environment variable with the path of the v1alpha1 operator's program: bin/manager in its work
+// olderVariable is the environment variable with the path of the v1alpha1 operator's binary: bin/manager in its work
 // tree.
 const olderVariable = "OLDER"
 
@@ -105,7 +105,7 @@ func configureOlder(t testing.TB) error {
 	return err
 }
 
-// olderProgram is the real older operator. Its program runs in an image that the test builds.
+// olderProgram is the real older operator. Its binary runs in an image that the test builds.
 type olderProgram struct {
 	file      string
 	pushed    bool

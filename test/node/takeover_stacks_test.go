@@ -27,7 +27,7 @@ const ownImage = "command-and-args"
 // command.
 var takenOver = []string{"pdb-min", "storage", "user-config", "workers", "expose", "autoscaling", ownImage}
 
-// The operator for v1alpha1 creates each object with the name of its program as the field manager, and then applies it
+// The operator for v1alpha1 creates each object with the name of its binary as the field manager, and then applies it
 // with the name of the stack as the field manager.
 const olderManager = "manager"
 

@@ -50,7 +50,7 @@ type predecessor interface {
 // their data is preserved. The test reads and edits stacks in both versions, and drains the node. Then it installs the
 // older operator again, and then this operator again, and finally removes this operator. Only the edits and the drain
 // replace pods. If the real older operator is installed again, it also replaces the pods of the edited stacks. The
-// environment variable $OLDER contains the path of the older operator's program. If it is not set, the test writes
+// environment variable $OLDER contains the path of the older operator's binary. If it is not set, the test writes
 // recorded objects of the older operator, with its field managers. The test does not run in parallel with other
 // scenarios.
 func TestTakeOver(t *testing.T) {

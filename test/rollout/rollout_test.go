@@ -61,7 +61,7 @@ func (b *bench) pods(t *testing.T, stack string) (serving, others []string) {
 	return serving, others
 }
 
-// testFailingChange checks that the old pods continue to serve requests if the pods of a new configuration do not
+// testFailingChange checks that the old pods continue to serve requests if the pods with a new configuration do not
 // become ready, and that the status contains the reason. It also checks that the operator does not undo a rollback, and
 // that the next change takes effect.
 func testFailingChange(t *testing.T, b *bench) {
@@ -117,7 +117,7 @@ func testFailingChange(t *testing.T, b *bench) {
 	}
 }
 
-// If the old pod must stop before the new pod starts, the operator first tries a change in a preflight pod. If that pod
+// If the old pod must stop before the new pod starts, the operator first tests a change in a preflight pod. If that pod
 // does not start, the old pod is not stopped. If it starts, the change is rolled out. When the stack is deleted, no
 // preflight pod remains.
 func testTriedChange(t *testing.T, b *bench) {

@@ -54,7 +54,8 @@ networking: {expose: {hostname: %s.example.com}}
 type cluster struct {
 	*testutil.Cluster
 
-	// program is the running program, and newest is the program of this work tree.
+	// program is the path of the operator binary to run. newest is the path of the binary that is built from this work
+	// tree.
 	program, newest string
 	audit           string
 }

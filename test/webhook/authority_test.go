@@ -24,7 +24,7 @@ import (
 const (
 	bundleKey        = "ca.crt"
 	authorityKeysKey = "ca.key"
-	// backdated is the time between the start of the validity of the operator's certificates and their creation.
+	// backdated is how long before their creation the operator's certificates become valid.
 	backdated = 24 * time.Hour
 	day       = 24 * time.Hour
 )
@@ -32,7 +32,7 @@ const (
 // ours is the common name of the operator's certificate authorities.
 const ours = "llama-stack-k8s-operator webhook CA"
 
-// authority is a certificate authority that signs certificates in the same way as the authority of the operator.
+// authority is a certificate authority that signs certificates in the same way as the operator's authority.
 type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey

@@ -176,7 +176,7 @@ func largeStack(i int) *unstructured.Unstructured {
 	return stack
 }
 
-// readAll reads the answer to a request, discards it, and returns its size in bytes.
+// readAll reads the response to a request, discards it, and returns its size in bytes.
 func readAll(calls *http.Client, request *http.Request) (int64, error) {
 	answer, err := calls.Do(request)
 	if err != nil {

@@ -89,8 +89,8 @@ func TestQuickstart(t *testing.T) {
 }
 
 // refusals applies manifests as a dry run, and checks which of them the API server rejects. The
-// ValidatingAdmissionPolicy gets the stack in v1alpha2, and its messages have the field names of v1alpha2. The messages
-// of the webhook have the field names of the version in which the user wrote the stack.
+// ValidatingAdmissionPolicy receives the stack in v1alpha2, and its messages have the field names of v1alpha2. The
+// messages of the webhook have the field names of the version in which the user wrote the stack.
 func (c *cluster) refusals(t *testing.T) {
 	t.Helper()
 	one := quickstart[strings.Index(quickstart, "        provider: vllm"):strings.Index(quickstart, "    resources:")]

@@ -23,8 +23,8 @@ const (
 	// one.
 	firstRetry = time.Second
 	lastRetry  = time.Minute
-	// quietRetry is the pause up to which a reporter does not report a write conflict with another replica. The injector
-	// also waits this long if its bundle is older than the Secret's bundle, or if it cannot write a condition.
+	// quietRetry is the longest pause during which a reporter does not report a write conflict with another replica. The
+	// injector also waits this long if its bundle is older than the Secret's bundle, or if it cannot write a condition.
 	quietRetry = 8 * time.Second
 )
 

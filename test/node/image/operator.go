@@ -11,13 +11,14 @@ import (
 // nonroot is the user of distroless images, and of the operator's image.
 var nonroot = user{"nonroot", 65532, 65532, "/home/nonroot"}
 
-// Operator returns the image that the Dockerfile describes. It contains only the program, its user, and the
+// Operator returns the image that the Dockerfile describes. It contains only the operator binary, its user, and the
 // certificates of public certificate authorities. The layers are written to folder.
 func Operator(ctx context.Context, folder, version string) (v1.Image, error) {
 	return OperatorOf(ctx, repository(), folder, version)
 }
 
-// OperatorOf returns the same image with the program of another work tree, for example a work tree of an older version.
+// OperatorOf returns the same image with the binary from another work tree, for example a work tree of an older
+// version.
 func OperatorOf(ctx context.Context, source, folder, version string) (v1.Image, error) {
 	program, err := buildProgramOf(ctx, source, folder, "./cmd/manager", version)
 	if err != nil {

@@ -20,8 +20,8 @@ func repository() string {
 	return filepath.Join(filepath.Dir(file), "..", "..", "..")
 }
 
-// buildProgram builds a command of this module as a static program, with the flags of a release. It returns the path of
-// the program in folder.
+// buildProgram builds a command of this module as a static binary, with the flags of a release. It returns the path of
+// the binary in folder.
 func buildProgram(ctx context.Context, folder, command, version string) (string, error) {
 	return buildProgramOf(ctx, repository(), folder, command, version)
 }
@@ -66,8 +66,8 @@ func libraries(ctx context.Context, files []string, own ...string) ([]Entry, err
 	for chunk := range slices.Chunk(files, 200) {
 		list := exec.CommandContext(ctx, "ldd", chunk...)
 		list.Stdout = &output
-		// ldd exits with code 1 if one of the files is not a dynamic program. Its output about the other files is still
-		// valid.
+		// ldd exits with code 1 if one of the files is not a dynamically linked binary. Its output about the other files is
+		// still valid.
 		if err := list.Run(); err != nil && list.ProcessState == nil {
 			return nil, fmt.Errorf("list the shared libraries: %w", err)
 		}

@@ -49,7 +49,7 @@ func omitPackage(path string) bool {
 // server reads.
 func omitTokenizer(path string) bool { return strings.HasSuffix(path, ".json") }
 
-// Server returns an image of the real server of a release (0.7.3), from the same environment as in the tests of
+// Server returns an image of the real server of a release, such as 0.7.3, from the same environment as in the tests of
 // test/server. It contains the interpreter, the packages and the shared libraries that they need, all at the same paths
 // as on this machine. It includes the configuration of the release's starter distribution, without the providers whose
 // packages the image omits.

@@ -21,7 +21,7 @@ const (
 	ownConfig = "/app/config.yaml"
 	// defaultPort is the port of the server if no port is configured.
 	defaultPort = "8321"
-	// upstreamTimeout is the time limit for the answer of a model server.
+	// upstreamTimeout is the time limit for a model server's response.
 	upstreamTimeout = 10 * time.Second
 )
 

@@ -40,7 +40,7 @@ type modelServer struct {
 	listed []string
 	pause  time.Duration
 	log    io.Writer
-	// dimension is the length of the vector of a text.
+	// dimension is the length of the vector for a text.
 	dimension int
 	// answered is the number of completions. It is part of their ids, because a server stores completions by their ids.
 	answered atomic.Int64

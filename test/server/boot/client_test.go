@@ -82,9 +82,9 @@ func (s *llamaStack) route(ctx context.Context, method, end string) (string, err
 // connections.
 const maxFailed = 4
 
-// answerTimeout is the time limit for an answer. It is much longer than the usual duration on a busy machine. A request
-// that waits for a connection of an ended event loop (see maxFailed) never completes, and neither does any request that
-// needs the same lock.
+// answerTimeout is the time limit for a response. It is much longer than the usual duration on a busy machine. A
+// request that waits for a connection of an ended event loop (see maxFailed) never completes, and neither does any
+// request that needs the same lock.
 const answerTimeout = 90 * time.Second
 
 // again repeats a request while the server answers with an internal error and fewer than limit requests have failed

@@ -42,7 +42,7 @@ func entrypoint(rel *release.Release) []string {
 	return []string{rel.Runtime.Entrypoint}
 }
 
-// generate runs the pipeline of the controller and the command line, and returns the pod. The files of the pod are
+// generate runs the same pipeline as the controller and the command line, and returns the pod. The files of the pod are
 // below root.
 func generate(t *testing.T, rel *release.Release, s sample, root string) pod {
 	t.Helper()

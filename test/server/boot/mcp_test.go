@@ -50,7 +50,7 @@ func answerMCP(w http.ResponseWriter, r *http.Request) {
 				"type": "object", "properties": map[string]any{"id": map[string]any{"type": "string"}},
 			},
 		}}}
-	default: // notifications get no answer
+	default: // notifications get no response
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}

@@ -120,7 +120,7 @@ func (a *adoption) earlier(t *testing.T, number int) {
 	}
 }
 
-// rendered returns a configuration of the earlier operator, with the addresses of this machine.
+// rendered returns a configuration of the earlier operator, with addresses on this machine.
 func (a *adoption) rendered(t *testing.T, number int) string {
 	t.Helper()
 	file := fmt.Sprintf("testdata/retention/adoption/%s-%s-%d.yaml", a.stack.rel.Version, a.stack.store, number)

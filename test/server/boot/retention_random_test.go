@@ -74,7 +74,7 @@ func TestRetentionRandom(t *testing.T) {
 	}
 }
 
-// pairs tries changes with one release.
+// pairs tests changes with one release.
 type pairs struct {
 	rel     *release.Release
 	bin     string

@@ -17,7 +17,7 @@ import (
 )
 
 // TestRetentionRolling changes a stack with several pods. An old pod serves requests while two new pods start. Then the
-// old pod starts again, then a new pod, and then a pod of the next change. Each of them must serve every vector store
+// old pod starts again, then a new pod, and then a pod for the next change. Each of them must serve every vector store
 // that clients created.
 func TestRetentionRolling(t *testing.T) {
 	report := newRetentionReport(t)

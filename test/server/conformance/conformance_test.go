@@ -49,7 +49,7 @@ func eachLine(
 	}
 }
 
-// accepted is a configuration that the checks of the operator accept.
+// accepted is a configuration that the operator's checks accept.
 type accepted struct {
 	*corpus.Case
 	*corpus.Outcome

@@ -20,8 +20,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// TestInitialise checks that the server of a release starts with the configurations that the checks of the operator
-// accept for it.
+// TestInitialise checks that the server of a release starts with the configurations that the operator's checks accept
+// for the release.
 func TestInitialise(t *testing.T) {
 	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin := time.Now()
@@ -118,7 +118,7 @@ func needsMore(config []byte, env map[string]string) string {
 	return ""
 }
 
-// outside returns the reason why a verdict does not depend on a rule of the checks, or "".
+// outside returns the reason why a verdict does not depend on the operator's checks, or "".
 func outside(verdict realserver.Verdict) string {
 	if strings.Contains(verdict.Message, "is not available from provider") ||
 		strings.Contains(verdict.Message, "Connection error") {

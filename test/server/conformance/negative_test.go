@@ -15,9 +15,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// TestNegative checks that the server of a release rejects the configurations that the checks of the operator reject
-// because of the release data, and ignores the values that the checks report as ignored. If a check is intentionally
-// stricter than the server, the server must react as the case states.
+// TestNegative checks that the server of a release rejects the configurations that the operator's checks reject because
+// of the release data, and ignores the values that the checks report as ignored. If a check is intentionally stricter
+// than the server, the server must react as the case states.
 func TestNegative(t *testing.T) {
 	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin, failed := time.Now(), 0
@@ -75,7 +75,7 @@ func swept(rel *release.Release) []corpus.Negative {
 // unusual values, so that the selection contains every value for some key.
 const sweepEach = 11
 
-// leastRefused is the minimum number of mistakes for a line that the server must reject.
+// leastRefused is the minimum number of mistakes that the server of a line must reject.
 const leastRefused = 200
 
 // ask checks a mistake with the server.

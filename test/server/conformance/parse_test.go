@@ -15,8 +15,8 @@ import (
 // randomConfigs is the number of random configurations that each line reads.
 const randomConfigs = 500
 
-// TestParse checks that the classes of every line read the configurations that the checks of the operator accept for
-// the line.
+// TestParse checks that the classes of every line read the configurations that the operator's checks accept for the
+// line.
 func TestParse(t *testing.T) {
 	eachLine(t, realserver.ReleasesToRead, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin := time.Now()

@@ -113,8 +113,8 @@ var (
 	}
 )
 
-// storage adds two cases for every pair of stores, of which one can be missing: a case on the starter, and a case on an
-// empty base with a model that the server registers.
+// storage adds two cases for every pair of stores (one of the two stores can be missing): a case on the starter, and a
+// case on an empty base with a model that the server registers.
 func (m *maker) storage() {
 	for _, kv := range append(sorted(kvStores), "") {
 		for _, sql := range append(sorted(sqlStores), "") {
@@ -207,7 +207,7 @@ func modelTypes(rel *release.Release) []string {
 	return types
 }
 
-// disabled adds cases that disable each API of any release, in both spellings, and each provider of the starter.
+// disabled adds cases that disable each API of any release, under both of its names, and each provider of the starter.
 func (m *maker) disabled() {
 	for _, api := range release.KnownAPIs() {
 		m.add("disabled/"+api, fields{"disabled": []any{api}})

@@ -28,8 +28,8 @@ const (
 	EditDimension = 8
 )
 
-// Edits returns n random changes. For the same line, seed and n, it returns the same changes. The operator can reject a
-// spec.
+// Edits returns n random changes. For the same line, seed and n, it returns the same changes. The operator may reject
+// some of the specs.
 func Edits(rel *release.Release, seed uint64, n int) []Edit {
 	edits := make([]Edit, 0, n)
 	for i := range n {
@@ -55,7 +55,7 @@ func (g *generator) caseOf(name string, spec fields) Case {
 	return m.cases[0]
 }
 
-// editable returns a random spec that stores its state in files and contains the resources of every Edit.
+// editable returns a random spec for a stack that stores its state in files and has the resources of every Edit.
 func (g *generator) editable() fields {
 	spec := g.spec()
 	for _, section := range []string{"settings", "removeSettings", "networking", "workload"} {

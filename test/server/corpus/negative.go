@@ -43,7 +43,7 @@ type Negative struct {
 	mistake
 }
 
-// mistake contains one mistake in two forms: in the object of the user, and in the configuration of the server.
+// mistake contains one mistake in two forms: in the user's object, and in the server's configuration.
 type mistake struct {
 	// wrong is the user's object with the mistake. It is nil if the mistake is in a value of a Secret.
 	wrong *Case

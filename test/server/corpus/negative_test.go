@@ -44,8 +44,8 @@ func TestNegatives(t *testing.T) {
 	})
 }
 
-// The checks of the operator reject the values that the release data does not allow for a key. This test tries some of
-// these values for each release line. The test with the real server tries more.
+// The operator's checks reject the values that the release data does not allow for a key. This test tries some of these
+// values for each release line. The test with the real server tries more.
 func TestSweep(t *testing.T) {
 	const each = 23
 	for _, line := range release.Offered() {

@@ -159,7 +159,7 @@ func (g *generator) taken(id string) bool {
 	return false
 }
 
-// written returns a provider in one of the spellings of its type.
+// written returns a provider of a type. The type is in its long or its short form.
 func (g *generator) written(kind *provider.Type, id string) fields {
 	p := g.provider(kind, id, oneOf(&g.values, []form{minimal, some, some}))
 	if short, ok := g.rel.ResolveType(kind.API, kind.Short()); ok && short == kind && g.chance(50) {

@@ -74,7 +74,7 @@ func readRecord() (map[string]string, error) {
 	return recorded, nil
 }
 
-// dataDigest returns the digest of the data of a line, without the comments and reasons of the overlays, which have no
+// dataDigest returns the digest of a line's data, without the comments and reasons of the overlays, which have no
 // effect on a server.
 func dataDigest(line string) (string, error) {
 	data := filepath.Join(here(), "..", "..", "..", "internal", "stackconfig", "release", "data")

@@ -26,7 +26,7 @@ build)
 esac
 `
 
-// bench holds a cache, a set of programs and a log of the calls of the go command.
+// bench holds a cache, a set of programs and a log of the calls to the go command.
 type bench struct {
 	cache    Cache
 	set      Set

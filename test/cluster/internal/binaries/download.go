@@ -78,7 +78,7 @@ func (c Cache) downloadAll(ctx context.Context, s Set, from *downloader, files [
 	return nil
 }
 
-// downloader reads files of releases.
+// downloader reads release files.
 type downloader struct {
 	client *http.Client
 	stall  time.Duration

@@ -18,8 +18,8 @@ const kubeletRoot = "/var/lib/kubelet"
 // other programs, and the state of a kubelet that runs on the machine.
 var covered = []string{"/run", "/var/lib", "/var/log"}
 
-// mountAll mounts the node's own file systems at the paths where the node would otherwise read or change files of the
-// machine.
+// mountAll mounts the node's own file systems at the paths where the node would otherwise read or change the machine's
+// files.
 func mountAll(setup Setup) error {
 	if err := mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE); err != nil {
 		return err
@@ -44,7 +44,7 @@ func mountAll(setup Setup) error {
 	if err := maskSysctls(filepath.Join(setup.State, "sysctl")); err != nil {
 		return err
 	}
-	// Mounts in one pod must be visible in other pods.
+	// The mounts of one pod must be visible to the other pods.
 	if err := mount("", "/", "", syscall.MS_REC|syscall.MS_SHARED); err != nil {
 		return err
 	}
