@@ -80,7 +80,7 @@ func applyStack(t *testing.T, s *stage) {
 	s.kubectlApply(t, "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution", stackName, changed)
 }
 
-// applyDeployment applies a field of the Deployment that the operator owns.
+// applyDeployment applies a field that the operator owns in the Deployment.
 func applyDeployment(t *testing.T, s *stage) {
 	t.Helper()
 	s.kubectlApply(t, "apiVersion: apps/v1\nkind: Deployment", stackName, "progressDeadlineSeconds: 7", "--server-side",

@@ -42,7 +42,7 @@ func (c *cluster) audit(t *testing.T) []byte {
 	return data
 }
 
-// calls returns the requests of a user since the mark.
+// calls returns the requests that a user has sent since the mark.
 func (c *cluster) calls(t *testing.T, user string, mark int) []call {
 	t.Helper()
 	var calls []call

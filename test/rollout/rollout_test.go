@@ -212,8 +212,8 @@ func testScaling(t *testing.T, b *bench) {
 	b.kubectl(t, "wait", "--for=condition=Available", "llsd/my", "--timeout=20s")
 }
 
-// No other change modifies the number of replicas that the autoscaler has set. If the cluster has no metrics, the
-// status contains the message of the HorizontalPodAutoscaler.
+// A change to another field does not modify the number of replicas that the autoscaler has set. If the cluster has no
+// metrics, the status contains the message of the HorizontalPodAutoscaler.
 func testAutoscaler(t *testing.T, b *bench) {
 	const autoscaled = `{distribution: {name: starter}, resources: {models: [%s]}, workload: {autoscaling: {minReplicas: 3, maxReplicas: 5}}}`
 	b.apply(t, "my", fmt.Sprintf(autoscaled, "one"))

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestLiteralMapping shows that the tests can fail. The requirement FR-031 maps an endpoint to the key url, which the
+// TestLiteralMapping shows that the tests can fail. Requirement FR-031 maps an endpoint to the key url, which the
 // server reads in release 0.3 and earlier. Later releases ignore this key, and exit because the URL is missing. With
 // the release's own key and no other change, the server starts with the same configuration.
 func TestLiteralMapping(t *testing.T) {

@@ -213,7 +213,7 @@ func (p *pairs) runScript(t *testing.T, outcome *corpus.Outcome, config string, 
 	}
 }
 
-// These are the indexes of the requests of look, and of the search that the test appends to them.
+// These are the indexes of the requests that look returns, and of the search that the test appends to them.
 const (
 	askModels = iota
 	askVectorStores
@@ -233,7 +233,7 @@ func (p *pairs) look() []realserver.Call {
 // clientText is the text in the client's vector store.
 const clientText = "The client keeps its bees in the attic."
 
-// These are the indexes of the requests of client.
+// These are the indexes of the requests that client returns.
 const (
 	makeStore = iota
 	makeFile

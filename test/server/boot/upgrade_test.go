@@ -45,7 +45,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// clientData is what clients stored in a server.
+// clientData is the data that clients stored in a server.
 type clientData struct {
 	// withFiles is true if the stack keeps files.
 	withFiles bool

@@ -13,7 +13,7 @@ import (
 )
 
 // programAt and configAt are indexes in the part of a container's command before the image's entrypoint, and
-// wrapperWords is the number of words of this part. It consists of a shell, its script, the program that updates the
+// wrapperWords is the number of words in this part. It consists of a shell, its script, the program that updates the
 // registry, and the program's arguments.
 const (
 	programAt    = 3

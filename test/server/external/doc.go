@@ -26,7 +26,7 @@
 //	                get_provider_impl (InlineProviderSpec) with (config, deps). The server reads the config of the
 //	                entry into config_class.
 //
-// Therefore the program copies packageName of the metadata file into the configuration in every release, and the
-// package must contain a module with the name provider. If get_provider_spec is only in the package itself, the
-// program writes the module provider.
+// Therefore, the program copies packageName from the metadata file into the configuration in every release, and the
+// package must contain a module with the name provider. If get_provider_spec is only in the package itself, the program
+// writes the module provider.
 package external

@@ -227,8 +227,8 @@ func TestOlderPod(t *testing.T) {
 	})
 }
 
-// TestPublished shows that the program removes the resources that a provider published if the configuration no longer
-// contains this provider, and that it keeps the resources that a client registered.
+// TestPublished shows that, if the configuration no longer contains a provider, the program removes the resources that
+// this provider published, and keeps the resources that a client registered.
 func TestPublished(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)

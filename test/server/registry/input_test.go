@@ -78,7 +78,7 @@ func TestEntriesThatDoNotParse(t *testing.T) {
 	})
 }
 
-// TestUnsetVariable shows that the program does not remove an entry if a variable of a declared entry is not set,
+// TestUnsetVariable shows that the program does not remove an entry if a variable in a declared entry is not set,
 // because the server does not start in this case.
 func TestUnsetVariable(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
