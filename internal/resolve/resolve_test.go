@@ -379,7 +379,7 @@ ConfigMap "c" in namespace "ns" has none of the keys run.yaml, b.crt; add one of
 	}
 }
 
-// TestConfigMapsOfAnotherNamespace checks that a ConfigMap of another namespace is read only if the ConfigMap allows
+// TestConfigMapsOfAnotherNamespace checks that a ConfigMap in another namespace is read only if the ConfigMap allows
 // it, and that the error does not reveal whether the ConfigMap exists.
 func TestConfigMapsOfAnotherNamespace(t *testing.T) {
 	shared := func(name, allowed string) *corev1.ConfigMap {

@@ -43,7 +43,7 @@ func (Values) String() string { return "(secret values)" }
 // GoString keeps values out of logs.
 func (v Values) GoString() string { return v.String() }
 
-// Get returns the value of a key of a Secret.
+// Get returns the value of a key in a Secret.
 func (v Values) Get(secret, key string) ([]byte, bool) {
 	value, ok := v.data[keyRef{secret, key}]
 	return value, ok
@@ -69,7 +69,7 @@ func (v *Values) add(secret *corev1.Secret, use intent.SecretUse) {
 	}
 }
 
-// Len returns the number of distinct keys of Secrets.
+// Len returns the number of distinct Secret keys.
 func (v Values) Len() int { return len(v.data) }
 
 // Digest returns a keyed digest of all values, in hex. The digest changes if a value changes, and reveals nothing about

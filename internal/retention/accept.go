@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// Annotation is the annotation of a stack with the names of the data whose loss the user accepts.
+	// Annotation is the stack annotation that contains the names of the data whose loss the user accepts.
 	Annotation = names.AnnotationAcceptDataLoss
 	volumeName = names.DataVolume
 )
@@ -73,7 +73,8 @@ func words(value string) []string {
 	return found
 }
 
-// normal returns a name in one spelling of its API: vectorIo/faiss and vector_io/faiss become vectorio/faiss.
+// normal returns a name with its API in lower case and without underscores: vectorIo/faiss and vector_io/faiss become
+// vectorio/faiss.
 func normal(what string) string {
 	api, id, found := strings.Cut(what, "/")
 	api = strings.ReplaceAll(strings.ToLower(api), "_", "")

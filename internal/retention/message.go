@@ -14,7 +14,7 @@ const (
 	goBack     = "to recover the data, set the previous value again"
 )
 
-// kinds maps the types of stores to the words for messages.
+// kinds maps the types of stores to the words that describe them in messages.
 var kinds = map[string]string{
 	"sqlite": "the SQLite file", "redis": "Redis at", "postgres": "PostgreSQL at", "mongodb": "MongoDB at",
 }

@@ -104,7 +104,7 @@ func (c *comparison) otherFamily(was, now Place) bool {
 	return was.Store != "" && now.Store != "" && c.before.family(was) != c.after.family(now) && (kept || c.before.fileOf(was) == "")
 }
 
-// family returns the family of the store of a place: kv, sql, or empty.
+// family returns the family of a place's store: kv, sql, or empty.
 func (p *Places) family(place Place) string {
 	family, _, _ := strings.Cut(p.Stores[place.Store].Type, "_")
 	return family
@@ -152,7 +152,7 @@ func (c *comparison) movedStore(what string, was, now Place) {
 		c.lose(what, field, otherTable(old.Table, is), false)
 	case old.Type == is.Type && sameText(old.At, is.At):
 		c.lose(what, c.spaceField(what, was, now), otherSpace(was.Space, now.Space, from), false)
-	default: // a change of the release never changes the address of a store
+	default: // a change to the release never changes the address of a store
 		c.lose(what, c.ownField(is), elsewhere(from, to, copyTool(old.Type, is.Type)), false)
 	}
 }

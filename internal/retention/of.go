@@ -174,7 +174,7 @@ func (r *reader) backend(name, backendType string, node *yaml.Node) bool {
 	return true
 }
 
-// served records the address and, for a key-value backend, the table or collection of a backend that is a server. The
+// served records the address of a backend that is a server and, for a key-value backend, its table or collection. The
 // release's defaults replace missing parts.
 func (r *reader) served(store *Store, kind release.Backend, node *yaml.Node) {
 	if whole := text(node, "connection_string"); whole != "" {

@@ -85,7 +85,7 @@ type Place struct {
 	// Store is a name in Places.Stores. Space is the namespace or table in the store.
 	Store string `json:"store,omitempty"`
 	Space string `json:"space,omitempty"`
-	// File is a file or directory of the container. Text is its text in the configuration, if it has variables.
+	// File is a file or directory in the container. Text is its text in the configuration, if it has variables.
 	File string `json:"file,omitempty"`
 	Text string `json:"text,omitempty"`
 	// At is the address of a server.

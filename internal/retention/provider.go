@@ -36,7 +36,7 @@ var (
 const maxDepth = 6
 
 // providers reads the places of the providers' data. The id identifies the data of a vector provider, because vector
-// stores refer to the id. The data of any other API has no id.
+// stores refer to the id. The data of any other provider has no id.
 func (r *reader) providers() {
 	all := yamlnode.Get(r.Config, "providers")
 	for _, api := range yamlnode.Keys(all) {

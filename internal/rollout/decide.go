@@ -22,9 +22,10 @@ const (
 	// edits.
 	Unchanged Outcome = "Unchanged"
 	// KeepTemplate means that the same inputs now result in a different template, because the operator is newer or another
-	// program wrote the template. The live template stays. Adopted is False with the decision's message.
+	// program wrote the template. The live template is kept. Adopted is False with the decision's message.
 	KeepTemplate Outcome = "KeepTemplate"
-	// RolledBack means that a user rolled the Deployment back. The live template stays. Degraded is True with the message.
+	// RolledBack means that a user rolled the Deployment back. The live template is kept. Degraded is True with the
+	// message.
 	RolledBack Outcome = "RolledBack"
 	// StaleCache means that the objects were read at different times. The caller writes nothing and has to read the
 	// objects again.
@@ -205,8 +206,8 @@ func (o observed) stop(message string) Decision {
 	return Decision{Outcome: StaleCache, Record: o.record, Message: message}
 }
 
-// leave returns the decision for a rollback: the live template and the record on the live Deployment stay. The other
-// fields of the Deployment follow the spec, so that users can still scale the stack.
+// leave returns the decision for a rollback: the live template and the record on the live Deployment are kept. The
+// other fields of the Deployment follow the spec, so that users can still scale the stack.
 func (o observed) leave() (Decision, error) {
 	template, err := ownTemplate(o.live)
 	if err != nil {
@@ -244,7 +245,7 @@ func (o observed) keep() (Decision, error) {
 	return Decision{Outcome: KeepTemplate, Deployment: deployment, Record: next, Message: message}, nil
 }
 
-// keptRecord returns the record of the rendering with the facts about the live template, which stays.
+// keptRecord returns the record of the rendering with the facts about the live template, which is kept.
 func (o observed) keptRecord() Record {
 	next := o.rendered.Record
 	next.Template = o.record.Template

@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
-// Record describes the last rendering. The annotation names.AnnotationRendered of a Deployment contains the Record, or
-// else ByPredecessor.
+// Record describes the last rendering. The annotation names.AnnotationRendered of a Deployment contains either the
+// Record or ByPredecessor.
 type Record struct {
 	// UID is the UID of the stack. Generations of different UIDs cannot be compared, because a stack that is restored from
 	// a backup starts again at generation 1.
@@ -49,7 +49,7 @@ type Record struct {
 	OperatorVersion string `json:"operatorVersion,omitempty"`
 	// Autoscaled describes the number of replicas that an autoscaler set.
 	Autoscaled Autoscaled `json:"autoscaled,omitzero"`
-	// Kept is set while the live template stays although the rendered template differs from it.
+	// Kept is set while the live template is kept although the rendered template differs from it.
 	Kept *Kept `json:"kept,omitempty"`
 	// Places describes where the pods of the template store their data. Nil means that an earlier operator did not record
 	// the places, or that the value is damaged.
@@ -63,7 +63,7 @@ type Record struct {
 	LeftAsImage bool `json:"leftAsImage,omitempty"`
 	// Limited lists, sorted, the resources for which the stack's workers keep the limits of the previous operator.
 	Limited []corev1.ResourceName `json:"limited,omitempty"`
-	// Left describes the data that the last change of the pods left behind.
+	// Left describes the data that the last change to the pods left behind.
 	Left []string `json:"left,omitempty"`
 	// Elsewhere lists the ConfigMaps in other namespaces that contain the pods' configuration or certificates, as
 	// namespace/name. While one of them cannot be read, no other ConfigMap replaces it.
@@ -146,7 +146,7 @@ type StorageSecret struct {
 	Digest string `json:"digest"`
 }
 
-// Kept describes a live template that stays although the rendered template differs from it.
+// Kept describes a live template that is kept although the rendered template differs from it.
 type Kept struct {
 	// RestartedAt is the restart annotation of the template at the time when Kept was first set. A later restart applies
 	// the rendered template.

@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// TestReplicasAfterAnAutoscaler checks that the number of replicas that an autoscaler left stays until the number in
+// TestReplicasAfterAnAutoscaler checks that the number of replicas that an autoscaler left is kept until the number in
 // the spec changes.
 func TestReplicasAfterAnAutoscaler(t *testing.T) {
 	for name, tc := range map[string]struct {

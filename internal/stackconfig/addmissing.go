@@ -10,8 +10,8 @@ import (
 )
 
 // addMissing adds the stores that the release requires, and the APIs that providers need and that the user did not
-// disable. The server does not start with every shipped configuration, and a user's provider may need an API that a
-// small base does not have. addMissing warns about stores and providers that it adds.
+// disable. The server does not start with some of the shipped configurations, and a user's provider may need an API
+// that a small base does not have. addMissing warns about stores and providers that it adds.
 func addMissing(d *draft.Draft) {
 	addAPIs(d)
 	// An added API may require a further store.

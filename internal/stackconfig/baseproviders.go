@@ -43,16 +43,16 @@ func baseProviders(d *draft.Draft) map[string][]string {
 	})
 }
 
-// keeper collects the providers that stay, with the providers of the spec first.
+// keeper collects the providers to keep, with the providers of the spec first.
 type keeper struct {
 	*draft.Draft
 	kept []*draft.Provider
-	// needs lists, for each provider of the base that stays, the providers that need it.
+	// needs lists, for each provider of the base that is kept, the providers that need it.
 	needs map[*draft.Provider][]string
 }
 
-// keepRequired returns the providers that stay: the providers of the spec, and one provider of the base for each API
-// that those providers need and do not serve. A warning names each provider of the base that stays.
+// keepRequired returns the providers to keep: the providers of the spec, and one provider of the base for each API that
+// those providers need and do not serve. A warning names each provider of the base that is kept.
 func keepRequired(d *draft.Draft) map[*draft.Provider]bool {
 	k := keeper{Draft: d, needs: make(map[*draft.Provider][]string)}
 	for _, e := range d.Index.Providers {
@@ -60,7 +60,7 @@ func keepRequired(d *draft.Draft) map[*draft.Provider]bool {
 			k.kept = append(k.kept, e)
 		}
 	}
-	for i := 0; i < len(k.kept); i++ { // a provider of the base that stays may need more APIs
+	for i := 0; i < len(k.kept); i++ { // a kept provider of the base may need more APIs
 		k.keepNeeded(k.kept[i])
 	}
 	all := make(map[*draft.Provider]bool, len(k.kept))
@@ -166,7 +166,8 @@ func dropAPIs(d *draft.Draft, nodes map[*yaml.Node]bool) {
 	}
 }
 
-// serves reports whether an API of the base stays: the API has a provider, or the server provides the API without one.
+// serves reports whether an API of the base is kept: the API has a provider, or the server provides the API without
+// one.
 func serves(d *draft.Draft, api string) bool {
 	known, ok := d.Release.API(api)
 	switch {

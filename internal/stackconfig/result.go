@@ -84,6 +84,6 @@ type (
 	Registry = storage.Registry
 	// ExternalProvider is an external provider of the configuration, with the known facts about its type.
 	ExternalProvider = external.Installed
-	// PublicModel is a model of the user with the name that clients use.
+	// PublicModel is one of the user's models, with the name that clients use.
 	PublicModel = resources.PublicModel
 )

@@ -11,9 +11,9 @@ import (
 // scalingDisabled is the reason that an autoscaler sets while its target is deliberately scaled to zero replicas.
 const scalingDisabled = "ScalingDisabled"
 
-// AutoscalerTrouble returns a message, with the autoscaler's own explanation, if the autoscaler does not scale, and the
-// time at which it stopped scaling. The message is empty if the autoscaler scales, has not reported its state yet, or
-// does not scale because its target is deliberately scaled to zero replicas.
+// AutoscalerTrouble returns a message, with the autoscaler's own explanation, for an autoscaler that does not scale. It
+// also returns the time at which the autoscaler stopped scaling. The message is empty if the autoscaler scales, has not
+// reported its state yet, or does not scale because its target is deliberately scaled to zero replicas.
 func AutoscalerTrouble(autoscaler *autoscalingv2.HorizontalPodAutoscaler) (message string, since time.Time) {
 	for _, condition := range autoscaler.Status.Conditions {
 		if condition.Type == autoscalingv2.ScalingActive && condition.Status == corev1.ConditionFalse &&

@@ -45,7 +45,7 @@ var exceptions = []struct{ class, remedy string }{
 // exceptionLine matches the beginning of a line that may name an exception, such as the last line of a traceback.
 var exceptionLine = regexp.MustCompile(`(?m)^(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?::|$)`)
 
-// These are the exit codes of a process that the signal SIGKILL or SIGTERM ended.
+// These are the exit codes of a process that was ended by the signal SIGKILL or SIGTERM.
 const (
 	exitKilled     = 137
 	exitTerminated = 143

@@ -32,7 +32,7 @@ type ExternalInput struct {
 	Deployment  *appsv1.Deployment
 	ReplicaSets []appsv1.ReplicaSet
 	Pods        []corev1.Pod
-	// Tried lists the preflight pods of a change for which the Deployment has no pods yet.
+	// Tried lists the preflight pods for a change if the Deployment has no pods with this change yet.
 	Tried []corev1.Pod
 	// Listed lists the providers that the running server reports. Nil means that the server reports no providers, or that
 	// it was not queried.

@@ -48,7 +48,8 @@ func runs() corev1.ContainerStatus {
 func waits() corev1.ContainerStatus { return waiting("PodInitializing", "") }
 
 // installing returns a pod of the newest ReplicaSet with the given container statuses, in order: the containers that
-// copy, the container that installs, and the server. The kubelet has not reported containers without a status.
+// copy, the container that installs, and the server. A container without a status is one that the kubelet has not
+// reported.
 func installing(name string, containers ...corev1.ContainerStatus) corev1.Pod {
 	p := corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -380,7 +381,7 @@ func TestExternalProviderEntries(t *testing.T) {
 }
 
 // TestPreflightOfExternalProviders checks that a preflight pod results in the same messages about a provider as a pod
-// of the Deployment, apart from the flag --previous of the command for the logs.
+// of the Deployment, apart from the flag --previous in the command that shows the logs.
 func TestPreflightOfExternalProviders(t *testing.T) {
 	for name, tc := range failureCases() {
 		if tc.trouble == "" || tc.in != nil || len(tc.pods) > 1 {

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PreflightState is the state of a pod in which the operator tries a change.
+// PreflightState is the state of a pod in which the operator tests a change.
 type PreflightState string
 
 const (
@@ -35,7 +35,7 @@ const (
 	preflightSilence = 2 * time.Minute
 )
 
-// Preflight is the result for a pod in which the operator tries a change.
+// Preflight is the result for a pod in which the operator tests a change.
 type Preflight struct {
 	State PreflightState
 	// Message is the reason why the pod is not ready. It is empty if there is no failure. Of the server's output, it

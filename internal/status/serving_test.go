@@ -97,7 +97,7 @@ func TestPhaseDuringAChange(t *testing.T) {
 	}
 }
 
-// TestPhaseOfATriedChange checks the phase while the operator is trying a change in a separate pod.
+// TestPhaseOfATriedChange checks the phase while the operator is testing a change in a separate pod.
 func TestPhaseOfATriedChange(t *testing.T) {
 	for serving, want := range map[bool]v1alpha2.Phase{true: v1alpha2.PhaseReady, false: v1alpha2.PhaseInitializing} {
 		got := status.Summarize(status.Input{

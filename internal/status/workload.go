@@ -102,7 +102,7 @@ func isServing(deployment *appsv1.Deployment) bool {
 }
 
 // hasEarlier reports whether the Deployment has had a template other than its current template. The ReplicaSets of
-// earlier templates stay after a rollout, so that the result does not change at the end of a rollout.
+// earlier templates remain after a rollout, so that the result does not change at the end of a rollout.
 func hasEarlier(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet) bool {
 	own := 0
 	for i := range sets {

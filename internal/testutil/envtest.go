@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// assetsVariable is the environment variable with the directory of the control plane's programs.
+	// assetsVariable is the environment variable with the directory of the control plane's binaries.
 	assetsVariable = "KUBEBUILDER_ASSETS"
 	// emulatedVariable is the environment variable with an older version of Kubernetes, such as 1.34, whose APIs and
 	// features the API server emulates. If it is unset, the API server uses its own version.
@@ -52,9 +52,9 @@ type ControlPlane struct {
 	auditPolicy string
 }
 
-// Start starts etcd and an API server from the programs in KUBEBUILDER_ASSETS. Unless Options.Bare is set, it installs
+// Start starts etcd and an API server from the binaries in KUBEBUILDER_ASSETS. Unless Options.Bare is set, it installs
 // the manifests in config/crd and config/policy. OwnerReferencesPermissionEnforcement is on, as in OpenShift. Missing
-// programs are an error and do not skip the test.
+// binaries are an error and do not cause the test to be skipped.
 func Start(options Options) (*ControlPlane, error) {
 	assets, err := assets()
 	if err != nil {

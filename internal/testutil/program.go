@@ -17,7 +17,7 @@ import (
 )
 
 // BuildOperator builds the operator with the given version, for a test that runs it as a separate process. It returns
-// the path of the program.
+// the path of the binary.
 func BuildOperator(t testing.TB, version string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "manager")

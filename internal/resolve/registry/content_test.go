@@ -135,7 +135,8 @@ func TestPackedLayers(t *testing.T) {
 	}
 }
 
-// TestForgedBlobs checks that bytes without the right digest are neither used nor reported as the image's content.
+// TestForgedBlobs checks that bytes that do not match their digest are neither used nor reported as the image's
+// content.
 func TestForgedBlobs(t *testing.T) {
 	plain, err := layer(t, entry{name: "config.yaml", content: config, kind: '0'}).Compressed()
 	if err != nil {

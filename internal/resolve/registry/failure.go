@@ -87,7 +87,7 @@ func newAnswerError(status int, said []transport.Diagnostic) error {
 	return answer
 }
 
-// Sanitize returns the error of a library that wrote to a registry, without text that a remote host wrote.
+// Sanitize removes text that a remote host wrote from the error of a library that wrote to a registry.
 func Sanitize(err error) error { return sanitize(err) }
 
 // sanitize replaces an error of a library. Such an error may contain text that a remote host wrote: the body of a

@@ -240,8 +240,8 @@ func TestRequestsOfARead(t *testing.T) {
 	}
 }
 
-// inMemoryPool returns a pool with the default pauses that reads from a registry in memory. The user of a stack is the
-// name of its namespace.
+// inMemoryPool returns a pool with the default pauses that reads from a registry in memory. The user name for a stack
+// is the name of its namespace.
 func inMemoryPool(t *testing.T, server *inMemory) *Pool {
 	t.Helper()
 	pool := NewPool(PoolOptions{
@@ -265,7 +265,7 @@ func inMemoryPool(t *testing.T, server *inMemory) *Pool {
 }
 
 // many returns targets in several namespaces, which have their own credentials. each is the number of stacks in a
-// namespace. The stacks of a namespace use the images in turn.
+// namespace. The stacks in a namespace use the images in turn.
 func many(each int, images ...string) []Target {
 	var targets []Target
 	for _, namespace := range []string{"anonymous", "a", "b"} {
@@ -306,8 +306,8 @@ func TestManyStacksOnOneImage(t *testing.T) {
 	})
 }
 
-// TestManyStacksOnABusyRegistry counts the requests that the same number of stacks cause to a registry that answers
-// "too many requests". The registry must receive no request during the pause that it requires.
+// TestManyStacksOnABusyRegistry counts the requests that the same number of stacks send to a registry that responds
+// with "too many requests". The registry must receive no request during the pause that it requires.
 func TestManyStacksOnABusyRegistry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := serveInMemory(t, "")

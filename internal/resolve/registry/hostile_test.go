@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// rule determines when an image is read again after an answer.
+// rule determines when an image is read again after a response.
 type rule string
 
 const (
@@ -33,7 +33,7 @@ const (
 	// stays means that the image is read again only when the reference, the image to which it resolves, or the options
 	// change.
 	stays rule = "stays"
-	// fine means that the read succeeds, because the answer is unusual but harmless.
+	// fine means that the read succeeds, because the response is unusual but harmless.
 	fine rule = "fine"
 )
 
@@ -68,7 +68,7 @@ type forgedAnswer struct {
 	answer http.HandlerFunc
 }
 
-// on replaces the answer to requests for a path.
+// on replaces the response to requests for a path.
 func (f *forged) on(path string, answer http.HandlerFunc) {
 	f.answers = append(f.answers, forgedAnswer{path, answer})
 }
@@ -146,13 +146,13 @@ func (r *reads) counted() int {
 	return len(r.at)
 }
 
-// TestHostileAnswers checks the message that a user gets for each answer of a registry, and when the image is read
+// TestHostileAnswers checks the message that a user gets for each response from a registry, and when the image is read
 // again.
 func TestHostileAnswers(t *testing.T) {
 	network := newHostileNetwork(t)
 	table := append(hostileContent(t), hostileLayers(t)...)
 	table = append(append(table, hostileTransfers()...), hostileRefusals()...)
-	log.SetOutput(io.Discard) // the HTTP client logs such answers
+	log.SetOutput(io.Discard) // the HTTP client logs such responses
 	t.Cleanup(func() { log.SetOutput(os.Stderr) })
 	var told strings.Builder
 	for _, row := range table {

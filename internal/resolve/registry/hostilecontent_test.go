@@ -11,7 +11,7 @@ func labelledBy(label, value string) func(*forged) {
 	return func(f *forged) { f.image(labels(map[string]string{label: value})) }
 }
 
-// tagged makes some bytes the manifest of the tag.
+// tagged stores some bytes as the manifest of the tag.
 func tagged(content string) func(*forged) {
 	return func(f *forged) {
 		f.tag = []byte(content)

@@ -85,7 +85,7 @@ func zstandard(t testing.TB, content io.Reader, options ...zstd.EOption) []byte 
 	return packed.Bytes()
 }
 
-// pax returns a header of extended attributes of any size.
+// pax returns a header whose extended attributes have the given size.
 func pax(size int) []byte {
 	record := fmt.Sprintf("%d comment=%s\n", size, strings.Repeat("x", size-len(fmt.Sprintf("%d comment=\n", size))))
 	content := append(rawHeader("pax", 'x', fmt.Sprintf("%011o\x00", len(record))), record...)
@@ -99,7 +99,7 @@ func hostileLayers(t *testing.T) []hostileAnswer {
 	plain := archive(t, tar.Header{Name: file, Typeflag: tar.TypeReg})
 	other := archive(t, tar.Header{Name: "other.yaml", Typeflag: tar.TypeReg, Size: 10})
 	of := func(layer []byte) func(*forged) { return func(f *forged) { f.layered(file, layer) } }
-	// bomb has more bytes before the file than a read accepts. Both formats allow concatenated parts.
+	// bomb has more bytes before the file than a read accepts. Both gzip and zstd allow concatenated parts.
 	bomb := func(pack func(io.Reader) []byte) []byte {
 		packed := pack(bytes.NewReader(rawHeader("padding", '0', fmt.Sprintf("%011o\x00", maxUnpacked+1<<20))))
 		packed = append(packed, bytes.Repeat(pack(io.LimitReader(zeros{}, 1<<20)), maxUnpacked>>20+1)...)

@@ -109,7 +109,7 @@ func (a *authority) sign(t *testing.T, template *x509.Certificate, from, to time
 	return tls.Certificate{Certificate: [][]byte{content}, PrivateKey: key}
 }
 
-// serve makes a reader reach only the hosts of the network. The handler serves these hosts.
+// serve restricts a reader to the hosts in the network. The handler serves these hosts.
 func (n *hostileNetwork) serve(t *testing.T, reader *Reader, handler http.Handler) {
 	t.Helper()
 	pipes := &inMemory{pipes: make(chan net.Conn)}

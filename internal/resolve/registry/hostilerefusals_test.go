@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// refuses answers requests for a path with a status and a body.
+// refuses sends a status and a body in response to requests for a path.
 func refuses(path string, status int, body string, headers ...string) func(*forged) {
 	return func(f *forged) {
 		f.on(path, func(w http.ResponseWriter, _ *http.Request) {
@@ -25,12 +25,12 @@ func said(code string) string {
 	return fmt.Sprintf(`{"errors":[{"code":%q,"message":%q,"detail":%q}]}`, code, forbidden, forbidden)
 }
 
-// challenges answers with a challenge whose token server is at the given address.
+// challenges responds with a challenge whose token server is at the given address.
 func challenges(realm string) func(*forged) {
 	return refuses(toPing, http.StatusUnauthorized, "", "WWW-Authenticate", `Bearer realm="`+realm+`",service="registry"`)
 }
 
-// tokens answers with a challenge, and serves the token in the given way.
+// tokens responds with a challenge, and serves the token in the given way.
 func tokens(answer func(*forged)) func(*forged) {
 	return both(challenges("https://"+hostileHost+toToken), answer)
 }
@@ -42,7 +42,7 @@ func waits(name, header string, pause time.Duration) hostileAnswer {
 	}
 }
 
-// hostileRefusals returns answers without content: failures, and answers about credentials.
+// hostileRefusals returns responses without content: failures, and responses about credentials.
 func hostileRefusals() []hostileAnswer {
 	hold := inBubble.AddDate(0, 0, -1).Add(5 * time.Minute)
 	return append([]hostileAnswer{

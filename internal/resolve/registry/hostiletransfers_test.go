@@ -43,7 +43,7 @@ func loop(path string) func(*forged) {
 	}
 }
 
-// endless answers requests for a path with bytes until the client stops reading.
+// endless responds to requests for a path, and sends bytes until the client stops reading.
 func endless(path string, status int) func(*forged) {
 	return func(f *forged) {
 		f.on(path, func(w http.ResponseWriter, r *http.Request) {
@@ -95,7 +95,7 @@ func raw(path, content string) func(*forged) {
 	}
 }
 
-// header adds a header to each answer about a repository.
+// header adds a header to each response about a repository.
 func header(name, value string) func(*forged) {
 	return func(f *forged) {
 		answer := func(w http.ResponseWriter, r *http.Request) {

@@ -15,10 +15,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// Identities returns credentials for cloud registries with the identity of the operator's own pod.
+// Identities uses the identity of the operator's own pod to get credentials for cloud registries.
 type Identities interface {
-	// Credentials returns the credentials of a registry that imagename.CloudOf recognizes. The error is the error of ctx,
-	// or an IdentityError.
+	// Credentials returns the credentials for a registry that imagename.CloudOf recognizes. The error is the context's
+	// error or an IdentityError.
 	Credentials(ctx context.Context, registry string) (authn.AuthConfig, error)
 	// Refused records that the registry did not accept the credentials.
 	Refused(registry string)
@@ -53,7 +53,7 @@ func (i *identity) AuthorizationContext(ctx context.Context) (*authn.AuthConfig,
 	return &config, err
 }
 
-// orIdentity returns the operator's identity at the cloud of a repository when no other credentials match the
+// orIdentity returns the operator's identity for the cloud that hosts a repository when no other credentials match the
 // repository and an administrator allows the identity for it. The token is never sent to another host: neither to a
 // registry whose certificate is not checked, nor to a host that might not belong to the cloud.
 func (o Options) orIdentity(auth authn.Authenticator, repository name.Repository) authn.Authenticator {

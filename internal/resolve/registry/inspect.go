@@ -20,8 +20,8 @@ type Details struct {
 	Parts []Part
 }
 
-// Open returns access to an image in a registry, and the reference to read there. The reader's checks apply to
-// everything that the source reads.
+// Open returns a source for an image in a registry, and the reference to read from this source. The reader's checks
+// apply to everything that the source reads.
 func (r *Reader) Open(ctx context.Context, image string, credentials authn.Keychain) (Source, name.Reference, error) {
 	ref, err := r.reference(image)
 	if err != nil {

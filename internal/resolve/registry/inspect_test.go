@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// Manifest returns a manifest of the repository in memory.
+// Manifest returns a manifest from the in-memory repository.
 func (b blobs) Manifest(ctx context.Context, identifier string) (io.ReadCloser, error) {
 	digest, err := v1.NewHash(identifier)
 	if err != nil {
@@ -25,7 +25,7 @@ func (b blobs) Manifest(ctx context.Context, identifier string) (io.ReadCloser, 
 	return b.Blob(ctx, digest)
 }
 
-// Blob returns a blob of the repository in memory.
+// Blob returns a blob from the in-memory repository.
 func (b blobs) Blob(_ context.Context, digest v1.Hash) (io.ReadCloser, error) {
 	content, ok := b[digest]
 	if !ok {

@@ -61,8 +61,8 @@ func fromLayer(ctx context.Context, of *manifest, from *source, blob fetch) ([]b
 	return data, nil
 }
 
-// fileInLayer reads a file from a layer that may be compressed. Every error describes a fault of the layer, except for
-// the error of ctx.
+// fileInLayer reads a file from a layer that may be compressed. Every error except the context's error describes a
+// fault in the layer.
 func fileInLayer(ctx context.Context, content io.Reader, file string) ([]byte, error) {
 	unpacked, done, err := unpack(ctx, content)
 	switch {
@@ -144,8 +144,8 @@ func fileIn(layer io.Reader, file string) ([]byte, error) {
 	return nil, fmt.Errorf("%w: %q is not among the first %d entries; %s", errNoFile, file, maxEntries, useBase64)
 }
 
-// boundedReader returns the error exceeded if the content is longer than allowed, and the context's error when the
-// context ends.
+// boundedReader returns the error in the field exceeded if the content is longer than allowed, and the context's error
+// when the context ends.
 type boundedReader struct {
 	ctx      context.Context // io.Reader has no context parameter
 	reader   io.Reader

@@ -19,7 +19,7 @@ func TestMovedTag(t *testing.T) {
 	before, after := image(t, map[string]string{LabelBase64: encoded(config)}),
 		image(t, map[string]string{LabelBase64: encoded("version: 2\n")})
 	for name, tc := range map[string]struct {
-		head http.HandlerFunc // nil means the registry's own answer
+		head http.HandlerFunc // nil means the registry's own response
 		want string
 	}{
 		"correct header":     {nil, digestOf(t, after)},
@@ -153,7 +153,7 @@ func TestTogether(t *testing.T) {
 	})
 }
 
-// TestRetryAfter checks how the Retry-After header of an answer is used.
+// TestRetryAfter checks how the Retry-After header in a response is used.
 func TestRetryAfter(t *testing.T) {
 	for header, want := range map[string]time.Duration{
 		"": 0, "0": 0, "120": 2 * time.Minute, "3600": time.Hour, "3601": time.Hour, "18446744073709551615": time.Hour,

@@ -118,7 +118,7 @@ func find(ctx context.Context, list json.RawMessage, fits func(*descriptor) bool
 	return found, err
 }
 
-// eachEntry calls the function use for each entry of a list or an object, with the decoder positioned at the entry,
+// eachEntry passes each entry of a list or an object to the function use, with the decoder positioned at the entry,
 // until use returns done. start is the first character of the list or the object.
 func eachEntry(
 	ctx context.Context, content json.RawMessage, start json.Delim, use func(*json.Decoder) (done bool, err error),

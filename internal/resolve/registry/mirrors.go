@@ -33,7 +33,7 @@ func (e mirrorsError) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Unwrap returns the cause that decides whether and when the image is read again: a fault of the content in the last
+// Unwrap returns the cause that decides whether and when the image is read again: a fault in the content of the last
 // repository, or else a transient failure, or else the failure of the first repository.
 func (e mirrorsError) Unwrap() error {
 	last := e[len(e)-1].err

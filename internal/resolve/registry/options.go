@@ -19,7 +19,7 @@ type Options struct {
 	// Allow lists the registries, or repositories below a registry, that may be read: quay.io,
 	// registry.example.com/team. Empty means all.
 	Allow []string
-	// Insecure lists the registries that use plain HTTP, or a certificate of an unknown authority. These registries may
+	// Insecure lists the registries that use plain HTTP, or a certificate from an unknown authority. These registries may
 	// also have local addresses.
 	Insecure []string
 	// Rewrite maps the beginning of an image's name to its replacement, for example docker.io/ogxai to
@@ -34,11 +34,11 @@ type Options struct {
 	// Mirrors holds the mirror sets of the cluster: places to try before the source, or instead of it. If Rewrite replaces
 	// the name of an image, a Reader reads the image only at the replacement.
 	Mirrors mirror.Set
-	// Platform selects the image of an index. Zero means linux on the architecture of this program.
+	// Platform selects the image in an index. Zero means linux on the architecture of this program.
 	Platform v1.Platform
 	// CheckInterval is the pause before a Pool checks again which digest a tag refers to. Zero means the Pool's default.
 	CheckInterval time.Duration
-	// RootCAs holds the authorities that may sign the certificates of registries. Nil means the authorities of the system.
+	// RootCAs holds the authorities that may sign the certificates of registries. Nil means the system's authorities.
 	RootCAs *x509.CertPool
 	// Timeout bounds one read. Zero means 15 seconds.
 	Timeout time.Duration

@@ -65,7 +65,7 @@ const (
 	lookAgain               = time.Hour
 	fresh                   = time.Minute
 	providersTime           = time.Minute
-	// busy is the pause before another attempt of a task whose registry or namespace has no free share. If more than
+	// busy is the pause before a task is tried again because its registry or namespace has no free share. If more than
 	// busyTogether tasks of the namespace are waiting, their pauses are longer (see pauseTogether).
 	busy         = 50 * time.Millisecond
 	busyTogether = 16
@@ -263,12 +263,12 @@ func (p *Pool) old(before Outcome) ages {
 		return ages{known: p.lookAgain(), failed: p.lookAgain(), patient: true}
 	case before.Err != nil:
 		return ages{known: p.options.Fresh, failed: p.options.FirstRetry / 3, patient: true}
-	default: // the first attempt for a stack reuses a failure only until the pause that the registry requested ends
+	default: // the first attempt for a stack reuses a failure only until the end of the pause that the registry requested
 		return ages{known: p.options.Fresh, patient: true}
 	}
 }
 
-// take takes a share of the pool for an image. If no share of the registry or the namespace is free, it returns false
+// take takes a share of the pool for an image. If no share for the registry or the namespace is free, it returns false
 // and puts the task back into the queue.
 func (p *Pool) take(task *part, of key, image string) (release func(), ok bool) {
 	registry := registryOf(image)

@@ -72,7 +72,7 @@ func (t *providersTask) failed() bool {
 	return false
 }
 
-// next returns the first image without an outcome. It returns false if every image was tried.
+// next returns the first image without an outcome. It returns false if every image has been tried.
 func (t *providersTask) next() (string, bool) {
 	for _, image := range t.target.Images {
 		if _, known := t.pass[image]; !known {
@@ -83,8 +83,8 @@ func (t *providersTask) next() (string, bool) {
 }
 
 // ReadProviders returns the last outcomes for the images of a stack's external providers, by image. It returns false
-// until an attempt for each image ends. It does not wait: the first call starts to read the images. Callers must not
-// change the returned map.
+// until an attempt for each image has ended. It does not wait: the first call starts to read the images. Callers must
+// not change the returned map.
 func (p *Pool) ReadProviders(target Providers) (map[string]Outcome, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -166,8 +166,8 @@ func (p *Pool) beginProvider(stack types.NamespacedName) (*providersTask, string
 	return task, image, p.reader, p.old(task.found[image]), release
 }
 
-// concludeProvider records the outcome of one image. It reports whether every image was tried and the stack must be
-// notified. whole reports whether the outcome applies to every image.
+// concludeProvider records the outcome of one image. It reports whether every image has been tried and the stack must
+// be notified. whole reports whether the outcome applies to every image.
 func (p *Pool) concludeProvider(task *providersTask, image string, outcome Outcome, whole bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

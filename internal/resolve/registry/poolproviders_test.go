@@ -19,7 +19,7 @@ func providers(name string, images ...string) Providers {
 	return Providers{Stack: types.NamespacedName{Namespace: "ns", Name: name}, Images: images}
 }
 
-// read waits until every image was tried, and returns the content of the label, or the error, of each image.
+// read waits until every image has been tried, and returns the content of the label, or the error, for each image.
 func read(t *testing.T, pool *Pool, asked Providers) map[string]string {
 	t.Helper()
 	got := map[string]string{}

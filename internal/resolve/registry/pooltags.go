@@ -33,9 +33,9 @@ type tagTask struct {
 	part
 	watched Watched
 	found   Tag
-	// auth holds the credentials of the last answer, so that a comparison needs no request to the API server. Nil means
-	// that the pool has to read the credentials. The credentials are valid only for authOf, because another reader may
-	// read the image elsewhere.
+	// auth holds the credentials that were used for the last answer, so that a comparison needs no request to the API
+	// server. Nil means that the pool has to read the credentials. The credentials are valid only for authOf, because
+	// another reader may read the image elsewhere.
 	auth   authn.Authenticator
 	authOf *Reader
 	// failures is the number of failures since the last answer. pause is the pause before this attempt.
@@ -123,8 +123,8 @@ func (p *Pool) beginTag(stack types.NamespacedName) (*tagTask, *Reader, ages, fu
 	return task, p.reader, old, release
 }
 
-// compare sends a request with the credentials of the last answer. If there are no such credentials, or if the registry
-// refuses them, it reads the stack's current credentials.
+// compare sends a request with the credentials that were used for the last answer. If there are no such credentials, or
+// if the registry refuses them, it reads the stack's current credentials.
 func (p *Pool) compare(ctx context.Context, reader *Reader, task *tagTask, old ages) (authn.Authenticator, reading) {
 	if task.auth != nil && task.authOf == reader {
 		read := reader.digestAs(ctx, task.watched.Image, only{task.auth}, old)

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/authn"
 )
 
-// TestProxyOfTheEnvironment checks that requests go through the proxy of the environment, except requests to the
+// TestProxyOfTheEnvironment checks that requests go through the proxy that the environment sets, except requests to the
 // registries in NO_PROXY. A child process reads the images, because a process reads the environment only once.
 func TestProxyOfTheEnvironment(t *testing.T) {
 	const child = "TEST_PROXY_CHILD"

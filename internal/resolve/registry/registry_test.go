@@ -53,7 +53,7 @@ func serve(t *testing.T) *served {
 	return s
 }
 
-// instead replaces the registry's answers.
+// instead replaces the registry's responses.
 func (s *served) instead(answer func(http.ResponseWriter, *http.Request) bool) {
 	s.before.Store(&answer)
 }

@@ -49,7 +49,7 @@ func (s *session) digest(ctx context.Context, tag string) (v1.Hash, bool, error)
 	}
 }
 
-// final lists the statuses that a registry returns regardless of the method of the request.
+// final lists the statuses that a registry returns regardless of the request method.
 var final = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests}
 
 // Manifest returns a manifest by tag or digest, as the registry sends it.

@@ -30,7 +30,7 @@ type answer struct {
 type ages struct {
 	// known is the maximum age of a digest. failed is the maximum age of a failure.
 	known, failed time.Duration
-	// patient accepts a failure until the pause that the registry requested ends.
+	// patient accepts a failure until the end of the pause that the registry requested.
 	patient bool
 }
 
@@ -60,8 +60,8 @@ type flight struct {
 	reading
 }
 
-// together calls ask once for all concurrent callers of a question. No caller waits longer than its own context, and no
-// caller fails because the context of another caller is canceled.
+// together calls ask once for all concurrent callers with the same question. No caller waits longer than its own
+// context, and no caller fails because the context of another caller is canceled.
 func (r *Reader) together(ctx context.Context, of question, ask func() reading) reading {
 	for {
 		r.mu.Lock()

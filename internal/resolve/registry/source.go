@@ -126,7 +126,8 @@ func ReadBlob(ctx context.Context, from Source, digest v1.Hash, size int64, use 
 }
 
 // readBlob passes the content of a blob to the function use. Unless the descriptor contains the content, readBlob also
-// reads the content to its end. The results of use are valid only if readBlob returns nil or the error of use.
+// reads the content to its end. The results of the function are valid only if readBlob returns nil or the function's
+// own error.
 func readBlob(ctx context.Context, from Source, of descriptor, use func(io.Reader) error) error {
 	if _, err := of.hasher(); err != nil {
 		return err
@@ -143,7 +144,7 @@ func readBlob(ctx context.Context, from Source, of descriptor, use func(io.Reade
 }
 
 // verified passes content to the function use, reads the rest, and compares size and digest with the descriptor. It
-// returns the error of use only for the right content, so that forged content cannot lead to the report that an image
+// returns the function's error only for the right content, so that forged content cannot cause a report that an image
 // is broken.
 func verified(content io.Reader, of descriptor, use func(io.Reader) error) error {
 	hasher, err := of.hasher()

@@ -15,7 +15,7 @@ const (
 // a configuration removes the labels that it does not write again.
 var ConfigLabels = []string{LabelBase64, LabelLayer, LabelPath, LabelConfigVersion}
 
-// Labels holds the content of the labels of an image.
+// Labels holds the content of an image's labels.
 type Labels struct {
 	// Config is the server's configuration, and ConfigVersion is its schema version. Nil leaves the labels unchanged.
 	Config        []byte

@@ -72,7 +72,8 @@ func (d *Draft) Finish() *Report {
 	return d.report
 }
 
-// OriginOf returns the origin of a value that was written into the draft, and the zero Origin for a value of the base.
+// OriginOf returns the origin of a value that was written into the draft, and the zero Origin for a value from the
+// base.
 func (d *Draft) OriginOf(value *yaml.Node) Origin { return d.report.origins[value] }
 
 // Variables returns the variables that the configuration reads, sorted by name.

@@ -25,7 +25,7 @@ func newDraft(t *testing.T, base string, in *intent.Intent) *draft.Draft {
 	return d
 }
 
-// The origin of a written value is its field, the origin of another value is the base, and the base does not change.
+// The origin of a written value is its field, and the origin of any other value is the base. The base does not change.
 func TestWrite(t *testing.T) {
 	d := newDraft(t, "server: {port: 1, host: h}", &intent.Intent{})
 	origin := draft.From(field.NewPath("spec", "networking", "port"))

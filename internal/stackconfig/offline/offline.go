@@ -293,7 +293,7 @@ func outsideHost(text string) string {
 	switch {
 	case !isURL || envref.In(text) || (scheme != "huggingface" && !isOutside(host)):
 		return ""
-	case scheme == "huggingface": // a dataset of huggingface.co
+	case scheme == "huggingface": // a dataset on huggingface.co
 		return hub
 	default:
 		return host

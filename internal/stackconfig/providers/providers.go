@@ -89,7 +89,7 @@ func MeantType(d *draft.Draft, p *intent.Provider) string {
 	return "; known types: " + strings.Join(d.Release.ProviderTypes(p.API), ", ")
 }
 
-// overlay writes one provider of the user into the configuration.
+// overlay writes one of the user's providers into the configuration.
 func overlay(d *draft.Draft, p *intent.Provider, kind *provider.Type) {
 	replaced := d.Index.Find(p.API, p.ID)
 	node := yamlnode.Map()

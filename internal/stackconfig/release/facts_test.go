@@ -15,7 +15,7 @@ import (
 
 // TestFacts checks, for each line, all data from rules and overlays, which the server's package does not contain. There
 // is one file per line: `diff testdata/facts/0.6.txt testdata/facts/0.7.txt` shows the changes in a release. A file
-// without a line fails the test.
+// that belongs to no line causes the test to fail.
 func TestFacts(t *testing.T) {
 	const dir = "testdata/facts"
 	seen := map[string]bool{}

@@ -29,7 +29,7 @@ func BenchmarkLoadAll(b *testing.B) {
 	runtime.KeepAlive(all)
 }
 
-// TestResident checks the memory for the data of all lines, including the text that is embedded in the program.
+// TestResident checks the memory for the data of all lines, including the text that is embedded in the binary.
 func TestResident(t *testing.T) {
 	text := embeddedBytes(t)
 	sharedOnce(t)
@@ -65,8 +65,8 @@ func sharedOnce(t *testing.T) {
 	history()
 }
 
-// embeddedBytes returns the size of the embedded files. They are mapped from the program's file, and are resident after
-// they have been read.
+// embeddedBytes returns the size of the embedded files. They are mapped from the binary, and are resident after they
+// have been read.
 func embeddedBytes(t *testing.T) int64 {
 	t.Helper()
 	entries, err := embedded.ReadDir("data")

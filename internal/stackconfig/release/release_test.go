@@ -243,8 +243,9 @@ var providerFactsCases = []struct{ first, last, api, kind, endpoint, path, crede
 	{"0.4", "", "files", "remote::openai", "", "", "api_key", ""},
 }
 
-// TestProviderFacts checks, for all lines from the first to the last line of each fact, the key for the endpoint and
-// the path that is appended to a URL without a path. It also checks the keys for the credential and for the region.
+// TestProviderFacts checks the key for the endpoint, the path that is appended to a URL without a path, and the keys
+// for the credential and for the region. It checks each case in all release lines from the first to the last line of
+// the case.
 func TestProviderFacts(t *testing.T) {
 	for _, tt := range providerFactsCases {
 		for _, line := range between(t, tt.first, tt.last) {

@@ -7,9 +7,9 @@ import (
 )
 
 // Encode writes a tree in the layout of the server's own configurations: blocks, with the dash of a list under its key.
-// Collections in braces or brackets keep this form. Scalars keep their spelling, because the server's reader follows
-// YAML 1.1 and the operator's parser follows YAML 1.2. For example, the server reads 12:30:00 as a number and the
-// parser reads it as text, so quotes would change the value that the server reads.
+// Collections in braces or brackets keep this form. Scalars keep their original text, because the server's reader
+// follows YAML 1.1 and the operator's parser follows YAML 1.2. For example, the server reads 12:30:00 as a number and
+// the parser reads it as text, so quotes would change the value that the server reads.
 func Encode(root *yaml.Node) []byte {
 	w := writer{out: make([]byte, 0, 16<<10)}
 	switch {
@@ -197,8 +197,7 @@ const (
 	flowContext context = -2
 )
 
-// scalar writes a scalar with its spelling where that is safe, and otherwise with a different spelling of the same
-// value.
+// scalar writes the original text of a scalar where that is safe, and otherwise a different text with the same value.
 func (w *writer) scalar(node *yaml.Node, at context) {
 	w.taggedSpace(node)
 	value := node.Value

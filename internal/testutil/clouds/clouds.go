@@ -72,8 +72,8 @@ func dialing(server *httptest.Server) func(context.Context, string, string) (net
 	}
 }
 
-// On sets the answer to requests for a place. A place is a host and a path, or a prefix of these. The longest matching
-// place takes precedence.
+// On sets the response to requests for a place. A place is a host and a path, or a prefix of these. The longest
+// matching place takes precedence.
 func (c *Clouds) On(place string, answer http.HandlerFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,7 +93,7 @@ func (c *Clouds) Asked(place string) []Asked {
 	return found
 }
 
-// ServeHTTP answers a request with the answer for its host and path.
+// ServeHTTP sends the response that is set for the host and path of the request.
 func (c *Clouds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

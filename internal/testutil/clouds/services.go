@@ -28,7 +28,7 @@ const (
 	azureTokenValue = "aad-" + Secret
 )
 
-// services returns the answers of all services, by place.
+// services returns the responses of all services, by place.
 func services() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"sts." + Region + ".amazonaws.com/":                          webIdentity,
@@ -61,7 +61,7 @@ func refuse(w http.ResponseWriter, status int, why string) {
 	http.Error(w, why+" "+Secret, status)
 }
 
-// Give returns a handler that answers with content as JSON.
+// Give returns a handler that responds with content as JSON.
 func Give(content any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -141,7 +141,7 @@ func ecrToken(w http.ResponseWriter, r *http.Request) {
 	Give(ECRAnswer(time.Now().Add(12*time.Hour)))(w, r)
 }
 
-// ECRAnswer returns the answer of ECR with a token.
+// ECRAnswer returns ECR's response with a token.
 func ECRAnswer(expires time.Time) any {
 	token := base64.StdEncoding.EncodeToString([]byte("AWS:" + ECRPassword))
 	return map[string]any{"authorizationData": []any{map[string]any{
@@ -190,7 +190,7 @@ func azureExchange(w http.ResponseWriter, r *http.Request) {
 	Give(map[string]string{"refresh_token": AzureToken(time.Now().Add(3 * time.Hour))})(w, r)
 }
 
-// AzureToken returns a token of an Azure registry. The token contains this expiry time.
+// AzureToken returns a token for an Azure registry. The token contains the given expiry time.
 func AzureToken(expires time.Time) string {
 	claims := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"exp":%d}`, expires.Unix()))
 	return "header." + claims + "." + Secret

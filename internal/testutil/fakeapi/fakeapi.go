@@ -68,7 +68,7 @@ users: [{name: me, user: {token: t}}]
 	return s
 }
 
-// Put makes the server answer requests for a path: with plain text if value is a string, otherwise with value as JSON.
+// Put sets the response to requests for a path: plain text if value is a string, otherwise value as JSON.
 func (s *Server) Put(t *testing.T, path string, value any) {
 	t.Helper()
 	a := answer{code: http.StatusOK, contentType: "application/json"}
@@ -85,7 +85,7 @@ func (s *Server) Put(t *testing.T, path string, value any) {
 	s.answers[path] = a
 }
 
-// PutList makes the server answer requests for a path with a list of objects.
+// PutList sets the response to requests for a path to a list of objects.
 func (s *Server) PutList(t *testing.T, path, apiVersion, kind string, items ...any) {
 	t.Helper()
 	if items == nil {
@@ -132,7 +132,7 @@ func (s *Server) Requests() []string {
 	return slices.Sorted(slices.Values(s.requests))
 }
 
-// Paths returns the paths whose answers were set with Put, PutList or Deny, sorted.
+// Paths returns the paths whose responses were set with Put, PutList or Deny, sorted.
 func (s *Server) Paths() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +159,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(found.body)
 	case is && (r.Method == http.MethodPost || webSocket):
 		s.forward(w, r, rest)
-	case is: // this is the answer of an API server that does not forward ports through a WebSocket
+	case is: // this is the response of an API server that does not forward ports through a WebSocket
 		http.Error(w, "unable to upgrade connection", http.StatusBadRequest)
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
 		w.Header().Set("Content-Type", "application/json")

@@ -32,7 +32,7 @@ const Version = "process"
 type Cluster struct {
 	*testutil.Cluster
 
-	// Program is the path of the operator's program.
+	// Program is the path of the operator binary.
 	Program string
 	// Environment lists additional environment variables of the program, as KEY=value.
 	Environment []string

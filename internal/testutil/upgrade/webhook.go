@@ -22,7 +22,7 @@ import (
 
 // Webhook converts stacks with package convert, over HTTPS with its own certificate.
 type Webhook struct {
-	// Down makes the webhook answer every call with an error.
+	// Down makes the webhook respond to every call with an error.
 	Down atomic.Bool
 	// Converted counts the objects that the webhook converted.
 	Converted atomic.Int64

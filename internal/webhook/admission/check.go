@@ -21,8 +21,8 @@ import (
 type stack = v1alpha2.LlamaStackDistribution
 
 // maxPlanned is the maximum size of a spec, in bytes of JSON, that the webhook compares with a server release. The time
-// for the comparison grows with the spec, and the API server waits for the answer. The operator itself compares larger
-// specs.
+// for the comparison grows with the spec, and the API server waits for the response. The operator itself compares
+// larger specs.
 const maxPlanned = 32 << 10
 
 // findings holds the errors and warnings for a stack.

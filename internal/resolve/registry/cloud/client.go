@@ -140,7 +140,7 @@ func (c *client) roundTrip(asked *http.Request, service bool) (*http.Response, e
 	return response, nil
 }
 
-// askError is the failure of a request to a host.
+// askError is the error for a failed request to a host.
 type askError struct {
 	host string
 	// service reports whether the host is a service that gives pods their identity.

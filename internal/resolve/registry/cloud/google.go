@@ -10,7 +10,7 @@ import (
 // googleToken is the address at which a pod, or a machine in Google Cloud, gets the token of its own service account.
 const googleToken = "http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token"
 
-// maxSeconds bounds the life of a token whose expiry is given in seconds.
+// maxSeconds bounds the lifetime of a token whose expiry is given in seconds.
 const maxSeconds = int64(mostLife / time.Second)
 
 const googleRemedy = "give the operator's ServiceAccount the role roles/artifactregistry.reader with Workload Identity " +

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/clouds"
 )
 
-// way is a way to get an identity, with all places to which it sends requests.
+// way is a way to get an identity, with all places to which requests are sent.
 type way struct {
 	registry    string
 	cloud       imagename.Cloud

@@ -11,12 +11,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/imagename"
 )
 
-// Identities returns credentials for registries with the identity of the operator's own pod. It is safe for concurrent
+// Identities uses the identity of the operator's own pod to get credentials for registries. It is safe for concurrent
 // use.
 type Identities struct {
 	client *client
 	tokens *tokens
-	// within bounds one attempt to get a token, with all its steps.
+	// within bounds one attempt to get a token, including all its steps.
 	within time.Duration
 }
 
@@ -50,7 +50,7 @@ func New(options Options) *Identities {
 }
 
 // Credentials returns the credentials of a cloud registry, whose name must be in its normal form. The error is the
-// error of ctx, or a *Failure.
+// context's error or a *Failure.
 func (i *Identities) Credentials(ctx context.Context, registry string) (authn.AuthConfig, error) {
 	from, err := i.source(registry)
 	if err != nil {
@@ -74,7 +74,7 @@ func (i *Identities) Credentials(ctx context.Context, registry string) (authn.Au
 // good reports whether the credentials stay valid long enough to be used.
 func (c *credentials) good(now time.Time) bool { return now.Before(c.expires.Add(-leastLife)) }
 
-// Refused records that a registry did not accept the token. The next call of Credentials replaces the token unless it
+// Refused records that a registry did not accept the token. The next call to Credentials replaces the token unless it
 // is new.
 func (i *Identities) Refused(registry string) {
 	if from, err := i.source(registry); err == nil {

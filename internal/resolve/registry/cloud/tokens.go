@@ -13,8 +13,8 @@ const (
 	// maxTokens bounds the number of tokens in memory. An administrator determines the registries for which the operator
 	// gets tokens.
 	maxTokens = 128
-	// renewBefore is the time between the renewal of a token and its expiry. For a token with a short life, this time is a
-	// quarter of the life.
+	// renewBefore is the time between the renewal of a token and its expiry. For a token with a short lifetime, this time
+	// is a quarter of the lifetime.
 	renewBefore = 5 * time.Minute
 	// leastLife is the minimum time for which a returned token is still valid. A read takes less time.
 	leastLife = 20 * time.Second
@@ -45,7 +45,7 @@ type token struct {
 
 func newTokens() *tokens { return &tokens{kept: lru.New(maxTokens)} }
 
-// get returns the credentials of a key. If it cannot renew them, it returns the old credentials while they are valid.
+// get returns the credentials for a key. If it cannot renew them, it returns the old credentials while they are valid.
 func (t *tokens) get(ctx context.Context, key string, fetch func() (credentials, error)) (authn.AuthConfig, error) {
 	t.mu.Lock()
 	one := t.of(key)
@@ -113,7 +113,7 @@ func (t *tokens) fetch(one *token, fetch func() (credentials, error)) {
 	one.flight = nil
 }
 
-// forget makes the next call of get replace a token, unless the token is new.
+// forget marks a token, unless the token is new, so that the next call to get replaces the token.
 func (t *tokens) forget(key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
