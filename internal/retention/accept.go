@@ -15,7 +15,7 @@ const (
 )
 
 // Waiting returns the losses that block a rollout: final losses that the value of the annotation does not accept.
-// unknown lists, in order, the words of the value that match no final loss. If no loss blocks the rollout, both results
+// unknown lists, in order, the words in the value that match no final loss. If no loss blocks the rollout, both results
 // are nil.
 func Waiting(losses []Loss, accepted string) (waiting []Loss, unknown []string) {
 	words := words(accepted)
@@ -49,7 +49,7 @@ func (l Loss) accepted(words []string) bool {
 	})
 }
 
-// Unknown returns a suffix for a message about words of the annotation that match none of the losses. The suffix may be
+// Unknown returns a suffix for a message about words in the annotation that match none of the losses. The suffix may be
 // empty.
 func Unknown(waiting []Loss, unknown []string) string {
 	if len(unknown) == 0 {

@@ -31,7 +31,7 @@ func (p *Pod) resolve(text string) string {
 	}, nil)
 }
 
-// file returns the path of the file that the server opens for a value of its configuration.
+// file returns the path of the file that the server opens for a value in its configuration.
 func (p *Pod) file(text string) string {
 	resolved, _, _ := strings.Cut(p.resolve(text), "?")
 	if home := p.Env["HOME"]; strings.HasPrefix(resolved, "~/") && strings.HasPrefix(home, "/") {

@@ -31,9 +31,9 @@ type Inputs struct {
 	MountPath string `json:"mountPath"`
 	// Claim reports whether the data is on a PersistentVolumeClaim.
 	Claim bool `json:"claim,omitempty"`
-	// Resources holds the resources of the spec.
+	// Resources holds the resources in the spec.
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
-	// Overrides holds the overrides of the spec.
+	// Overrides holds the overrides in the spec.
 	Overrides *v1alpha2.WorkloadOverrides `json:"overrides,omitempty"`
 	// ConfigMap and ConfigKey identify the mounted configuration. ConfigHash is the hash of the configuration.
 	ConfigMap  string `json:"configMap,omitempty"`
@@ -49,7 +49,7 @@ type Inputs struct {
 	TLSSecret string `json:"tlsSecret,omitempty"`
 	// CABundle is the digest of the certificates that the user configured as trusted.
 	CABundle string `json:"caBundle,omitempty"`
-	// Spread holds the topology spread constraints of the spec.
+	// Spread holds the topology spread constraints in the spec.
 	Spread []corev1.TopologySpreadConstraint `json:"spread,omitempty"`
 	// External lists the external providers that the pods install, in order, each with image, pull policy, API, id,
 	// type and module.
@@ -57,7 +57,7 @@ type Inputs struct {
 	// Offline reports whether the server must not connect to the internet. The variables that enforce this depend on the
 	// release and are not inputs.
 	Offline bool `json:"offline,omitempty"`
-	// ModelFiles holds the model files of the spec.
+	// ModelFiles holds the model files in the spec.
 	ModelFiles *v1alpha2.ModelFilesSpec `json:"modelFiles,omitempty"`
 }
 

@@ -184,7 +184,7 @@ func serves(d *draft.Draft, api string) bool {
 // sectionAPIs maps the name of a section of settings to the API that reads the section.
 var sectionAPIs = map[string]string{"vector_stores": "vector_io", "safety": "safety"}
 
-// warnOfReference warns about a default of the base that was removed with its provider, if the server still serves the
+// warnOfReference warns about a default in the base that was removed with its provider, if the server still serves the
 // API that reads the default. It does not warn if spec.settings or spec.removeSettings contains the default.
 func warnOfReference(d *draft.Draft, path, provider string) {
 	section, _, _ := strings.Cut(path, ".")

@@ -83,7 +83,7 @@ func (r *randomSpec) patch() map[string]any {
 	return patch
 }
 
-// section returns a random value of any type.
+// section returns a random value of the given type, which can be any type.
 func (r *randomSpec) section(expr *schema.Expr) (any, bool) {
 	switch expr.Kind {
 	case schema.KindUnion:

@@ -169,7 +169,7 @@ func endedContainers(pod *corev1.Pod) int {
 	return len(pod.Spec.InitContainers)
 }
 
-// isImage reports whether a container has the image of the spec, with or without a digest.
+// isImage reports whether a container has the image in the spec, with or without a digest.
 func isImage(image, wanted string) bool {
 	return image == wanted || strings.HasPrefix(image, wanted+"@")
 }

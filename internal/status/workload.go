@@ -86,7 +86,8 @@ func Workload(in WorkloadInput) Observation {
 	}
 }
 
-// isServing reports whether the Deployment has its minimum number, at least one, of available pods of any revision.
+// isServing reports whether the Deployment has its minimum number of available pods, and at least one. The pods can be
+// of any revision.
 func isServing(deployment *appsv1.Deployment) bool {
 	wanted := ptr.Deref(deployment.Spec.Replicas, 1)
 	strategy := &deployment.Spec.Strategy

@@ -53,7 +53,7 @@ type Material struct {
 	LeftOut []string
 }
 
-// File is a file of an archive.
+// File is a file in an archive.
 type File struct {
 	// Name is the path in the archive.
 	Name string
@@ -151,7 +151,7 @@ func (b *builder) objects(objects []map[string]any) {
 	}
 }
 
-// events adds one file for each namespace. The file contains the events of the namespace, from oldest to newest.
+// events adds one file for each namespace. The file contains the events in the namespace, from oldest to newest.
 func (b *builder) events(events []map[string]any) {
 	by := map[string][]any{}
 	sorted := slices.Clone(events)

@@ -71,7 +71,7 @@ func archive(t *testing.T, m *support.Material) []byte {
 // canary returns a secret value. Each place has a different value, so that a test failure shows the place of the leak.
 func canary(place string) string { return "cAnArY-" + place + "-7d1f" }
 
-// planted returns the objects of a cluster with a secret value in every place in which the archive must not show it.
+// planted returns the objects in a cluster, with a secret value in every place in which the archive must not show it.
 func planted(t *testing.T) *support.Material {
 	t.Helper()
 	const template = `metadata: {annotations: {mine: cAnArY-podannotation-7d1f}, name: my-1, namespace: a}
@@ -134,7 +134,7 @@ spec:
 	return m
 }
 
-// The archive contains no secret of the cluster, neither in clear text nor encoded.
+// The archive contains no secret from the cluster, neither in clear text nor encoded.
 func TestCanary(t *testing.T) {
 	m := planted(t)
 	before := fmt.Sprint(m)

@@ -84,7 +84,7 @@ func (p *ControlPlane) WaitForDefinition() error {
 	return waitForDefinition(ctx, p.Config)
 }
 
-// ReadObjects reads every object of a YAML file.
+// ReadObjects reads every object in a YAML file.
 func ReadObjects(file string) ([]*unstructured.Unstructured, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -43,7 +43,7 @@ type answerError struct {
 	code string
 }
 
-// Error returns the status and a code of the registry API.
+// Error returns the status and an error code from the registry API.
 func (e *answerError) Error() string {
 	text := fmt.Sprintf("the registry responds with status %d", e.status)
 	if word := http.StatusText(e.status); word != "" {

@@ -115,7 +115,7 @@ func both(first, second func(*forged)) func(*forged) {
 
 func nothing(*forged) {}
 
-// hostileTransfers returns content without the right digest, redirects, bodies and connections.
+// hostileTransfers returns redirects, bodies, connections, and content that does not match its digest.
 func hostileTransfers() []hostileAnswer {
 	return append([]hostileAnswer{
 		{name: "a flipped last byte", rule: again, does: forges(func(b []byte) []byte { return flipped(b, 1) })},

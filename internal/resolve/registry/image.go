@@ -32,7 +32,7 @@ type Image struct {
 // because a mirror set forbids access to it.
 type RefusedError struct {
 	Repository string
-	// Mirrored reports whether a mirror set of the cluster forbids the read.
+	// Mirrored reports whether a mirror set in the cluster forbids the read.
 	Mirrored bool
 }
 

@@ -110,8 +110,8 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestInspectErrors checks that content without the right digest is rejected, and that content that is too large is
-// not read.
+// TestInspectErrors checks that content that does not match its digest is rejected, and that content that is too large
+// is not read.
 func TestInspectErrors(t *testing.T) {
 	repository := blobs{}
 	layer := repository.add(t, []byte("x"))
@@ -151,7 +151,7 @@ func TestInspectErrors(t *testing.T) {
 	}
 }
 
-// TestPlatforms checks that each platform of an index is returned once, within a bound.
+// TestPlatforms checks that each platform in an index is returned once, within a bound.
 func TestPlatforms(t *testing.T) {
 	index := func(count int) (blobs, string) {
 		var entries []string

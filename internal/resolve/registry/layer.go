@@ -38,7 +38,7 @@ const setPath = "set this label to the path of the configuration in the layer"
 // fetch passes the content of a blob to a function (see readBlob).
 type fetch func(ctx context.Context, of descriptor, use func(io.Reader) error) error
 
-// fromLayer reads a file from a layer of an image.
+// fromLayer reads a file from an image layer.
 func fromLayer(ctx context.Context, of *manifest, from *source, blob fetch) ([]byte, error) {
 	layer, err := find(ctx, of.Layers, func(d *descriptor) bool { return d.Digest == from.layer })
 	switch {

@@ -64,7 +64,7 @@ type platform struct {
 	Variant      string `json:"variant"`
 }
 
-// isFor reports whether an entry of an index is for a platform. An entry without a platform is for linux on amd64, by
+// isFor reports whether an entry in an index is for a platform. An entry without a platform is for linux on amd64, by
 // the convention of older indexes.
 func (d *descriptor) isFor(wanted v1.Platform) bool {
 	found := d.Platform.orUsual()

@@ -23,7 +23,7 @@ type Options struct {
 	// also have local addresses.
 	Insecure []string
 	// Rewrite maps the beginning of an image's name to its replacement, for example docker.io/ogxai to
-	// mirror.example.com/ogxai. The longest match applies. Requests go to the replacement. The pods keep the image of the
+	// mirror.example.com/ogxai. The longest match applies. Requests go to the replacement. The pods keep the image in the
 	// spec, because the nodes have their own rules for mirrors.
 	Rewrite map[string]string
 	// CloudIdentity lists the cloud registries, or repositories below a registry, that a Reader reads with the credentials
@@ -31,7 +31,7 @@ type Options struct {
 	CloudIdentity []string
 	// Identities returns credentials with the identity of the operator's own pod. Nil means that the pod has no identity.
 	Identities Identities
-	// Mirrors holds the mirror sets of the cluster: places to try before the source, or instead of it. If Rewrite replaces
+	// Mirrors holds the mirror sets in the cluster: places to try before the source, or instead of it. If Rewrite replaces
 	// the name of an image, a Reader reads the image only at the replacement.
 	Mirrors mirror.Set
 	// Platform selects the image in an index. Zero means linux on the architecture of this program.

@@ -165,7 +165,7 @@ func TestPlaces(t *testing.T) {
 
 func rewriting(from, to string) Options { return Options{Rewrite: map[string]string{from: to}} }
 
-// hubImages returns some images of Docker Hub in each spelling.
+// hubImages returns some Docker Hub images, with each spelling of their names.
 func hubImages(images ...string) []string {
 	var result []string
 	for _, image := range images {
@@ -212,7 +212,7 @@ func TestInsecurePlaces(t *testing.T) {
 	}
 }
 
-// TestPullSecretKeys checks which keys of a pull Secret match an image of Docker Hub. They are the same as for the
+// TestPullSecretKeys checks which keys of a pull Secret match an image on Docker Hub. They are the same as for the
 // kubelet.
 func TestPullSecretKeys(t *testing.T) {
 	for key, want := range map[string]bool{

@@ -23,10 +23,10 @@ type Providers struct {
 	Credentials string
 }
 
-// maxProviders bounds, in bytes, the labels of the external providers of one stack together.
+// maxProviders bounds, in bytes, the total size of the labels of one stack's external providers.
 const maxProviders = 1 << 20
 
-// These are the failures of an image that was not read because of other images.
+// These are the errors for an image that was not read because of other images.
 var (
 	errNoTime  = errors.New("reading the images of the other external providers took too long")
 	errNoLabel = fmt.Errorf("%w; remove an external provider, or shorten spec.configSchema in the metadata of a package",

@@ -410,7 +410,7 @@ func status(code int) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }
 
-// TestWrongContent checks that content without the right digest is rejected.
+// TestWrongContent checks that content that does not match its digest is rejected.
 func TestWrongContent(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/wrong:1", image(t, map[string]string{LabelBase64: encoded(config)}))

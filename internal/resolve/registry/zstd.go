@@ -24,7 +24,7 @@ var (
 // decoders holds idle decoders for reuse.
 var decoders = &sync.Pool{}
 
-// unpackZstd waits until a window is free. It returns a reader of the unpacked layer, and a function that frees the
+// unpackZstd waits until a window is free. It returns a reader for the unpacked layer, and a function that frees the
 // window again.
 func unpackZstd(ctx context.Context, content io.Reader) (io.Reader, func(), error) {
 	var start bytes.Buffer

@@ -139,7 +139,7 @@ func (c *checker) introspection() {
 	}
 }
 
-// warnAt reports a warning at a place of the configuration and, if a field wrote the value there, at this field.
+// warnAt reports a warning at a place in the configuration and, if a field wrote the value there, at this field.
 func (c *checker) warnAt(path, message string) {
 	finding := draft.Finding{ConfigPath: path, Message: message}
 	if origin := c.OriginAt(path); origin.Path != nil {

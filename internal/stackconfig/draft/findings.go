@@ -77,7 +77,7 @@ func (d *Draft) Ignoredf(path *field.Path, format string, args ...any) {
 	d.Warn(Finding{Path: path.String(), Message: fmt.Sprintf(format, args...), Ignored: true})
 }
 
-// countRest adds the number of findings that are not reported to the lists of findings.
+// countRest appends the number of unreported findings to the lists of findings.
 func (d *Draft) countRest() {
 	if more := d.errors.more(); more > 0 {
 		d.report.Errors = append(d.report.Errors, &field.Error{

@@ -5,11 +5,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// EnvVar is an environment variable of the server, with a plain value or with the value of a key of a Secret.
+// EnvVar is an environment variable of the server, with a plain value or with the value of a key in a Secret.
 type EnvVar struct {
 	Name  string
 	Value string
-	// SecretName and SecretKey identify the key of a Secret. They are set instead of Value.
+	// SecretName and SecretKey identify the key in a Secret. They are set instead of Value.
 	SecretName, SecretKey string
 	// FieldPath is the field of the spec that requires the variable.
 	FieldPath string

@@ -26,7 +26,7 @@ func (d *Draft) Registers(known release.Resource, item *yaml.Node) bool {
 	return d.Met(condition) && e != nil && e.Enabled
 }
 
-// ResourcesOf returns the list of a kind, or nil when there is none.
+// ResourcesOf returns the list of resources of a kind, or nil when there is none.
 func (d *Draft) ResourcesOf(known release.Resource) *yaml.Node {
 	if known.Section == release.TopLevel {
 		return yamlnode.Get(d.Root, known.Kind)

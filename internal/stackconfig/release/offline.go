@@ -15,7 +15,7 @@ type Offline struct {
 // OfflineVariable is an environment variable with its value.
 type OfflineVariable struct{ Name, Value string }
 
-// offlineRow is the entry `offline` of the overlay. The keys of its maps are providers of several lines, written as
+// offlineRow is the entry `offline` of the overlay. The keys of its maps are providers in several lines, written as
 // api/type. Providers that the line does not have are ignored.
 type offlineRow struct {
 	Variables map[string]string `json:"variables"`

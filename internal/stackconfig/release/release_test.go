@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// line07 returns the data of line 0.7, which the tests of details use.
+// line07 returns the data of line 0.7, which the tests for details use.
 func line07(t testing.TB) *release.Release { return lineOf(t, "0.7") }
 
 // between returns the lines from the first to the last. Empty means no limit.
@@ -696,7 +696,7 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// TestRegistryTypes checks the types of the entries of each list in the registry.
+// TestRegistryTypes checks the type that the entries of each list have in the registry.
 func TestRegistryTypes(t *testing.T) {
 	for _, tt := range []struct{ first, last, kind, registryType string }{
 		{"0.2", "0.2", "models", ""},

@@ -58,7 +58,7 @@ type entry struct {
 	ServerOnly string         `yaml:"serverOnly"`
 }
 
-// Load reads every YAML file of a directory.
+// Load reads every YAML file in a directory.
 func Load(folder string) (*Table, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
 	if err != nil {

@@ -52,7 +52,7 @@ func Older(t testing.TB) *apiextensionsv1.CustomResourceDefinition {
 	return read(t, "test/api/testdata/definition-before.yaml")
 }
 
-// Today returns the definition of this operator, with the conversion webhook of the test.
+// Today returns the definition of this operator, with the test's conversion webhook.
 func Today(t testing.TB, webhook *Webhook) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	definition := read(t, "config/crd/bases/llamastack.io_llamastackdistributions.yaml")

@@ -76,7 +76,7 @@ func Leave(ctx context.Context, c client.Client, shape, namespace, name string) 
 	return children, nil
 }
 
-// fill decodes an object of a recorded text.
+// fill decodes an object from a recorded text.
 func fill(text []byte, namespace, name, uid string) (*unstructured.Unstructured, error) {
 	filled := strings.NewReplacer("$NAMESPACE", namespace, "$NAME", name, "$UID", uid).Replace(string(text))
 	object := &unstructured.Unstructured{}

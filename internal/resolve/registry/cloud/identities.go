@@ -49,7 +49,7 @@ func New(options Options) *Identities {
 	return &Identities{client: through, tokens: newTokens(), within: fetchTime}
 }
 
-// Credentials returns the credentials of a cloud registry, whose name must be in its normal form. The error is the
+// Credentials returns the credentials for a cloud registry, whose name must be in its normal form. The error is the
 // context's error or a *Failure.
 func (i *Identities) Credentials(ctx context.Context, registry string) (authn.AuthConfig, error) {
 	from, err := i.source(registry)
@@ -82,7 +82,7 @@ func (i *Identities) Refused(registry string) {
 	}
 }
 
-// source describes how to get the credentials of a registry. Registries with the same key share their credentials.
+// source describes how to get the credentials for a registry. Registries with the same key share their credentials.
 type source struct {
 	cloud  imagename.Cloud
 	key    string

@@ -177,7 +177,7 @@ var placesCases = []struct {
 	},
 }
 
-// TestPlaces checks the places from which an image is read, for the mirror sets of a cluster.
+// TestPlaces checks the places from which an image is read, for the mirror sets in a cluster.
 func TestPlaces(t *testing.T) {
 	for _, tc := range placesCases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -236,7 +236,7 @@ func TestReadIgnores(t *testing.T) {
 	}
 }
 
-// TestReadIsBounded checks that the number of sources of a cluster is bounded.
+// TestReadIsBounded checks that the number of sources in a cluster is bounded.
 func TestReadIsBounded(t *testing.T) {
 	var entries []string
 	for i := range 6000 {

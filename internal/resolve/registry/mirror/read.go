@@ -17,14 +17,14 @@ const (
 	KindPolicy = "ImageContentSourcePolicy"
 )
 
-// maxSources bounds the number of sources of a cluster. A node has fewer sources, because one file contains all sources
-// of a node.
+// maxSources bounds the number of sources in a cluster. A node has fewer sources, because one file contains all sources
+// for a node.
 const maxSources = 5000
 
 // neverContact is the policy of a source that must not receive requests.
 const neverContact = "NeverContactSource"
 
-// Object is a mirror set of a cluster.
+// Object is a mirror set in a cluster.
 type Object struct {
 	Kind, Name string
 	// Spec is the spec of the object as JSON.

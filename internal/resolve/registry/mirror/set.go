@@ -8,7 +8,7 @@ import (
 // maxPlaces bounds the number of repositories that Places returns.
 const maxPlaces = 8
 
-// Set lists the mirrored sources of a cluster. The zero Set has no sources.
+// Set lists the mirrored sources in a cluster. The zero Set has no sources.
 type Set []Source
 
 // Source is a prefix of repositories, in the normal form of package imagename, with its mirrors.
