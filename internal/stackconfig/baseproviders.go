@@ -171,7 +171,7 @@ func dropAPIs(d *draft.Draft, nodes map[*yaml.Node]bool) {
 func serves(d *draft.Draft, api string) bool {
 	known, ok := d.Release.API(api)
 	switch {
-	case !ok: // the step check reports it
+	case !ok: // the step check reports the unknown API
 		return true
 	case known.Router != "":
 		api = known.Router

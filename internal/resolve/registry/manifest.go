@@ -45,7 +45,7 @@ func (d *descriptor) inline() ([]byte, bool) {
 	if err != nil || len(d.Data) == 0 || int64(len(d.Data)) != d.Size {
 		return nil, false
 	}
-	_, _ = hasher.Write(d.Data) // a hash accepts every write
+	_, _ = hasher.Write(d.Data) // writing to a hash never fails
 	return d.Data, hex.EncodeToString(hasher.Sum(nil)) == d.Digest.Hex
 }
 

@@ -55,7 +55,7 @@ func Check(d *draft.Draft) {
 func Findings(data []byte, path string, wishes *intent.Intent, rel *release.Release) []draft.Finding {
 	base, err := baseconfig.Parse(data)
 	if err != nil {
-		return nil // package check reports it
+		return nil // package check reports the error
 	}
 	d := draft.New(base, wishes, rel, "")
 	draft.Resolve(d)

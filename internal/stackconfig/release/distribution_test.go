@@ -143,7 +143,7 @@ func knownSlip(distribution, kind string, p schema.Problem) bool {
 	if distribution == "nvidia/run-with-safety" && kind == "remote::nvidia" && p.Kind == schema.MissingChoice {
 		return true // up to 0.3, the provider that is meant for safety requires a key that it does not read
 	}
-	// The two configs of dell used the old key for the endpoint from 0.4 to 0.6.
+	// The two dell configs used the old key for the endpoint from 0.4 to 0.6.
 	if strings.HasPrefix(distribution, "dell") && kind == "remote::tgi" && p.Path == "url" && p.Kind == schema.UnknownKey {
 		return true
 	}

@@ -19,7 +19,7 @@ func (l *Limits) check(path string, node *yaml.Node) []Problem {
 	case valueInt, valueFloat:
 		want = l.numberLimit(node.Value)
 	case valueBool:
-		want = l.numberLimit(boolAsNumber(node.Value)) // the server's parser converts it to a number
+		want = l.numberLimit(boolAsNumber(node.Value)) // the server's parser converts a boolean to a number
 	case valueString:
 		want = l.stringLimit(node.Value)
 	case valueList, valueMapping:

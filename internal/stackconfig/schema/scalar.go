@@ -22,7 +22,7 @@ const (
 	valueTimestamp
 	valueList
 	valueMapping
-	valueUnknown // an alias, or not a node of a document
+	valueUnknown // an alias, or not a node in a document
 )
 
 var valueNames = map[valueKind]string{

@@ -70,7 +70,7 @@ func TestTokensOverTime(t *testing.T) {
 		from.now(1000*time.Hour, nil)
 		want(time.Hour, "8", nil, 8)
 		want(11*time.Hour, "8", nil, 8)
-		want(time.Hour, "9", nil, 9) // life is bounded
+		want(time.Hour, "9", nil, 9) // the lifetime is bounded
 	})
 }
 
