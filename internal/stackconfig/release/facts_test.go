@@ -14,8 +14,8 @@ import (
 )
 
 // TestFacts checks, for each line, all data from rules and overlays, which the server's package does not contain. There
-// is one file per line: `diff testdata/facts/0.6.txt testdata/facts/0.7.txt` shows the changes in a release. A file
-// that belongs to no line causes the test to fail.
+// is one file per release line: `diff testdata/facts/0.6.txt testdata/facts/0.7.txt` shows the changes in a release. A
+// file that belongs to no release line causes the test to fail.
 func TestFacts(t *testing.T) {
 	const dir = "testdata/facts"
 	seen := map[string]bool{}
@@ -47,7 +47,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// facts prints a release, one fact per line.
+// facts prints a release, one fact per line of text.
 func facts(r *release.Release) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
