@@ -45,7 +45,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.StringVar(&o.operator, "operator", "", "operator image, as REFERENCE or REFERENCE=SOURCE")
 	flags.StringVar(&o.tree, "tree", ".", "work tree with dist, charts and config")
 	flags.StringVar(&o.programs, "programs", "", "`folder` with kubectl-llamastack for each platform")
-	flags.StringVar(&o.platform, "platform", "", "pull only the images of this platform, such as linux/amd64; if unset, pull the images of all platforms")
+	flags.StringVar(&o.platform, "platform", "", "pull only the images for this platform, such as linux/amd64; if unset, pull the images for all platforms")
 	flags.BoolVar(&o.allowMissing, "allow-missing", false, "omit images that cannot be pulled, and list them")
 	if err := flags.Parse(args); err != nil {
 		return nil, err

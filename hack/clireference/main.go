@@ -36,7 +36,7 @@ const (
 const (
 	success  = "success"
 	rejected = "a manifest is rejected or cannot be read, or the files contain no stack; nothing is printed"
-	failed   = "the cluster or the server does not answer, a permission is missing, or the stack does not exist"
+	failed   = "the cluster or the server does not respond, a permission is missing, or the stack does not exist"
 	wrong    = "an unknown command, flag or value, or a file that does not exist"
 )
 
@@ -51,7 +51,7 @@ var exitCodes = map[string][3]string{
 	"providers": {success, "", wrong + "; an unknown release, API or type"},
 	"upgrade-check": {
 		success, "a stack would not start on the other release, a manifest is rejected, or the cluster does not " +
-			"answer; a pinned stack does not cause this exit code", wrong,
+			"respond; a pinned stack does not cause this exit code", wrong,
 	},
 	"convert": {success, "a manifest is rejected, or nothing can be converted; nothing is printed", wrong},
 	"image inspect": {
@@ -60,7 +60,7 @@ var exitCodes = map[string][3]string{
 	"image label": {success, "the image cannot be labelled or written", wrong + "; an invalid image name"},
 	"bundle load": {success, "an image is not loaded", wrong},
 	"migrate": {
-		success, "a stack is rejected or cannot be written, or the cluster or the conversion webhook does not answer", wrong,
+		success, "a stack is rejected or cannot be written, or the cluster or the conversion webhook does not respond", wrong,
 	},
 	"status": {"the status is shown, even if the stack is not ready", failed, wrong},
 	"models": {success, failed, wrong},
@@ -73,12 +73,12 @@ var exitCodes = map[string][3]string{
 		wrong,
 	},
 	"support-bundle": {success, failed + ", or the file cannot be written", wrong},
-	"doctor":         {"no check reports an error", "a check reports an error, or the cluster does not answer", wrong},
+	"doctor":         {"no check reports an error", "a check reports an error, or the cluster does not respond", wrong},
 	"diff": {
 		"no difference", "differences, or a stack that does not exist yet",
-		"an error: a manifest is invalid, the cluster does not answer, or the command line is invalid",
+		"an error: a manifest is invalid, the cluster does not respond, or the command line is invalid",
 	},
-	"version": {success, "the cluster does not answer", wrong},
+	"version": {success, "the cluster does not respond", wrong},
 }
 
 // run writes the pages. A page for a command that no longer exists is an error, because it may have notes.

@@ -132,7 +132,7 @@ func constantOf(spec ast.Spec) (constant, error) {
 	}
 	one.meaning = upperFirst(meansThat.ReplaceAllString(text, ""))
 	if one.detail == "" && !strings.HasSuffix(text, unseen) {
-		return constant{}, fmt.Errorf("the comment of %s ends with neither a status nor an event type; add \"Status: STATUS.\" or \"Event: TYPE.\"", name)
+		return constant{}, fmt.Errorf("the comment on %s ends with neither a status nor an event type; add \"Status: STATUS.\" or \"Event: TYPE.\"", name)
 	}
 	return one, nil
 }

@@ -19,7 +19,7 @@ func main() {
 func run(args []string) error {
 	flags := flag.NewFlagSet("krew", flag.ContinueOnError)
 	folder := flags.String("pack", "",
-		"pack the programs kubectl-llamastack-OS-ARCH in this folder, and write the checksums of the archives")
+		"pack the kubectl-llamastack-OS-ARCH binaries in this folder, and write the checksums of the archives")
 	license := flags.String("license", "LICENSE", "file with the license to add to each archive")
 	version := flags.String("version", "", "version of the release, for example v1.2.3")
 	url := flags.String("url", "", "URL of the folder with the archives")

@@ -50,7 +50,7 @@ func pack(folder, license string) error {
 		fmt.Fprintf(&sums, "%x  %s.tar.gz\n", sha256.Sum256(data), name)
 	}
 	if sums.Len() == 0 {
-		return fmt.Errorf("%s does not contain a program with a name like %s-OS-ARCH: run make cli-release", folder, program)
+		return fmt.Errorf("%s does not contain a binary with a name like %s-OS-ARCH: run make cli-release", folder, program)
 	}
 	if err := os.WriteFile(filepath.Join(folder, checksumsFile), sums.Bytes(), 0o644); err != nil { //nolint:gosec // a public file
 		return fmt.Errorf("write checksums: %w", err)

@@ -57,7 +57,7 @@ func write(folder string) error {
 			return err
 		}
 	}
-	fmt.Fprintf(os.Stderr, "wrote %s; the size of the program is %.1f MB\n", folder, float64(len(files[program]))/1e6)
+	fmt.Fprintf(os.Stderr, "wrote %s; the size of the binary is %.1f MB\n", folder, float64(len(files[program]))/1e6)
 	return nil
 }
 
@@ -75,7 +75,7 @@ func compile() ([]byte, error) {
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
-		return nil, fmt.Errorf("build the program: %w", err)
+		return nil, fmt.Errorf("build the binary: %w", err)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {

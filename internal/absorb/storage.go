@@ -41,7 +41,7 @@ func (c *candidate) store(backend object, path, family string) object {
 	case "redis":
 		return c.redis(backend)
 	case "postgres":
-		c.stay(path, "spec.storage."+family+" requires the whole connection string from one key of a Secret; "+
+		c.stay(path, "spec.storage."+family+" requires the whole connection string in one key of a Secret; "+
 			"store the string in a Secret, and set spec.storage."+family+" yourself")
 	}
 	return nil

@@ -5,8 +5,8 @@ import "github.com/spf13/cobra"
 func newBundleCommand(streams Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "bundle",
-		Short: "Load the images of a bundle into the registry of a cluster without internet access",
-		Long: `Load the images of a bundle. A bundle is an archive for clusters without internet
+		Short: "Load the images from a bundle into the registry of a cluster without internet access",
+		Long: `Load the images from a bundle. A bundle is an archive for clusters without internet
 access. It contains images, manifests, the chart, samples and kubectl-llamastack. To
 create a bundle, run make airgap-bundle.`,
 	}

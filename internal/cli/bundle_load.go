@@ -25,7 +25,7 @@ type bundleLoadOptions struct {
 	timeout          time.Duration
 }
 
-const bundleLoadHelp = `Write every image of a bundle to a registry with its digest unchanged, and print the
+const bundleLoadHelp = `Write every image in a bundle to a registry with its digest unchanged, and print the
 settings that the operator needs to use the registry. Blobs that the registry already
 has are not sent again, so an interrupted load continues where it stopped. The command
 connects only to the registry. It uses the credentials of docker login.
@@ -34,7 +34,7 @@ docker.io/ogxai/server:1 becomes REGISTRY/ogxai/server:1. A Docker Hub image wit
 an organization becomes REGISTRY/library/..., as in a mirror of docker.io.
 
 The flag --output selects the settings to print on standard output:
-  values     values of the chart
+  values     values for the chart
   configmap  the operator's ConfigMap
   variables  RELATED_IMAGE_... variables for the operator's container
   images     each image with its new location and its digest`
@@ -43,7 +43,7 @@ func newBundleLoadCommand(streams Streams) *cobra.Command {
 	options := bundleLoadOptions{}
 	command := &cobra.Command{
 		Use:   "load BUNDLE --registry REGISTRY",
-		Short: "Write the images of a bundle to a registry",
+		Short: "Write the images from a bundle to a registry",
 		Long:  bundleLoadHelp,
 		Example: `  kubectl llamastack bundle load llama-stack-bundle.tar --registry registry.corp:5000/mirror --ca-file ca.pem > values.yaml
   helm install llama-stack-k8s-operator chart/llama-stack-k8s-operator --values values.yaml`,

@@ -22,7 +22,7 @@ func TestRenderBackendTLSPolicy(t *testing.T) {
 			encode(certificate), encode(key), encode(authority))
 	}
 	const note = `note: standard input: demo: this command does not read the certificate in Secret "cert"; in a cluster, the operator creates BackendTLSPolicy ` +
-		`"demo-backendtlspolicy" and ConfigMap "demo-server-ca" from the certificate and the key ca.crt of the Secret`
+		`"demo-backendtlspolicy" and ConfigMap "demo-server-ca" from the certificate and the ca.crt key in the Secret`
 	authority := testutil.CertificateFor(t, "ca")
 	for name, tc := range map[string]struct {
 		secret, message string

@@ -37,7 +37,7 @@ such model in spec.resources.models. To select another model, set --model to its
 or to the name that the provider uses for it.
 
 You need the rights to get the stack, to list pods, and to create pods/portforward.
-The exit code is 1 if the server or the model does not answer.`
+The exit code is 1 if the server or the model does not respond.`
 
 func newChatCommand(streams Streams, version string) *cobra.Command {
 	options := chatOptions{}

@@ -154,7 +154,7 @@ func TestStatusOfOne(t *testing.T) {
       └─ vllm/embed (embedding)
 Not shown: you cannot list pods in namespace "team-a".
 
-✓ The stack is ready: the server answers at http://my-service.team-a.svc:8321
+✓ The stack is ready: the server is available at http://my-service.team-a.svc:8321
 `
 	s.check(t, 0, tree, "status", "my")
 	if len(s.requests) != 5 {
@@ -318,7 +318,7 @@ func TestLogs(t *testing.T) {
 	s.check(
 		t,
 		0,
-		"three\nnote: container \"llama-stack\" of pod \"my-22\" (one of 2 pods; for all pods, set --all-pods)\n",
+		"three\nnote: container \"llama-stack\" in pod \"my-22\" (one of 2 pods; for all pods, set --all-pods)\n",
 		"logs",
 		"my",
 		"--tail",

@@ -81,7 +81,7 @@ func newConvertCommand(streams Streams) *cobra.Command {
 	options.addFlags(command)
 	flags := command.Flags()
 	flags.BoolVar(&options.absorb, "absorb-config", false,
-		"write the configuration of overrideConfig (userConfig) as fields of the spec, if they produce exactly the same "+
+		"write the configuration from overrideConfig (userConfig) as fields of the spec, if they produce exactly the same "+
 			"configuration")
 	flags.StringVar(&options.to, "to", v1alpha2.GroupVersion.Version, "version to write: "+strings.Join(versions, " or "))
 	completeFixed(command, "to", versions)

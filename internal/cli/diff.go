@@ -46,7 +46,7 @@ credentials in values with "<redacted>".
 The exit codes are the same as for kubectl diff:
   0  no difference
   1  differences
-  2  an error: a manifest is invalid, the cluster does not answer, or the command
+  2  an error: a manifest is invalid, the cluster does not respond, or the command
      line is invalid`
 
 	diffExample = `  # show the effects of an edit
@@ -110,7 +110,7 @@ func runDiff(ctx context.Context, stdin io.Reader, streams Streams, version stri
 	if len(problems) > 0 {
 		return &rejection{
 			problems: problems, code: codeError,
-			summary: fmt.Sprintf("%d of %d stacks are not compared", len(d.found.Stacks)-len(changes), len(d.found.Stacks)),
+			summary: fmt.Sprintf("%d of %d stacks were not compared", len(d.found.Stacks)-len(changes), len(d.found.Stacks)),
 		}
 	}
 	return err
@@ -130,7 +130,7 @@ func (d *differ) changes(ctx context.Context) ([]dryrun.Stack, []change.Change, 
 		}
 		if err != nil {
 			return nil, nil, nil, &rejection{
-				problems: []string{s.Title() + ": " + err.Error()}, summary: "nothing is compared", code: codeError,
+				problems: []string{s.Title() + ": " + err.Error()}, summary: "nothing was compared", code: codeError,
 			}
 		}
 		compared, changes = append(compared, s), append(changes, changed)
@@ -208,5 +208,5 @@ func (o *diffOptions) differ(ctx context.Context, stdin io.Reader, p printer, ve
 	}
 	err = d.reader.operatorConfig(ctx, o.operatorConfig, stdin, p)
 	d.found.Config = d.reader.config
-	return d, orSummary(err, "nothing is compared")
+	return d, orSummary(err, "nothing was compared")
 }

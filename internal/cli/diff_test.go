@@ -85,7 +85,7 @@ func TestDiffOfSeveral(t *testing.T) {
 		t.Errorf("exit code %d, want 2", got.code)
 	}
 	contains(t, got.out, "default/other (standard input): new")
-	contains(t, got.err, `unknown distribution "startr"`, "1 of 2 stacks are not compared")
+	contains(t, got.err, `unknown distribution "startr"`, "1 of 2 stacks were not compared")
 }
 
 // The exit code of an error differs from the exit code of a difference.

@@ -32,8 +32,8 @@ const (
 provider to the labels of an image, or of every image in an index. The command writes
 a configuration smaller than 50 KiB to a label, and a larger configuration to a layer.
 This layer replaces the layer from an earlier run. Other layers and attestations do not
-change. An image with Docker media types gets the equivalent OCI media types. The
-command first checks the configuration in the same way as the operator.
+change. The command replaces Docker media types with the equivalent OCI media types.
+It first checks the configuration in the same way as the operator.
 
 Without --push, the command writes nothing. It shows the labels and the new digest.`
 

@@ -25,11 +25,11 @@ type initOptions struct {
 
 const (
 	initHelp = `Write a LlamaStackDistribution of v1alpha2 with comments. It specifies the release of
-the server, a model provider, the models, the storage, and optionally a host name
-outside the cluster. Without flags, the command asks for each of these values. An empty
-answer selects the default in brackets. If a flag such as --provider sets one of these
-values, the command asks no questions. If the standard input ends before all questions
-are answered, the command fails and writes no file.
+the server, a model provider, the models, the storage, and optionally a host name for
+clients outside the cluster. Without flags, the command asks for each of these values.
+An empty answer selects the default in brackets. If a flag such as --provider sets one
+of these values, the command asks no questions. If the standard input ends before all
+questions are answered, the command fails and writes no file.
 
 The command does not write Secrets. The manifest contains a template without values,
 as a comment, for each Secret. The manifest passes kubectl llamastack validate.`
@@ -41,7 +41,7 @@ as a comment, for each Secret. The manifest passes kubectl llamastack validate.`
   kubectl llamastack init my-stack --provider vllm --endpoint http://vllm:8000 --secret vllm-creds/token \
     --model llama3.2-8b -o stack.yaml
 
-  # write a stack with state in PostgreSQL, and with a host name outside the cluster
+  # write a stack with state in PostgreSQL, and with a host name for clients outside the cluster
   kubectl llamastack init my-stack --provider openai --secret openai/key --store postgres --store-secret pg/url \
     --expose llama.example.com -o stack.yaml`
 )
@@ -90,7 +90,7 @@ func (o *initOptions) addFlags(command *cobra.Command) {
 			"unset: <name>-postgres/url, or no password")
 	flags.StringVar(&a.Release, "release", "", "server release, for example 0.7 or 0.7.3; unset: the operator's default")
 	flags.StringVar(&a.Distribution, "distribution", "", "distribution of the server; unset: "+starter.DefaultDistribution)
-	flags.StringVar(&a.Expose, "expose", "", "host name outside the cluster; unset: clients reach the server only inside the cluster")
+	flags.StringVar(&a.Expose, "expose", "", "host name at which clients outside the cluster reach the server; unset: only clients inside the cluster can reach it")
 	flags.StringVarP(&a.Namespace, "namespace", "n", "", "namespace to write into the manifest; unset: no namespace")
 	flags.StringVarP(&o.output, "output", "o", "", "file to write, - for standard output; unset: standard output, or the answer to the last "+
 		"question")

@@ -138,7 +138,7 @@ func (q *questions) store(a *starter.Answers) error {
 }
 
 func (q *questions) exposure(a *starter.Answers) error {
-	return q.text(a, &a.Expose, starter.FlagExpose, "Host name outside the cluster, or empty for none", "")
+	return q.text(a, &a.Expose, starter.FlagExpose, "Host name for clients outside the cluster, or empty for none", "")
 }
 
 // text asks a question until the answer is valid. It ignores errors about other answers, which other questions report.

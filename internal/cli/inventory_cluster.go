@@ -179,7 +179,7 @@ func (v *surveyor) references(ctx context.Context, s dryrun.Stack) (*dryrun.Mani
 			m.ConfigMaps[key] = configMap
 		case apierrors.IsNotFound(err) || use.Name == "":
 		case apierrors.IsForbidden(err) && use.Optional:
-			v.unseen(fmt.Sprintf("ConfigMaps in namespace %q: this command cannot read ConfigMap %q, and checks the stacks as if it did not exist; "+
+			v.unseen(fmt.Sprintf("ConfigMaps in namespace %q: this command cannot read ConfigMap %q, and checks the stacks as if this ConfigMap did not exist; "+
 				"ask an administrator for permission to get ConfigMaps in this namespace", key.Namespace, key.Name))
 		case apierrors.IsForbidden(err):
 			v.unseen(fmt.Sprintf("ConfigMaps in namespace %q: this command does not check the stacks that refer "+

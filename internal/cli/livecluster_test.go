@@ -163,7 +163,7 @@ func TestDiffLive(t *testing.T) {
 
 	c.objects[deployment].(map[string]any)["status"] = map[string]any{}
 	idle := c.run(t, edit("[m]", "[m, fast]"), "diff", "-f", "-")
-	contains(t, idle.out, "no preflight runs (no separate pod tries the change first): no pod serves requests, "+
+	contains(t, idle.out, "no preflight runs (no separate pod tests the change first): no pod serves requests, "+
 		"so a failed change causes no outage")
 
 	fresh := c.run(t, strings.Replace(stack(liveSpec), "name: demo", "name: another", 1), "diff", "-f", "-")
@@ -246,7 +246,7 @@ func TestDiffLiveBadCases(t *testing.T) {
 		"Deployment of another operator": {
 			func(c *liveCluster, _ map[string]any) {
 				delete(c.objects[deployment].(map[string]any)["metadata"].(map[string]any), "annotations")
-			}, 1, `? Deployment "demo" has no record of this operator`,
+			}, 1, `? Deployment "demo" has no record from this operator`,
 		},
 		"v1alpha1 only": {
 			func(c *liveCluster, live map[string]any) {

@@ -31,10 +31,10 @@ type logsOptions struct {
 }
 
 const (
-	logsHelp = `Print the logs of one pod of a stack: the newest pod that is not ready, or else the
-newest pod. The pods of a stack include the pods in which the operator tries a change.
-The logs are from the server's container, or from the init container that prevents
-the server from starting.
+	logsHelp = `Print the logs of one pod of a stack: the newest pod that is not ready or, if there is
+no such pod, the newest pod. The pods of a stack include the pods in which the operator
+tests a change. The logs are from the server's container, or from the init container
+that prevents the server from starting.
 
 With --all-pods, each line begins with the name of its pod, and lines of more than
 64 KiB are split.`
@@ -118,7 +118,7 @@ func (o *logsOptions) run(ctx context.Context, cluster *kube.Cluster, name strin
 	}
 	if len(targets) == 1 && !o.All {
 		one := &targets[0]
-		newPrinter(streams).note(fmt.Sprintf("container %q of pod %q (%s)", one.Container, one.Pod, ofPods(len(pods))))
+		newPrinter(streams).note(fmt.Sprintf("container %q in pod %q (%s)", one.Container, one.Pod, ofPods(len(pods))))
 	}
 	set, err := cluster.Clientset()
 	if err != nil {
@@ -193,7 +193,7 @@ func (o *logsOptions) stream(
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("pod %q no longer exists; run the command again", target.Pod)
 	case apierrors.IsBadRequest(err):
-		return fmt.Errorf("container %[1]q of pod %[2]q does not have these logs: %[4]w; set -c to another container, or "+
+		return fmt.Errorf("container %[1]q in pod %[2]q does not have these logs: %[4]w; set -c to another container, or "+
 			"run \"kubectl describe pod %[2]s -n %[3]s\"", target.Container, target.Pod, namespace, err)
 	case err != nil:
 		return kube.Explain(err, "get", schema.GroupResource{Resource: "pods/log"}, namespace)

@@ -40,7 +40,7 @@ For each stack, the list shows:
 
   - the API version in which the stack was created
   - which objects this operator has adopted, and which it has not
-  - the changes that the next replacement of the pods makes
+  - the changes that take effect when the pods are next replaced
   - the problems that you have to solve: fields that no version has, stacks that the
     operator rejects in their present form, objects that have another owner, and
     images whose release is not known
@@ -70,7 +70,7 @@ v1alpha2 the storage version again, and the operator then migrates the stacks to
 
 You can interrupt and repeat the command at any time. It requires permission to get
 and patch the definition, to patch its status, and to list and patch all stacks. The
-exit code is 1 if a stack could not be written or the cluster did not answer. In both
+exit code is 1 if a stack could not be written or the cluster did not respond. In both
 cases, the list of stored versions does not change.`
 
 	migrateExample = `  # show how the stacks change, before or after the operator is replaced
@@ -287,5 +287,5 @@ func unmigrated(result migration.Result) error {
 // interrupted returns the error for a migration that did not finish.
 func interrupted(err error) error {
 	return &rejection{problems: []string{err.Error()}, summary: "the migration is not finished; stacks that are already written " +
-		"stay in the new version; run the same command again to continue"}
+		"remain in the new version; run the same command again to continue"}
 }

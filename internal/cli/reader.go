@@ -195,7 +195,7 @@ func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reade
 	switch {
 	case apierrors.IsForbidden(err):
 		r.missing("the operator's ConfigMap %s: you cannot list configmaps in all namespaces, so this command does not use the "+
-			"images and limits of the ConfigMap; set --operator-config to a file with the ConfigMap", names.OperatorConfigMap)
+			"images and limits in the ConfigMap; set --operator-config to a file with the ConfigMap", names.OperatorConfigMap)
 		return nil
 	case err != nil:
 		return kube.Explain(err, "list", configMapResource, "")

@@ -53,7 +53,7 @@ func (s *sources) addFlags(command *cobra.Command) {
 
 // addSelector adds the flag that selects stacks by their labels.
 func (s *sources) addSelector(command *cobra.Command) {
-	command.Flags().StringVarP(&s.selector, "selector", "l", "", "label selector of the stacks, for example team=a,env!=test")
+	command.Flags().StringVarP(&s.selector, "selector", "l", "", "label selector for the stacks, for example team=a,env!=test")
 }
 
 // documents returns the documents of all files and all kustomizations.
@@ -141,7 +141,7 @@ func configOf(configMap *corev1.ConfigMap, path string, p printer) (operatorconf
 	if len(problems) > 0 {
 		return operatorconfig.Config{}, &rejection{
 			problems: problems,
-			summary:  "correct these keys; a running operator keeps their previous values, but this command does not have the previous values",
+			summary:  "correct these keys; a running operator keeps their previous values, which are not available to this command",
 		}
 	}
 	return config, nil

@@ -89,7 +89,7 @@ func TestOperatorConfigRefuses(t *testing.T) {
 		t.Errorf("exit code %d, want 1 and no output:\n%s", got.code, got.out)
 	}
 	contains(t, got.err, bad+`: llama-stack-operator-config: image-overrides[starter]: `, `image-overrides[starter@9.9]: version "9.9"`,
-		"registries.readLabels: line 1: must be true or false", "correct these keys; a running operator keeps their previous values, but this command does not have the previous values")
+		"registries.readLabels: line 1: must be true or false", "correct these keys; a running operator keeps their previous values, which are not available to this command")
 
 	unread := operatorConfig(t, "  image-override: 'starter: a:1'\n")
 	got = run(t, valid, "validate", "-f", "-", "--operator-config", unread)

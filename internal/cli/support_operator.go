@@ -109,7 +109,7 @@ func (c *collector) log(ctx context.Context, pod *corev1.Pod, container string, 
 		c.left(fmt.Sprintf("logs: %v", kube.Explain(err, "get", schema.GroupResource{Resource: "pods/log"}, pod.Namespace)))
 		return
 	}
-	c.left(fmt.Sprintf("the log of container %q of pod %s/%s: %v", container, pod.Namespace, pod.Name, err))
+	c.left(fmt.Sprintf("the log of container %q in pod %s/%s: %v", container, pod.Namespace, pod.Name, err))
 }
 
 // readEnd returns the end of a stream. It may drop earlier bytes. In that case, the result is longer than the limit, so

@@ -25,15 +25,15 @@ type upgradeOptions struct {
 
 const (
 	upgradeHelp = `Generate the configuration of each stack for its current release and for another
-release, and compare both. The report of a stack contains:
+release, and compare both. The report for a stack contains:
 
   1. the settings that need action, with the field and the remedy
   2. the data that the other release leaves behind
   3. the changes for clients
   4. the changes that fields of the spec cause
 
-The report counts the changes that no field of the spec causes. To list them, set
---all.
+The report counts the changes that are not caused by fields of the spec. To list them,
+set --all.
 
 With --filename or --kustomize, the command reads the stacks in files. Otherwise it
 reads the stacks in the cluster that --namespace, --all-namespaces, --selector or names
@@ -74,7 +74,7 @@ func newUpgradeCheckCommand(streams Streams, version string) *cobra.Command {
 
 func (o *upgradeOptions) addFlags(command *cobra.Command) {
 	o.add(command, "file or folder with manifests to check instead of a cluster",
-		"the one in the cluster, or none with --filename and --kustomize")
+		"the one in the cluster, or none with --filename or --kustomize")
 	o.AddScope(command)
 	flags := command.Flags()
 	flags.StringArrayVarP(&o.kustomizations, "kustomize", "k", nil,
@@ -82,7 +82,7 @@ func (o *upgradeOptions) addFlags(command *cobra.Command) {
 	flags.StringVar(&o.to, "to", "", "server release to check, for example 0.8 or 0.7.3")
 	flags.StringVar(&o.from, "from", "", "release to compare with; unset: the release of the stack")
 	flags.StringVarP(&o.output, "output", "o", formTable, "table, json or yaml")
-	flags.BoolVar(&o.all, "all", false, "list the changes that no field of the spec causes, and the reports of all "+
+	flags.BoolVar(&o.all, "all", false, "list the changes that are not caused by fields of the spec, and the reports of all "+
 		"stacks")
 	must(command.MarkFlagRequired("to"))
 	for _, flag := range []string{"kubeconfig", "context", "all-namespaces"} {

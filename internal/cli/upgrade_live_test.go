@@ -122,7 +122,7 @@ func TestUpgradeCheckOfClusterFromStatus(t *testing.T) {
 	delete(stored, "status")
 	c.objects[allMaps] = mapList(liveObject(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: llama-stack-operator-config}, data: {image-overrides: 'starter: mirror.example.com/starter:latest'}}`))
 	contains(t, c.run(t, "", "upgrade-check", "--to", "1.5", "boots").out,
-		"image-overrides\n     the image stays \"mirror.example.com/starter:latest\"")
+		"image-overrides\n     the image remains \"mirror.example.com/starter:latest\"")
 }
 
 func TestUpgradeCheckOfClusterBadCases(t *testing.T) {

@@ -74,7 +74,7 @@ func newValidateCommand(streams Streams, version string) *cobra.Command {
 	flags.BoolVar(&options.strict, "strict", false, "treat warnings as errors")
 	flags.StringVarP(&options.output, "output", "o", findings.FormText, strings.Join(findings.Forms(), ", "))
 	completeFixed(command, "output", findings.Forms())
-	flags.BoolVar(&options.optional, "if-present", false, "skip files without a stack, and succeed if no file has a stack")
+	flags.BoolVar(&options.optional, "if-present", false, "skip files without a stack, and succeed if no file contains a stack")
 	flags.StringVar(&options.previous, "previous", "",
 		"file or folder with the manifests of the running stacks, to report data that the change leaves behind; - for "+
 			"standard input")

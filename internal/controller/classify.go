@@ -107,7 +107,7 @@ func withRemedy(err error) string {
 	message := status.Shorten(err.Error(), maxRefusal)
 	switch {
 	case lacksPermission(err):
-		message += "; the roles of the operator differ from the released ones: ask an administrator to install the operator's manifest or chart again"
+		message += "; the operator's roles differ from those in its release: ask an administrator to install the operator's manifest or chart again"
 	case strings.Contains(message, "failed calling webhook"):
 		message += "; the webhook does not belong to the operator: ask the administrator of the webhook to make the webhook available or to remove the webhook configuration"
 	}

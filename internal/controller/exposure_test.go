@@ -193,7 +193,7 @@ func TestHTTPRouteIsInstalledLater(t *testing.T) {
 	missing := func() {
 		t.Helper()
 		condition := env.WaitForCondition(t, "my", v1alpha2.ConditionExposed, v1alpha2.ReasonExposureUnavailable)
-		if want := "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet; ask an administrator to install the CustomResourceDefinition of this kind, and to restart the operator if it is limited to some namespaces"; condition.Message != want {
+		if want := "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet; ask an administrator to install the CustomResourceDefinition for this kind, and to restart the operator if it is limited to some namespaces"; condition.Message != want {
 			t.Errorf("message %q, want %q", condition.Message, want)
 		}
 	}

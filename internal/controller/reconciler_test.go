@@ -119,7 +119,7 @@ func TestRemedy(t *testing.T) {
 		return fmt.Errorf("read: %w", apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "x", errors.New(cause)))
 	}
 	lacking := forbidden(`User "system:serviceaccount:o:m" cannot get resource "secrets" in API group "" in the namespace "a"`)
-	want = lacking.Error() + "; the roles of the operator differ from the released ones: ask an administrator to install " +
+	want = lacking.Error() + "; the operator's roles differ from those in its release: ask an administrator to install " +
 		"the operator's manifest or chart again"
 	if got := classify(lacking, v1alpha2.ConditionSecretsResolved).Message; got != want {
 		t.Errorf("message %q, want %q", got, want)

@@ -31,7 +31,7 @@ func checkExposure(stack *stack, made *planned, objects []apply.Applied, report 
 		failure.Message = fmt.Sprintf("spec.networking.expose: host name %q is taken by %s, so the server is not exposed; use another host name", owner.host, whose)
 	case !built.Exposure.Empty() && !built.ExposureServed:
 		failure.Reason = v1alpha2.ReasonExposureUnavailable
-		failure.Message = fmt.Sprintf("spec.networking.expose: the server is not exposed: the cluster does not serve %s of %s yet; ask an administrator to install the CustomResourceDefinition of this kind, and to restart the operator if it is limited to some namespaces",
+		failure.Message = fmt.Sprintf("spec.networking.expose: the server is not exposed: the cluster does not serve %s of %s yet; ask an administrator to install the CustomResourceDefinition for this kind, and to restart the operator if it is limited to some namespaces",
 			built.Exposure.Kind, built.Exposure.Group)
 	case made.input.Cluster.ExposureUnknown:
 		keepExposed(stack, report)

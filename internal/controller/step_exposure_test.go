@@ -78,7 +78,7 @@ func TestCheckExposure(t *testing.T) {
 			owner:   &hostOwner{"llama.example.com", "theirs", "other"},
 			failure: taken("a stack in another namespace"),
 		},
-		"kind not served":                               {plan: plan.Plan{Exposure: render.HTTPRouteKind}, failure: failure(v1alpha2.ReasonExposureUnavailable, "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet; ask an administrator to install the CustomResourceDefinition of this kind, and to restart the operator if it is limited to some namespaces")},
+		"kind not served":                               {plan: plan.Plan{Exposure: render.HTTPRouteKind}, failure: failure(v1alpha2.ReasonExposureUnavailable, "spec.networking.expose: the server is not exposed: the cluster does not serve HTTPRoute of gateway.networking.k8s.io yet; ask an administrator to install the CustomResourceDefinition for this kind, and to restart the operator if it is limited to some namespaces")},
 		"Ingress applied":                               {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}, objects: appliedExposure(ingressKind, "my-ingress", map[string]any{}), exposed: applied("Ingress", "my-ingress")},
 		"Ingress rejected by the API server":            {plan: plan.Plan{Exposure: ingressKind, ExposureServed: true}},
 		"HTTPRoute without a status":                    {plan: plan.Plan{Exposure: render.HTTPRouteKind, ExposureServed: true}, objects: appliedExposure(render.HTTPRouteKind, "my-httproute", map[string]any{}), exposed: applied("HTTPRoute", "my-httproute")},

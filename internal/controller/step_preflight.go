@@ -101,7 +101,7 @@ func (r *Reconciler) startPreflight(
 		return err
 	}
 	if r.openShift && constraint == "" {
-		skipPreflight("no running pod has an annotation with the security context constraint of the pod", report)
+		skipPreflight("no running pod has an annotation that names its security context constraint", report)
 		return nil
 	}
 	err = r.applyMissing(ctx, stack, own)
@@ -111,7 +111,7 @@ func (r *Reconciler) startPreflight(
 	switch {
 	case err == nil:
 		report.normalEvent(v1alpha2.EventPreflightStarted, fmt.Sprintf(
-			"The operator is trying the change in Pod %q with image %q before it replaces the running pods", name, made.input.Distribution.Image))
+			"The operator is testing the change in Pod %q with image %q before it replaces the running pods", name, made.input.Distribution.Image))
 		return preflightGoesOn(name, "")
 	case rejected(err):
 		skipPreflight("the API server rejected the preflight pod: "+reasonOf(err), report)
@@ -238,7 +238,7 @@ func (r *Reconciler) replacePreflight(
 ) error {
 	if again := status.StartOf(pod).Add(preflightRetry); r.now().Before(again) {
 		report.requeue(again)
-		return preflightFailed(pod.Name, why, "the operator tries the change again in another pod", status.OnReferenceChange)
+		return preflightFailed(pod.Name, why, "the operator tests the change again in another pod", status.OnReferenceChange)
 	}
 	if err := dropOthers(""); err != nil {
 		return err
@@ -251,7 +251,7 @@ func skipPreflight(why string, report *report) {
 }
 
 func preflightGoesOn(pod, why string) error {
-	message := fmt.Sprintf("The operator is trying the change in Pod %q, and will replace the running pods when this pod is ready", pod)
+	message := fmt.Sprintf("The operator is testing the change in Pod %q, and will replace the running pods when this pod is ready", pod)
 	if why != "" {
 		message += "; current state: " + why
 	}
@@ -264,6 +264,6 @@ func preflightGoesOn(pod, why string) error {
 func preflightFailed(pod, why, next string, retry status.Retry) error {
 	return &status.Failure{
 		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonPreflightFailed, Retry: retry,
-		Message: fmt.Sprintf("The operator is trying the change in Pod %q, which is not ready: %s. The running pods do not change; %s", pod, why, next),
+		Message: fmt.Sprintf("The operator is testing the change in Pod %q, which is not ready: %s. The running pods do not change; %s", pod, why, next),
 	}
 }

@@ -24,7 +24,7 @@ func (r *Reconciler) readWorkload(ctx context.Context, stack *stack) (workload, 
 	}
 	if err == nil && (metav1.IsControlledBy(&deployment, stack) || ownerOf(stack).Adopts(&deployment)) {
 		if err := apply.TakeOver(kindDeployment, &deployment, ownerOf(stack), names.FieldManager); err != nil {
-			return found, fmt.Errorf("find the program that wrote the pods: %w", err)
+			return found, fmt.Errorf("determine which operator wrote the pod template: %w", err)
 		}
 		found.deployment = &deployment
 		found.running, _ = rollout.Parse(deployment.Annotations)

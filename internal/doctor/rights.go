@@ -21,7 +21,7 @@ func Needed(namespace string) []Right {
 		stacks("delete", "delete a stack"),
 		core("get", "pods", "", "show the pods of a stack"),
 		core("list", "pods", "", "list the pods of a stack"),
-		core("get", "pods", "log", "read the logs of a server"),
+		core("get", "pods", "log", "read server logs"),
 		core("create", "pods", "portforward", "connect to the server of a stack, list its models, or chat with a model"),
 		core("list", "events", "", "read the events of a stack"),
 	}

@@ -140,7 +140,7 @@ settings: {host: x}`), []string{
 - {id: a_b, provider: vllm, apiKey: {secretKeyRef: {name: two, key: k}}}`), []string{
 		"spec.providers.inference[1].apiKey.secretKeyRef: is stored in the variable LLSD_A_B_API_KEY, and so is " +
 			"spec.providers.inference[0].apiKey.secretKeyRef, which refers to a different Secret or key; " +
-			"give a provider another id, or remove one of the two references",
+			"give one of the providers another id, or remove one of the two references",
 	}},
 
 	"model without a name": {models + indent(2, `- {provider: vllm}

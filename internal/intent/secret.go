@@ -129,7 +129,7 @@ func collisions(uses []SecretUse, errs *Errors) {
 		if a.EnvVar == b.EnvVar && a.EnvVar != "" && (a.Secret != b.Secret || a.Key != b.Key) {
 			errs.Forbidden(field.NewPath(b.Path),
 				"is stored in the variable %s, and so is %s, which refers to a different Secret or key; "+
-					"give a provider another id, or remove one of the two references", b.EnvVar, a.Path)
+					"give one of the providers another id, or remove one of the two references", b.EnvVar, a.Path)
 		}
 	}
 }

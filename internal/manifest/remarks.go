@@ -104,7 +104,7 @@ func (r *remarks) ofConversionData(object map[string]any) {
 				"this annotation.")
 	case older:
 		r.annotation(names.AnnotationConversionData, "v1alpha1 cannot hold some values of these v1alpha2 fields: "+carried+
-			". The annotation keeps these values, and they stay in effect. Do not change the annotation, or these values "+
+			". The annotation keeps these values, and they remain in effect. If you change the annotation, these values "+
 			"are lost. If you change a field in v1alpha1, the new value takes precedence.")
 		r.warnings = append(r.warnings, "v1alpha1 cannot hold some values of "+carried+"; the annotation "+
 			names.AnnotationConversionData+" keeps these values in effect")

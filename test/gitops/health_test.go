@@ -97,11 +97,11 @@ var cases = map[string]struct {
 			Serving: true, Observed: observed(available("True", v1alpha2.ReasonMinimumReplicasAvailable, "1/1 replicas available with an earlier config")),
 			Failure: &status.Failure{
 				Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonPreflightInProgress,
-				Message: "The operator is trying the change in Pod p",
+				Message: "The operator is testing the change in Pod p",
 				Retry:   status.OnReferenceChange, Unknown: true,
 			},
 		},
-		phase: v1alpha2.PhaseReady, flux: kstatus.InProgressStatus, argo: "Progressing", argoText: "DeploymentUpdated: The operator is trying the change in Pod p",
+		phase: v1alpha2.PhaseReady, flux: kstatus.InProgressStatus, argo: "Progressing", argoText: "DeploymentUpdated: The operator is testing the change in Pod p",
 	},
 	"stalled rollout": {
 		in: status.Input{

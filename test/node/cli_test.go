@@ -45,7 +45,7 @@ func TestCommandLine(t *testing.T) {
 	u.says("kubectl wait --for=condition=Ready --timeout=180s llsd/my", "condition met")
 	s.serverVersion("my", defaultRelease)
 	u.says("kubectl llamastack status my", "✓ Deployment my: 1 of 1 pod serves requests", "release "+defaultRelease,
-		"vllm/llama3.2-8b (llm)", "✓ PersistentVolumeClaim my-pvc: Bound", "✓ The stack is ready: the server answers at http://my-service.")
+		"vllm/llama3.2-8b (llm)", "✓ PersistentVolumeClaim my-pvc: Bound", "✓ The stack is ready: the server is available at http://my-service.")
 	u.says("kubectl llamastack status", "1 of 1 stack ready.")
 
 	u.answers()

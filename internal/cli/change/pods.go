@@ -172,16 +172,16 @@ func preflight(in Input, recreates bool) (runs bool, reason string) {
 	case in.Serving != nil && *in.Serving == 0:
 		return false, "no pod serves requests, so a failed change causes no outage"
 	case in.After.TriesChanges():
-		return true, "the operator tries the change in a separate pod before it replaces the running pods"
+		return true, "the operator tests the change in a separate pod before it replaces the running pods"
 	case in.After.PreflightMode() == "" && in.After.Rendered.Inputs.Compat != "":
 		return false, "by default, a stack that was created as v1alpha1 has no preflight; set spec.workload.preflight to " +
-			"Always to try changes"
+			"Always to test changes"
 	case in.After.PreflightMode() == v1alpha2.PreflightNever:
 		return false, "spec.workload.preflight is Never"
 	case !recreates:
 		return false, "the earlier pods serve requests until the new pods are ready"
 	default:
 		return false, "a second pod could change the data of the running pod, or wait for the devices of the running pod; " +
-			"to try the change anyway, set spec.workload.preflight to Always"
+			"to test the change anyway, set spec.workload.preflight to Always"
 	}
 }

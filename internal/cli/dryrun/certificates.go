@@ -58,7 +58,7 @@ func (o *Outcome) unreadCertificate(object *v1alpha2.LlamaStackDistribution, bui
 		built.Exposure == render.HTTPRouteKind {
 		o.Notes = append(o.Notes, fmt.Sprintf(
 			"this command does not read the certificate in Secret %q; in a cluster, the operator creates BackendTLSPolicy %q "+
-				"and ConfigMap %q from the certificate and the key %s of the Secret",
+				"and ConfigMap %q from the certificate and the %s key in the Secret",
 			secret, names.BackendTLSPolicy(object.Name), names.ServerCA(object.Name), names.TLSAuthority))
 	}
 }

@@ -66,7 +66,7 @@ func missingOlder(data []byte) []string {
 	}
 	given, _, err := unstructured.NestedFieldNoCopy(object, distributionPath...)
 	if given == nil && err == nil {
-		return []string{"spec.server.distribution: required: set the server to run: {name: starter} or {image: <image>}"}
+		return []string{"spec.server.distribution: required: specify which server to run: {name: starter} or {image: <image>}"}
 	}
 	var missing []string
 	for _, path := range typecheck.Missing(object["spec"], reflect.TypeFor[v1alpha1.LlamaStackDistributionSpec](), "spec") {

@@ -43,7 +43,7 @@ func (f *Flags) AddScope(command *cobra.Command) {
 	f.AddNamespace(command)
 	flags := command.Flags()
 	flags.BoolVarP(&f.AllNamespaces, "all-namespaces", "A", false, "select the stacks in all namespaces")
-	flags.StringVarP(&f.Selector, "selector", "l", "", "label selector of the stacks, for example team=a,env!=test")
+	flags.StringVarP(&f.Selector, "selector", "l", "", "label selector for the stacks, for example team=a,env!=test")
 	command.MarkFlagsMutuallyExclusive("namespace", "all-namespaces")
 }
 
@@ -78,7 +78,7 @@ func (f *Flags) load() (*rest.Config, string, error) {
 	}
 	namespace, _, err := loader.Namespace()
 	if err != nil {
-		return nil, "", fmt.Errorf("read the namespace of the kubeconfig: %w", err)
+		return nil, "", fmt.Errorf("read the namespace in the kubeconfig: %w", err)
 	}
 	return config, namespace, nil
 }

@@ -33,7 +33,7 @@ func (e *UnansweredError) Error() string {
 			"key ca.crt of the Secret in spec.networking.tls.secretName, or set --ca-file", e.Err)
 	}
 	if errors.Is(e.Err, context.DeadlineExceeded) {
-		return fmt.Sprintf("the server did not respond to a request for %s in time; set a longer --timeout, or look at the server log", e.Path)
+		return fmt.Sprintf("the server did not respond to a request for %s within the time limit; set a longer --timeout, or look at the server log", e.Path)
 	}
 	return fmt.Sprintf("the server did not respond to a request for %s: %v", e.Path, e.Err)
 }
@@ -57,7 +57,7 @@ func (e *RefusedError) Error() string { return e.text }
 // refusal returns the error for a response with a status other than 200. Token is the token of the request. refusal
 // removes the token from the text.
 func refusal(path string, code int, body []byte, token string) *RefusedError {
-	text := fmt.Sprintf("the server answers %s with status %d", path, code)
+	text := fmt.Sprintf("the server responded to a request for %s with status %d", path, code)
 	switch {
 	case code == http.StatusUnauthorized && token != "":
 		text = "the server does not accept the token; check the token, or log in again (status 401)"

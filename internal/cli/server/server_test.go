@@ -113,12 +113,12 @@ func TestRefusals(t *testing.T) {
 		"error with a message": {
 			400, `{"error": {"message": "no \u0007such thing as ` + canary + `, api_key=` + canary + `"}}`,
 			[]func(*server.Options){token},
-			"the server answers /v1/models with status 400: no such thing as <redacted>, api_key=<redacted>",
+			"the server responded to a request for /v1/models with status 400: no such thing as <redacted>, api_key=<redacted>",
 		},
-		"pydantic":     {422, `{"error": {"detail": {"errors": [{"loc": ["a"], "msg": "Field required"}]}}}`, nil, "the server answers /v1/models with status 422: Field required"},
-		"detail":       {404, `{"detail": "Not Found"}`, nil, "the server answers /v1/models with status 404: Not Found"},
-		"server error": {500, `{"detail": "` + canary + `"}`, nil, "the server answers /v1/models with status 500; look at the server log"},
-		"redirect":     {302, canary, nil, "the server answers /v1/models with status 302"},
+		"pydantic":     {422, `{"error": {"detail": {"errors": [{"loc": ["a"], "msg": "Field required"}]}}}`, nil, "the server responded to a request for /v1/models with status 422: Field required"},
+		"detail":       {404, `{"detail": "Not Found"}`, nil, "the server responded to a request for /v1/models with status 404: Not Found"},
+		"server error": {500, `{"detail": "` + canary + `"}`, nil, "the server responded to a request for /v1/models with status 500; look at the server log"},
+		"redirect":     {302, canary, nil, "the server responded to a request for /v1/models with status 302"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := clientOf(t, says(tc.code, tc.body), tc.change...).Models(t.Context())
@@ -135,7 +135,7 @@ func TestRefusals(t *testing.T) {
 func TestUnanswered(t *testing.T) {
 	hanging := clientOf(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 		func(o *server.Options) { o.Timeout = 20 * time.Millisecond })
-	if _, err := hanging.Models(t.Context()); !strings.Contains(text(err), "the server did not respond to a request for /v1/models in time; set a longer --timeout") {
+	if _, err := hanging.Models(t.Context()); !strings.Contains(text(err), "the server did not respond to a request for /v1/models within the time limit; set a longer --timeout") {
 		t.Errorf("got %v", err)
 	}
 	gone := httptest.NewServer(http.NotFoundHandler())
@@ -276,7 +276,7 @@ func TestChat(t *testing.T) {
 		},
 		"not JSON": {streamed(event(canary)), "", "", "the model's answer is not JSON; look at the server log"},
 		"unknown model": {
-			says(404, `{"error":{"message":"Model 'm' not found"}}`), "", "", "the server answers /v1/chat/completions with status 404: Model 'm' not found",
+			says(404, `{"error":{"message":"Model 'm' not found"}}`), "", "", "the server responded to a request for /v1/chat/completions with status 404: Model 'm' not found",
 		},
 		"provider unreachable": {
 			says(500, `{"error":{"message":"Connection error `+canary+`"}}`), "", "",

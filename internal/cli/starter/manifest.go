@@ -204,8 +204,8 @@ func (p *Plan) storage(w *page) {
 	w.line("")
 	switch p.Store {
 	case StoreNone:
-		w.line("  # The server stores its data in the pod. The data is lost with the pod, and most of it even if the")
-		w.line("  # container restarts. To keep the data, set a volume:")
+		w.line("  # The server stores its data in the pod. If the pod is deleted, all data is lost. If the container restarts,")
+		w.line("  # most of the data is lost. To keep the data, set a volume:")
 		w.line("  # workload:")
 		w.line("  #   storage: {size: %s}", DefaultVolumeSize)
 	case StorePostgres:

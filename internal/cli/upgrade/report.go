@@ -154,7 +154,7 @@ func (r *Report) act(in Input) {
 	if image == in.Before.Plan.Image() && in.After.Plan.Release() != in.Before.Plan.Release() {
 		r.Actions = append(r.Actions, Action{
 			Field: "image-overrides",
-			Problem: fmt.Sprintf("the image stays %q, because image-overrides in the operator's ConfigMap sets this "+
+			Problem: fmt.Sprintf("the image remains %q, because image-overrides in the operator's ConfigMap sets this "+
 				"image for every release", image),
 			Remedy: "ask an administrator to set an image of release " + in.To + " in the operator's ConfigMap",
 		})

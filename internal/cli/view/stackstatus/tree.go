@@ -41,7 +41,7 @@ func (r *Report) tree(verbose bool) layout.Node {
 		root.Children = append(root.Children, r.deployment())
 	}
 	for i := range r.Preflight {
-		root.Add("Preflight: the operator is trying the change in a separate pod", r.pod(&r.Preflight[i]))
+		root.Add("Preflight: the operator is testing the change in a separate pod", r.pod(&r.Preflight[i]))
 	}
 	if conditions := r.conditions(verbose); len(conditions) > 0 {
 		root.Add("Conditions", conditions...)

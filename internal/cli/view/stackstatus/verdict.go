@@ -171,7 +171,7 @@ func (d *decision) condition(kind string, status metav1.ConditionStatus) *metav1
 func (d *decision) healthy() Verdict {
 	sentence := "The stack is ready"
 	if d.report.URL != "" {
-		sentence += ": the server answers at " + d.report.URL
+		sentence += ": the server is available at " + d.report.URL
 	}
 	if d.condition(v1alpha2.ConditionAdopted, metav1.ConditionFalse) != nil {
 		return d.verdict(OK, sentence+"; the pods use the pod template from another operator version until the next change "+
@@ -210,7 +210,7 @@ func (d *decision) workload(reason, message string) Verdict {
 	if problem == "" {
 		_, problem = split(d.live().Message)
 	}
-	sentence := "The stack is rolling out"
+	sentence := "A rollout is in progress"
 	switch serving := d.servingEarlier(); {
 	case reason == v1alpha2.ReasonReplicasUnavailable:
 		sentence = "Pods became unavailable after a complete rollout"
