@@ -192,7 +192,7 @@ func TestSecretsInFiles(t *testing.T) {
 		"empty":                     {`{name: s}, data: {token: ""}`, `spec.providers.inference.apiKey.secretKeyRef: key "token" of Secret "s" is empty; set a value`},
 		"a number":                  {`{name: s}, stringData: {token: "98765"}`, `key "token" of Secret "s" looks like a number, so the server converts and then rejects the value; use another value`},
 		"unquoted":                  {`{name: s}, stringData: {token: 98765}`, "error: standard input: is not a valid Secret: the values of its data, labels and annotations must be strings; quote numbers and booleans"},
-		"not base64":                {`{name: s}, data: {token: "can ary"}`, "error: standard input: is not a valid Secret: a value of data is not base64; put plain text into stringData"},
+		"not base64":                {`{name: s}, data: {token: "can ary"}`, "error: standard input: is not a valid Secret: a value in data is not base64; put plain text into stringData"},
 		"invalid connection string": {`{name: pg}, stringData: {url: "mysql://canary"}`, `spec.storage.sql.connectionString.secretKeyRef: key "url" of Secret "pg": the value is not a PostgreSQL connection string`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -32,7 +32,7 @@ Deployment, ReplicaSets, pods, PersistentVolumeClaim, autoscaler, Ingress and ot
 The list includes the events of deleted objects. Identical events share one line,
 which shows their number.
 
-Clusters keep events for one hour, unless an administrator has changed this time.`
+Clusters keep events for one hour, unless an administrator has changed this period.`
 
 func newEventsCommand(streams Streams, version string) *cobra.Command {
 	options := eventsOptions{}

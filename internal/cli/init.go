@@ -24,7 +24,7 @@ type initOptions struct {
 }
 
 const (
-	initHelp = `Write a LlamaStackDistribution of v1alpha2 with comments. It specifies the release of
+	initHelp = `Write a v1alpha2 LlamaStackDistribution with comments. It specifies the release of
 the server, a model provider, the models, the storage, and optionally a host name for
 clients outside the cluster. Without flags, the command asks for each of these values.
 An empty answer selects the default in brackets. If a flag such as --provider sets one

@@ -82,7 +82,7 @@ func (o *upgradeOptions) addFlags(command *cobra.Command) {
 	flags.StringVar(&o.to, "to", "", "server release to check, for example 0.8 or 0.7.3")
 	flags.StringVar(&o.from, "from", "", "release to compare with; unset: the release of the stack")
 	flags.StringVarP(&o.output, "output", "o", formTable, "table, json or yaml")
-	flags.BoolVar(&o.all, "all", false, "list the changes that are not caused by fields of the spec, and the reports of all "+
+	flags.BoolVar(&o.all, "all", false, "list the changes that are not caused by fields of the spec, and the reports for all "+
 		"stacks")
 	must(command.MarkFlagRequired("to"))
 	for _, flag := range []string{"kubeconfig", "context", "all-namespaces"} {

@@ -78,7 +78,7 @@ func (r *Reconciler) stacksOf(
 		var stacks v1alpha2.LlamaStackDistributionList
 		if err := r.cache.List(ctx, &stacks, client.MatchingFields{fieldHost: value},
 			client.UnsafeDisableDeepCopy); err != nil {
-			return nil, fmt.Errorf("list cached stacks of host name %q: %w", host, err)
+			return nil, fmt.Errorf("list cached stacks with host name %q: %w", host, err)
 		}
 		for i := range stacks.Items {
 			stack := &stacks.Items[i]

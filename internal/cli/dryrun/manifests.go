@@ -153,7 +153,7 @@ func DataProblem(kind string, err error) string {
 		if kind == "ConfigMap" {
 			encoded, plain = "binaryData", "data"
 		}
-		return fmt.Sprintf("is not a valid %s: a value of %s is not base64; put plain text into %s", kind, encoded, plain)
+		return fmt.Sprintf("is not a valid %s: a value in %s is not base64; put plain text into %s", kind, encoded, plain)
 	}
 	return fmt.Sprintf("is not a valid %s: the values of its data, labels and annotations must be strings; "+
 		"quote numbers and booleans", kind)

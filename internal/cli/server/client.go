@@ -123,7 +123,7 @@ func (c *Client) get(ctx context.Context, path string) ([]byte, error) {
 		return nil, refusal(path, response.StatusCode, body, c.token)
 	}
 	if len(body) > maxAnswer {
-		return nil, fmt.Errorf("the response to %s has more than %d bytes", path, maxAnswer)
+		return nil, fmt.Errorf("the response to a request for %s has more than %d bytes", path, maxAnswer)
 	}
 	return body, nil
 }

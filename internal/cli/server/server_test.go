@@ -76,7 +76,7 @@ func TestModels(t *testing.T) {
 		"no models":  {`{"data": []}`, []server.Model{}, ""},
 		"not JSON":   {canary, nil, "the server's response is not a list of models"},
 		"other JSON": {`{"detail": "` + canary + `"}`, nil, "the server's response is not a list of models"},
-		"too large":  {`{"data": ["` + strings.Repeat("x", 5<<20), nil, "the response to /v1/models has more than 4194304 bytes"},
+		"too large":  {`{"data": ["` + strings.Repeat("x", 5<<20), nil, "the response to a request for /v1/models has more than 4194304 bytes"},
 		"too many models": {
 			`{"data": [` + strings.Repeat(`{"id":"a"},`, 5000) + `{"id":"b"}]}`, nil,
 			"the response has more than 5000 models; set allowed_models in the settings of the inference providers to list fewer models",
