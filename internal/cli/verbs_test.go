@@ -161,10 +161,9 @@ func TestPublicModels(t *testing.T) {
 // A note names the data that only the image of an external provider contains, and states when the operator or the pod
 // reads the data.
 func TestExternalProviders(t *testing.T) {
-	const note = `externalProviders.inference[0]: this command does not read image "r/a:1"; in a cluster, the operator reads the label ` +
-		`io.llamastack.provider of the image, or the pod reads the image when the pod starts; this command cannot determine the type and the module of provider "openai", ` +
-		`and does not check whether the provider serves the API in the field path; the pod also checks whether the provider's package is ` +
-		`compatible with the server`
+	const note = `externalProviders.inference[0]: this command does not read image "r/a:1", so it does not check provider "openai"; ` +
+		`in a cluster, the operator checks the provider's type, module and API if the image has the label io.llamastack.provider; ` +
+		`otherwise, the pod checks them when it starts; the pod also checks that the provider's package is compatible with the server`
 	const external = `externalProviders: {inference: [{providerId: openai, image: "r/a:1", config: {a: 1}}]}`
 	for _, verb := range []string{"render", "validate"} {
 		got := run(t, stack("{distribution: {name: starter}, "+external+"}"), verb, "-f", "-")

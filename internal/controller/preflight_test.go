@@ -65,7 +65,7 @@ func TestPreflight(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 	env.WaitUntilIdle(t, env.Namespace)
 	if pods := env.ListPreflightPods(t); len(pods) > 0 {
-		t.Errorf("another pod tries the change: %s", pods[0].Name)
+		t.Errorf("another pod tests the change: %s", pods[0].Name)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestPreflightFails(t *testing.T) {
 			}
 			again := env.WaitForPreflightPod(t, pod)
 			if again.Name != pod.Name {
-				t.Errorf("pod %s tries the change again, want the same name as before", again.Name)
+				t.Errorf("pod %s tests the change again, want the same name as before", again.Name)
 			}
 			env.AssignToNode(t, again)
 			env.SetPodStatus(t, again, controllertest.ContainersReadyStatus())

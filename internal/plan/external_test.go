@@ -11,6 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan/compare"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
@@ -215,8 +216,8 @@ func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 func TestCompareExternalImages(t *testing.T) {
 	before, after := build(t, labelled(t, withExternal)),
 		build(t, labelled(t, strings.Replace(withExternal, "r/guard:1", "r/guard:2", 1)))
-	want := []plan.Difference{{What: "image of the external provider safety/guard", From: "r/guard:1", To: "r/guard:2"}}
-	if diff := cmp.Diff(want, plan.Compare(before, after)); diff != "" {
+	want := []compare.Difference{{What: "image of the external provider safety/guard", From: "r/guard:1", To: "r/guard:2"}}
+	if diff := cmp.Diff(want, compare.Plans(before, after)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

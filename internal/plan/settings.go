@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan/settingpath"
 )
 
 // Setting is one value of the configuration that the server reads.
@@ -25,13 +25,13 @@ const OriginBase = "base"
 func (p *Plan) Settings() []Setting {
 	var found []Setting
 	if root := p.root(); root != nil {
-		leaves(root, "", func(path, value string) {
+		settingpath.Visit(root, func(path, value string) {
 			found = append(found, Setting{Path: path, Value: value, Origin: OriginBase})
 		})
 	}
 	switch {
 	case p.Report != nil:
-		// Explain lists the values in the same order as leaves.
+		// Explain lists the values in the same order as settingpath.Visit.
 		for i, value := range p.Report.Explain() {
 			found[i].Origin = value.Origin
 		}
@@ -42,43 +42,6 @@ func (p *Plan) Settings() []Setting {
 		}
 	}
 	return found
-}
-
-// leaves visits every scalar and empty collection in order.
-func leaves(node *yaml.Node, path string, visit func(path, value string)) {
-	switch {
-	case node.Kind == yaml.MappingNode && len(node.Content) > 0:
-		for i := 0; i+1 < len(node.Content); i += 2 {
-			key := node.Content[i].Value
-			if path != "" {
-				key = path + "." + key
-			}
-			leaves(node.Content[i+1], key, visit)
-		}
-	case node.Kind == yaml.SequenceNode && len(node.Content) > 0:
-		for i, item := range node.Content {
-			leaves(item, path+"["+label(item, i)+"]", visit)
-		}
-	case len(node.Content) == 0 && node.Kind != yaml.ScalarNode:
-		visit(path, map[yaml.Kind]string{yaml.MappingNode: "{}", yaml.SequenceNode: "[]"}[node.Kind])
-	default:
-		visit(path, node.Value)
-	}
-}
-
-// Origins returns the origins of the differences that Compare lists, by Difference.What. An origin is from the later
-// configuration, or from the earlier one if the value was removed. Only differences in the configuration have origins.
-func Origins(before, after *Plan) map[string]string {
-	origins := map[string]string{}
-	for _, side := range []*Plan{before, after} {
-		for _, setting := range side.Settings() {
-			origins[setting.Path] = setting.Origin
-			if name := typedProvider(setting.Path); name != "" {
-				origins["provider "+name] = setting.Origin
-			}
-		}
-	}
-	return origins
 }
 
 // Port returns the port of the server and of its Service.

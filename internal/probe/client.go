@@ -121,7 +121,7 @@ func checkStatus(path string, code int) error {
 	case code == http.StatusTooManyRequests || code >= http.StatusInternalServerError:
 		return fmt.Errorf("request %s from the server: status %d", path, code)
 	default:
-		return &finalError{fmt.Sprintf("the server answers %s with status %d", path, code)}
+		return &finalError{fmt.Sprintf("the server responds to %s with status %d", path, code)}
 	}
 }
 

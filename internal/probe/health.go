@@ -41,7 +41,7 @@ var problems = []struct {
 	{regexp.MustCompile(code + `429\b`), "The provider's service receives too many requests"},
 	{regexp.MustCompile(code + `4\d\d\b`), "The provider's service rejects the request"},
 	{regexp.MustCompile(code + `5\d\d\b`), "The provider's service reports an internal error"},
-	{regexp.MustCompile(`(?i)time(d )?[- ]?out`), "The provider's service does not answer in time"},
+	{regexp.MustCompile(`(?i)time(d )?[- ]?out`), "The provider's service does not respond in time"},
 	{regexp.MustCompile(`(?i)connection|connect\b|resolution|unreachable|not known`), "The provider's service cannot be reached"},
 }
 

@@ -73,7 +73,7 @@ func TestProviders(t *testing.T) {
 			failing("status: 503 " + canary),
 			vllm("Error", "The provider's service reports an internal error"+details),
 		},
-		"timeout":         {failing("Health check timed out at http://u:" + canary + "@h"), vllm("Error", "The provider's service does not answer in time"+details)},
+		"timeout":         {failing("Health check timed out at http://u:" + canary + "@h"), vllm("Error", "The provider's service does not respond in time"+details)},
 		"unreachable":     {failing("Connection error. " + canary), vllm("Error", "The provider's service cannot be reached"+details)},
 		"unknown message": {failing(canary), vllm("Error", "The provider reports an error"+details)},
 		"invalid names are left out": {listing(entry("a b", "OK", ""), entry("<script>", "OK", ""), entry("", "OK", ""),

@@ -39,9 +39,9 @@ var (
 		"internal/externalprovider", "internal/validate", "internal/bounds", "internal/cabundle", "internal/convert",
 		"internal/imagename", "internal/jsontext", "internal/podtemplate", "internal/render/...", "internal/rollout",
 		"internal/retention",
-		"internal/startup", "internal/status", "internal/typecheck",
+		"internal/startup", "internal/status", "internal/typecheck", "internal/plan/settingpath",
 	})
-	pure     = slices.Concat(belowPlan, []string{"internal/plan"})
+	pure     = slices.Concat(belowPlan, []string{"internal/plan", "internal/plan/compare"})
 	adapters = slices.Concat(pure, []string{
 		"internal/operatorconfig", "internal/resolve/...", "internal/apply", "internal/probe",
 	})
@@ -109,7 +109,9 @@ var Rules = []Rule{
 	}},
 	{Path: "internal/rollout", Kind: Pure, Imports: []string{"api/...", "internal/names", "internal/retention"}},
 	{Path: "internal/status", Kind: Pure, Imports: []string{"api/...", "internal/names"}},
+	{Path: "internal/plan/settingpath", Kind: Pure, Imports: []string{"internal/envref", "internal/stackconfig/yamlnode"}},
 	{Path: "internal/plan", Kind: Pure, Imports: belowPlan},
+	{Path: "internal/plan/compare", Kind: Pure, Imports: slices.Concat(belowPlan, []string{"internal/plan"})},
 	{Path: "internal/absorb", Kind: Pure, Imports: pure},
 	{Path: "internal/redact", Kind: Pure, Imports: []string{
 		"internal/envref", "internal/names", "internal/stackconfig/credential",

@@ -100,10 +100,10 @@ func externalNotes(providers []render.ExternalProvider) []string {
 	var notes []string
 	for i := range providers {
 		one := &providers[i]
-		notes = append(notes, fmt.Sprintf("%s: this command does not read image %q; in a cluster, the operator reads the "+
-			"label %s of the image, or the pod reads the image when the pod starts; this command cannot determine the type and the module of provider %q, "+
-			"and does not check whether the provider serves the API in the field path; the pod also checks whether the "+
-			"provider's package is compatible with the server", one.Path, one.Image, externalprovider.Label, one.ID))
+		notes = append(notes, fmt.Sprintf("%s: this command does not read image %q, so it does not check provider %q; in a "+
+			"cluster, the operator checks the provider's type, module and API if the image has the label %s; otherwise, the pod "+
+			"checks them when it starts; the pod also checks that the provider's package is compatible with the server",
+			one.Path, one.Image, one.ID, externalprovider.Label))
 	}
 	return notes
 }

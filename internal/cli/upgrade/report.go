@@ -7,6 +7,7 @@ import (
 
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/change"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan/compare"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
 )
 
@@ -58,11 +59,11 @@ type Report struct {
 	// Clients lists the changes for clients.
 	Clients []change.Client `json:"clients,omitempty"`
 	// Changes lists all differences.
-	Changes []plan.Difference `json:"changes,omitempty"`
+	Changes []compare.Difference `json:"changes,omitempty"`
 
 	// own lists the differences in the image and those that a field of the spec causes. base lists the other
 	// differences, except those for clients. remarks lists the warnings without a field path.
-	own, base []plan.Difference
+	own, base []compare.Difference
 	remarks   []string
 	// waits reports whether the rollout waits for a decision about data.
 	waits bool
@@ -181,8 +182,8 @@ func isField(text string) bool {
 func (r *Report) compare(before, after *plan.Plan) {
 	waiting, _ := after.Waiting()
 	r.waits = len(waiting) > 0
-	origins := plan.Origins(before, after)
-	for _, one := range plan.Compare(before, after) {
+	origins := compare.Origins(before, after)
+	for _, one := range compare.Plans(before, after) {
 		origin, _, _ := strings.Cut(origins[one.What], " ")
 		one.From, one.To = redact.Value(one.What, one.From), redact.Value(one.What, one.To)
 		one.What = redact.Path(one.What)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan/compare"
 )
 
 // longest is the maximum length of a value in the text, in characters.
@@ -120,7 +120,7 @@ func (r *Report) writeChanges(page *bytes.Buffer, all bool) {
 	}
 }
 
-func writeDifferences(page *bytes.Buffer, title string, differences []plan.Difference) {
+func writeDifferences(page *bytes.Buffer, title string, differences []compare.Difference) {
 	if len(differences) == 0 {
 		return
 	}

@@ -1,4 +1,4 @@
-package plan
+package compare_test
 
 import (
 	"testing"
@@ -6,12 +6,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan/compare"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-func TestCompare(t *testing.T) {
-	made := func(image, port, config string) *Plan {
+func TestPlans(t *testing.T) {
+	made := func(image, port, config string) *plan.Plan {
 		in := render.Input{
 			Stack: &v1alpha2.LlamaStackDistribution{}, Image: image, Server: render.Server{PortVariables: []string{port}},
 			Secrets: []render.EnvVar{{Name: "TOKEN", SecretName: "creds", SecretKey: "token"}},
@@ -21,7 +24,10 @@ func TestCompare(t *testing.T) {
 			t.Fatal(err)
 		}
 		models := []stackconfig.PublicModel{{Path: "spec.resources.models[0]", ID: image + "/m"}}
-		return &Plan{Config: []byte(config), Objects: objects, Models: models, input: in}
+		return &plan.Plan{
+			Config: []byte(config), Objects: objects, Models: models,
+			Rendered: rollout.Rendered{Inputs: rollout.Inputs{Image: image}},
+		}
 	}
 	before := made("server:1", "OLD_PORT", `
 apis: [agents, inference]
@@ -46,7 +52,7 @@ providers:
 registered_resources:
   models: [{model_id: m, provider_id: openai}]
 `)
-	want := []Difference{
+	want := []compare.Difference{
 		{What: "image", From: "server:1", To: "server:2"},
 		{What: "variable NEW_PORT", To: "8321"},
 		{What: "variable OLD_PORT", From: "8321"},
@@ -60,13 +66,13 @@ registered_resources:
 		{What: "providers.inference[vllm].provider_id", From: "${env.VLLM_URL:+vllm}", To: "vllm"},
 		{What: "registered_resources.models[m].provider_id", From: "vllm", To: "openai"},
 	}
-	if diff := cmp.Diff(want, Compare(before, after)); diff != "" {
+	if diff := cmp.Diff(want, compare.Plans(before, after)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if got := Compare(before, before); len(got) != 0 {
+	if got := compare.Plans(before, before); len(got) != 0 {
 		t.Errorf("a plan differs from itself: %+v", got)
 	}
-	if got := Compare(made("a", "P", ""), made("a", "P", "")); len(got) != 0 {
+	if got := compare.Plans(made("a", "P", ""), made("a", "P", "")); len(got) != 0 {
 		t.Errorf("two plans without a configuration differ: %+v", got)
 	}
 }

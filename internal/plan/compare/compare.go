@@ -1,18 +1,17 @@
-package plan
+package compare
 
 import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
-	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
-	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan"
+	"github.com/llamastack/llama-stack-k8s-operator/internal/plan/settingpath"
 )
 
 // Difference is one difference between two plans of a stack.
@@ -25,10 +24,10 @@ type Difference struct {
 	To   string `json:"to,omitempty"`
 }
 
-// Compare lists the differences between two plans of one stack: in the images, the environment, the ids that clients
+// Plans lists the differences between two plans of one stack: in the images, the environment, the ids that clients
 // use for models, and the configuration. An added or removed provider is one difference. The values contain variables
 // instead of secrets.
-func Compare(before, after *Plan) []Difference {
+func Plans(before, after *plan.Plan) []Difference {
 	found := differences("", images(before), images(after))
 	found = append(found, differences("variable ", environment(before), environment(after))...)
 	found = append(found, differences("", models(before), models(after))...)
@@ -48,10 +47,9 @@ func Compare(before, after *Plan) []Difference {
 }
 
 // images returns the images of the pods: the server's image and the images of external providers.
-func images(p *Plan) map[string]string {
-	found := map[string]string{"image": p.input.Image}
-	for i := range p.input.External {
-		one := &p.input.External[i]
+func images(p *plan.Plan) map[string]string {
+	found := map[string]string{"image": p.Image()}
+	for _, one := range p.External() {
 		found["image of the external provider "+one.API+"/"+one.ID] = one.Image
 	}
 	return found
@@ -72,7 +70,7 @@ func differences(kind string, before, after map[string]string) []Difference {
 }
 
 // environment returns the environment of the server's container, with names and keys of Secrets instead of values.
-func environment(p *Plan) map[string]string {
+func environment(p *plan.Plan) map[string]string {
 	found := map[string]string{}
 	for _, object := range p.Objects {
 		deployment, ok := object.Apply.(*appsv1ac.DeploymentApplyConfiguration)
@@ -89,7 +87,7 @@ func environment(p *Plan) map[string]string {
 }
 
 // models returns the ids that clients use for the models, by the field that declares the model.
-func models(p *Plan) map[string]string {
+func models(p *plan.Plan) map[string]string {
 	found := make(map[string]string, len(p.Models))
 	for _, model := range p.Models {
 		found[model.Path+" for clients"] = model.ID
@@ -132,47 +130,26 @@ func flat(config []byte) flattened {
 	if err := yaml.Unmarshal(config, &document); err != nil || len(document.Content) == 0 {
 		return f // no configuration was generated
 	}
-	leaves(document.Content[0], "", func(path, value string) { f.values[path] = value })
+	settingpath.Visit(document.Content[0], func(path, value string) { f.values[path] = value })
 	for path, value := range f.values {
-		if name := typedProvider(path); name != "" {
+		if name := settingpath.Provider(path); name != "" {
 			f.providers[name] = value
 		}
 	}
 	return f
 }
 
-// typedProvider returns API/id of the provider whose type is at a path, and "" for the path of any other value.
-func typedProvider(path string) string {
-	entry, isType := strings.CutSuffix(path, "].provider_type")
-	api, id, found := strings.Cut(strings.TrimPrefix(entry, "providers."), "[")
-	if !isType || !found {
-		return ""
-	}
-	return api + "/" + id
-}
-
-// identities are the keys that identify the entries of a list.
-var identities = []string{"provider_id", "model_id", "shield_id", "toolgroup_id", "connector_id", "vector_store_id"}
-
-// label returns the name of an entry of a list: its value if it is a scalar, its id if it has one, and otherwise its
-// index. The name of a model does not contain the provider, because the provider may be the difference.
-func label(item *yaml.Node, i int) string {
-	if item.Kind == yaml.ScalarNode {
-		return item.Value
-	}
-	// The id of the entry takes precedence over the id of an object to which the entry refers.
-	for _, key := range slices.Backward(identities) {
-		if id := yamlnode.Get(item, key); id != nil && id.Value != "" {
-			return conditional(id.Value)
+// Origins returns the origins of the differences that Plans lists, by Difference.What. An origin is from the later
+// configuration, or from the earlier one if the value was removed. Only differences in the configuration have origins.
+func Origins(before, after *plan.Plan) map[string]string {
+	origins := map[string]string{}
+	for _, side := range []*plan.Plan{before, after} {
+		for _, setting := range side.Settings() {
+			origins[setting.Path] = setting.Origin
+			if name := settingpath.Provider(setting.Path); name != "" {
+				origins["provider "+name] = setting.Origin
+			}
 		}
 	}
-	return strconv.Itoa(i)
-}
-
-// conditional returns the id in a reference such as ${env.VLLM_URL:+vllm}. It returns any other id unchanged.
-func conditional(id string) string {
-	if reference, whole := envref.Lookalike.Whole(id); whole && reference.Operator == envref.Alternative {
-		return reference.Text
-	}
-	return id
+	return origins
 }

@@ -1,0 +1,3 @@
+// Package settingpath names the values of a server's configuration by their paths. Ids identify the entries of a list,
+// so that a path does not change when the order of a list changes: providers.inference[vllm].config.url.
+package settingpath
