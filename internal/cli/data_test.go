@@ -10,7 +10,7 @@ const (
 	on03      = `{distribution: {name: starter, version: "0.3"}, workload: {storage: {}}}`
 	on07      = `{distribution: {name: starter, version: "0.7"}, workload: {storage: {}}}`
 	on07redis = `{distribution: {name: starter, version: "0.7"}, workload: {storage: {}}, storage: {kv: {type: redis, endpoint: "redis://redis:6379"}}}`
-	waits     = `spec.distribution: release 0.7 does not start with the data that vector_io/faiss stores under release 0.3`
+	waits     = `spec.distribution: release 0.7 cannot read the data that vector_io/faiss stored under release 0.3`
 )
 
 func accepting(spec, what string) string {

@@ -85,7 +85,7 @@ func parse(data []byte, from *arena) (*object, error) {
 // an object only if a CustomResourceDefinition is incorrect.
 func check(o *object) error {
 	if kind := o.get("kind"); !kind.is(v1alpha1.Kind) {
-		return fmt.Errorf("kind %s cannot be converted, because only %s can; correct spec.conversion of its CustomResourceDefinition",
+		return fmt.Errorf("kind %s cannot be converted: this webhook converts only %s; correct spec.conversion of its CustomResourceDefinition",
 			quoted(kind), v1alpha1.Kind)
 	}
 	version := o.get("apiVersion")

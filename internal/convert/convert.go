@@ -29,8 +29,8 @@ func FromHub(hub map[string]any) map[string]any {
 // ErrOmitted means that an object has more fields than v1alpha1 can show and its annotation can hold. Writing the
 // object as v1alpha1 removes these fields. DataProblem returns the error for the object in v1alpha2 until the object is
 // written again.
-var ErrOmitted = errors.New("the annotation could not hold all fields that v1alpha1 does not show, so writing the object " +
-	"as v1alpha1 removes these fields; write the object as v1alpha2")
+var ErrOmitted = errors.New("some fields that v1alpha1 does not show did not fit into the annotation, so writing the " +
+	"object as v1alpha1 removes them; write the object as v1alpha2")
 
 // DataProblem returns the problem with the conversion-data annotation of an object of either version, or nil.
 // Conversion still accepts the object, and ignores the annotation unless the problem is ErrOmitted. Report the problem

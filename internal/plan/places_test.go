@@ -226,7 +226,7 @@ func TestLossesAcrossReleases(t *testing.T) {
 		"0.3 to 0.4": {
 			of("0.3", lossVolume), of("0.4", lossVolume), false,
 			[]string{"vector_io/faiss spec.distribution waits"},
-			"release 0.4 does not start with the data that vector_io/faiss stores under release 0.3",
+			"release 0.4 cannot read the data that vector_io/faiss stored under release 0.3",
 		},
 		"0.3 to 0.7 on Redis": {
 			of("0.3", lossRedis), of("0.7", lossRedis), false,

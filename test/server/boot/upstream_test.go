@@ -78,7 +78,8 @@ func (u *upstream) chat(w http.ResponseWriter, r *http.Request) {
 	}
 	u.record(r, request.Model)
 	writeJSON(w, map[string]any{
-		"id": fmt.Sprintf("chatcmpl-%d", u.answered.Add(1)), "object": "chat.completion", "created": 1, "model": request.Model,
+		"id": fmt.Sprintf("chatcmpl-%d", u.answered.Add(1)), "object": "chat.completion", "created": 1,
+		"model": request.Model,
 		"choices": []any{map[string]any{
 			"index": 0, "finish_reason": "stop",
 			"message": map[string]any{"role": "assistant", "content": answer},
