@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/document"
 )
 
-// kustomizeTime is the time limit for a build, which may read bases from a network.
+// kustomizeTime is the time limit for a build, which may read bases over the network.
 const kustomizeTime = 2 * time.Minute
 
 // kustomizers are the programs that build a kustomization, in order of preference.

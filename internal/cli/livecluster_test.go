@@ -208,7 +208,7 @@ func TestDiffLiveKeepsImageAndBase(t *testing.T) {
 }
 
 // Like kubectl apply, diff removes a field that the last applied manifest sets and the new manifest does not set. It
-// keeps the fields of other clients.
+// keeps fields that other clients set.
 func TestDiffLiveMerges(t *testing.T) {
 	c := newLiveCluster(t)
 	live := c.deploy(t, edit("storage: {}", "storage: {}, replicas: 0, workers: 2"))

@@ -135,7 +135,7 @@ func podsOf(ctx context.Context, cluster *kube.Cluster, name string) ([]corev1.P
 	return pods.Items, kube.Explain(err, "list", corev1.Resource("pods"), cluster.Namespace)
 }
 
-// ofPods returns a text with the number of pods of a stack.
+// ofPods returns a phrase that contains the number of a stack's pods.
 func ofPods(number int) string {
 	if number == 1 {
 		return "the only pod"
@@ -170,7 +170,7 @@ func (o *logsOptions) print(
 	return errors.Join(failures...)
 }
 
-// logOptions returns the options of a request for the logs of a container.
+// logOptions returns the options for a request for a container's logs.
 func (o *logsOptions) logOptions(container string) *corev1.PodLogOptions {
 	options := &corev1.PodLogOptions{Container: container, Follow: o.follow, Previous: o.Previous}
 	if o.tail >= 0 {

@@ -21,8 +21,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// maxRuns bounds the restarts of a migration. A migration restarts if the CustomResourceDefinition changes during the
-// migration.
+// maxRuns is the maximum number of times that a migration restarts. A migration restarts if the
+// CustomResourceDefinition changes while it is running.
 const maxRuns = 5
 
 type migrateOptions struct {
@@ -217,8 +217,8 @@ func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p print
 	return v.found, err
 }
 
-// tryMigration tests a migration without writing anything. It prints a list of the stacks that a migration would write
-// to standard output.
+// tryMigration tests a migration without writing anything. To standard output, it prints a list of the stacks that a
+// migration would write.
 func tryMigration(ctx context.Context, streams Streams, p printer, m *migration.Migrator, storage string) error {
 	stacks, result, err := m.Try(ctx, storage)
 	if err != nil {
@@ -271,7 +271,7 @@ func runUnchanged(ctx context.Context, p printer, m *migration.Migrator) (migrat
 	return result, err
 }
 
-// unmigrated returns an error with the stacks that could not be written, or nil if all were written.
+// unmigrated returns an error that lists the stacks that could not be written, or nil if all were written.
 func unmigrated(result migration.Result) error {
 	if result.Failed == 0 {
 		return nil

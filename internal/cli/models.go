@@ -60,7 +60,7 @@ func newModelsCommand(streams Streams, version string) *cobra.Command {
 	return command
 }
 
-// check returns an error for an invalid flag value, and for a flag that concerns the server if --live is not set.
+// check returns an error for an invalid flag value and, if --live is not set, for a flag that concerns the server.
 func (o *modelsOptions) check() error {
 	for _, flag := range []struct{ name, value string }{
 		{"token", o.token}, {"token-file", o.tokenFile}, {"ca-file", o.caFile},
@@ -114,7 +114,7 @@ func modelTable(models []modellist.Model, width int) string {
 	return table.String(width)
 }
 
-// models returns the models in the configuration, or with --live those that the server lists.
+// models returns the models in the configuration or, with --live, those that the server lists.
 func (o *modelsOptions) models(
 	ctx context.Context, t *target, stdin io.Reader, p printer,
 ) ([]modellist.Model, error) {

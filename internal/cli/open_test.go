@@ -140,7 +140,7 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// models --live sends requests to the server through a forwarded port, like chat.
+// Like chat, models --live sends requests to the server through a forwarded port.
 func TestModelsLive(t *testing.T) {
 	api := fakeapi.Start(t)
 	servedStack(t, api, starterSpec(), nil, modelServer(t, oneModel, nil, false))

@@ -166,7 +166,7 @@ func authoritiesIn(file string, stdin io.Reader) ([]*x509.Certificate, error) {
 	return found, nil
 }
 
-// certificatesIn returns the certificates in a PEM text. It skips other blocks and invalid certificates.
+// certificatesIn returns the certificates in PEM data. It skips other blocks and invalid certificates.
 func certificatesIn(data []byte) []*x509.Certificate {
 	var found []*x509.Certificate
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {

@@ -30,7 +30,7 @@ import (
 // maxBundled is the maximum number of stacks in an archive.
 const maxBundled = 100
 
-// collector reads the material of an archive. It records the objects that the caller cannot read.
+// collector reads the material for an archive. It records the objects that the caller cannot read.
 type collector struct {
 	*kube.Cluster
 	set        kubernetes.Interface
@@ -55,7 +55,7 @@ func newCollector(cluster *kube.Cluster, p printer, serverLogs bool) (*collector
 	}, nil
 }
 
-// collect reads the material of the archive.
+// collect reads the material for the archive.
 func (c *collector) collect(
 	ctx context.Context, selected []string, options *supportOptions, version string,
 ) (*support.Material, error) {
@@ -125,7 +125,7 @@ func (c *collector) add(object *unstructured.Unstructured) {
 	}
 }
 
-// addTyped adds an object that was read with its type.
+// addTyped adds an object that was read as its Go type.
 func (c *collector) addTyped(object client.Object) {
 	kinds, _, err := c.Scheme().ObjectKinds(object)
 	if err == nil {
@@ -168,7 +168,8 @@ func (c *collector) once(
 	return c.listed[key]
 }
 
-// belongs reports whether an object belongs to a stack. Objects of the previous operator have an owner, but no labels.
+// belongs reports whether an object belongs to a stack. Objects that the previous operator created have an owner, but
+// no labels.
 func belongs(object *unstructured.Unstructured, stack string) bool {
 	if object.GetLabels()[names.LabelInstance] == stack {
 		return true

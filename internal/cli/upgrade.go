@@ -14,7 +14,7 @@ import (
 )
 
 type upgradeOptions struct {
-	// Without files and kustomizations, the command reads the stacks in the cluster.
+	// Without files or kustomizations, the command reads the stacks in the cluster.
 	planningFlags
 	kustomizations []string
 	to             string
@@ -139,8 +139,8 @@ func runUpgradeCheck(
 	return err
 }
 
-// write writes the reports of all stacks with --filename. Without --filename, it writes a table first, and then only
-// the reports of stacks that need action, unless the command line contains names or --all.
+// write writes the reports for all stacks if --filename is set. Without --filename, it writes a table first, and then
+// only the reports of stacks that need action, unless the command line contains names or --all.
 func (o *upgradeOptions) write(page *bytes.Buffer, reports []upgrade.Report, names []string) {
 	inCluster := !o.hasFiles()
 	if inCluster {
@@ -264,8 +264,8 @@ func (o *upgradeOptions) report(m *dryrun.Manifests, s dryrun.Stack, known *dryr
 	return upgrade.Of(in)
 }
 
-// planBoth runs the pipeline for both releases. The plan for the other release assumes that the data is in the
-// locations that the earlier release uses.
+// planBoth runs the pipeline for both releases. The plan for the next release assumes that the data is in the locations
+// that the current release uses.
 func planBoth(m *dryrun.Manifests, known *dryrun.Running, today, next dryrun.Stack) (before, after upgrade.Outcome) {
 	var places *retention.Places
 	running := as(m, known, today).Plan(today)

@@ -223,7 +223,7 @@ func TestKustomizeRefuses(t *testing.T) {
 	contains(t, none.err, "--kustomize: neither kubectl nor kustomize is on the PATH")
 }
 
-// The pre-commit hook validates the files of a commit. Most of these files do not contain a stack.
+// The pre-commit hook validates the files in a commit. Most of these files do not contain a stack.
 func TestPreCommitHook(t *testing.T) {
 	data, err := os.ReadFile("../../.pre-commit-hooks.yaml")
 	if err != nil {

@@ -94,7 +94,7 @@ func (a *optionalAPIs) set(kind schema.GroupVersionKind, served bool) {
 	a.served[kind] = served
 }
 
-// has reports whether a kind is in the API group of an optional kind. The kind may be the kind of a list.
+// has reports whether a kind is in the API group of an optional kind. The kind may also be a list kind.
 func (a *optionalAPIs) has(kind schema.GroupVersionKind) bool {
 	for _, optional := range optionalKinds() {
 		if kind.Group == optional.Group {

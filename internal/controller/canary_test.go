@@ -55,8 +55,8 @@ func TestSecretsStaySecret(t *testing.T) {
 	certificate, broken := controllertest.NewTLSSecret(t, "llama-tls"), controllertest.NewMismatchedTLSSecret(t, "broken-tls")
 	slipped, authority := controllertest.NewTLSSecret(t, "slipped-tls"), setCertificateAndAuthority(t, certificate, canary)
 	setCertificateAndAuthority(t, slipped, canary)
-	// The operator copies the authority next to a certificate to a ConfigMap for Gateways. It must not copy a private key
-	// in the same text.
+	// The operator copies the authority next to a certificate to a ConfigMap for Gateways. It must not copy a private
+	// key in the same value.
 	slipped.Data[names.TLSAuthority] = append(slipped.Data[names.TLSAuthority], slipped.Data["tls.key"]...)
 	// One line of each key is sufficient to find the key.
 	keys := []string{
@@ -102,7 +102,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	checkLogsWithout(t, marked)
 }
 
-// failWithText makes the pods of the stack "good" fail, with a text in every message of a container.
+// failWithText makes the pods of the stack "good" fail, with the given text in every container message.
 func failWithText(t *testing.T, env *controllertest.Environment, canary string) {
 	t.Helper()
 	// A server prints the values that it rejects, and a kubelet prints the responses of registries.
@@ -195,7 +195,7 @@ func checkNoSecrets(t *testing.T, stack string, set *appsv1.ReplicaSet) {
 	}
 }
 
-// setCertificateAndAuthority sets in a Secret a certificate for exposed stacks, and an authority after a comment with
+// setCertificateAndAuthority adds a certificate for exposed stacks to a Secret, and an authority after a comment with
 // the given text.
 func setCertificateAndAuthority(t *testing.T, secret *corev1.Secret, text string) (authority []byte) {
 	t.Helper()

@@ -82,7 +82,7 @@ type stackReplacer struct {
 	codes []int
 }
 
-// RoundTrip replaces the stack before the first write of its status, and records the code of the response.
+// RoundTrip replaces the stack before the first write of its status, and records the status code of the response.
 func (s *stackReplacer) RoundTrip(request *http.Request) (*http.Response, error) {
 	status := strings.HasSuffix(request.URL.Path, "/llamastackdistributions/my/status")
 	first := false

@@ -11,7 +11,7 @@ import (
 )
 
 // TestDigestsOfTwoNamespaces checks that a tenant who creates stacks and Secrets in one namespace cannot use them to
-// verify guesses about the values of another namespace: there, the same value of the same key has a different digest.
+// verify guesses about values in another namespace: there, the same value of the same key has a different digest.
 func TestDigestsOfTwoNamespaces(t *testing.T) {
 	const spec = `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}}`
 	var inputs, digests [2]string

@@ -78,5 +78,5 @@ func (r *report) addChanges(now, previous *v1alpha2.LlamaStackDistributionStatus
 	}
 }
 
-// truncateMessage shortens a text to the limit of an event note.
+// truncateMessage shortens a message to the limit for an event note.
 func truncateMessage(note string) string { return status.Shorten(note, maxNote) }

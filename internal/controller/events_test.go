@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
-// TestEvents checks that events report changes, at most two for a change, and that they are not repeated.
+// TestEvents checks that events report changes, at most two for each change, and that they are not repeated.
 func TestEvents(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	first := env.StartReconciler(t, "events")

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
-// certificateSpec is the spec of a stack whose server uses the certificate of the Secret cert.
+// certificateSpec is the spec of a stack whose server uses the certificate in the Secret cert.
 const certificateSpec = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`
 
 // TestCertificateExpires checks that a certificate that expires soon causes a warning, and that its expiry is reported

@@ -20,8 +20,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// TestIngress checks that an Ingress is created and deleted as the spec requires, that annotations of other managers
-// are kept, and that changes to the operator's ConfigMap are applied.
+// TestIngress checks that an Ingress is created and deleted as the spec requires, that annotations that other managers
+// set are kept, and that changes to the operator's ConfigMap are applied.
 func TestIngress(t *testing.T) {
 	const version = "ingress"
 	env := controllertest.NewEnvironment(t)

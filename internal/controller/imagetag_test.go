@@ -121,7 +121,8 @@ func TestMovedTag(t *testing.T) {
 	waitForDegraded(t, env, "")
 }
 
-// waitForRollout waits until the Deployment of the stack "my" has a different generation.
+// waitForRollout waits until the Deployment of the stack "my" has a generation other than that of before, an earlier
+// copy of the Deployment.
 func waitForRollout(t *testing.T, env *controllertest.Environment, before *appsv1.Deployment) {
 	t.Helper()
 	controllertest.WaitUntil(t, func() error {

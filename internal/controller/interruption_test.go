@@ -188,7 +188,7 @@ func normalize(object client.Object) client.Object {
 }
 
 // TestDisconnectAfterEveryWrite checks that an operator can be disconnected after any of its writes, with or without
-// the response: the next operator reaches the same state of the stack.
+// the response: the next operator brings the stack to the same state.
 func TestDisconnectAfterEveryWrite(t *testing.T) {
 	const updated = `
 distribution: {name: starter}

@@ -24,7 +24,7 @@ func (l largePlans) build(ctx context.Context, in plan.Input) (*plan.Plan, error
 	if err != nil {
 		return nil, err
 	}
-	defer done() // runs after a panic too, which runStep recovers
+	defer done() // also runs after a panic, from which runStep recovers
 	return plan.Build(in)
 }
 

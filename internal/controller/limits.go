@@ -4,8 +4,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// limited returns the resources whose limits the previous operator set to the requests in the running pods, because the
-// stack has workers. When this operator has rendered the stack, the record contains these resources.
+// limited returns the resources whose limits equal their requests in the running pods. The previous operator set these
+// limits because the stack has workers. When this operator has rendered the stack, the record contains these resources.
 //
 // limited does not read the quotas of the namespace, because this would need a permission and a watch. Quotas and
 // LimitRanges admitted the running pods with these limits, so they also admit new pods with the same limits.

@@ -23,7 +23,7 @@ import (
 const (
 	// manyTimeout is the time limit for changes to hundreds of stacks.
 	manyTimeout = 3 * time.Minute
-	// concurrency is the number of concurrent requests of the test.
+	// concurrency is the number of requests that the test sends concurrently.
 	concurrency = 8
 )
 

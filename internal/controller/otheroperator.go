@@ -53,8 +53,8 @@ type otherOperator struct {
 	since time.Time
 }
 
-// acts returns the last write of another operator, and reports whether the other operator counts as running. It does if
-// the write is recent, and later than the first reconcile of this operator.
+// acts returns the last write of another operator, and reports whether the other operator counts as running. The other
+// operator counts as running if its last write is recent, and later than the first reconcile of this operator.
 func (o *otherOperator) acts(stack *stack, now time.Time) (metav1.ManagedFieldsEntry, bool) {
 	o.mu.Lock()
 	if o.since.IsZero() {

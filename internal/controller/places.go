@@ -16,8 +16,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/retention"
 )
 
-// findPlaces determines where the data of a stack is stored if a change replaces the stack's pods and the record does
-// not contain the places. It then builds the plan again, because the plan may depend on these places.
+// findPlaces determines the places where the data of a stack is stored. It does this only if a change replaces the
+// stack's pods and the record does not contain the places. It then builds the plan again, because the plan may depend
+// on these places.
 func (r *Reconciler) findPlaces(
 	ctx context.Context, stack *stack, workload *workload, made planned, own owned,
 ) (planned, owned, error) {
@@ -113,7 +114,7 @@ func ranAs(workload *workload, container string, planned distribution.Resolved) 
 		image = containers[i].Image
 	}
 	known, err := distribution.Resolve("", image, ran.Release, nil)
-	if err != nil { // the release is unknown: use the planned one without its base
+	if err != nil { // the release is unknown: use the planned distribution without its base
 		known = planned
 		known.DetectedBy, known.Base = distribution.Unknown, nil
 	}

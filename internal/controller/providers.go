@@ -99,8 +99,8 @@ func dropEmptyConfig(now *v1alpha2.LlamaStackDistributionStatus) {
 	}
 }
 
-// certificateOf returns the SHA-256 of the certificate that the server has to present, or an empty string if the server
-// does not use TLS or the certificate cannot be parsed.
+// certificateOf returns the SHA-256 digest of the certificate that the server has to present, or an empty string if the
+// server does not use TLS or the certificate cannot be parsed.
 func certificateOf(spec *v1alpha2.LlamaStackDistributionSpec, secrets resolve.Values) string {
 	secret := render.TLSSecret(spec)
 	if secret == "" {

@@ -204,7 +204,7 @@ func TestServerHangs(t *testing.T) {
 	waitForProviders(t, env, "my", "")
 }
 
-// TestServerCertificate checks that, with TLS, a response is used only if the server presents the certificate of the
+// TestServerCertificate checks that, with TLS, a response is used only if the server presents the certificate in the
 // Secret.
 func TestServerCertificate(t *testing.T) {
 	const spec = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: llama-tls}}}`

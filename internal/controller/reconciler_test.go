@@ -157,8 +157,8 @@ func TestResult(t *testing.T) {
 }
 
 // TestPause checks that a stack is retried within a few seconds if the API server does not respond, even after many
-// attempts. It also checks that the pause after conflicts grows up to lastRetry, and that the pauses start again after
-// a response.
+// attempts. It also checks that the pause after conflicts grows up to lastRetry, and that the pauses are short again
+// after a response.
 func TestPause(t *testing.T) {
 	refused := &url.Error{Op: "Patch", URL: "https://h", Err: errors.New("refused")}
 	quiet := func(err error) *status.Failure { return &status.Failure{Retry: status.Quiet, Err: err} }

@@ -160,8 +160,8 @@ func TestSecretOfARunningStack(t *testing.T) {
 	})
 }
 
-// TestCertificate checks that a server with a certificate is probed over HTTPS, and that a renewed certificate replaces
-// the pods once, because the server reads it only when it starts.
+// TestCertificate checks that a server with a certificate is probed over HTTPS, and that the operator replaces the pods
+// once when the certificate is renewed, because the server reads the certificate only at startup.
 func TestCertificate(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewTLSSecret(t, "cert"))

@@ -70,8 +70,8 @@ func TestBareImageRunsItsOwnConfiguration(t *testing.T) {
 	}
 }
 
-// TestDrift checks that the operator restores changed fields and deleted children, and that fields of other managers
-// are kept.
+// TestDrift checks that the operator restores changed fields and deleted children, and that fields that other managers
+// own are kept.
 func TestDrift(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "drift")
@@ -218,7 +218,7 @@ func TestTakeOverKeepsTheTemplate(t *testing.T) {
 }
 
 // TestConfigMapNameThatIsTaken checks that the ConfigMap with the configuration gets a longer name if another object
-// has its name, which contains a hash of the configuration.
+// already has the usual name, which contains a hash of the configuration.
 func TestConfigMapNameThatIsTaken(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	first := env.StartReconciler(t, "taken")

@@ -206,7 +206,8 @@ func removePlaces(t *testing.T, env *controllertest.Environment) {
 }
 
 // TestDataTableIsKept checks that a stack keeps the database table with its data, even if the record does not contain
-// it because an older operator used the release's default name, or if the Deployment with the record no longer exists.
+// the table because an older operator used the release's default name, or if the Deployment with the record no longer
+// exists.
 func TestDataTableIsKept(t *testing.T) {
 	const spec = `{distribution: {name: starter, version: "0.8"}, storage: {kv: {type: postgres, connectionString: {secretKeyRef: {name: pg, key: url}}}}}`
 	older := controllertest.NewConfigMap("older", names.ConfigFile, `

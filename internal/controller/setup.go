@@ -60,7 +60,8 @@ type Options struct {
 	MirrorSets cache.Cache
 	// RelatedImages contains replacements for images in the catalogue. The operator's ConfigMap takes precedence.
 	RelatedImages distribution.Overrides
-	// DialServer connects to the servers of stacks. Nil means the network, with names resolved by DNS.
+	// DialServer connects to the servers of stacks. Nil means that connections use the network, and that DNS resolves
+	// names.
 	DialServer probe.Dial
 	// ProbeInterval is the pause between two health checks of a server's providers. Zero means the prober's default.
 	ProbeInterval time.Duration
@@ -259,14 +260,15 @@ func statusLost() predicate.Predicate {
 	}}
 }
 
-// ownersChanged detects changes to owner references, for example a child that lost the reference to its stack.
+// ownersChanged detects changes to owner references, for example when a child loses the reference to its stack.
 func ownersChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
 		return !equality.Semantic.DeepEqual(e.ObjectOld.GetOwnerReferences(), e.ObjectNew.GetOwnerReferences())
 	}}
 }
 
-// autoscalerChanged detects a new spec of an autoscaler, which has no generation, and the start or end of its scaling.
+// autoscalerChanged detects changes to the spec of an autoscaler, because autoscalers have no generation. It also
+// detects when the autoscaler starts or stops scaling.
 func autoscalerChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*autoscalingv2.HorizontalPodAutoscaler)

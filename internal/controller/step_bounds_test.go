@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// TestBoundsOfAStack checks that the administrator's bounds for a namespace are enforced, and that only older stacks of
+// TestBoundsOfAStack checks that the administrator's bounds for a namespace are enforced, and that only older stacks in
 // the namespace count towards the maximum number of stacks. If two stacks were created in the same second, the names
 // determine which one is older.
 func TestBoundsOfAStack(t *testing.T) {

@@ -181,7 +181,7 @@ func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Rec
 	}
 }
 
-// whenRead returns a text about the next attempt to read an image.
+// whenRead returns a sentence about the next attempt to read an image.
 func whenRead(err error) string {
 	if registry.Lasting(err) {
 		return "The operator reads the image again when its name, the digest of its tag, or the key \"registries\" in the operator's configuration changes"

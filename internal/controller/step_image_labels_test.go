@@ -20,10 +20,10 @@ import (
 
 const (
 	bareImage = `{distribution: {image: "example.com/mine:1"}, resources: {models: [m]}}`
-	// replacedImage is a stack of a distribution in the catalogue. The operator's configuration replaces the image.
+	// replacedImage is a spec with a distribution in the catalogue. The operator's configuration replaces the image.
 	replacedImage = `{distribution: {name: starter}, resources: {models: [m]}}`
-	// workersOnly has an image and only the number of workers. If the operator cannot read the image, a v1alpha1 stack
-	// with this spec continues without a base.
+	// workersOnly is a spec that sets only an image and the number of workers. If the operator cannot read the image, a
+	// v1alpha1 stack with this spec continues without a base.
 	workersOnly = `{distribution: {image: "example.com/mine:1"}, workload: {workers: 2}}`
 )
 

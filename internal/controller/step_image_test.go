@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// TestImageOverrides checks the precedence of overrides of the catalogue's image, and that a ConfigMap that has never
+// TestImageOverrides checks the precedence of overrides for the catalogue's image, and that a ConfigMap that has never
 // been valid does not change the running pods.
 func TestImageOverrides(t *testing.T) {
 	running := rollout.Record{Image: "b:1", Distribution: rollout.Distribution{Name: "starter", CatalogueImage: "c:1"}}

@@ -143,7 +143,8 @@ func (r *Reconciler) isNewest(ctx context.Context, stack *stack) (bool, error) {
 	return now.UID == stack.UID && now.Generation == stack.Generation, nil
 }
 
-// stalePatience is the time that the cache or the Deployment controller can lag behind before the status reports it.
+// stalePatience is the time that the cache or the Deployment controller can lag behind before the status reports the
+// delay.
 const stalePatience = time.Minute
 
 // stale returns the failure for a cache that contains objects from different times. The failure is quiet until
@@ -159,7 +160,7 @@ func (r *Reconciler) stale(message string, live *appsv1.Deployment) error {
 	return failure
 }
 
-// lastWrite returns the time of the last write of an object, according to its managed fields.
+// lastWrite returns the time of the last write to an object, according to its managed fields.
 func lastWrite(object metav1.Object) time.Time {
 	last := object.GetCreationTimestamp().Time
 	for _, entry := range object.GetManagedFields() {

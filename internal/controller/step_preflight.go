@@ -68,7 +68,7 @@ func tried(ctx context.Context, stack *stack, reader client.Reader) ([]corev1.Po
 	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !metav1.IsControlledBy(&pod, stack) }), nil
 }
 
-// dropTries deletes the objects of the preflights of other changes, and the configurations that only they used.
+// dropTries deletes the objects of preflights for other changes, and the configurations that only they used.
 func (r *Reconciler) dropTries(ctx context.Context, stack *stack, workload *workload, own *owned, name string) error {
 	keep, err := r.kept(ctx, stack, workload, own)
 	if err != nil {

@@ -54,9 +54,9 @@ func (o *owned) keepVolume(stack *stack, made *plan.Plan) error {
 	return o.keepSize(stack, claim, wanted, live)
 }
 
-// keepSize compares the size in the spec with the request of the claim. The volume may be larger than the request,
-// because a user created the volume or the provisioner rounds up. The request grows only if the size in the spec
-// exceeds the capacity of the volume, and shrinks only to revert an expansion that did not happen.
+// keepSize compares the size in the spec with the claim's request. The volume may be larger than the request, because a
+// user created the volume or the provisioner rounds up. The request grows only if the size in the spec exceeds the
+// capacity of the volume, and shrinks only to revert an expansion that did not happen.
 func (o *owned) keepSize(
 	stack *stack, claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim,
 ) error {
@@ -167,8 +167,8 @@ func notGrown(live *corev1.PersistentVolumeClaim, wanted resource.Quantity, err 
 	}
 }
 
-// volumeClaim returns the desired claim of the stack's data, its requested size and the live claim. Both claims are nil
-// if there is no live claim.
+// volumeClaim returns the desired claim for the stack's data, its requested size and the live claim. Both claims are
+// nil if there is no live claim.
 func (o *owned) volumeClaim() (claim *apply.Desired, wanted resource.Quantity, live *corev1.PersistentVolumeClaim,
 	err error,
 ) {

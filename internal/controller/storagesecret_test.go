@@ -80,8 +80,8 @@ func TestDerivedValuesChange(t *testing.T) {
 	})
 }
 
-// TestDerivedValuesOfAnEarlierOperator checks that the Secret of an earlier operator, which recorded no name, keeps its
-// name, and that no pod is replaced.
+// TestDerivedValuesOfAnEarlierOperator checks that a Secret keeps its name if an earlier operator created it and did
+// not record the name, and that no pod is replaced.
 func TestDerivedValuesOfAnEarlierOperator(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.Create(t, controllertest.NewSecret("redis-creds", "password", "one"))

@@ -6,7 +6,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// inItsWords replaces the field names in a text with the field names of the API version in which the stack was created.
+// inItsWords replaces the field names in a message with the field names of the API version in which the stack was
+// created.
 func inItsWords(stack *stack, text string) string {
 	if names.Compat(stack.Annotations) {
 		return convert.OlderPaths(text)

@@ -16,7 +16,7 @@ const maxDepth = 9_900
 // roomForMarks is the usual maximum size of the annotation and the conditions that a conversion adds.
 const roomForMarks = 4 << 10
 
-// Versions lists the API versions that can be converted, as apiVersion.
+// Versions lists the API versions that can be converted, as values of apiVersion.
 var Versions = []string{v1alpha1.GroupVersion.String(), v1alpha2.GroupVersion.String()}
 
 // AppendJSON converts an object to an API version, and appends the result to dst. The parameter to is the version, one

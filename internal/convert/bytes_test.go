@@ -165,7 +165,7 @@ func encodePlain(t *testing.T, value any) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// Conversion returns an error, and no output, for a text that is not a LlamaStackDistribution of a known version with
+// Conversion returns an error, and no output, for input that is not a LlamaStackDistribution of a known version with
 // metadata.
 func TestBytesOfSomethingElse(t *testing.T) {
 	for object, want := range map[string]string{

@@ -26,9 +26,9 @@ func FromHub(hub map[string]any) map[string]any {
 	return tree.values(decoderFor(hub))
 }
 
-// ErrOmitted means that an object has more fields than v1alpha1 can show and its annotation can hold. Writing the
-// object as v1alpha1 removes these fields. DataProblem returns the error for the object in v1alpha2 until the object is
-// written again.
+// ErrOmitted means that those fields of an object that v1alpha1 cannot show did not fit into its annotation. Writing
+// the object as v1alpha1 removes these fields. DataProblem returns the error for the object in v1alpha2 until the
+// object is written again.
 var ErrOmitted = errors.New("some fields that v1alpha1 does not show did not fit into the annotation, so writing the " +
 	"object as v1alpha1 removes them; write the object as v1alpha2")
 
@@ -115,7 +115,7 @@ func content(o *object) (*object, losses, error) {
 	return result, carried, err
 }
 
-// tidy removes the member annotations of a content if that member is empty.
+// tidy removes the member named annotations from a content if that member is empty.
 func tidy(content *object) {
 	if given := content.objectAt(annotations); given != nil && given.size() == 0 {
 		content.delete(annotations)

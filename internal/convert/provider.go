@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// regionKeys maps provider types to their key for a region if that key is not `region`. The keys of the map are the
-// last part of the type. A test compares them with the data of the releases.
+// regionKeys maps a provider type to its key for the region if that key is not `region`. The keys of the map are the
+// last parts of the types. A test compares the map with the data of the releases.
 var regionKeys = map[string]string{"bedrock": "region_name", "oci": "oci_region"}
 
 // moved contains the fields of a provider in v1alpha1 that are part of settings in the hub.
@@ -35,7 +35,7 @@ func (v value) hasMoved() bool {
 }
 
 // providerToHub moves the fields next to settings into settings. Existing keys of settings take precedence. Values of
-// an incorrect type do not move, because validation reports them.
+// an incorrect type are not moved, because validation reports them.
 func providerToHub(provider *object) {
 	settings := provider.objectAt("settings")
 	if !provider.get("settings").isNull() && settings == nil {

@@ -157,7 +157,7 @@ func (r restoring) holds(visible *object, p path) bool {
 	return true
 }
 
-// maxQuoted is the maximum length of a text that an error quotes.
+// maxQuoted is the maximum length of a string that an error quotes.
 const maxQuoted = 80
 
 func abbreviated(text string) string {

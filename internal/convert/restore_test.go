@@ -183,7 +183,7 @@ func TestEveryEditWins(t *testing.T) {
 	}
 }
 
-// edit changes every text, boolean and number of an object, and removes every field, one at a time. It calls check
+// edit changes every string, boolean and number in an object, and removes every field, one at a time. It calls check
 // after each edit.
 func edit(object, was tree, check func()) {
 	for key, value := range was {
@@ -255,8 +255,8 @@ func TestAppliedAgain(t *testing.T) {
 	}
 }
 
-// A client whose types lack some v1alpha1 fields writes the object without these fields, which removes only them.
-// Without the annotation, the values in it are lost too.
+// A client whose types lack some v1alpha1 fields writes the object without these fields, which removes only them. If a
+// client drops the annotation, the values in the annotation are lost.
 func TestOldClientDropsFields(t *testing.T) {
 	born := decodeYAML(t, []byte(`{apiVersion: llamastack.io/v1alpha2, kind: LlamaStackDistribution, metadata: {name: a}, spec: {
 		distribution: {name: starter, version: "0.7"}, secretEnv: {A: {secretKeyRef: {name: s, key: k}}},

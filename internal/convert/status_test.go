@@ -22,7 +22,8 @@ var followed = map[any]string{
 }
 
 // stored returns an object with the part of its status that v1alpha2 stores. It removes the configuration of the
-// providers, and each other part that only v1alpha1 has if the object has the part from which v1alpha1 derives it.
+// providers. It also removes any other part that only v1alpha1 has, if the object has the part from which v1alpha1
+// derives it.
 func stored(object tree) tree {
 	result := runtime.DeepCopyJSON(object)
 	status, ok := result["status"].(tree)

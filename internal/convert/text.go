@@ -16,7 +16,7 @@ func isText(raw []byte, want string) bool {
 	return bytes.IndexByte(raw, '\\') >= 0 && text(raw) == want
 }
 
-// usualKeys holds the keys of most objects, so that these keys do not need an allocation.
+// usualKeys holds the keys that most objects have, so that these keys do not need an allocation.
 var usualKeys = func() map[string]string {
 	keys := make(map[string]string)
 	for _, f := range fields {

@@ -102,7 +102,7 @@ func (e *entry) defaultVersion() string {
 	return ""
 }
 
-// known returns the releases that users may request, as one text for each range: "0.7.0 to 0.7.3".
+// known returns the releases that users may request, as one string for each range, for example "0.7.0 to 0.7.3".
 func (e *entry) known() []string {
 	var out []string
 	versions := Versions(e.name)
@@ -163,7 +163,7 @@ func Versions(name string) []string {
 type UnknownError struct {
 	// Name and Version are the requested values. Version is empty if the name itself is unknown.
 	Name, Version string
-	// Known are the available names, or the versions of the name as ranges: "0.7.0 to 0.7.3".
+	// Known are the available names, or the versions of the name as ranges, for example "0.7.0 to 0.7.3".
 	Known []string
 }
 
@@ -176,7 +176,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("distribution %q has no version %q; use one of the known versions: %s", e.Name, e.Version, known)
 }
 
-// Path returns the field of the spec that caused an error of Resolve.
+// Path returns the field of the spec that caused an error from Resolve.
 func Path(err error) string {
 	unknown, ok := errors.AsType[*UnknownError](err)
 	_, isRelease := errors.AsType[*release.UnknownError](err)

@@ -2,7 +2,8 @@ package distribution
 
 import "strings"
 
-// tag returns the tag of an image reference, or an empty string if it has none: 0.7.1 for host:5000/a/b:0.7.1@sha256:….
+// tag returns the tag of an image reference, for example 0.7.1 for host:5000/a/b:0.7.1@sha256:…. It returns an empty
+// string if the reference has no tag.
 func tag(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	name := image[strings.LastIndexByte(image, '/')+1:]

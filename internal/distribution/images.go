@@ -44,7 +44,7 @@ func OverrideKeys(name, version string) []string {
 }
 
 // RelatedImage returns the variable with which an installer of a mirrored catalogue replaces the image of a
-// distribution: RELATED_IMAGE_POSTGRES_DEMO for postgres-demo.
+// distribution, for example RELATED_IMAGE_POSTGRES_DEMO for postgres-demo.
 func RelatedImage(name string) string {
 	return "RELATED_IMAGE_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }

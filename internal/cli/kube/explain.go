@@ -52,7 +52,7 @@ type Denied struct {
 	err  error
 }
 
-// Error returns a text that contains the permission, and the command that checks it.
+// Error returns a message that contains the permission, and the command that checks it.
 func (d *Denied) Error() string { return d.text }
 
 // Unwrap returns the error of the API server.

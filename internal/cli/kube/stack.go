@@ -29,7 +29,7 @@ const (
 	MaxStacks = 10_000
 )
 
-// Resource is the resource of stacks in RBAC rules.
+// Resource is the resource name for stacks in RBAC rules.
 var Resource = schema.GroupResource{Group: v1alpha2.GroupVersion.Group, Resource: "llamastackdistributions"}
 
 // errTooMany is the error for a list of more than MaxStacks stacks.
@@ -62,7 +62,7 @@ type NotFound struct {
 	Elsewhere []string
 }
 
-// Error returns a text that names the namespaces that contain a stack with that name, or the command that lists all
+// Error returns a message that names the namespaces that contain a stack with that name, or the command that lists all
 // stacks.
 func (n *NotFound) Error() string {
 	remedy := "to list all stacks, run kubectl get llsd -A"
@@ -122,7 +122,7 @@ func (c *Cluster) Stacks(ctx context.Context) ([]v1alpha2.LlamaStackDistribution
 	return c.list(ctx, options...)
 }
 
-// list reads the stacks that the options select page by page, and returns all of them.
+// list reads the stacks that the options select, one page at a time, and returns all of them.
 func (c *Cluster) list(ctx context.Context, options ...client.ListOption) ([]v1alpha2.LlamaStackDistribution, error) {
 	var found []v1alpha2.LlamaStackDistribution
 	selected := (&client.ListOptions{}).ApplyOptions(options)
@@ -193,7 +193,7 @@ func notServed(err error) bool {
 		apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
-// Namespaces returns the names of the cluster's namespaces, but no more than perPage names.
+// Namespaces returns the names of the cluster's namespaces, at most perPage of them.
 func (c *Cluster) Namespaces(ctx context.Context) ([]string, error) {
 	var list corev1.NamespaceList
 	if err := c.List(ctx, &list, client.Limit(perPage)); err != nil {

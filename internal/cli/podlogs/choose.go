@@ -83,7 +83,7 @@ func isReady(pod *corev1.Pod) bool {
 	})
 }
 
-// containerOf returns the container of a pod whose logs a command shows.
+// containerOf returns the container whose logs a command shows for a pod.
 func containerOf(pod *corev1.Pod, options Options) (string, error) {
 	names := containers(pod)
 	if options.Container != "" {
@@ -114,7 +114,7 @@ func containers(pod *corev1.Pod) []string {
 	return names
 }
 
-// blockingInit returns the init container that is running or failing, which prevents the server from starting. It
+// blockingInit returns the init container that prevents the server from starting, because it is running or failing. It
 // returns "" if there is none.
 func blockingInit(pod *corev1.Pod) string {
 	for i := range pod.Status.InitContainerStatuses {

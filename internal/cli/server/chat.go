@@ -17,7 +17,7 @@ import (
 
 const (
 	chatPath = "/v1/chat/completions"
-	// olderChatPath is the path in releases up to 0.2.
+	// olderChatPath is the chat path in releases up to 0.2.
 	olderChatPath = "/v1/openai/v1/chat/completions"
 	// maxRefusal is the maximum number of bytes that the client reads from an error response.
 	maxRefusal = 64 << 10
@@ -83,7 +83,7 @@ func (c *Client) Chat(ctx context.Context, question Question, out io.Writer) (st
 }
 
 // ask sends the question to the chat path of the server's release. After the first status 500, it sends the question
-// again, because servers of releases 1.0 and 1.1 return that status for the first question after their start.
+// again, because servers of releases 1.0 and 1.1 return that status for the first question after they start.
 func (c *Client) ask(ctx context.Context, model string, body []byte) (*http.Response, error) {
 	path, again := chatPath, true
 	for {
@@ -94,7 +94,7 @@ func (c *Client) ask(ctx context.Context, model string, body []byte) (*http.Resp
 		if response.StatusCode == http.StatusOK {
 			return response, nil
 		}
-		content, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal)) // a part is enough for a message
+		content, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal)) // a message needs only a part of the body
 		_ = response.Body.Close()
 		switch code := response.StatusCode; {
 		case path == chatPath && (code == http.StatusNotFound || code == http.StatusMethodNotAllowed) && isNoPath(content):

@@ -22,7 +22,7 @@ type UnansweredError struct {
 	Err error
 }
 
-// Error returns a text with the cause.
+// Error returns a message with the cause.
 func (e *UnansweredError) Error() string {
 	if _, is := errors.AsType[x509.CertificateInvalidError](e.Err); is {
 		return fmt.Sprintf("the server's certificate is not valid: %v; replace the certificate in the Secret in "+
@@ -51,11 +51,11 @@ type RefusedError struct {
 	text string
 }
 
-// Error returns a text that explains the status.
+// Error returns a message that explains the status.
 func (e *RefusedError) Error() string { return e.text }
 
 // refusal returns the error for a response with a status other than 200. Token is the token of the request. refusal
-// removes the token from the text.
+// removes it from the message.
 func refusal(path string, code int, body []byte, token string) *RefusedError {
 	text := fmt.Sprintf("the server responded to a request for %s with status %d", path, code)
 	switch {
@@ -88,7 +88,7 @@ type ModelError struct {
 	problem string
 }
 
-// Error returns a text that describes the problem.
+// Error returns a message that describes the problem.
 func (e *ModelError) Error() string {
 	status := "in the middle of an answer"
 	if e.Code != 0 {
@@ -107,7 +107,8 @@ func modelError(model string, code int, message string) *ModelError {
 // maxMessage is the maximum length, in characters, of a server's message in an error.
 const maxMessage = 500
 
-// message returns the message in a server's response without secrets, or "" if the response contains no message.
+// message returns the message in a server's response, with secrets removed. It returns "" if the response contains no
+// message.
 func message(body []byte, token string) string {
 	text := rawMessage(body)
 	if token != "" {

@@ -183,7 +183,8 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// The certificate authority of an invalid certificate may already be trusted, so the remedy is a new certificate.
+// The certificate authority that issued an invalid certificate may already be trusted, so the remedy is a new
+// certificate.
 func TestInvalidCertificate(t *testing.T) {
 	invalid := &tls.CertificateVerificationError{Err: x509.CertificateInvalidError{Reason: x509.Expired}}
 	got := text(&server.UnansweredError{Path: "/v1/models", Err: invalid})

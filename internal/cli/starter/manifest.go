@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Manifest returns the manifest of the stack with comments. Templates of its Secrets are comments without values,
+// Manifest returns the manifest of the stack with comments. Templates for its Secrets are comments without values,
 // because many people may be able to read a manifest.
 func (p *Plan) Manifest() []byte {
 	w := &page{}
@@ -34,7 +34,7 @@ func (p *Plan) Manifest() []byte {
 	return w.Bytes()
 }
 
-// page is a text that is written line by line.
+// page is text that is written line by line.
 type page struct{ bytes.Buffer }
 
 func (w *page) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
@@ -47,7 +47,7 @@ func (p *Plan) inNamespace() string {
 }
 
 // Commands returns the commands that create the Secrets of the stack. They read the values from variables and files, so
-// that the history of a shell does not contain the values.
+// that the shell history does not contain the values.
 func (p *Plan) Commands() []string {
 	var commands []string
 	keys := p.secretKeys()

@@ -69,7 +69,7 @@ func (p *Plan) checkRequired(given map[string]bool) error {
 	return nil
 }
 
-// settingValue returns a value as YAML. If the key has a text type, the value is a string even if it looks like a
+// settingValue returns a value as YAML. If the key has a string type, the value is a string even if it looks like a
 // number.
 func (p *Plan) settingValue(name, value string) string {
 	key, _ := p.Kind.Config.Key(name)
@@ -90,7 +90,7 @@ func (p *Plan) settingValue(name, value string) string {
 
 func takesText(typ string) bool { return typ == "str" || strings.HasPrefix(typ, "str ") }
 
-// scalar returns a text as a YAML scalar on one line.
+// scalar returns a string as a YAML scalar on one line.
 func scalar(text string) string {
 	data, err := yaml.Marshal(text)
 	if trimmed := strings.TrimSpace(string(data)); err == nil && !strings.Contains(trimmed, "\n") {

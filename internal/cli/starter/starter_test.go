@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/starter"
 )
 
-// Answers that are not set get their defaults.
+// Defaults replace answers that are not set.
 func TestDefaults(t *testing.T) {
 	plan, err := starter.Check(starter.Answers{Provider: "ollama", Endpoint: "http://ollama:11434"})
 	if err != nil {

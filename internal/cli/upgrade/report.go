@@ -133,7 +133,7 @@ func (r *Report) examine(in Input) {
 	}
 }
 
-// act adds the actions: errors first, then settings without effect, and then an image that stays the same in both
+// act adds the actions: errors first, then settings without effect, and then an image that is the same for both
 // releases.
 func (r *Report) act(in Input) {
 	for _, text := range r.Refused {
@@ -204,7 +204,7 @@ func (r *Report) compare(before, after *plan.Plan) {
 	}
 }
 
-// forClients is the end of the name of a difference that Clients contains.
+// forClients is the suffix of the names of those differences that Clients contains.
 const forClients = " for clients"
 
 // NeedsAction reports whether the stack needs an action or a decision by the user.

@@ -41,8 +41,8 @@ func GatewayDefinition(t *testing.T, plural string) *unstructured.Unstructured {
 	return objects[0]
 }
 
-// InstallDefinition creates a CustomResourceDefinition, and returns a function that deletes it and waits until it does
-// not exist.
+// InstallDefinition creates a CustomResourceDefinition, and returns a function that deletes it and waits until it no
+// longer exists.
 func (env *Environment) InstallDefinition(t *testing.T, definition client.Object) (uninstall func()) {
 	t.Helper()
 	if err := env.Client.Create(t.Context(), definition); err != nil {

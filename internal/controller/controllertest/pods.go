@@ -178,7 +178,7 @@ func WaitingState(reason, message string) corev1.ContainerState {
 	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
 }
 
-// TerminatedState returns the state of a container that has ended.
+// TerminatedState returns the state of a container that has terminated.
 func TerminatedState(code int32, reason, message string) corev1.ContainerState {
 	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
 		ExitCode: code, Reason: reason, Message: message,

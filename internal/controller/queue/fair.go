@@ -106,7 +106,7 @@ func (q *fair) GetWithPriority() (request reconcile.Request, priority int, shutd
 }
 
 // classOf returns the requested priority of a request: the priority, rounded up to a multiple of handler.LowPriority. A
-// positive priority stays the same.
+// positive priority does not change.
 func classOf(priority int) int {
 	if priority > 0 {
 		return priority

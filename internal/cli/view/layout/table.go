@@ -13,7 +13,7 @@ const gap = 2
 type Table struct {
 	// Header names the columns.
 	Header []string
-	// Rows contain a text for each column.
+	// Rows contain a string for each column.
 	Rows [][]string
 	// Drop names the columns that String omits, in this order, until the rows fit the width.
 	Drop []string
@@ -75,7 +75,7 @@ func (t *Table) draw(rows [][]string, widths []int, width int) string {
 	return out.String()
 }
 
-// indented returns a wrapped text in lines that begin with a gap.
+// indented wraps text into lines that begin with a gap.
 func indented(text string, width int) string {
 	var out strings.Builder
 	for _, line := range Wrap(text, width-gap) {

@@ -9,8 +9,8 @@ import (
 // MinWidth, and a narrower terminal wraps the lines itself.
 const MinWidth = 40
 
-// Wrap breaks a text at spaces into lines of at most width characters. It does not break longer words, for example
-// URLs, so that users can copy them. It keeps line breaks in the text. A width of zero means that lines are not broken.
+// Wrap breaks text at spaces into lines of at most width characters. It does not break longer words, for example URLs,
+// so that users can copy them. It keeps line breaks in the text. A width of zero means that lines are not broken.
 func Wrap(text string, width int) []string {
 	var lines []string
 	for paragraph := range strings.SplitSeq(text, "\n") {
@@ -46,7 +46,7 @@ func wrapLine(text string, width int) []string {
 	return append(lines, line.String())
 }
 
-// Paragraph returns a text that is wrapped as by Wrap. Each line ends with a line break.
+// Paragraph wraps text as Wrap does, and returns it with a line break at the end of each line.
 func Paragraph(text string, width int) string {
 	return strings.Join(Wrap(text, width), "\n") + "\n"
 }

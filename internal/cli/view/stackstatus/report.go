@@ -53,7 +53,7 @@ type Condition struct {
 	Wrong bool `json:"wrong,omitempty"`
 }
 
-// Server contains the facts about the server in the status and the configuration.
+// Server contains the facts about the server from the status and the configuration.
 type Server struct {
 	// Release is the release line of the configuration.
 	Release string `json:"release,omitempty"`
@@ -65,7 +65,7 @@ type Server struct {
 	ProvidersLeftOut int32                             `json:"providersLeftOut,omitempty"`
 	External         []v1alpha2.ExternalProviderStatus `json:"externalProviders,omitempty"`
 	Models           []modellist.Model                 `json:"models,omitempty"`
-	// MCPServers are the MCP servers of the server. Their health is not known.
+	// MCPServers are the MCP servers that the server uses. Their health is not known.
 	MCPServers []v1alpha2.MCPServerStatus `json:"mcpServers,omitempty"`
 }
 
@@ -180,7 +180,7 @@ func autoscalerOf(object *autoscalingv2.HorizontalPodAutoscaler) *Autoscaler {
 	}
 }
 
-// unhealthy returns the providers that report an error, as "inference/vllm".
+// unhealthy returns the providers that report an error, in the form "inference/vllm".
 func (s *Server) unhealthy() []string {
 	var found []string
 	for _, provider := range s.Providers {

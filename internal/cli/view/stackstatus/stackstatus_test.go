@@ -390,7 +390,7 @@ var cases = map[string]*stackstatus.Facts{
 	}),
 }
 
-// The golden files of each case contain the output for a terminal of 60 columns, for a terminal of 110 columns, and
+// The golden files for each case contain the output for a terminal of 60 columns, for a terminal of 110 columns, and
 // with --verbose for a pipe.
 func TestReport(t *testing.T) {
 	for name, given := range cases {

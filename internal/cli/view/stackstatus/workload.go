@@ -56,7 +56,7 @@ const (
 	Crashed Trouble = "crashed"
 	// NotStarted means that a container cannot be created, for example because its image cannot be pulled.
 	NotStarted Trouble = "not started"
-	// NotScheduled means that the pod cannot be scheduled to a node.
+	// NotScheduled means that the pod cannot be scheduled onto a node.
 	NotScheduled Trouble = "not scheduled"
 	// NotReady means that the pod is running but not ready.
 	NotReady Trouble = "not ready"

@@ -163,7 +163,7 @@ func (r *Report) Compare() []string {
 	return different
 }
 
-// isVersion reports whether a text is a version number, and not a word such as "latest".
+// isVersion reports whether a string is a version number, and not a word such as "latest".
 func isVersion(version string) bool {
 	text := plain(version)
 	return text != "" && text[0] >= '0' && text[0] <= '9'
