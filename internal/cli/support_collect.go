@@ -239,7 +239,7 @@ func (c *collector) children(ctx context.Context, stack *v1alpha2.LlamaStackDist
 	}
 }
 
-// pods adds the ReplicaSets and pods of a stack, and with --server-logs the logs. It returns the names of the Secrets
+// pods adds the ReplicaSets and pods of a stack and, with --server-logs, the logs. It returns the names of the Secrets
 // that the pods and ReplicaSets refer to.
 func (c *collector) pods(ctx context.Context, stack *v1alpha2.LlamaStackDistribution) []string {
 	var secrets []string

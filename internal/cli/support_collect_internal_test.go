@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSecretsIn checks that secretsIn returns the Secrets in pull Secrets, variables and volumes of a pod, because
-// support-bundle redacts their values.
+// TestSecretsIn checks that secretsIn returns the Secrets that a pod refers to in pull Secrets, variables and volumes,
+// because support-bundle redacts their values.
 func TestSecretsIn(t *testing.T) {
 	type object = map[string]any
 	pod := object{"spec": object{

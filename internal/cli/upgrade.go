@@ -194,7 +194,7 @@ func (o *upgradeOptions) ofCluster(
 	return reports, orSummary(err, "the state of the cluster is unknown")
 }
 
-// progressStep is the number of stacks between two messages about the progress.
+// progressStep is the number of stacks between two progress messages.
 const progressStep = 100
 
 // ofReader returns the reports for the stacks that a reader reads.

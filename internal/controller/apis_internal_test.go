@@ -9,7 +9,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// TestDefinitionHandler checks which events of a definition count as the addition or the removal of a kind. A kind may
+// TestDefinitionHandler checks which events for a definition count as the addition or the removal of a kind. A kind may
 // be added by a new version in an existing definition.
 func TestDefinitionHandler(t *testing.T) {
 	first := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Generation: 1}}

@@ -53,7 +53,7 @@ func policyDefinitions(t *testing.T) (old, now *unstructured.Unstructured) {
 	return old, now
 }
 
-// TestBackendTLSPolicy checks that a BackendTLSPolicy for HTTPS connections from a Gateway to the server exists, and
+// TestBackendTLSPolicy checks that there is a BackendTLSPolicy for HTTPS connections from a Gateway to the server, and
 // that it follows the Secret, the spec, the operator's ConfigMap and the kinds that the cluster serves.
 func TestBackendTLSPolicy(t *testing.T) {
 	const (
@@ -149,7 +149,7 @@ func waitForAuthority(t *testing.T, env *controllertest.Environment, authority [
 	})
 }
 
-// checkPolicyStatus rejects the policy and accepts it again, as a Gateway does, and compares the condition.
+// checkPolicyStatus rejects the policy and accepts it again, as a Gateway does, and checks the condition.
 func checkPolicyStatus(t *testing.T, env *controllertest.Environment) {
 	t.Helper()
 	setPolicyStatus(t, env, "False", "NoValidCACertificate", "the ConfigMap contains no certificate")

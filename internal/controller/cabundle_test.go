@@ -30,8 +30,8 @@ func updateConfigMap(t *testing.T, env *controllertest.Environment, name, key, v
 	}
 }
 
-// waitForBundle waits until the bundle contains exactly the certificates, and returns the value of the annotation with
-// its digest.
+// waitForBundle waits until the bundle contains exactly the given certificates, and returns the value of the annotation
+// with its digest.
 func waitForBundle(t *testing.T, env *controllertest.Environment, certificates ...string) string {
 	t.Helper()
 	wanted, _ := cabundle.Read([]byte(strings.Join(certificates, "")))

@@ -122,7 +122,7 @@ func failWithText(t *testing.T, env *controllertest.Environment, canary string) 
 	checkNoSecrets(t, "good", set)
 }
 
-// checkObjectsWithout checks that no object of the operator contains any of the texts.
+// checkObjectsWithout checks that none of the operator's objects contains any of the marked strings.
 func checkObjectsWithout(t *testing.T, env *controllertest.Environment, marked []string) {
 	t.Helper()
 	kinds := []schema.GroupVersionKind{
@@ -162,7 +162,7 @@ func checkObjectsWithout(t *testing.T, env *controllertest.Environment, marked [
 	}
 }
 
-// checkLogsWithout checks that neither the operator's log nor the audit log contains any of the texts.
+// checkLogsWithout checks that neither the operator's log nor the audit log contains any of the marked strings.
 func checkLogsWithout(t *testing.T, marked []string) {
 	t.Helper()
 	trail, err := os.ReadFile(controllertest.AuditLog())

@@ -90,8 +90,8 @@ func TestDenials(t *testing.T) {
 	}
 }
 
-// TestDenialOfAChange checks that a change that the API server rejects in part or completely leaves the running pods
-// unchanged.
+// TestDenialOfAChange checks that a change that the API server rejects partly or completely does not change the running
+// pods.
 func TestDenialOfAChange(t *testing.T) {
 	const running = `{distribution: {name: starter}, workload: {replicas: 1}}`
 	for _, tc := range []struct {

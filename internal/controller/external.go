@@ -100,7 +100,7 @@ func keepWarnings(judged, before []v1alpha2.ExternalProviderStatus) {
 	}
 }
 
-// find returns the entry of a provider in a list, or an empty entry.
+// find returns the entry for a provider in a list, or an empty entry.
 func find(list []v1alpha2.ExternalProviderStatus, id string) v1alpha2.ExternalProviderStatus {
 	i := slices.IndexFunc(list, func(one v1alpha2.ExternalProviderStatus) bool { return one.ProviderID == id })
 	if i < 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// cluster returns the settings of the operator's ConfigMap that apply to every stack, and reports which of the optional
+// cluster returns the settings in the operator's ConfigMap that apply to every stack, and reports which of the optional
 // kinds the cluster serves.
 func (r *Reconciler) cluster(ctx context.Context, stack *stack, config operatorconfig.Config) (render.Cluster, error) {
 	cluster := render.Cluster{

@@ -18,8 +18,8 @@ import (
 // tagInterval is the pause between two comparisons of a tag.
 const tagInterval = 100 * time.Millisecond
 
-// waitForPinnedImage waits until the Deployment of the stack "my" has an image, and the status reports the digest that
-// the tag moved to. An empty digest means that the tag has not moved.
+// waitForPinnedImage waits until the Deployment of the stack "my" has the given image, and the status reports the
+// digest that the tag moved to. An empty digest means that the tag has not moved.
 func waitForPinnedImage(t *testing.T, env *controllertest.Environment, image, moved string) {
 	t.Helper()
 	controllertest.WaitUntil(t, func() error {
@@ -38,7 +38,7 @@ func waitForPinnedImage(t *testing.T, env *controllertest.Environment, image, mo
 	})
 }
 
-// waitForDegraded waits until the stack "my" is Degraded with a message. An empty message means that it is not
+// waitForDegraded waits until the stack "my" is Degraded with the given message. An empty message means that it is not
 // Degraded.
 func waitForDegraded(t *testing.T, env *controllertest.Environment, message string) {
 	t.Helper()
@@ -58,7 +58,7 @@ func waitForDegraded(t *testing.T, env *controllertest.Environment, message stri
 	})
 }
 
-// waitForTagEvents waits until there are count events about a tag, one of which names both digests.
+// waitForTagEvents waits until the number of events about a tag is count, and one of these events names both digests.
 func waitForTagEvents(t *testing.T, env *controllertest.Environment, count int, from, to string) {
 	t.Helper()
 	controllertest.WaitUntil(t, func() error {

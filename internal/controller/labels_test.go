@@ -219,7 +219,7 @@ func TestUnreadableImages(t *testing.T) {
 	}
 }
 
-// TestUnreadableImageOfAnOlderStack checks that a v1alpha1 stack that only sets workers still runs without the
+// TestUnreadableImageOfAnOlderStack checks that a v1alpha1 stack that sets only workers still runs without the
 // configuration of its image. When the registry responds again, no pods restart before the next change to the spec.
 func TestUnreadableImageOfAnOlderStack(t *testing.T) {
 	env := controllertest.NewEnvironment(t)

@@ -44,7 +44,7 @@ type mirrorSets struct {
 	tell   func(mirror.Set)
 	log    logr.Logger
 
-	// known is closed after the first call of tell. changed receives a value when the mirrors may have changed.
+	// known is closed after the first call to tell. changed receives a value when the mirrors may have changed.
 	known   chan struct{}
 	changed chan struct{}
 
@@ -145,7 +145,7 @@ func (m *mirrorSets) comes(ctx context.Context, kind schema.GroupVersionKind) {
 	}
 }
 
-// goes ends the watch for a kind that was removed.
+// goes stops the watch for a kind that was removed.
 func (m *mirrorSets) goes(ctx context.Context, kind schema.GroupVersionKind) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 )
 
 // TestOffline checks that a spec whose server cannot start without the internet does not change the running pods, and
-// that a spec whose server needs the internet only after its start causes an event.
+// that a spec whose server needs the internet only after it has started causes an event.
 func TestOffline(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "offline")

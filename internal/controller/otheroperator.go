@@ -22,8 +22,9 @@ import (
 const otherOperatorGone = 15 * time.Minute
 
 // OtherStatusWrites returns the managed fields of a stack that show when another operator wrote its status. Only
-// operators for v1alpha1 write a status in that version. An entry keeps at most the field status.version.lastUpdated.
-// The time of an entry changes only when its fields change, and this field changes with each write.
+// operators for v1alpha1 write a status in that version. Of its fields, a returned entry keeps at most
+// status.version.lastUpdated. The time of an entry changes only when its fields change, and status.version.lastUpdated
+// changes with each write.
 func OtherStatusWrites(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	var writes []metav1.ManagedFieldsEntry
 	for _, entry := range entries {

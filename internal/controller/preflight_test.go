@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// failedPodStatus returns the status of a pod whose server has ended with this exit code and message.
+// failedPodStatus returns the status of a pod whose server has exited with this exit code and message.
 func failedPodStatus(code int32, message string) corev1.PodStatus {
 	return corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{
 		Name: "llama-stack", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
@@ -69,8 +69,8 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-// TestPreflightFails checks that a change with which the server does not start never reaches the running pods, and that
-// the reported reason does not contain server output.
+// TestPreflightFails checks that a change that prevents the server from starting never reaches the running pods, and
+// that the reported reason does not contain server output.
 func TestPreflightFails(t *testing.T) {
 	t.Parallel()
 	const canary = "cAnArY-3f2b"

@@ -43,8 +43,8 @@ func recordServer(s *stack, in *intent.Intent, answer *probe.Answer) {
 const (
 	// maxProviders bounds the list of providers in a status.
 	maxProviders = 20
-	// fewProviders is the maximum number of providers in the status if the server neither lists a provider of the spec nor
-	// checks the health of a provider.
+	// fewProviders is the maximum number of providers in the status if the server neither lists a provider from the
+	// spec nor checks the health of any provider.
 	fewProviders = 5
 )
 
@@ -91,7 +91,8 @@ func forgetServer(now *v1alpha2.LlamaStackDistributionStatus) {
 	}
 }
 
-// dropEmptyConfig removes distributionConfig if it has no field, because kubectl describe would print its name.
+// dropEmptyConfig removes distributionConfig if it has no fields, because kubectl describe would otherwise print its
+// name.
 func dropEmptyConfig(now *v1alpha2.LlamaStackDistributionStatus) {
 	config := now.DistributionConfig
 	if config.ActiveDistribution == "" && len(config.AvailableDistributions) == 0 && len(config.Providers) == 0 {

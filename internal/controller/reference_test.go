@@ -101,7 +101,7 @@ func TestMissingReferences(t *testing.T) {
 }
 
 // TestSecretOfARunningStack checks that the operator reports the deletion of a Secret that a running stack uses, and
-// that the pods do not change. The pods do not change either when the same Secret is created again, but they change
+// that the pods do not change. The pods also do not change when the same Secret is created again, but they do change
 // when its value is different.
 func TestSecretOfARunningStack(t *testing.T) {
 	env := controllertest.NewEnvironment(t)

@@ -49,7 +49,7 @@ func (r *report) warningEvent(reason, note string) {
 	r.events = append(r.events, event{corev1.EventTypeWarning, reason, note})
 }
 
-// requeue requests another reconcile at a time. The earliest requested time applies.
+// requeue requests another reconcile at the given time. The earliest requested time applies.
 func (r *report) requeue(at time.Time) {
 	if r.requeueAt.IsZero() || at.Before(r.requeueAt) {
 		r.requeueAt = at

@@ -36,7 +36,7 @@ func acceptDataLoss(t *testing.T, env *controllertest.Environment, value string)
 	})
 }
 
-// listEventNotes returns the notes of the events with a reason.
+// listEventNotes returns the notes of the events with the given reason.
 func listEventNotes(t *testing.T, env *controllertest.Environment, reason string) []string {
 	t.Helper()
 	var notes []string

@@ -21,7 +21,7 @@ const (
 	retryJitter = 0.5
 )
 
-// retries counts the attempts for stacks with failures that may end without a change.
+// retries counts the attempts for stacks with failures that may be resolved without a change to an object.
 type retries struct {
 	// unanswered is the limiter for attempts after calls without a response. quiet is the limiter for attempts after other
 	// quiet failures.

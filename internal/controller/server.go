@@ -35,7 +35,7 @@ func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) (ans
 	}
 	target, ok := serverOf(s, pods)
 	switch {
-	case ok && mixed: // the known version is kept until the other pods end, which requeues the stack
+	case ok && mixed: // the known version is kept until the other pods are gone, which requeues the stack
 	case ok:
 		answer = r.prober.Ask(target)
 		if answer.Version != "" {
@@ -132,8 +132,9 @@ func servesTLS(pod *corev1.PodSpec, server string) bool {
 	return false
 }
 
-// releaseNote returns a text, with a remedy, if the release line of the running server differs from the release line of
-// its configuration. It is empty if the lines match, if the line of the running server is unknown, or after a rollback.
+// releaseNote returns a message, with a remedy, if the release line of the running server differs from the release line
+// of its configuration. It is empty if the lines match, if the line of the running server is unknown, or after a
+// rollback.
 func releaseNote(stack *stack, image *distribution.Resolved, decision *rollout.Decision) string {
 	configured := decision.Record.Distribution.Release
 	if stack.Status.Version == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// admit validates the spec again, because a stack may have been stored when a validation rule or the admission policy
-// did not exist yet.
+// admit validates the spec again, because a stack may have been stored before a validation rule or the admission policy
+// existed.
 func admit(stack *stack, report *report) (*intent.Intent, error) {
 	decoded, _, errs := validate.Spec(stack)
 	if len(errs) > 0 {

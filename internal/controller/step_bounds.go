@@ -31,7 +31,7 @@ func (r *Reconciler) bounds(ctx context.Context, stack *stack, image *resolvedIm
 	return r.stacksBounded(ctx, stack, rule)
 }
 
-// stacksBounded checks the number of stacks in the namespace that are older than this one.
+// stacksBounded checks that the number of older stacks in the namespace is below the bound.
 func (r *Reconciler) stacksBounded(ctx context.Context, stack *stack, rule *bounds.Rule) error {
 	if rule.Stacks == nil {
 		return nil

@@ -24,8 +24,8 @@ type configMaps struct {
 // readConfigMaps reads the ConfigMaps that the spec refers to. It records the references before it reads the
 // ConfigMaps, so that a later change to a ConfigMap requeues the stack.
 //
-// If the running configuration is from a ConfigMap in another namespace, and the stack may no longer read this
-// ConfigMap, a ConfigMap in the stack's own namespace does not replace it.
+// If the running configuration is from a ConfigMap in another namespace, and the stack is no longer allowed to read
+// this ConfigMap, a ConfigMap in the stack's own namespace does not replace it.
 func (r *Reconciler) readConfigMaps(
 	ctx context.Context, stack *stack, wishes *intent.Intent, running *rollout.Record,
 ) (configMaps, error) {

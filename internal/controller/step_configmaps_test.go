@@ -81,7 +81,7 @@ type configMapsCase struct {
 	reason, message string
 }
 
-// checkConfigMaps reads the ConfigMaps of a stack and compares their contents.
+// checkConfigMaps reads the ConfigMaps of a stack and compares their contents with the test case.
 func checkConfigMaps(t *testing.T, tc configMapsCase) {
 	own, f := newStack(t, tc.spec), newFixture(t)
 	if tc.configMap != "" {

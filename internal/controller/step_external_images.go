@@ -21,8 +21,8 @@ type externalImages struct {
 }
 
 // externalImages collects the metadata in the images of external providers. The operator reads each image once, and
-// uses the result until the spec contains a different image. The stack waits until the attempts to read the images end.
-// If an attempt fails, the pods read the missing metadata before the server starts.
+// uses the result until the spec contains a different image. The stack waits until the attempts to read the images have
+// finished. If an attempt fails, the pods read the missing metadata before the server starts.
 func (r *Reconciler) externalImages(
 	stack *stack, wishes *intent.Intent, image *resolvedImage, running *rollout.Record, report *report,
 ) (externalImages, error) {
@@ -67,8 +67,8 @@ func imageToRead(provider *intent.ExternalProvider, known *plan.ExternalImage) e
 	return wanted
 }
 
-// readExternalImages returns the outcomes of reading images. Until the attempts for all images end, it returns a
-// failure.
+// readExternalImages returns the outcomes of reading images. Until the attempts for all images have finished, it
+// returns a failure.
 func (r *Reconciler) readExternalImages(stack *stack, unread []externalImage) (map[string]registry.Outcome, error) {
 	credentials, err := credentialsOf(stack)
 	if err != nil {

@@ -51,8 +51,8 @@ func TestObjectsOfAnotherOwner(t *testing.T) {
 	}
 }
 
-// TestOwnershipOfChildren checks that an object of another owner is reported with the remedy, and that no object is
-// written.
+// TestOwnershipOfChildren checks that an object that belongs to another owner is reported with the remedy, and that no
+// object is written.
 func TestOwnershipOfChildren(t *testing.T) {
 	const spec = `{distribution: {name: starter}}`
 	foreign := func(name string) *corev1.Service {

@@ -201,7 +201,7 @@ func TestChooseStorageSecret(t *testing.T) {
 }
 
 // TestPlanKeepsTheGroupOfATakenOverStack checks that, on OpenShift, the pods of a stack that was taken over keep their
-// fsGroup, and that pods of a new stack have none.
+// fsGroup, and that pods of a new stack have no fsGroup.
 func TestPlanKeepsTheGroupOfATakenOverStack(t *testing.T) {
 	own := newStack(t, `{distribution: {name: starter}, workload: {storage: {}}}`)
 	own.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}

@@ -19,7 +19,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// preflightRetry is the minimum time between two pods for one change, if the first pod ended for an unrelated reason.
+// preflightRetry is the minimum time between two pods for one change, if the first pod terminated for an unrelated
+// reason.
 const preflightRetry = 5 * time.Minute
 
 // preflight tests a change to the pods in a separate pod before the running pods are replaced. All state is in the
@@ -231,8 +232,8 @@ func (r *Reconciler) judgePreflight(
 	return preflightGoesOn(pod.Name, verdict.Message)
 }
 
-// replacePreflight deletes a pod that ended for an unrelated reason, so that another pod can replace it. It deletes the
-// pod only when preflightRetry has passed since the start of the pod.
+// replacePreflight deletes a pod that terminated for an unrelated reason, so that another pod can replace it. It
+// deletes the pod only when preflightRetry has passed since the start of the pod.
 func (r *Reconciler) replacePreflight(
 	pod *corev1.Pod, why string, dropOthers func(name string) error, report *report,
 ) error {

@@ -14,7 +14,7 @@ import (
 )
 
 // TestConstraintOfAPreflight checks that, on OpenShift, a preflight pod requires the security context constraint of the
-// newest serving pod of the Deployment, and that a pod of another owner is ignored.
+// newest serving pod of the Deployment, and that a pod that belongs to another owner is ignored.
 func TestConstraintOfAPreflight(t *testing.T) {
 	object := &v1alpha2.LlamaStackDistribution{ObjectMeta: metav1.ObjectMeta{Name: "my", Namespace: "ns"}}
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "my", UID: "deployment"}}

@@ -56,9 +56,9 @@ func (r *Reconciler) prunedKinds() []schema.GroupVersionKind {
 	})
 }
 
-// usedByRevisions returns the children that the revisions of the Deployment use, read from the API server. After an
-// outage, the watch of ReplicaSets may recover later than other watches, and ReplicaSets that the cache lacks still
-// need their objects. prune calls it only before a deletion.
+// usedByRevisions returns the children that the revisions of the Deployment use. It reads the ReplicaSets from the API
+// server. After an outage, the watch of ReplicaSets may recover later than other watches, and ReplicaSets that the
+// cache lacks still need their objects. prune calls usedByRevisions only before a deletion.
 func (r *Reconciler) usedByRevisions(ctx context.Context, stack *stack) (map[apply.Child]bool, error) {
 	var sets appsv1.ReplicaSetList
 	err := r.direct.List(ctx, &sets, client.InNamespace(stack.Namespace),

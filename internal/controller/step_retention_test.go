@@ -129,8 +129,8 @@ func TestDataLeftBehindNote(t *testing.T) {
 }
 
 // TestPlacesOfAnOlderRecord checks that the running configuration is read once if a change replaces it and the record
-// does not contain the places of the data. This is the case if an older operator wrote the record, or if the record is
-// damaged.
+// does not contain the places of the data. The places are missing if an older operator wrote the record, or if the
+// record is damaged.
 func TestPlacesOfAnOlderRecord(t *testing.T) {
 	const generated = `{distribution: {name: starter, version: "0.3"}, disabled: [eval], workload: {storage: {size: 1Gi}, preflight: Never}}`
 	for name, places := range map[string]string{"no places": "", "damaged places": `,"places":{"v":1,"data":"none"}`} {

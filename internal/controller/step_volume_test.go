@@ -79,7 +79,8 @@ type volumeCase struct {
 	failure  *status.Failure
 }
 
-// checkVolumeOf runs the steps for a stack with a PersistentVolumeClaim, and compares the claim that would be applied.
+// checkVolumeOf runs the steps for a stack with a PersistentVolumeClaim, and compares the claim that would be applied
+// with the test case.
 func checkVolumeOf(t *testing.T, tc volumeCase) {
 	own := newStack(t, `{distribution: {name: starter}, workload: {storage: {`+tc.storage+`}}}`)
 	live := &corev1.PersistentVolumeClaim{

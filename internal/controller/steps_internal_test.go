@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// TestStepsMatchThePage checks that the steps of the code are those of docs/development/architecture.md, in the same
+// TestStepsMatchThePage checks that the steps in the code are those in docs/development/architecture.md, in the same
 // order, each in a file with its name. The last step, finish, is not in the variable steps, because it always runs.
 func TestStepsMatchThePage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "development", "architecture.md"))

@@ -155,7 +155,7 @@ func TestChangesInTheOtherVersion(t *testing.T) {
 	}
 }
 
-// Conversion adds the compatibility annotation when an object is created as v1alpha1, and not when an existing object
+// Conversion adds the compatibility annotation when an object is created as v1alpha1, but not when an existing object
 // is written.
 func TestCompatMark(t *testing.T) {
 	annotations := func(object tree) tree { return at(object, "metadata", "annotations") }

@@ -12,7 +12,7 @@ type losses struct {
 	Born string `json:"born,omitempty"`
 	// Lost lists the values of the other version that the version of this object cannot hold.
 	Lost []loss `json:"lost,omitempty"`
-	// Omitted reports whether these values exceed the limit of annotations. Lost is then empty. Writing such an object
+	// Omitted reports whether these values exceed the limit for annotations. Lost is then empty. Writing such an object
 	// back in this version loses the values.
 	Omitted bool `json:"omitted,omitempty"`
 }
@@ -102,7 +102,7 @@ const maxSteps = 8
 
 // differences lists the places where written, the content of an object, differs from visible, the content that
 // conversion produces. It compares objects field by field, so that a later change to one field does not affect the
-// others. It stops when the list exceeds the limit of annotations, and reports whether the list is complete.
+// others. It stops when the list exceeds the limit for annotations, and reports whether the list is complete.
 func differences(written, visible *object, how layout) ([]loss, bool) {
 	f := finder{layout: how, room: maxAnnotations, arena: written.arena}
 	f.compare(make(path, 0, maxSteps), value{object: written}, value{object: visible})

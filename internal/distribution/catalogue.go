@@ -21,7 +21,7 @@ type entry struct {
 
 // pinned maps each release line to the release that a stack runs if it requests only the line. The image tag of the
 // release is known from public use, and the data of the line covers the release. If no such tag is known, the pinned
-// release was the newest when images of the line were built.
+// release was the newest when images for the line were built.
 var pinned = map[string]string{
 	"0.2": "0.2.24",
 	"0.3": "0.3.5",
@@ -72,8 +72,8 @@ func (e *entry) has(version string) bool {
 	return (e.last == "" || release.Compare(version, e.last) <= 0) && (e.only == nil || slices.Contains(e.only, version))
 }
 
-// versions returns the releases of a line that users may request, ascending: the releases covered by the line's data,
-// and the pinned one. It returns nil if the line is not offered.
+// versions returns, in ascending order, the releases of a line that users may request: the releases covered by the
+// line's data, and the pinned one. It returns nil if the line is not offered.
 func (e *entry) versions(line string) []string {
 	match, err := release.LookupOffered(line)
 	if err != nil {

@@ -58,7 +58,7 @@ func (d *Denied) Error() string { return d.text }
 // Unwrap returns the error of the API server.
 func (d *Denied) Unwrap() error { return d.err }
 
-// isUnreachable reports whether a request got no response, or the certificate of the API server is not trusted.
+// isUnreachable reports whether a request received no response, or the certificate of the API server is not trusted.
 func isUnreachable(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return true

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Flags are flags of kubectl that select a cluster and the stacks of a command.
+// Flags are the kubectl flags that select a cluster and the stacks for a command.
 type Flags struct {
 	// Kubeconfig is the path of a kubeconfig. Empty means $KUBECONFIG, else ~/.kube/config.
 	Kubeconfig string

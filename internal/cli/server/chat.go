@@ -35,7 +35,7 @@ type Question struct {
 	System string
 	// Text is the question.
 	Text string
-	// MaxTokens is the maximum number of tokens in the answer. Zero means the default of the server.
+	// MaxTokens is the maximum number of tokens in the answer. Zero means the server's default.
 	MaxTokens int
 }
 

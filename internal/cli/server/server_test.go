@@ -56,7 +56,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// Models decodes the responses of releases 0.3, 0.4 and 1.5, and rejects other responses.
+// Models decodes the responses from releases 0.3, 0.4 and 1.5, and rejects all other responses.
 func TestModels(t *testing.T) {
 	llm := server.Model{ID: "vllm/llama", Type: "llm", Provider: "vllm", ProviderModel: "llama"}
 	for name, tc := range map[string]struct {
@@ -149,8 +149,8 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// The client checks that a trusted authority issued the certificate of the server, unless Authorities is nil. It does
-// not send a request, and so does not send the token, to a server with any other certificate.
+// The client checks that a trusted authority issued the certificate of the server, unless Authorities is nil. If
+// another authority issued the certificate, the client does not send a request, and therefore does not send the token.
 func TestCertificate(t *testing.T) {
 	for name, tc := range map[string]struct {
 		authorities func(own *x509.Certificate) []*x509.Certificate

@@ -100,7 +100,7 @@ func (p *Plan) rel() *release.Release {
 }
 
 // Providers returns the types of model providers that start in a release. It returns the short name of a type if that
-// name is not ambiguous. An unknown release means the default release.
+// name is not ambiguous. If the release is unknown, it uses the default release.
 func Providers(asked string) []string {
 	p := Plan{Answers: Answers{Release: asked}}
 	rel := p.rel()

@@ -100,8 +100,8 @@ func (env *Environment) WaitUntilIdle(t *testing.T, version string) []string {
 // WaitUntilIdleWithin is WaitUntilIdle with a different time limit, for tests with more than one stack.
 func (env *Environment) WaitUntilIdleWithin(t *testing.T, version string, limit time.Duration) []string {
 	t.Helper()
-	// An operator may be waiting for its watches, and the workers of a Reconciler for servers and registries on this
-	// machine, so a moment without calls is not sufficient.
+	// A moment without calls is not sufficient. An operator may be waiting for its watches, and the workers of a
+	// Reconciler may be waiting for servers and registries on this machine.
 	quiet, interval, relevant := Slowdown*700*time.Millisecond, 5*PollInterval, slices.Clone[[]string]
 	calls := env.ListCalls(t, version)
 	if Reconcile(t) {

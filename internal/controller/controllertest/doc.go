@@ -1,13 +1,13 @@
 // Package controllertest provides the environment for the tests of package controller: a namespace on a real API
 // server, operators that run in it, and functions that change and check stacks. It also simulates the parts of a
-// cluster that do not run in tests, such as kubelets, the Deployment controller, image registries, and the servers of
-// stacks. Only tests import it.
+// cluster that do not run in tests, such as kubelets, the Deployment controller, image registries, and stack servers.
+// Only tests import it.
 //
 // The package controller has three kinds of tests. Use the smallest kind that covers your change.
 //
 // # A single step
 //
-// The test runs the steps of a reconcile up to the step to test, without an API server. Because the steps are not
+// The test runs the steps of a reconcile up to the step under test, without an API server. Because the steps are not
 // exported, the fixture for such tests is in internal/controller/fixture_test.go:
 //
 //	f := newFixture(t, objects...)

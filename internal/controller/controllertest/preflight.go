@@ -23,8 +23,8 @@ func (env *Environment) ListPreflightPods(t *testing.T) []corev1.Pod {
 	return pods.Items
 }
 
-// WaitForPreflightPod waits until the stack "my" has exactly one preflight pod, which must differ from the pod in the
-// argument before, and returns it. The argument before can be nil.
+// WaitForPreflightPod waits until the stack "my" has exactly one preflight pod, and returns this pod. It must differ
+// from the pod in the argument before, which can be nil.
 func (env *Environment) WaitForPreflightPod(t *testing.T, before *corev1.Pod) *corev1.Pod {
 	t.Helper()
 	var found corev1.Pod
@@ -39,7 +39,7 @@ func (env *Environment) WaitForPreflightPod(t *testing.T, before *corev1.Pod) *c
 	return &found
 }
 
-// WaitForNoPreflight waits until the stack "my" has no preflight pod, and no objects that were created for one.
+// WaitForNoPreflight waits until the stack "my" has no preflight pod, and no objects that were created for a preflight.
 func (env *Environment) WaitForNoPreflight(t *testing.T) {
 	t.Helper()
 	WaitUntil(t, func() error {

@@ -120,8 +120,8 @@ func (env *Environment) StartOperatorWithRegistry(t *testing.T) (*Registry, *Ope
 	return env.StartRegistry(t), operator
 }
 
-// StartReconcilerWithRegistry starts a Reconciler with Workers and the version "labels", and a registry that it may
-// read.
+// StartReconcilerWithRegistry starts a Reconciler with Workers and the version "labels", and a registry that it is
+// allowed to read.
 func (env *Environment) StartReconcilerWithRegistry(t *testing.T) (*Registry, *Reconciler) {
 	t.Helper()
 	env.OwnOperatorConfig, env.Workers = true, true

@@ -29,8 +29,8 @@ type Server struct {
 	Requests atomic.Int32
 }
 
-// ServeHTTP returns the version, the providers and the models. If the requested response is empty, or for any other
-// path, it returns the status 401, as servers of release 0.2 do for requests without authentication.
+// ServeHTTP returns the version, the providers and the models. For all other paths, and if the requested response is
+// empty, it returns the status 401, as servers of release 0.2 do for requests without authentication.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.Requests.Add(1)
 	version, providers, models := *s.Version.Load(), *s.Providers.Load(), *s.Models.Load()

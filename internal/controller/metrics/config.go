@@ -18,7 +18,7 @@ func init() {
 	metrics.Registry.MustRegister(configErrors)
 }
 
-// SetConfigErrors sets the metric to the current errors of the operator's ConfigMap.
+// SetConfigErrors sets the metric to the current errors in the operator's ConfigMap.
 func SetConfigErrors(errs field.ErrorList) {
 	configErrors.Reset()
 	for _, key := range operatorconfig.Keys() {

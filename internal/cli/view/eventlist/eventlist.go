@@ -71,7 +71,7 @@ func Concerns(stack string, object *corev1.ObjectReference) bool {
 const Selector = "involvedObject.kind!=Node," +
 	"involvedObject.kind!=Job,involvedObject.kind!=CronJob,involvedObject.kind!=StatefulSet"
 
-// Collector collects the events of a stack page by page. It does not keep the events of other objects in memory.
+// Collector collects the events of a stack, one page at a time. It does not keep the events of other objects in memory.
 type Collector struct {
 	stack  string
 	events map[Event]*Event

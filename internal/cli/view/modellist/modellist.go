@@ -35,7 +35,8 @@ const (
 )
 
 // FromConfig returns the models that the configuration of a server registers, in the order of Sorted. The public ids
-// depend on line, which is the release line of the server. An unknown line means the default line.
+// depend on line, which is the release line of the server. If the line is unknown, the ids are those of the default
+// line.
 func FromConfig(config []byte, line string) ([]Model, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(config, &document); err != nil {

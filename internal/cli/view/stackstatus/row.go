@@ -137,7 +137,7 @@ func awaits(conditions []metav1.Condition) bool {
 	return cause != nil && cause.Status == metav1.ConditionUnknown
 }
 
-// Words returns a reason in words: "RolloutFailed" becomes "rollout failed".
+// Words returns a reason in words, for example "rollout failed" for "RolloutFailed".
 func Words(reason string) string {
 	switch reason {
 	case "":

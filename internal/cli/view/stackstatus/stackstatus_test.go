@@ -90,7 +90,7 @@ func (f *facts) condition(kind, status, reason, message string) *facts {
 	return f
 }
 
-// notReady sets the condition Ready and the given condition to False, with the same reason and message.
+// notReady sets the condition Ready and the given condition to False, and gives both the same reason and message.
 func (f *facts) notReady(kind, reason, message string) *facts {
 	return f.condition(v1alpha2.ConditionReady, "False", reason, message).condition(kind, "False", reason, message)
 }

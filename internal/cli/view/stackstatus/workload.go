@@ -36,7 +36,7 @@ type ReplicaSet struct {
 // Pod is a pod of a stack.
 type Pod struct {
 	Name string `json:"name"`
-	// State is the phase of the pod, or the reason why a container is waiting or has ended, as in the output of kubectl.
+	// State is the phase of the pod, or the reason why a container is waiting or has terminated, as in kubectl output.
 	State    string `json:"state"`
 	Ready    bool   `json:"ready"`
 	Restarts int32  `json:"restarts"`
@@ -52,7 +52,7 @@ type Pod struct {
 type Trouble string
 
 const (
-	// Crashed means that a container ended. It may have started again.
+	// Crashed means that a container terminated. It may have started again.
 	Crashed Trouble = "crashed"
 	// NotStarted means that a container cannot be created, for example because its image cannot be pulled.
 	NotStarted Trouble = "not started"
@@ -193,7 +193,7 @@ func (r *Report) troubled() *Pod {
 	return nil
 }
 
-// servingEarlier returns the number of pods of earlier revisions that serve requests.
+// servingEarlier returns how many pods of earlier revisions serve requests.
 func (d *Deployment) servingEarlier() int32 {
 	var serving int32
 	for i := range d.ReplicaSets {
