@@ -152,7 +152,7 @@ func writeConfig(page *bytes.Buffer, s dryrun.Stack, built *plan.Plan) error {
 	return nil
 }
 
-// writeEnv prints the environment variables of the server's container, in their order in the container.
+// writeEnv prints the environment variables of the server's container, in the order in which the container lists them.
 func writeEnv(page *bytes.Buffer, s dryrun.Stack, built *plan.Plan) error {
 	data, err := yaml.Marshal(environment(built, names.ServerContainer(s.Object.Annotations)))
 	if err != nil {

@@ -58,7 +58,7 @@ var colorChoices = []string{string(colorAuto), string(colorAlways), string(color
 // String returns the value.
 func (c *colorChoice) String() string { return string(*c) }
 
-// Type returns the type of the value in help texts.
+// Type returns the name of the value's type for help texts.
 func (c *colorChoice) Type() string { return "string" }
 
 // Set sets the value. It returns an error for an invalid value.

@@ -152,7 +152,7 @@ func (t *target) foundAuthorities(ctx context.Context) []*x509.Certificate {
 	return certificatesIn([]byte(configMap.Data[names.TLSAuthority]))
 }
 
-// authoritiesIn returns the certificates in the file of --ca-file.
+// authoritiesIn returns the certificates in the file that --ca-file names.
 func authoritiesIn(file string, stdin io.Reader) ([]*x509.Certificate, error) {
 	data, err := readSmall(file, stdin)
 	if err != nil {

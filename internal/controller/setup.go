@@ -268,7 +268,7 @@ func ownersChanged() predicate.Predicate {
 }
 
 // autoscalerChanged detects changes to the spec of an autoscaler, because autoscalers have no generation. It also
-// detects when the autoscaler starts or stops scaling.
+// detects when an autoscaler starts or stops scaling.
 func autoscalerChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e ctrlevent.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*autoscalingv2.HorizontalPodAutoscaler)

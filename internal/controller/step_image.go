@@ -158,7 +158,7 @@ func (r *Reconciler) releaseOfVolume(ctx context.Context, stack *stack) (string,
 type overrides struct {
 	// all holds all overrides. The operator's ConfigMap takes precedence over RELATED_IMAGE variables.
 	all distribution.Overrides
-	// configured holds the overrides of the ConfigMap.
+	// configured holds the overrides in the ConfigMap.
 	configured distribution.Overrides
 	// unknown reports whether the overrides in the ConfigMap have been invalid since the operator started.
 	unknown bool

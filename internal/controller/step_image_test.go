@@ -211,7 +211,7 @@ func checkImage(t *testing.T, tc imageCase) {
 	}
 }
 
-// TestUnknownDistribution checks that the error for an unknown distribution lists the known ones.
+// TestUnknownDistribution checks that the error for an unknown distribution lists the known distributions.
 func TestUnknownDistribution(t *testing.T) {
 	_, err := newFixture(t).runSteps(t, newStack(t, `{distribution: {name: startr}}`), "image")
 	checkFailure(t, err, &status.Failure{

@@ -14,8 +14,8 @@ type rejection struct {
 	err   error
 }
 
-// reportRejections returns the errors of the rejected children. It returns transient errors only if there are no
-// others.
+// reportRejections returns the errors of the rejected children. It returns transient errors only if there are no other
+// errors.
 func reportRejections(rejections []rejection) error {
 	var lasting, all []error
 	for _, one := range rejections {

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// Every field must be in the table of the conversion, or in the golden lists of fields without a counterpart, so that
-// no new field is forgotten.
+// Every field must be in the conversion table, or in the golden lists of fields without a counterpart, so that no new
+// field is forgotten.
 func TestFieldsWithoutCounterpart(t *testing.T) {
 	files := make(map[string][]byte)
 	for _, version := range []struct {

@@ -82,8 +82,8 @@ func positive(v value) bool {
 	return json.Unmarshal(v.raw, &number) == nil && number >= 1
 }
 
-// exposeToHub copies exposeRoute to the hub. For a network without exposeRoute and allowedFrom, it writes false, so
-// that the hub records that there is a network.
+// exposeToHub copies exposeRoute to the hub. For a network that has neither exposeRoute nor allowedFrom, it writes
+// false, so that the hub records that there is a network.
 func exposeToHub(older, hub *object) {
 	network := older.objectAt(olderNetwork...)
 	if network == nil {

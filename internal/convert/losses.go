@@ -93,11 +93,11 @@ var (
 	}
 )
 
-// longestSpelling is the maximum ratio between the encoded length of a string and its shortest encoding: the API server
-// encodes "<" in six bytes.
+// longestSpelling is the maximum ratio between the encoded length of a string and its shortest encoding, because the
+// API server encodes "<" in six bytes.
 const longestSpelling = 6
 
-// maxSteps bounds the depth of the paths of losses. No field with a counterpart is deeper.
+// maxSteps bounds the depth of the paths of losses. No field with a counterpart has a deeper path.
 const maxSteps = 8
 
 // differences lists the places where written, the content of an object, differs from visible, the content that

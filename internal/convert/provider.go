@@ -12,7 +12,8 @@ var regionKeys = map[string]string{"bedrock": "region_name", "oci": "oci_region"
 // moved contains the fields of a provider in v1alpha1 that are part of settings in the hub.
 var moved = []string{"region", "deploymentName", "config"}
 
-// providersToHub converts the provider, or the list, of one API. A value without moved fields is copied byte by byte.
+// providersToHub converts the provider, or the list of providers, of one API. A value without moved fields is copied
+// byte by byte.
 func providersToHub(written *value, from *arena) {
 	if written.hasMoved() {
 		providerToHub(written.open(from))

@@ -108,8 +108,8 @@ func (r restoring) restore(l losses, visible, skeleton *object) error {
 	return nil
 }
 
-// agrees reports whether each field of shown, the object with the lost values, equals the field of visible, the object
-// without them, or the field of written.
+// agrees reports whether each field of shown, the object with the lost values, equals the same field of visible, the
+// object without them, or the same field of written.
 func agrees(shown, visible, written value) bool {
 	if equal(shown, visible) || equal(shown, written) {
 		return true

@@ -88,7 +88,7 @@ func newScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// clusterScoped are the kinds of the scheme that have no namespace.
+// clusterScoped are the kinds in the scheme that have no namespace.
 var clusterScoped = map[string]bool{
 	"CustomResourceDefinition": true, "Namespace": true, "Node": true, "PersistentVolume": true, "ClusterRole": true,
 	"ClusterRoleBinding": true, "SelfSubjectAccessReview": true, "SelfSubjectRulesReview": true,

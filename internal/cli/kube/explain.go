@@ -55,7 +55,7 @@ type Denied struct {
 // Error returns a message that contains the permission, and the command that checks it.
 func (d *Denied) Error() string { return d.text }
 
-// Unwrap returns the error of the API server.
+// Unwrap returns the API server's error.
 func (d *Denied) Unwrap() error { return d.err }
 
 // isUnreachable reports whether a request received no response, or the certificate of the API server is not trusted.

@@ -83,7 +83,7 @@ func (f *Flags) load() (*rest.Config, string, error) {
 	return config, namespace, nil
 }
 
-// loader returns a loader of the kubeconfig that the flags select.
+// loader returns a loader for the kubeconfig that the flags select.
 func (f *Flags) loader() (clientcmd.ClientConfig, error) {
 	if _, err := os.Stat(f.Kubeconfig); f.Kubeconfig != "" && err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)

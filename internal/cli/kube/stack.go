@@ -86,7 +86,7 @@ func (c *Cluster) notFound(ctx context.Context, name string) error {
 	return found
 }
 
-// metadataName is the field that contains an object's name in field selectors.
+// metadataName is the field for an object's name in field selectors.
 const metadataName = "metadata.name"
 
 // Named returns the stacks with the given name in the namespaces that the flags select.

@@ -120,7 +120,7 @@ func isNoPath(body []byte) bool {
 	return text == "" || text == "not found" || text == "method not allowed"
 }
 
-// answer reads the answer of a model, and writes its text.
+// answer reads a model's answer, and writes its text.
 type answer struct {
 	model   string
 	out     io.Writer
