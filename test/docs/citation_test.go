@@ -47,7 +47,7 @@ var (
 // recordHeadings are the headings of a decision record, in order.
 var recordHeadings = []string{"Context", "Decision", "Consequences", "When to revisit"}
 
-// factProblems returns the problems on the facts page and the number of facts.
+// factProblems returns the problems on the facts page, and the number of facts.
 func factProblems(text string) (problems []string, facts int) {
 	starts := factHeading.FindAllStringSubmatchIndex(text, -1)
 	for i, at := range starts {
@@ -102,8 +102,8 @@ func isReleaseRange(text string) bool {
 }
 
 // sourceProblems returns the problems in the source of a fact. The parts of a source are separated by semicolons. Each
-// part is an observation or contains code spans. A span is a test in a folder, another test in the same folder, a file
-// in this repository, or a file in the server's source code.
+// part is an observation or contains code spans. A span names a test in a folder, another test in the same folder, a
+// file in this repository, or a file in the server's source code.
 func sourceProblems(source string) []string {
 	var problems []string
 	for part := range strings.SplitSeq(source, ";") {
@@ -132,7 +132,7 @@ func sourceProblems(source string) []string {
 	return problems
 }
 
-// hasTest reports whether a folder of this repository contains a test.
+// hasTest reports whether a folder in this repository contains the test with the given name.
 func hasTest(folder, name string) bool {
 	files, err := filepath.Glob(filepath.Join(testutil.Root(), folder, "*_test.go"))
 	if err != nil || folder == "" {
@@ -176,7 +176,7 @@ type citable struct {
 }
 
 var (
-	// citationList is the only form of a citation.
+	// citationList matches the only valid form of a citation.
 	citationList = regexp.MustCompile(`\((?:server fact \d+|decision \d{4})(?:, (?:server fact \d+|decision \d{4}))*\)`)
 	citationItem = regexp.MustCompile(`(server fact|decision) (\d+)`)
 	// looseCitation matches text that looks like a citation.
@@ -359,8 +359,8 @@ func goTexts(path string) ([]string, error) {
 	return texts, nil
 }
 
-// looksCiting matches the words of citations. Every citation contains one of them, so files without a match are not
-// parsed.
+// looksCiting matches words that occur in citations. Every citation contains one of these words, so files without a
+// match are not parsed.
 var looksCiting = regexp.MustCompile(`(?i)\bfacts?\b|\bdecisions?\b|\d{4}-[a-z0-9-]+\.md`)
 
 // lineStart matches a line break and the comment marker at the start of the next line.
@@ -403,7 +403,7 @@ func TestCitationChecksFail(t *testing.T) {
 	}
 }
 
-// good is a valid fact, from which the invalid facts of the next test are derived.
+// good is a valid fact, from which the invalid facts in the next test are derived.
 const good = "# Facts\n\n## 1. Title\n\n- **Releases:** 0.3 to 0.8\n- **Source:** `core/stack.py`; observed on 0.3.5\n\nText.\n"
 
 func TestFactChecksFail(t *testing.T) {

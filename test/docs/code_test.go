@@ -107,7 +107,7 @@ func TestConditionsHaveATest(t *testing.T) {
 	}
 }
 
-// constants returns the string constants of a file by name.
+// constants returns the string constants in a file, by name.
 func constants(t *testing.T, path string) map[string]string {
 	t.Helper()
 	values := map[string]string{}
@@ -128,7 +128,7 @@ func constants(t *testing.T, path string) map[string]string {
 	return values
 }
 
-// usedNames returns the names of the API package that the product's code uses.
+// usedNames returns the names from the API package that the product's code uses.
 func usedNames(t *testing.T) map[string]bool {
 	t.Helper()
 	used := map[string]bool{}
@@ -149,7 +149,7 @@ func usedNames(t *testing.T) map[string]bool {
 	return used
 }
 
-// collectNames adds the names of the API package that a file uses.
+// collectNames adds the names from the API package that a file uses.
 func collectNames(file *ast.File, names map[string]bool) {
 	ast.Inspect(file, func(node ast.Node) bool {
 		if selector, ok := node.(*ast.SelectorExpr); ok {

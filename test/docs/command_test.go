@@ -80,7 +80,7 @@ func TestOfflineCommandsRun(t *testing.T) {
 	}
 }
 
-// example is a YAML block of a page.
+// example is a YAML block on a page.
 type example struct {
 	line int
 	text string

@@ -24,7 +24,7 @@ var (
 	versionLine = regexp.MustCompile(`\b(?:version|serverVersion): *"?([0-9]+\.[0-9]+(?:\.[0-9]+)?)\b`)
 )
 
-// publish pushes a replacement for every image that the pods of a page need.
+// publish pushes a replacement for every image that the pods on a page need.
 func (s *nodeSite) publish(t *testing.T, p page) {
 	t.Helper()
 	parsed := script.Parse(p.text)

@@ -126,7 +126,7 @@ func (s *nodeSite) mirror(t *testing.T) {
 	}
 }
 
-// smallRequests lowers the resource requests of the pods in the namespaces of pages, because the node has few CPUs and
+// smallRequests lowers the resource requests of the pods in the pages' namespaces, because the node has few CPUs and
 // the stand-ins need little CPU time.
 const smallRequests = `
 apiVersion: admissionregistration.k8s.io/v1

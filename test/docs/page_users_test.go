@@ -22,7 +22,7 @@ const (
 )
 
 // userFolders lists the folders with the pages for users, in addition to the quickstart. The tests run the commands on
-// these pages, and limit the length of the pages.
+// these pages, and limit their length.
 var userFolders = []string{"docs/how-to", "docs/troubleshooting", "docs/explanation"}
 
 // notForUsers lists the folders in docs whose pages are not scripts.

@@ -23,7 +23,7 @@ const (
 	// patience is the time limit for a stack to reach the intended state after a fault.
 	patience = time.Minute
 	poll     = 50 * time.Millisecond
-	// version is the version that the program reports.
+	// version is the version that the operator reports.
 	version = "faults"
 )
 

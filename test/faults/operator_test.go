@@ -24,7 +24,7 @@ type operator struct {
 	ended     chan error
 }
 
-// startOperator starts an operator behind a new gate, with a token of the shipped ServiceAccount.
+// startOperator starts an operator behind a new gate, with a token for the shipped ServiceAccount.
 func (c *cluster) startOperator(t *testing.T, arguments ...string) *operator {
 	t.Helper()
 	o := &operator{gate: newGate(t, c.Plane.Config), cluster: c, folder: t.TempDir(), arguments: arguments}
@@ -60,7 +60,7 @@ func (o *operator) giveToken(t *testing.T, bound *corev1.Secret) string {
 	return token
 }
 
-// start runs the program, and appends its output to the operator's log.
+// start runs the operator binary, and appends its output to the operator's log.
 func (o *operator) start(t *testing.T) {
 	t.Helper()
 	log, err := os.OpenFile(o.file("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -83,24 +83,24 @@ func (o *operator) start(t *testing.T) {
 	go func(process *exec.Cmd) { ended <- process.Wait() }(o.process)
 }
 
-// kill kills the program with SIGKILL, which the program cannot handle.
+// kill kills the process with SIGKILL, which the process cannot handle.
 func (o *operator) kill(t *testing.T) {
 	t.Helper()
 	if o.process == nil {
 		return
 	}
-	_ = o.process.Process.Kill() // the program may have exited
-	_ = o.ends(t)                // the error only reports that the program was killed
+	_ = o.process.Process.Kill() // the process may have exited
+	_ = o.ends(t)                // the error only reports that the process was killed
 }
 
-// restart kills the program and runs it again.
+// restart kills the process and starts it again.
 func (o *operator) restart(t *testing.T) {
 	t.Helper()
 	o.kill(t)
 	o.start(t)
 }
 
-// ends waits until the program exits, and returns its error.
+// ends waits until the process exits, and returns its error.
 func (o *operator) ends(t *testing.T) error {
 	t.Helper()
 	select {

@@ -114,7 +114,7 @@ func loseLease(t *testing.T, th *theatre, _ *stage) func() {
 
 // loseAPIServer makes the API server unavailable until the only operator loses its lease. The operator exits, and the
 // test starts it again as the kubelet would. The operator must then keep running until the API server recovers, because
-// the kubelet increases its delay with each exit.
+// the kubelet increases its restart delay with each exit.
 func loseAPIServer(t *testing.T, th *theatre, _ *stage) func() {
 	t.Helper()
 	th.operator.kill(t)

@@ -250,7 +250,7 @@ func (s *stage) outcome(t *testing.T) map[string]any {
 	return result
 }
 
-// The digests of Secrets depend on the namespace. They are in the annotation with the inputs of the pods, and in the
+// The digests of Secrets depend on the namespace. They are in the annotation that contains the pods' inputs, and in the
 // name of a Secret whose values changed.
 var (
 	inputsDigest = regexp.MustCompile(`("` + regexp.QuoteMeta(names.AnnotationInputs) + `":"[0-9a-f]+\.)[0-9a-f]+"`)
@@ -264,7 +264,7 @@ func (s *stage) anywhere(text string) string {
 	return secretDigest.ReplaceAllString(text, names.StorageSecret(stackName)+"-DIGEST")
 }
 
-// rolled returns the number of the Deployment's revisions.
+// rolled returns the number of revisions that the Deployment has had.
 func (s *stage) rolled(t *testing.T) int {
 	t.Helper()
 	var sets appsv1.ReplicaSetList

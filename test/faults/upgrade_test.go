@@ -151,7 +151,7 @@ func (s *stage) restore(t *testing.T, folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Fields that no version contains any more are removed, as an API server removes them.
+	// This removes the fields that no version contains any more, as an API server does.
 	if err := yaml.Unmarshal(content, &stack.Status); err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func (s *stage) children(t *testing.T) []unstructured.Unstructured {
 // running contains the state that an upgrade must not change.
 type running struct {
 	Pods []string
-	// Rolled is the number of the Deployment's revisions.
+	// Rolled is the number of revisions that the Deployment has had.
 	Rolled int
 	// Deployment is the spec of the Deployment, and Generation is its generation.
 	Deployment appsv1.DeploymentSpec

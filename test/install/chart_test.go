@@ -17,7 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// rendered returns the objects that the chart renders for the values of a case, from the golden files of test/chart.
+// rendered returns the objects that the chart renders for the values of a case. It reads them from the golden files in
+// test/chart.
 func rendered(t *testing.T, name string) manifest {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(testutil.Root(), "test/chart/testdata/render", name, "want/*.yaml"))

@@ -66,7 +66,7 @@ func TestEveryImageIsListed(t *testing.T) {
 		add(rendered(t, folder))
 	}
 	for image := range found {
-		if strings.HasPrefix(image, "registry.example.com/") { // the image is from the values of a test case of the chart
+		if strings.HasPrefix(image, "registry.example.com/") { // the image is from the values of a chart test case
 			delete(found, image)
 		}
 	}

@@ -79,7 +79,7 @@ func watched(t *testing.T, objects manifest) []string {
 	return arguments(t, objects).WatchNamespaces
 }
 
-// arguments returns the options that the program reads from the Deployment's arguments.
+// arguments returns the options that the operator reads from the Deployment's arguments.
 func arguments(t *testing.T, objects manifest) manager.Options {
 	t.Helper()
 	var options manager.Options

@@ -135,8 +135,8 @@ func checkMounted(t *testing.T, pod *corev1.PodTemplateSpec, secret, path string
 	}
 }
 
-// takeAnnotations checks an annotation of the objects that contain the settings of the webhooks, and removes it. The
-// annotation makes another controller write the CA bundle into these objects.
+// takeAnnotations checks an annotation on the objects that contain the webhook settings, and removes it. The annotation
+// makes another controller write the CA bundle into these objects.
 func takeAnnotations(t *testing.T, objects manifest, annotation, want string) {
 	t.Helper()
 	for _, kind := range []string{"CustomResourceDefinition", "ValidatingWebhookConfiguration"} {

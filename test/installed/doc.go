@@ -1,5 +1,5 @@
 // Package installed installs the operator in each supported way, with the real kubectl on a real control plane, and
-// runs the operator binary as the Deployment specifies: with the arguments, the environment variables and the token of
-// the ServiceAccount. Each installation must reconcile a stack with every kind of child without a rejected request, and
-// the test must be able to remove the installation completely.
+// runs the operator binary as the Deployment specifies: with its arguments and environment variables, and with a token
+// for its ServiceAccount. Each installation must reconcile a stack with every kind of child without a rejected request,
+// and the test must be able to remove the installation completely.
 package installed

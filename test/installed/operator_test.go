@@ -69,7 +69,7 @@ func (c *cluster) start(t *testing.T, deployment *appsv1.Deployment) *operator {
 	return o
 }
 
-// stop stops the program as the kubelet does.
+// stop stops the process as the kubelet does.
 func (o *operator) stop(t *testing.T) {
 	t.Helper()
 	if err := o.command.Process.Signal(syscall.SIGTERM); err != nil {

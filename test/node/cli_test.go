@@ -22,9 +22,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/forward"
 )
 
-// The test runs the command line from the manifest to an answer, as a user with permissions in only one namespace. The
-// user writes a stack, applies it, and finds out why it does not start. The user then sends a chat request to a model,
-// previews a change, applies it, and watches its effect.
+// The test uses the command line for each step from the manifest to an answer, as a user with permissions in only one
+// namespace. The user writes a stack, applies it, and finds out why it does not start. The user then sends a chat
+// request to a model, previews a change, applies it, and watches its effect.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -84,7 +84,7 @@ func (u *user) read(name string) string {
 	return string(content)
 }
 
-// edited replaces a text in one file (from), and writes the result to another file (to).
+// edited replaces a string in one file (from), and writes the result to another file (to).
 func (u *user) edited(from, to, old, replacement string) {
 	u.t.Helper()
 	content := u.read(from)

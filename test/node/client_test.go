@@ -63,7 +63,7 @@ spec: {selector: {app: %[1]s}, ports: [{port: %[2]d}]}
 `
 
 // models starts a model server at http://<name>:8000. The server requires a token and lists these models, or
-// llama3.2-8b if there are none.
+// llama3.2-8b if none are given.
 func (s *scenario) models(name, token string, listed ...string) {
 	s.t.Helper()
 	s.modelsWith(name, token, "", listed...)
@@ -89,8 +89,8 @@ func (c clientPod) standin(arguments ...string) (string, error) {
 		arguments...)...)
 }
 
-// ask waits until a server answers a request, and decodes the response. A node routes requests to a pod only some time
-// after the pod is ready in the API server.
+// ask waits until a server answers a request, and decodes the response. A node begins to route requests to a pod only
+// some time after the API server shows the pod as ready.
 func (c clientPod) ask(url string, into any) {
 	c.t.Helper()
 	c.eventually(func() error { return c.try(url, into) })
@@ -138,7 +138,7 @@ func (c clientPod) listed(url, key string) map[string]map[string]any {
 }
 
 // provider waits until the server has a provider with these settings. It waits because the old server may still answer
-// shortly after a rollout.
+// for a short time after a rollout.
 func (c clientPod) provider(url, id string, settings map[string]any) {
 	c.t.Helper()
 	c.eventually(func() error {

@@ -41,7 +41,7 @@ type deployed struct {
 	// Pods contains the number of restarts of each container, by the UID of its pod and the name of the container.
 	Pods map[string]int32
 	// Spec is the spec of the Deployment. The generation is not compared, because it also increases when the operator
-	// changes the annotations with its records.
+	// changes the annotations that contain its records.
 	Spec appsv1.DeploymentSpec
 }
 

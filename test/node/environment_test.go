@@ -30,8 +30,8 @@ import (
 )
 
 const (
-	// registryVariable is the environment variable with the address of the registry for the nodes. pushVariable is the
-	// environment variable with the address of the registry for this machine, if it is a different address.
+	// registryVariable is the environment variable with the registry address that the nodes use. pushVariable is the
+	// environment variable with the registry address that this machine uses, if it is different.
 	registryVariable = "CLUSTER_REGISTRY"
 	pushVariable     = "CLUSTER_REGISTRY_PUSH"
 	// operatorReplicas is the number of replicas of the operator.
@@ -109,7 +109,7 @@ func connect() error {
 // pushRegistry returns the registry's address on this machine.
 func pushRegistry() string { return cmp.Or(os.Getenv(pushVariable), registry) }
 
-// publish builds images and pushes them to the registry of the nodes.
+// publish builds images and pushes them to the registry from which the nodes pull.
 func publish(ctx context.Context, wanted ...string) error {
 	published, err := image.Publish(ctx, pushRegistry(), operatorTag, wanted...)
 	if err != nil {
@@ -140,7 +140,7 @@ func operatorConfig() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: object}
 }
 
-// realImage returns the line of image-overrides with the image of a real server.
+// realImage returns the line in image-overrides that specifies the image of a real server.
 func realImage(version string) string {
 	return fmt.Sprintf("starter@%s: %s/llama-stack:%s\n", version, registry, version)
 }

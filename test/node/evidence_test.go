@@ -35,7 +35,7 @@ func lastEnd(container corev1.ContainerStatus) *corev1.ContainerStateTerminated 
 	return container.State.Terminated
 }
 
-// event returns an error if there is no event with this reason and a message that contains words.
+// event returns an error if there is no event with this reason and a message that contains the given words.
 func event(seen cluttered, reason, words string) error {
 	var said []string
 	for i := range seen.events {

@@ -19,7 +19,7 @@ import (
 // oldestExternal is the oldest release with support for external providers.
 const oldestExternal = "0.3.5"
 
-// External providers work in the oldest and in the newest release that load a provider by its module.
+// External providers work in the oldest and in the newest of the releases that load a provider by its module.
 func TestExternalProvidersOfReleases(t *testing.T) {
 	for _, release := range []string{oldestExternal, newestRelease} {
 		t.Run(release, func(t *testing.T) {

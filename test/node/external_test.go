@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/external"
 )
 
-// externalStack is a stack with two external providers of one package. The operator reads the label of one image. The
+// externalStack is a stack with two external providers from one package. The operator reads the label of one image. The
 // other image has no label, so its provider is unknown until the pod starts.
 const externalStack = `
 distribution: {name: starter, version: %q}
@@ -76,7 +76,7 @@ func (s *scenario) externalPhase(
 	return found
 }
 
-// isThatReady returns a function that reports whether a pod is this pod and is ready.
+// isThatReady returns a function that reports whether its argument is the given pod and is ready.
 func isThatReady(that *corev1.Pod) func(corev1.Pod) bool {
 	return func(pod corev1.Pod) bool { return pod.UID == that.UID && isReady(&pod) }
 }

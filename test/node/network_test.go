@@ -12,8 +12,8 @@ import (
 )
 
 // The test connects to a stack from several namespaces. Connections from the stack's own namespace and from a namespace
-// with the label succeed, and connections from another namespace fail. Connections from the operator succeed too: the
-// status contains the version of the server only if the operator can connect.
+// with the allowed label succeed. Connections from a namespace without this label fail. Connections from the operator
+// succeed too: the status contains the version of the server only if the operator can connect.
 func TestNetworkPolicy(t *testing.T) {
 	t.Parallel()
 	s, friend, stranger := newScenario(t), newScenario(t), newScenario(t)
@@ -36,7 +36,7 @@ workload: {resources: %s}
 		}
 		return nil
 	})
-	// Other connections still succeed.
+	// Connections from the namespace with the label still succeed.
 	if err := from["friend"].try(url, &health); err != nil {
 		t.Error(err)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // quickstart is the published v1alpha1 quickstart with three changes: a different API group, resources for a small
-// node, and a port. A stack of v1alpha1 without a port has no Service (docs/reference/v1alpha1-fields.md).
+// node, and a port. A v1alpha1 stack without a port has no Service (docs/reference/v1alpha1-fields.md).
 const quickstart = `
 apiVersion: llamastack.io/v1alpha1
 kind: LlamaStackDistribution
@@ -72,7 +72,7 @@ func TestQuickstart(t *testing.T) {
 	c.chat(url, "vllm/llama3.2-70b")
 }
 
-// shown returns the value that kubectl prints for a JSONPath of a stack in v1alpha1.
+// shown returns the value that kubectl prints for a JSONPath expression when it reads a stack as v1alpha1.
 func (s *scenario) shown(stack, jsonpath string) string {
 	s.t.Helper()
 	return s.kubectl("get", inV1alpha1, stack, "--output=jsonpath="+jsonpath)
@@ -82,7 +82,7 @@ func (s *scenario) shown(stack, jsonpath string) string {
 var generatedName = regexp.MustCompile(`^my-stack-config-[0-9a-f]{8}$`)
 
 // runsGenerated waits until a stack has only one pod, the pod is ready, and it mounts a new ConfigMap whose name is in
-// the status of v1alpha1. It returns the name of the ConfigMap.
+// the v1alpha1 status. It returns the name of the ConfigMap.
 func (s *scenario) runsGenerated(stack, before string) string {
 	s.t.Helper()
 	var generated string

@@ -20,9 +20,9 @@ resources: {models: [%s]}
 workload: {resources: ` + realRequests + `%s}
 `
 
-// The server lists and stores a model of its provider. Later, the spec declares this model and changes the declaration
-// of another model. The next pod starts on the same volume, after a preflight. If the registry still contained the
-// stored model, the pod would not start.
+// The server lists and stores a model that its provider offers. Later, the spec declares this model and changes the
+// declaration of another model. The next pod starts on the same volume, after a preflight. If the registry still
+// contained the stored model, the pod would not start.
 func TestRealServerDeclaration(t *testing.T) {
 	const volume = ", storage: {size: 1Gi}"
 	s := newRealScenario(t, "server@"+realRelease)

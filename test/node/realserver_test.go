@@ -18,7 +18,7 @@ const (
 	// realRelease is the release of the real server in most tests. nextRelease is a release of the next release line.
 	realRelease = "0.7.3"
 	nextRelease = "0.8.0"
-	// newestRelease is the newest release with data.
+	// newestRelease is the newest release for which there is release data.
 	newestRelease = "1.5.0"
 	// realPatience is a time limit that is long enough to pull images of hundreds of megabytes, and to start servers that
 	// need 15 seconds of CPU time.
@@ -82,7 +82,7 @@ func (c clientPod) serves(stack, url, release string) {
 	var said struct {
 		Version string `json:"version"`
 	}
-	c.eventually(func() error { // the old server may still answer shortly after a rollout
+	c.eventually(func() error { // the old server may still answer for a short time after a rollout
 		err := c.try(url+"/v1/version", &said)
 		if err == nil && said.Version != release {
 			err = fmt.Errorf("the server reports %q, want %q", said.Version, release)

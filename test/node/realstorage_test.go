@@ -73,7 +73,7 @@ func (s *scenario) completions(least int) (ids []string) {
 }
 
 // The test runs user story 4 with the real server. The data of the server is in PostgreSQL and Redis, and the next pod
-// reads the data there.
+// reads it from there.
 func TestRealServerStorage(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")
 	s.models("vllm", "sk-real")

@@ -271,7 +271,7 @@ func (s *scenario) runsDigest(digest string) {
 	})
 }
 
-// TestWrongContentOfRegistry checks that content which does not match its digest never runs. An event reports a moved
+// TestWrongContentOfRegistry checks that content never runs if it does not match its digest. An event reports a moved
 // tag with both digests, and the new image is rolled out only to a stack that follows the tag.
 func TestWrongContentOfRegistry(t *testing.T) {
 	s := newScenario(t)

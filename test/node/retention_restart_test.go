@@ -128,8 +128,8 @@ func TestRetentionRestart(t *testing.T) {
 
 // This is the same scenario with an unknown entrypoint: the base configuration is from a user's ConfigMap. The init
 // container does not run again when only the server's container restarts, so the server rejects the newer entry. The
-// server log contains the conflict, and the stack's status contains the name of the pod. The pods of the newer
-// generation continue to serve requests, and the problem is solved when the rollout is complete.
+// server log reports the conflict, and the stack's status contains the name of the pod. The pods of the newer
+// generation continue to serve requests, and the problem no longer exists when the rollout is complete.
 func TestRetentionRestartConflict(t *testing.T) {
 	match, err := release.Lookup(realRelease)
 	if err != nil {

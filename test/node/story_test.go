@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// This file contains the independent tests of user stories 1 to 6. After a stack is applied, the running server
-// must be configured as in the spec. The server is the stand-in, which answers requests about its configuration.
+// This file contains the independent tests of user stories 1 to 6. After a stack is applied, the running server must be
+// configured as the spec requires. The server is the stand-in, which answers requests about its configuration.
 
 const simple = `
 distribution: {name: starter}
@@ -55,7 +55,8 @@ func TestStory1SimpleInference(t *testing.T) {
 	c.chat(url, "vllm/llama3.2-8b")
 }
 
-// Story 1, scenario 3: with only the name of a distribution, the server reads the configuration in its image.
+// Story 1, scenario 3: if a stack specifies only the name of a distribution, the server reads the configuration in its
+// image.
 func TestStory1DistributionAlone(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
@@ -175,7 +176,7 @@ workload: {resources: `+small+`}
 	}
 }
 
-// Story 5: the stack has an Ingress with the host name of the spec, and serves HTTPS. The operator can request the
+// Story 5: the stack has an Ingress with the host name in the spec, and serves HTTPS. The operator can request the
 // version of the server. TestRealServerExposure checks the certificate.
 func TestStory5Exposure(t *testing.T) {
 	t.Parallel()

@@ -19,7 +19,7 @@ resources: {models: [llama3.2-8b]}
 workload: {preflight: Never, resources: ` + realRequests + `, storage: {size: 1Gi}, overrides: {env: [{name: ROUND, value: %q}]}}
 `
 
-// A streamed answer arrives completely although a rollout stops the server, because the server exits only after it has
+// A streamed answer arrives in full even though a rollout stops the server, because the server exits only after it has
 // sent the answer.
 func TestStreamDuringARollOut(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease)

@@ -152,8 +152,8 @@ func (o *olderProgram) act(s *scenario) {
 	}
 }
 
-// The older operator writes the status of each stack. It replaces, once, the pods of the stacks that changed under this
-// operator.
+// The older operator writes the status of each stack. For the stacks that changed under this operator, it also replaces
+// the pods once.
 func (o *olderProgram) back(run *takeOver) {
 	for _, stack := range takenOver {
 		run.eventually(func() error {

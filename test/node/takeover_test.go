@@ -30,7 +30,7 @@ type takeOver struct {
 	older   predecessor
 	ours    []byte
 	started time.Time
-	// running contains, for each stack, the UIDs of the pods that must not be replaced.
+	// running contains the UIDs of the pods that must not be replaced, for each stack.
 	running map[string][]string
 	// made contains the UIDs of the objects that were created for the stacks.
 	made map[string]types.UID

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// broken describes a stack that does not become ready, the expected report of the operator, and the check that the
+// broken describes a stack that does not become ready, the report expected from the operator, and the check that the
 // cluster confirms the report.
 type broken struct {
 	name string

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// older is a stack of v1alpha1. It has a Service because it specifies a port.
+// older is a v1alpha1 stack. It has a Service because it specifies a port.
 const older = `---
 apiVersion: llamastack.io/v1alpha1
 kind: LlamaStackDistribution
@@ -28,7 +28,7 @@ spec:
     containerSpec: {port: 8321, resources: ` + small + `}
 `
 
-// bothVersionsAfter is the maximum time for which lists may fail after all pods of the operator were deleted.
+// bothVersionsAfter is the maximum time for which list requests may fail after all pods of the operator were deleted.
 const bothVersionsAfter = 30 * time.Second
 
 // inV1alpha1 and inV1alpha2 are arguments of kubectl that select the kind in a version.
@@ -37,7 +37,7 @@ const (
 	inV1alpha2 = "llamastackdistributions.v1alpha2.llamastack.io"
 )
 
-// Story 7: a stack of v1alpha1 runs, has the conditions that its users wait for, and can be read and edited in both
+// Story 7: a v1alpha1 stack runs, has the conditions that its users wait for, and can be read and edited in both
 // versions. The test uses the webhooks of the operator with their Service and with the certificate that the operator
 // created.
 func TestStory7BothVersions(t *testing.T) {
@@ -105,7 +105,7 @@ func TestEveryOperatorPodIsLost(t *testing.T) {
 	})
 	t.Logf("both versions could be listed after %v", took)
 	s.eventually(func() error { _, err := leader(t); return err })
-	// The next scenarios write stacks of v1alpha1 immediately.
+	// The next scenarios write v1alpha1 stacks immediately.
 	s.eventually(func() error { return replaced(t, lost, operatorReplicas) })
 	s.kubectl("get", inV1alpha1)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// operator is a running operator with a token of the shipped ServiceAccount.
+// operator is a running operator with a token for the shipped ServiceAccount.
 type operator struct {
 	process *exec.Cmd
 	metrics string
@@ -73,7 +73,7 @@ func (o *operator) stop(b *testing.B) {
 	if err := o.process.Process.Kill(); err != nil {
 		b.Error(err)
 	}
-	_ = o.process.Wait() // the error only reports that the program was killed
+	_ = o.process.Wait() // the error only reports that the process was killed
 }
 
 // signal sends a signal that stops the operator or lets it continue.

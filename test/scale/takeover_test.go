@@ -46,7 +46,7 @@ type older struct {
 }
 
 // leaveStacks starts a cluster with this number of stacks and the objects that the previous operator created for them.
-// The stacks use the recorded shapes in turn.
+// The stacks cycle through the recorded shapes.
 func leaveStacks(t testing.TB, stacks int) *older {
 	t.Helper()
 	c := &older{

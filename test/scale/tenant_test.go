@@ -169,8 +169,8 @@ func (c *cluster) addPlainStacks(b *testing.B, prefix string, another func(made 
 	return waited
 }
 
-// addLargeStacks creates large stacks of every shape in turn. If the API server rejects a stack as invalid or too
-// large, the function reduces the size by a quarter and tries again. It returns the number of shapes that it tried.
+// addLargeStacks creates large stacks, and cycles through the shapes. If the API server rejects a stack as invalid or
+// too large, the function reduces the size by a quarter and tries again. It returns the number of shapes that it tried.
 func (c *cluster) addLargeStacks(ctx context.Context) (int, error) {
 	taken := map[string]int{}
 	made := 0

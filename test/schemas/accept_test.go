@@ -56,7 +56,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// The schemas accept each manifest of the repository that the definition and the pipeline accept.
+// The schemas accept each manifest in the repository that the definition and the pipeline accept.
 func TestManifests(t *testing.T) {
 	schemas := map[string]string{v1alpha1.GroupVersion.String(): "v1alpha1", stack: "v1alpha2"}
 	count := map[string]int{}
@@ -163,7 +163,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// The schema of a release accepts each object that the pipeline accepts for the release. The exception is a key that
+// The schema of a release accepts each object that the pipeline accepts for that release. The exception is a key that
 // the server ignores: the pipeline only warns about it, but a schema cannot express warnings.
 func TestCorpus(t *testing.T) {
 	general := compile(t, "v1alpha2")

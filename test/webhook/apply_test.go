@@ -12,7 +12,7 @@ import (
 // rounds is the number of times that the same manifest is applied.
 const rounds = 50
 
-// manifest is a stack of v1alpha1 with fields of every kind: fields with defaults, values that disable a feature in
+// manifest is a v1alpha1 stack with fields of every kind: fields with defaults, values that disable a feature in
 // v1alpha1, and fields that v1alpha2 stores in annotations.
 const manifest = `apiVersion: llamastack.io/v1alpha1
 kind: LlamaStackDistribution
@@ -35,8 +35,8 @@ spec:
     tlsConfig: {caBundle: {configMapName: ca, configMapNamespace: other, configMapKeys: [a.crt]}}
 `
 
-// If users and tools apply the same manifest of v1alpha1 repeatedly, nothing changes: the generation stays 1, and
-// `kubectl diff` shows no difference.
+// If users and tools apply the same v1alpha1 manifest repeatedly, nothing changes: the generation stays 1, and `kubectl
+// diff` shows no difference.
 func TestApplyAgain(t *testing.T) {
 	c := startCluster(t)
 	c.Install(t)

@@ -40,8 +40,8 @@ const (
 	afterLarge = 5 * time.Minute
 )
 
-// BenchmarkLarge installs the operator in a cluster with the largest possible stacks of v1alpha1, lists them in both
-// versions, and sends reviews of 300 MiB. It fails if the program uses more memory than its container allows.
+// BenchmarkLarge installs the operator in a cluster with the largest possible v1alpha1 stacks, lists them in both
+// versions, and sends reviews of 300 MiB. It fails if the operator uses more memory than its container allows.
 func BenchmarkLarge(b *testing.B) {
 	c := startCluster(b)
 	c.InstallOlder(b)
@@ -157,7 +157,7 @@ func review(object []byte, times int) (io.Reader, int64) {
 	return io.MultiReader(append(parts, strings.NewReader(tail))...), int64(size + len(tail))
 }
 
-// largeStack returns a stack of v1alpha1 with the longest possible arguments.
+// largeStack returns a v1alpha1 stack with the longest possible arguments.
 func largeStack(i int) *unstructured.Unstructured {
 	args := make([]any, largeParts)
 	for j := range args {
@@ -190,7 +190,7 @@ func readAll(calls *http.Client, request *http.Request) (int64, error) {
 	return io.Copy(io.Discard, answer.Body)
 }
 
-// peak returns the maximum memory of the program, in KiB.
+// peak returns the operator's maximum memory usage, in KiB.
 func peak(t testing.TB, o *operator) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", o.Process.Process.Pid))

@@ -85,7 +85,7 @@ func (c *cluster) trustedBy(t *testing.T, a authority) error {
 	return c.trusted(t)
 }
 
-// servedBy returns an error until every replica uses a certificate of the given authority.
+// servedBy returns an error until every replica uses a certificate from the given authority.
 func (c *cluster) servedBy(t *testing.T, a authority, replicas []*operator) error {
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -111,7 +111,7 @@ func (c *cluster) strict(t *testing.T) {
 	})
 }
 
-// load continuously lists the stacks in both versions and writes two stacks of v1alpha1.
+// load continuously lists the stacks in both versions and writes two v1alpha1 stacks.
 type load struct {
 	cancel context.CancelFunc
 	group  sync.WaitGroup

@@ -160,7 +160,7 @@ func (c *cluster) editedConfiguration(t *testing.T) {
 	testutil.Within(t, patience, checked)
 }
 
-// isChecked returns an error unless the API server rejects a stack of an unknown distribution. If want is false, it
+// isChecked returns an error unless the API server rejects a stack with an unknown distribution. If want is false, it
 // returns an error unless the API server accepts the stack.
 func (c *cluster) isChecked(t *testing.T, want bool) error {
 	t.Helper()

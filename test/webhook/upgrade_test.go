@@ -183,7 +183,7 @@ func (c *cluster) withoutOperator(t *testing.T, stored int) {
 	}
 }
 
-// turnBack migrates the objects to v1alpha1 again, and installs the older definition.
+// turnBack migrates the objects back to v1alpha1, and installs the older definition.
 func (c *cluster) turnBack(t *testing.T, stored []unstructured.Unstructured) {
 	t.Helper()
 	if output, err := c.Kubectl(t, "replace", "-f", process.DefinitionBefore()); err == nil {

@@ -96,7 +96,7 @@ func (p *Place) Run(ctx context.Context, page *script.Page) Result {
 	return result
 }
 
-// inBackground returns a command that does the same in the background, until the end of the page.
+// inBackground returns a command that runs the given command in the background until the end of the page.
 func inBackground(command *script.Command) *script.Command {
 	other := *command
 	other.Text += " &"

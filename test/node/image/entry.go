@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Entry is a file, a folder or a link in a layer, or a folder with everything in it.
+// Entry is a file, an empty folder or a link in a layer, or a folder with all its contents.
 type Entry interface {
 	write(into *layerWriter) error
 }

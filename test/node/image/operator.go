@@ -17,8 +17,8 @@ func Operator(ctx context.Context, folder, version string) (v1.Image, error) {
 	return OperatorOf(ctx, repository(), folder, version)
 }
 
-// OperatorOf returns the same image with the binary from another work tree, for example a work tree of an older
-// version.
+// OperatorOf returns the same image as Operator, but with the binary from another work tree, for example a work tree of
+// an older version.
 func OperatorOf(ctx context.Context, source, folder, version string) (v1.Image, error) {
 	program, err := buildProgramOf(ctx, source, folder, "./cmd/manager", version)
 	if err != nil {

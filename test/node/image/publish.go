@@ -17,7 +17,7 @@ type Published struct {
 	Reference string
 	// Size is the size of the image in the registry, in bytes.
 	Size int64
-	// Took is the time for building and pushing the image.
+	// Took is the time that it took to build and push the image.
 	Took time.Duration
 }
 

@@ -29,7 +29,7 @@ const (
 )
 
 // unused matches the packages that no provider of the test's configurations imports, the tests of packages, and type
-// stubs. They make up half the size of an environment. The largest are the packages for Oracle Cloud.
+// stubs. Together, they make up half the size of an environment. The largest are the packages for Oracle Cloud.
 var unused = regexp.MustCompile(`/site-packages/((oci|oracledb|pkcs11|pip|setuptools)(-[^/]*)?|[^/]+/tests?)$|\.pyi$`)
 
 // services is the folder in which a package describes all AWS services.
@@ -49,10 +49,10 @@ func omitPackage(path string) bool {
 // server reads.
 func omitTokenizer(path string) bool { return strings.HasSuffix(path, ".json") }
 
-// Server returns an image of the real server of a release, such as 0.7.3, from the same environment as in the tests of
-// test/server. It contains the interpreter, the packages and the shared libraries that they need, all at the same paths
-// as on this machine. It includes the configuration of the release's starter distribution, without the providers whose
-// packages the image omits.
+// Server returns an image of the real server of a release, such as 0.7.3, from the same environment that the tests in
+// test/server use. It contains the interpreter, the packages and the shared libraries that they need, all at the same
+// paths as on this machine. It includes the configuration of the release's starter distribution, without the providers
+// whose packages the image omits.
 func Server(ctx context.Context, folder, version string) (v1.Image, error) {
 	match, err := release.Lookup(version)
 	if err != nil {
@@ -93,8 +93,8 @@ func Server(ctx context.Context, folder, version string) (v1.Image, error) {
 	}, layers...)
 }
 
-// serverLayers returns three layers: the machine's programs and libraries with the entries in own, the interpreter, and
-// the environment.
+// serverLayers returns three layers: the machine's programs and libraries together with the entries in own, the
+// interpreter, and the environment.
 func serverLayers(
 	ctx context.Context, folder string, interpreter python, environment string, own []Entry,
 ) ([]v1.Layer, error) {

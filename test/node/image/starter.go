@@ -17,7 +17,7 @@ const torch = `def no_grad():
     return lambda function: function
 `
 
-// clients is the folder of the client libraries for databases in the image.
+// clients is the folder in the image that contains the client libraries for databases.
 const clients = "/opt/clients"
 
 // Starter returns an image of the real server of a release, like Server. The server in this image also starts with the

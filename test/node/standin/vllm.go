@@ -131,7 +131,7 @@ func (m *modelServer) stream(ctx context.Context, w http.ResponseWriter, model s
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
-// verdict returns the answer of Llama Guard to messages: the category of an unsafe request, or "safe".
+// verdict returns Llama Guard's answer to messages: the category of an unsafe request, or "safe".
 func verdict(messages string) string {
 	if strings.Contains(messages, "bomb") {
 		return "unsafe\nS1"

@@ -78,7 +78,7 @@ func (s *llamaStack) route(ctx context.Context, method, end string) (string, err
 }
 
 // maxFailed is the maximum number of requests that may fail after a start. With some releases and stores, the first
-// requests of each process use connections of an event loop that has ended. A single request can use several
+// requests to each server process use connections of an event loop that has ended. A single request can use several
 // connections.
 const maxFailed = 4
 

@@ -114,7 +114,7 @@ func exceptions(log string) []string {
 			line += ": " + address.ReplaceAllString(padding.ReplaceAllString(match[3], ""), " …")
 		}
 		line = number.ReplaceAllString(strings.ReplaceAll(line, "(secret)", "…"), "…")
-		// The log contains some exceptions twice: in a box, shortened and without the module, and complete.
+		// The log contains some exceptions twice: once in a box, shortened and without the module, and once in full.
 		if last := len(found) - 1; last >= 0 && strings.Contains(line, found[last]) {
 			found[last] = line
 		} else {

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestLauncher starts each release with the launcher, which is the command that the operator generates for a stack of
-// v1alpha1 with a userConfig. The launcher uses the Python of the release's environment.
+// TestLauncher starts each release with the launcher, which is the command that the operator generates for a v1alpha1
+// stack with a userConfig. The launcher uses the Python of the release's environment.
 func TestLauncher(t *testing.T) {
 	objects, err := render.Objects(render.Input{Stack: &v1alpha2.LlamaStackDistribution{}, Launcher: true})
 	if err != nil {

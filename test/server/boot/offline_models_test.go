@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// miniLM is the name of the test's embedding model on Hugging Face. The other constant is the length of the model's
+// miniLM is the name of the test's embedding model on Hugging Face. miniLMDimension is the length of the model's
 // vectors.
 const (
 	miniLM          = "sentence-transformers/all-MiniLM-L6-v2"

@@ -32,7 +32,7 @@ var adoptions = []struct{ version, store string }{
 // In one case, each registry has its own file. In the other case, each registry has its own namespace.
 var inGate = []int{1, 3}
 
-// TestRetentionAdoption starts a stack as an operator of an earlier commit rendered it. That operator used a separate
+// TestRetentionAdoption starts a stack as an operator from an earlier commit rendered it. That operator used a separate
 // registry for each set of declared resources. A client creates a vector store in each of two registries. With the
 // current rendering, the server must serve both vector stores, even after the declared resources change.
 func TestRetentionAdoption(t *testing.T) {
@@ -57,7 +57,8 @@ func TestRetentionAdoption(t *testing.T) {
 	}
 }
 
-// adoption is a stack with the data that its clients created while an operator of an earlier commit managed the stack.
+// adoption is a stack with the data that its clients created while an operator from an earlier commit managed the
+// stack.
 type adoption struct {
 	*retention
 	made map[string]string // the text in each vector store, by the id of the store

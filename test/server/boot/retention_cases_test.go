@@ -104,7 +104,7 @@ var retentionCases = []retentionCase{
 			r.declare(t, "second name")
 		},
 		check: func(ctx context.Context, r *retention, server *llamaStack) error {
-			// Clients continue to get the first name, because the provider does not change a recorded name.
+			// Clients continue to receive the first name, because the provider does not change a recorded name.
 			return server.search(ctx, declaredStore, r.declaredText)
 		},
 	},

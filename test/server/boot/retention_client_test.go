@@ -49,7 +49,8 @@ func (s *llamaStack) vectorStoreWithFile(ctx context.Context, name, provider, em
 	return id, s.attach(ctx, id, text)
 }
 
-// attach uploads a file and adds it to a vector store. Like the first requests after a start, the first file can fail.
+// attach uploads a file and adds it to a vector store. Adding the first file can fail, like the first requests after a
+// start.
 func (s *llamaStack) attach(ctx context.Context, store, text string) error {
 	for {
 		file, err := s.tryAttach(ctx, store, text)

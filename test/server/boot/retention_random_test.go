@@ -385,7 +385,7 @@ func listedIn(answer realserver.Answer) []string {
 // services matches the addresses of services in the corpus. No server answers at these addresses.
 var services = regexp.MustCompile(`https?://[a-z0-9.-]+\.example(:[0-9]+)?`)
 
-// moveServices replaces the services in a text with a server that answers.
+// moveServices replaces the addresses of services in a text with the address of a server that answers.
 func moveServices(text, server string) string { return services.ReplaceAllString(text, server) }
 
 func mustMakeDirectory(t *testing.T, path string) {

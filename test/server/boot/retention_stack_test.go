@@ -86,7 +86,7 @@ func (k *keptStack) change(t *testing.T, edit func(spec map[string]any)) {
 	k.stack.Generation++
 }
 
-// render returns the pod of the current spec.
+// render returns the pod for the current spec.
 func (k *keptStack) render(t *testing.T) pod {
 	t.Helper()
 	p := generateOn(t, k.rel, k.sample, &plan.Base{Data: k.base, Source: v1alpha2.ConfigSourceConfigMap}, k.root)

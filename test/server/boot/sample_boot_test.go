@@ -295,8 +295,8 @@ func checkModel(t *testing.T, server *llamaStack, rel *release.Release, models *
 	}
 }
 
-// checkMCP checks that the server lists the MCP servers and their tools, and that the prober gets the MCP servers. It
-// skips a release that cannot list them.
+// checkMCP checks that the server lists the MCP servers and their tools, and that the prober returns the MCP servers.
+// It skips a release that cannot list them.
 func checkMCP(t *testing.T, server *llamaStack, rel *release.Release, names []string) {
 	t.Helper()
 	for _, name := range names {

@@ -124,7 +124,7 @@ func (u *upstream) embeddings(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// vectorOf returns the vector of a text. Its Euclidean norm is one.
+// vectorOf returns the vector for a text. Its Euclidean norm is one.
 func vectorOf(text string) []float32 {
 	sum := sha256.Sum256([]byte(text))
 	var square float64
@@ -151,7 +151,7 @@ func floats(vector []float32) string {
 // autoListed is a model that the model server lists, but that no object declares at first.
 const autoListed = "auto-listed"
 
-// answer is the answer of all models.
+// answer is the answer that every model returns.
 const answer = "hello from upstream"
 
 func (u *upstream) record(r *http.Request, model string) {

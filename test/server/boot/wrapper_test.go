@@ -40,8 +40,8 @@ func (p *pod) wrapperOf(init []corev1.Container, command []string) []string {
 	return nil
 }
 
-// program returns the words at the beginning of a command that run the program that updates the registry, with paths on
-// this machine. It returns nil if the command does not run this program.
+// program returns the first words of a command, which run the program that updates the registry. It replaces the paths
+// in these words with paths on this machine. It returns nil if the command does not run this program.
 func (p *pod) program(command []string) []string {
 	if len(command) < wrapperWords || command[programAt] != names.StartupDir+"/"+names.RegistryProgram {
 		return nil

@@ -24,7 +24,7 @@ func support(t *testing.T) realserver.Support {
 	return s
 }
 
-// eachLine runs a test for each release line, in parallel, with a checker of the release.
+// eachLine runs a test for each release line, in parallel, with a checker for the release.
 func eachLine(
 	t *testing.T, releases func() ([]*release.Release, error),
 	test func(t *testing.T, rel *release.Release, checker *realserver.Checker),

@@ -107,7 +107,7 @@ var services = map[string]string{
 	"vector_io/remote::weaviate":      "Weaviate",
 }
 
-// needsMore returns a provider type or backend of a configuration and the service to which it connects when the server
+// needsMore returns a provider type or backend in a configuration, and the service to which it connects when the server
 // starts. It returns "" if there is none.
 func needsMore(config []byte, env map[string]string) string {
 	for _, kind := range append(corpus.Types(config, env), corpus.Backends(config)...) {
@@ -171,7 +171,7 @@ func startUpstream(t *testing.T) *upstream {
 	return u
 }
 
-// serve sets the listed models to the models of a configuration, by their names at the providers. If a model has
+// serve sets the listed models to the models of a configuration, under the names that the providers use. If a model has
 // another name in the configuration, the list must not also contain that name, because the server would reject both.
 func (u *upstream) serve(config []byte) {
 	models := []map[string]any{}

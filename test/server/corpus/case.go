@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// Case is one object of a user, with the base from which its configuration is generated.
+// Case is one user's object, together with the base from which its configuration is generated.
 type Case struct {
 	// Name identifies the case within its line, for example provider/inference/remote::vllm/full.
 	Name string
@@ -20,8 +20,8 @@ type Case struct {
 	Object *v1alpha2.LlamaStackDistribution
 	// Base is the configuration of the distribution.
 	Base []byte
-	// Embedded means that Base is the configuration that the release contains for the distribution of the object.
-	// Otherwise, Base is from the user's own ConfigMap.
+	// Embedded means that Base is the configuration that the release contains for the object's distribution. Otherwise,
+	// Base is from the user's own ConfigMap.
 	Embedded bool
 }
 

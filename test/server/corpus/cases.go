@@ -152,7 +152,7 @@ func sorted[V any](m map[string]V) []string {
 	return names
 }
 
-// resources adds cases with models of each type, shields and tools.
+// resources adds cases with shields, with tools, and with models of each type.
 func (m *maker) resources() {
 	add := func(name string, resources fields) {
 		m.add("resources/"+name, fields{"resources": resources})
@@ -193,7 +193,7 @@ func (m *maker) resources() {
 	})
 }
 
-// modelTypes returns the values of a model's type.
+// modelTypes returns the possible values of a model's type.
 func modelTypes(rel *release.Release) []string {
 	models, _ := rel.Resource("models")
 	key, ok := models.Class.Key("model_type")
@@ -207,7 +207,8 @@ func modelTypes(rel *release.Release) []string {
 	return types
 }
 
-// disabled adds cases that disable each API of any release, under both of its names, and each provider of the starter.
+// disabled adds cases that disable each API that any release has, under both of its names, and each provider of the
+// starter.
 func (m *maker) disabled() {
 	for _, api := range release.KnownAPIs() {
 		m.add("disabled/"+api, fields{"disabled": []any{api}})

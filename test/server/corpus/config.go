@@ -20,7 +20,7 @@ func Types(config []byte, env map[string]string) []string {
 	return slices.Compact(types)
 }
 
-// Backends returns the types of the storage backends of a configuration, such as kv_redis.
+// Backends returns the types of the storage backends in a configuration, such as kv_redis.
 func Backends(config []byte) []string {
 	var document struct {
 		Storage struct {
@@ -61,7 +61,7 @@ type inlineBackend struct {
 	Host string `yaml:"host"`
 }
 
-// Models returns the models that a configuration registers, by their names at the providers.
+// Models returns the models that a configuration registers, under the names that the providers use.
 func Models(config []byte) []string {
 	type model struct {
 		ID         string `yaml:"model_id"`

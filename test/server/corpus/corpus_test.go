@@ -136,8 +136,8 @@ func checkOutcome(t *testing.T, c *corpus.Case, o *corpus.Outcome) {
 	}
 }
 
-// recheck generates a configuration from a generated configuration as the base, in the same environment, with an empty
-// spec. It returns the errors.
+// recheck uses a generated configuration as the base, and generates a configuration from it in the same environment,
+// with an empty spec. It returns the errors.
 func recheck(c *corpus.Case, o *corpus.Outcome) string {
 	base, err := baseconfig.Parse(o.Config)
 	if err != nil {

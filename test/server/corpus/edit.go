@@ -163,7 +163,8 @@ func (e *editor) models() []any { return e.spec["resources"].(fields)["models"].
 
 func (e *editor) setModels(models []any) { e.spec["resources"].(fields)["models"] = models }
 
-// model returns any model except the last model, which every Edit has, or nil if there is no other model.
+// model returns a random model, but never the last one, which every Edit has. It returns nil if there is no other
+// model.
 func (e *editor) model() fields {
 	models := e.models()
 	if len(models) < 2 {
@@ -257,7 +258,7 @@ func (e *editor) removeProvider() string {
 	return fmt.Sprintf("provider %s removed", gone)
 }
 
-// disable removes a provider of the base to which the spec does not refer.
+// disable removes one of the base's providers, if the spec does not refer to this provider.
 func (e *editor) disable() string {
 	var choices []any
 	for _, p := range e.base {

@@ -265,7 +265,8 @@ func (n *negatives) inVLLM(more fields, change func(config fields)) mistake {
 	})
 }
 
-// nextTo returns a mistake in the small stack with the fields wrong. right contains the corresponding correct fields.
+// nextTo returns a mistake that the fields in wrong add to the small stack. right contains the corresponding correct
+// fields.
 func (n *negatives) nextTo(right, wrong fields, change func(config fields)) mistake {
 	return mistake{wrong: n.own(n.smallSpec(wrong)), right: n.own(n.smallSpec(right)), change: change}
 }

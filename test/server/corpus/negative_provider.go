@@ -190,7 +190,7 @@ func (n *negatives) providerKeys() {
 		}
 		for _, key := range required(kind.Config, defaults) {
 			if known, _ := kind.Config.Key(key); !known.Required {
-				continue // a rule requires the key, and not the class
+				continue // a rule requires the key, but the class does not
 			}
 			right, wrong := v.provider(kind, "another", minimal), v.provider(kind, "another", minimal)
 			check := "provider/missing-key"

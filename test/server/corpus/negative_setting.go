@@ -43,7 +43,7 @@ func (n *negatives) sections() {
 	n.serverRules()
 }
 
-// has reports whether the release reads a key of the top level or of a section.
+// has reports whether the release reads a key at the top level or in a section.
 func (n *negatives) has(path string) bool {
 	section, name, nested := strings.Cut(path, ".")
 	key, ok := n.rel.TopLevel.Key(section)
@@ -284,7 +284,7 @@ func (n *negatives) endpointKey() string {
 	return kind.EndpointKey
 }
 
-// aliases returns a text of seven lines whose YAML aliases expand to ten million values.
+// aliases returns a string of seven lines whose YAML aliases expand to ten million values.
 func aliases() string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n")

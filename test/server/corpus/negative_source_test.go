@@ -106,7 +106,7 @@ func allTold(t *testing.T) string {
 	return b.String()
 }
 
-// textsIn returns the strings in a package's code that contain words, without strings that are not messages.
+// textsIn returns the strings in a package's code that contain words. It omits strings that are not messages.
 func textsIn(t *testing.T, dir string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))

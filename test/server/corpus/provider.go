@@ -11,11 +11,11 @@ import (
 type form int
 
 const (
-	// minimal has the keys that the type requires to start.
+	// minimal sets the keys that the type requires to start.
 	minimal form = iota
-	// full has all keys that the rules of the type allow together, except for deprecated and internal keys.
+	// full sets all keys that the rules of the type allow together, except for deprecated and internal keys.
 	full
-	// some has the required keys and random other keys.
+	// some sets the required keys, and other keys at random.
 	some
 )
 

@@ -79,7 +79,7 @@ func Strange(rel *release.Release) []Case {
 	return cases
 }
 
-// sweepSection adds mistakes for a key of the top level and for the keys of its class.
+// sweepSection adds mistakes for a key at the top level and for the keys of its class.
 func (n *negatives) sweepSection(key *schema.Key) {
 	for i, value := range strange {
 		if !slices.Contains(written, key.Name) && refuses(key, value) {

@@ -145,7 +145,7 @@ func TestTime(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, output)
 		}
-		// The processor time does not depend on the load of the machine.
+		// The processor time does not depend on the load on the machine.
 		if took := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(); took > 2*time.Second {
 			t.Errorf("two providers took %s, want at most 2 s", took)
 		}

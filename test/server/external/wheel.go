@@ -22,7 +22,7 @@ type Wheel struct {
 	Requires []string
 	// Files contains the contents of each file, by path.
 	Files map[string]string
-	// Raw contains entries that RECORD does not list. An entry replaces another entry of the same name.
+	// Raw contains entries that RECORD does not list. An entry replaces any other entry with the same name.
 	Raw []Entry
 }
 

@@ -90,7 +90,7 @@ func (v Verdict) String() string {
 // memory.
 const renewal = 60
 
-// Checker checks configurations with the code of one release, one after the other. It is not safe for concurrent use.
+// Checker checks configurations one after the other, with the code of one release. It is not safe for concurrent use.
 type Checker struct {
 	python, tokenizer string
 

@@ -52,7 +52,7 @@ func (w *world) formerFile(digest string) string {
 	return filepath.Join(w.env["SQLITE_STORE_DIR"], "registry-"+digest+".db")
 }
 
-// TestAdoption shows that a stack of an earlier version of the operator recovers the vector stores of all its
+// TestAdoption shows that a stack from an earlier version of the operator recovers the vector stores of all its
 // registries, but models only from the registry of the current resources.
 func TestAdoption(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
@@ -159,7 +159,7 @@ func TestFilesOfOlderReleases(t *testing.T) {
 }
 
 // TestCarry shows, for the releases whose keys in SQLite have a namespace, that the program copies the registry and the
-// data of vector providers from the keys of 0.8.
+// data of vector providers from the keys that 0.8 uses.
 func TestCarry(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world) {
 		if !w.rel.Runtime.RegistryKeepsNamespace {
