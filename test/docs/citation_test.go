@@ -102,7 +102,7 @@ func isReleaseRange(text string) bool {
 }
 
 // sourceProblems returns the problems in the source of a fact. The parts of a source are separated by semicolons. Each
-// part is an observation or contains code spans. A span names a test in a folder, another test in the same folder, a
+// part is an observation or contains code spans. A span names a test in a folder, a further test in the same folder, a
 // file in this repository, or a file in the server's source code.
 func sourceProblems(source string) []string {
 	var problems []string
@@ -289,7 +289,7 @@ func TestCitations(t *testing.T) {
 	}
 }
 
-// citingTexts returns the comments and strings of Go files, and the whole text of other files, without line breaks.
+// citingTexts returns the comments and strings in Go files, and the whole text of other files, without line breaks.
 func citingTexts(t *testing.T) []page {
 	t.Helper()
 	var texts []page
@@ -330,7 +330,7 @@ func citingTexts(t *testing.T) []page {
 	return texts
 }
 
-// goTexts returns the comments and the strings of a Go file. It omits the strings of this file, because they contain
+// goTexts returns the comments and the strings in a Go file. It omits the strings in this file, because they contain
 // invalid citations.
 func goTexts(path string) ([]string, error) {
 	data, err := os.ReadFile(path)

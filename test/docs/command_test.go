@@ -114,7 +114,7 @@ func (p page) examples() []example {
 func TestExamplesAreValid(t *testing.T) {
 	checked := 0
 	for _, p := range pages(t) {
-		if p.path == operatorPage || p.path == metricsPage { // their examples are not stacks
+		if p.path == operatorPage || p.path == metricsPage { // the examples on these pages are not stacks
 			continue
 		}
 		for _, each := range p.examples() {

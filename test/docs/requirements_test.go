@@ -145,7 +145,7 @@ func (known suites) of(t *testing.T, pkg string) suite {
 	return s
 }
 
-// read adds the functions and the string literals of a file, because string literals can be names of cases.
+// read adds the functions and the string literals in a file, because string literals can be case names.
 func (s suite) read(t *testing.T, path string) {
 	t.Helper()
 	ast.Inspect(parse(t, path), func(node ast.Node) bool {

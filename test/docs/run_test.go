@@ -339,7 +339,7 @@ func (s *site) operatorConfig(t *testing.T) *corev1.ConfigMap {
 	return config
 }
 
-// print writes the table of the results so far, if the test has the flag -table.
+// print writes the table of the results so far, if the flag -table is set.
 func (s *site) print(t *testing.T) {
 	t.Helper()
 	if *resultTable == "" {

@@ -135,7 +135,7 @@ func taken(t *testing.T, _ *theatre, s *stage) func() {
 }
 
 // nameTaken creates a Service that is not a child of the stack, but has the name of the stack's Service. The Service
-// has the stack's labels and another owner, or no labels.
+// has either the stack's labels and a ConfigMap as its owner, or no labels.
 func nameTaken(labelled bool) strike {
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()

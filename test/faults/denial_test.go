@@ -22,7 +22,7 @@ var denials = []fault{
 	{name: "another policy denies the Deployment", strikes: []strike{policy}, spec: changed},
 }
 
-// quota creates a ResourceQuota that does not allow another Service.
+// quota creates a ResourceQuota that does not allow an additional Service.
 func quota(t *testing.T, _ *theatre, s *stage) func() {
 	t.Helper()
 	quota := &corev1.ResourceQuota{

@@ -47,7 +47,7 @@ type rule func(call) verdict
 type call struct {
 	*http.Request
 	// write is the number of writes to stacks and their children since the rule was set, including this call. It is zero
-	// if the call is a read or has no effect on stacks, such as a write to an event or to one of the operator's own
+	// for a read, and for a write that does not affect stacks, such as a write to an event or to one of the operator's own
 	// objects.
 	write int
 }

@@ -27,7 +27,7 @@ var references = []fault{
 const certificateLasts = 30 * time.Second
 
 // certificateEnds waits until the certificate of a running stack expires. The pods must not change, even if an operator
-// starts later. At the end, the stack gets a new certificate.
+// starts later. At the end, the stack receives a new certificate.
 func certificateEnds(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()
 	certificate, key := testutil.NewCertificate(t, time.Now().Add(certificateLasts))

@@ -264,7 +264,7 @@ func (s *stage) anywhere(text string) string {
 	return secretDigest.ReplaceAllString(text, names.StorageSecret(stackName)+"-DIGEST")
 }
 
-// rolled returns the number of revisions that the Deployment has had.
+// rolled returns the number of revisions of the Deployment.
 func (s *stage) rolled(t *testing.T) int {
 	t.Helper()
 	var sets appsv1.ReplicaSetList

@@ -238,7 +238,7 @@ func (s *stage) children(t *testing.T) []unstructured.Unstructured {
 // running contains the state that an upgrade must not change.
 type running struct {
 	Pods []string
-	// Rolled is the number of revisions that the Deployment has had.
+	// Rolled is the number of revisions of the Deployment.
 	Rolled int
 	// Deployment is the spec of the Deployment, and Generation is its generation.
 	Deployment appsv1.DeploymentSpec
@@ -248,7 +248,7 @@ type running struct {
 }
 
 // untouched compares the state of a stack before and after the upgrade. Two changes are allowed: The newer operator may
-// record once, in an annotation of the Deployment, that it keeps a pod template that it would render differently. It
+// record once, in an annotation on the Deployment, that it keeps a pod template that it would render differently. It
 // may also create objects that the older operator did not create.
 func (was running) untouched(is running) string {
 	if is.Generation == was.Generation+1 {

@@ -37,8 +37,9 @@ const (
 	webhookSays     = "no changes before the holidays"
 )
 
-// webhook registers a webhook for Deployments that answers with this code, and waits until the API server rejects
-// changes to the Deployment. The returned function waits until the stack reports the webhook, and then ends the fault.
+// webhook registers a webhook that checks Deployments and answers with this code, and waits until the API server
+// rejects changes to the Deployment. The returned function waits until the stack reports the webhook, and then ends the
+// fault.
 func webhook(answer int32) strike {
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()

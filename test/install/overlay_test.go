@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The operator for some namespaces has a Role in each of these namespaces, with the rules of the ClusterRole, and
-// another Role in its own namespace. It has no permissions in other namespaces.
+// The operator for some namespaces has a Role in each of these namespaces, with the rules of the ClusterRole, and an
+// additional Role in its own namespace. It has no permissions in other namespaces.
 func TestNamespacedHasRolesOnly(t *testing.T) {
 	objects := read(t, namespaced)
 	if n := len(objects["ClusterRoleBinding"]); n != 0 {

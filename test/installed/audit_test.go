@@ -71,8 +71,8 @@ func expectNothingRefused(t *testing.T, calls []call) {
 	}
 }
 
-// expectOnlyIn checks that there is no request outside the given namespaces: none for all namespaces at once, for any
-// other namespace, or for a cluster-wide object. It ignores requests that the API server allows for every client.
+// expectOnlyIn checks that each request is for one of the given namespaces, and not for all namespaces, any other
+// namespace, or a cluster-wide object. It ignores requests that the API server allows for every client.
 func expectOnlyIn(t *testing.T, calls []call, namespaces ...string) {
 	t.Helper()
 	for _, each := range calls {

@@ -83,7 +83,7 @@ func (s *scenario) service(stack string) string {
 	return fmt.Sprintf("http://%s.%s.svc:8321", names.Service(stack), s.namespace)
 }
 
-// standin runs a command of the client's image in its pod.
+// standin runs a command from the client's image in the client's pod.
 func (c clientPod) standin(arguments ...string) (string, error) {
 	return kubectl(c.t.Context(), nil, append([]string{"exec", "--namespace=" + c.namespace, c.name, "--", "/standin"},
 		arguments...)...)

@@ -37,8 +37,8 @@ workload: {resources: ` + small + `, storage: {size: 1Gi}, overrides: {env: [%[2
 `
 
 // If only one node at a time can mount the volume, the old pod stops before the new pod starts. The operator first
-// tests a change in another pod, with an empty volume in place of the PersistentVolumeClaim. If this pod crashes, the
-// old pod continues to run with its volume. If it starts, a new pod replaces the old pod and uses its volume.
+// tests a change in a separate pod, with an empty volume in place of the PersistentVolumeClaim. If this pod crashes,
+// the old pod continues to run with its volume. If it starts, a new pod replaces the old pod and uses its volume.
 func TestPreflightBesideVolume(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

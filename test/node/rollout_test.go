@@ -92,8 +92,8 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
-// If a quota does not allow another pod for a change, the old pod continues to serve requests. The status contains the
-// API server's message. When the quota allows another pod, the rollout continues.
+// If a quota does not allow an additional pod for a change, the old pod continues to serve requests. The status
+// contains the API server's message. When the quota allows an additional pod, the rollout continues.
 func TestQuotaOfARunningStack(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -31,7 +31,7 @@ const redacted = "********"
 
 // Story 1 is a stack with a vLLM backend in a few lines. The server sends the token from the Secret to the model server
 // with each completion, and the model server rejects every other token. When the token in the Secret changes, the pods
-// get the new token automatically.
+// receive the new token automatically.
 func TestStory1SimpleInference(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -23,8 +23,8 @@ import (
 const cases = "../../internal/render/testdata"
 
 // The test applies each Deployment after every other Deployment, and after itself. The API server must accept each of
-// them. The result must be the same as for a new object, so that no field of the previous Deployment remains. The
-// second Deployment of a pair is the first Deployment of the next pair.
+// them. The result must be the same as for a new object, so that no field of the previous Deployment remains. In the
+// sequence of pairs, the second Deployment of a pair is the first Deployment of the next pair.
 func TestEveryDeploymentMayFollowEveryOther(t *testing.T) {
 	c := start(t)
 	deployments := deployments(t)

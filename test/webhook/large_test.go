@@ -32,7 +32,8 @@ const (
 	// storedObjects is the number of stacks in the API server. The number is small, because for a list of any length, the
 	// API server calls the webhook for one stack at a time.
 	storedObjects = 40
-	// reviewObjects is the number of objects in one review. Their total size is 300 MiB, which is the maximum of the API.
+	// reviewObjects is the number of objects in one review. Their total size is 300 MiB, which is the maximum that the API
+	// allows.
 	reviewObjects = 210
 	// memoryLimit is the memory limit of the operator's container, in KiB.
 	memoryLimit = 512 << 10

@@ -15,7 +15,7 @@ import (
 
 // python describes a Python interpreter and its standard library.
 type python struct {
-	// Links is the chain of symbolic links from an environment's interpreter to the program.
+	// Links is the chain of symbolic links from an environment's interpreter to Program.
 	Links []string `json:"-"`
 	// Program is the path of the interpreter.
 	Program string `json:"program"`

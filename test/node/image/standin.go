@@ -17,8 +17,8 @@ import (
 var serverUser = user{"stack", 1001, root, "/app"}
 
 // interpreter replaces the Python interpreter of a server's image for the scripts that run before the server starts. It
-// handles the launcher of a stack with a userConfig, which reads the release and starts the server's application. The
-// program that updates the registry does nothing for a stand-in.
+// handles the calls from the launcher of a stack with a userConfig. This launcher reads the release and starts the
+// server's application. The program that updates the registry does nothing for a stand-in.
 const interpreter = `#!/bin/sh
 case "$1 $3" in
 "-c llama-stack") echo "$STANDIN_VERSION" ;;

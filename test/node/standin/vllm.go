@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// completion is the answer of every model that is not a guard model.
+// completion is the answer from every model that is not a guard model.
 const completion = "hello from the model"
 
 // runModelServer implements the part of the OpenAI API that inference providers need. If $VLLM_API_KEY is set, the
@@ -152,7 +152,7 @@ func vector(text string, dimension int) []float64 {
 	return numbers
 }
 
-// texts is the input to embed. In JSON, it is one text or a list of texts.
+// texts is the input to embed. In JSON, it is one string or a list of strings.
 type texts []string
 
 func (t *texts) UnmarshalJSON(data []byte) error {

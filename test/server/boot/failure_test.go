@@ -124,7 +124,7 @@ func exceptions(log string) []string {
 	return found
 }
 
-// golden compares a text with a file, or writes it with -update.
+// golden compares a text with a file, or writes the text to the file if the flag -update is set.
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {

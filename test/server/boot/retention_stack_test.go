@@ -79,7 +79,7 @@ func secretKey(name, key string) map[string]any {
 	return map[string]any{"secretKeyRef": map[string]any{"name": name, "key": key}}
 }
 
-// change edits the spec as a user does, so the object gets a new generation.
+// change edits the spec as a user does, so the object has a new generation.
 func (k *keptStack) change(t *testing.T, edit func(spec map[string]any)) {
 	t.Helper()
 	k.edit(t, edit)

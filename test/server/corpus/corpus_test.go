@@ -111,7 +111,7 @@ func run(t *testing.T, c *corpus.Case) *corpus.Outcome {
 }
 
 // checkOutcome checks that neither the configuration nor a message contains a secret, that each warning has a path and
-// a text, and that the configuration passes the same checks again.
+// a message, and that the configuration passes the same checks again.
 func checkOutcome(t *testing.T, c *corpus.Case, o *corpus.Outcome) {
 	t.Helper()
 	told := []string{string(o.Config), o.Refused}

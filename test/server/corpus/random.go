@@ -31,7 +31,8 @@ func Random(rel *release.Release, seed uint64, n int) []Case {
 	return m.cases
 }
 
-// baseProviders returns the providers of a case's base: the providers of the starter, or none for its own base.
+// baseProviders returns the providers of a case's base: the providers of the starter, or none if the case has its own
+// base.
 func baseProviders(rel *release.Release, r *rand.Rand) []baseProvider {
 	if r.IntN(2) == 0 {
 		return nil

@@ -97,8 +97,8 @@ func (g *generator) settings() fields {
 	return settings
 }
 
-// ownedKey reports whether a field or another part of the spec determines a key, so that the operator rejects a setting
-// for the key.
+// ownedKey reports whether a field or any other part of the spec determines a key, so that the operator rejects a
+// setting for the key.
 func ownedKey(section, name string) bool {
 	named := section == "vector_stores" && strings.HasPrefix(name, "default_")
 	return named || slices.Contains([]string{"port", "workers", "insecure", "tls_certfile", "tls_keyfile", "tls_cafile"},

@@ -231,8 +231,8 @@ func choose(class *schema.Class, done map[string]bool, wanted func(*schema.Key) 
 	return names
 }
 
-// obey adds and removes keys so that a rule is satisfied, and adds the removed keys to banned. Of exclusive keys, it
-// keeps those in done. It removes keys that are only valid together if one of them is banned.
+// obey adds and removes keys so that a rule is satisfied, and adds the removed keys to banned. If keys exclude each
+// other, it keeps those in done. If keys are valid only together and one of them is banned, it removes all of them.
 func obey(rule schema.Rule, chosen, done, banned map[string]bool) {
 	has := func(keys []string, set map[string]bool) bool {
 		return slices.ContainsFunc(keys, func(key string) bool { return set[key] })

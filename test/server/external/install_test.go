@@ -14,7 +14,7 @@ import (
 )
 
 // TestInstall installs the provider that answers chat requests. It checks the output and the installed files, and that
-// a second volume gets the same files.
+// a second volume receives the same files.
 func TestInstall(t *testing.T) {
 	eachRelease(t, func(t *testing.T, in interpreter) {
 		v := in.volume(t, echo())

@@ -33,7 +33,7 @@ type Request struct {
 	Tier   Tier              `json:"tier"`
 	Config string            `json:"config"`
 	Env    map[string]string `json:"env"`
-	// Without is another configuration. The verdict shows whether the server reads both configurations in the same way.
+	// Without is a second configuration. The verdict shows whether the server reads both configurations in the same way.
 	Without string `json:"without,omitempty"`
 	// Home is the server's home directory, which contains its state. If Home is empty, the checker uses a temporary
 	// directory and removes it.

@@ -39,7 +39,7 @@ func releases(t *testing.T) []*release.Release {
 // stores are the types of backends that can contain the registry.
 var stores = []string{"kv_sqlite", "kv_redis", "kv_postgres"}
 
-// one is the number of worlds so far. Each world uses this number to get its own keys.
+// one is the number of worlds so far. Each world uses this number to create its own keys.
 var one atomic.Int64
 
 // world is the registry of a stack in a separate store, and the release's Python.
@@ -100,7 +100,7 @@ func (w *world) with(t *testing.T, store string) *world {
 	return &fresh
 }
 
-// pod returns the world of another pod of the same stack, with additional environment variables.
+// pod returns the world of an additional pod of the same stack, with additional environment variables.
 func (w *world) pod(env map[string]string) *world {
 	other := *w
 	other.env = maps.Clone(w.env)
@@ -308,7 +308,7 @@ func (w *world) model(id, own string) string {
 	return "model:" + kind.Public(id, "vllm", own)
 }
 
-// has reports whether a configuration of the release can declare the list.
+// has reports whether a configuration for the release can declare the list.
 func (w *world) has(list string) bool {
 	kind, ok := w.rel.Resource(list)
 	return ok && !kind.Dropped

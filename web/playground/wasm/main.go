@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/playground"
 )
 
-// main sets a global object of the worker with two functions, and never returns, because the functions need the running
+// main sets a global object with two functions in the worker, and never returns, because the functions need the running
 // program. Both functions return JSON.
 func main() {
 	debug.SetGCPercent(400) // trades memory for time, because the garbage collector uses the program's only thread
