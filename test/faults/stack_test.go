@@ -158,7 +158,7 @@ func (s *stage) apply(t *testing.T, spec string) {
 	}
 }
 
-// get reads an object of the stage.
+// get reads an object in the stage's namespace.
 func (s *stage) get(t *testing.T, name string, into client.Object) {
 	t.Helper()
 	if err := s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: name}, into); err != nil {

@@ -17,11 +17,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// instruction is one instruction of the Dockerfile.
+// instruction is one instruction in a Dockerfile.
 type instruction struct{ name, arguments string }
 
 // dockerfile returns the instructions of each stage. It supports neither heredocs nor escape characters other than the
-// backslash, because the Dockerfiles of this repository do not use them.
+// backslash, because the Dockerfiles in this repository do not use them.
 func dockerfile(t *testing.T) [][]instruction {
 	t.Helper()
 	var stages [][]instruction
@@ -79,7 +79,7 @@ func only(t *testing.T, stage []instruction, name string) string {
 	return found[0]
 }
 
-// The base images are pinned by digest, and the build runs without emulation of another processor.
+// The base images are pinned by digest, and the build runs without emulation of a different processor.
 func TestBasesArePinned(t *testing.T) {
 	stages := dockerfile(t)
 	pinned := regexp.MustCompile(`^(--platform=\$BUILDPLATFORM )?[a-z.]+/[a-z0-9/-]+:[a-z0-9.]+@sha256:[0-9a-f]{64}( AS build)?$`)

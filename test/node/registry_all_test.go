@@ -196,7 +196,7 @@ var registryFaults = []struct {
 	}},
 }
 
-// TestRegistryFaults checks that the pod is not replaced because of a fault in the registry of a stack's image, and
+// TestRegistryFaults checks that a fault in the registry of a stack's image does not cause the pod to be replaced, and
 // that the status describes the fault. During the fault, a change to the spec is rolled out with the image that the
 // pods had before the fault.
 func TestRegistryFaults(t *testing.T) {

@@ -155,7 +155,7 @@ func adaptRecorded(deployment, stack *unstructured.Unstructured) {
 }
 
 // writeRecorded creates an object if it does not exist. Then it applies the object as the operator for v1alpha1 does at
-// each reconcile: without an owner, and never a PersistentVolumeClaim.
+// each reconcile: without an owner. It does not apply a PersistentVolumeClaim.
 func (s *scenario) writeRecorded(stack, object *unstructured.Unstructured) error {
 	created := object.DeepCopy()
 	owner := created.GetOwnerReferences()

@@ -251,9 +251,9 @@ func of(learned *unstructured.Unstructured, stack *v1alpha2.LlamaStackDistributi
 	return object
 }
 
-// writeBare makes the same writes as the operator for the stacks in a range of numbers, with the operator's
-// permissions: each child by server-side apply, the events, and the status of an existing stack. It returns the
-// duration of the writes.
+// writeBare makes the same writes as the operator for the stacks in a range of numbers: each child by server-side
+// apply, the events, and the status of an existing stack. It uses the operator's permissions, and returns the duration
+// of the writes.
 func (c *cluster) writeBare(b *testing.B, learned []*unstructured.Unstructured, from, to int) time.Duration {
 	b.Helper()
 	bare := c.bareClient(b)

@@ -108,7 +108,7 @@ func (c *older) upgrade(t testing.TB) {
 	}
 }
 
-// pageSize is the page size of kubectl.
+// pageSize is the page size that kubectl uses.
 const pageSize = 500
 
 var versions = []string{v1alpha1.GroupVersion.Version, v1alpha2.GroupVersion.Version}

@@ -110,7 +110,8 @@ func (c *cluster) anotherAuthority(t *testing.T) {
 	})
 }
 
-// deployment returns the Deployment of the stack running. The operator must not change it in any part of the test.
+// deployment returns the Deployment of the stack whose spec does not change. The operator must not change it in any
+// part of the test.
 func (c *cluster) deployment(t *testing.T) appsv1.Deployment {
 	t.Helper()
 	var found appsv1.Deployment

@@ -20,8 +20,8 @@ const (
 	redisStart    = "/bin/start-redis"
 )
 
-// runPostgres starts PostgreSQL with the database $PGDATABASE and the user $PGUSER. A client from any address can
-// connect with the password $PGPASSWORD. PostgreSQL's own clients in the same pod read these variables.
+// runPostgres starts PostgreSQL with the database $PGDATABASE and the user $PGUSER. A client at any address can connect
+// with the password $PGPASSWORD. PostgreSQL's own clients in the same pod read these variables.
 const runPostgres = `#!/bin/sh
 set -e
 printf '%s\n' "$PGPASSWORD" >/tmp/password

@@ -28,8 +28,8 @@ const (
 	ownConfig = "/app/config.yaml"
 )
 
-// unused matches the packages that no provider of the test's configurations imports, the tests of packages, and type
-// stubs. Together, they make up half the size of an environment. The largest are the packages for Oracle Cloud.
+// unused matches the packages that no provider in the test's configurations imports, the tests of packages, and type
+// stubs. Together, they make up half the size of an environment. The largest of them are the packages for Oracle Cloud.
 var unused = regexp.MustCompile(`/site-packages/((oci|oracledb|pkcs11|pip|setuptools)(-[^/]*)?|[^/]+/tests?)$|\.pyi$`)
 
 // services is the folder in which a package describes all AWS services.

@@ -78,7 +78,7 @@ func generateOn(t *testing.T, rel *release.Release, s sample, base *plan.Base, r
 	return newPod(t, built.Objects, s.secrets, root)
 }
 
-// derive returns the data of the Secret of derived values, as the controller writes it.
+// derive returns the data of the Secret that contains derived values, as the controller writes it.
 func derive(t *testing.T, wanted []secretvalue.Derived, values secrets) map[string]string {
 	t.Helper()
 	derived := map[string]string{}

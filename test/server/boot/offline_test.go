@@ -83,8 +83,8 @@ func answersOffline(t *testing.T, rel *release.Release) {
 	t.Logf("offline: %s finds the text of a file", rel.Version)
 }
 
-// endsOffline checks for each cause in the table whether it prevents the server of a release from starting. If
-// spec.offline is set, the operator can reject the first two causes, so the test removes that field for them.
+// endsOffline checks whether each cause in the table prevents the server of a release from starting. If spec.offline is
+// set, the operator can reject the first two causes, so the test removes that field for them.
 func endsOffline(t *testing.T, rel *release.Release) {
 	for _, tt := range []struct {
 		name, says, tokenizer string

@@ -258,7 +258,7 @@ func (e *editor) removeProvider() string {
 	return fmt.Sprintf("provider %s removed", gone)
 }
 
-// disable removes one of those base providers to which the spec does not refer.
+// disable disables one of those base providers to which the spec does not refer.
 func (e *editor) disable() string {
 	var choices []any
 	for _, p := range e.base {

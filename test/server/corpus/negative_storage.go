@@ -203,7 +203,7 @@ func (n *negatives) suppliedKey(stack *Case, api, name string) {
 	}
 }
 
-// in returns an accepted stack without a part of its configuration.
+// in returns a mistake: an accepted stack whose configuration lacks a part.
 func (n *negatives) in(stack *Case, change func(config fields)) mistake {
 	return mistake{wrong: stack, right: stack, change: change}
 }

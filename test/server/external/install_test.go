@@ -142,7 +142,7 @@ type wheelCase struct {
 	manifest string
 }
 
-// TestWheels checks which wheels the program installs, and which files.
+// TestWheels checks which wheels and which files the program installs.
 func TestWheels(t *testing.T) {
 	spec := EchoSpec()
 	spec.Wheel = ""

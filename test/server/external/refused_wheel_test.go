@@ -14,7 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// with returns a stack with the provider that answers chat requests. The provider's image also contains a second wheel.
+// with returns a stack with the provider that answers chat requests. The provider's image also contains the given
+// wheel.
 func with(wheel Wheel) badInput {
 	return badInput{providers: []provider{from(New(EchoSpec(), EchoWheel(), Words(), wheel))}}
 }

@@ -31,8 +31,8 @@ func (w *world) earlier() string {
 	return w.base + "-" + today
 }
 
-// former writes the registry of an earlier version of the operator for a set of resources. If the digest is empty, it
-// writes the registry of a configuration without resources.
+// former writes the registry that an earlier version of the operator used for a set of resources. If the digest is
+// empty, it writes the registry for a configuration without resources.
 func (w *world) former(t *testing.T, digest string, things ...[]any) {
 	t.Helper()
 	r := request{Config: config{}.text(w), Env: w.env, Do: things}
