@@ -28,7 +28,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// before is the binary of an older operator. If it is set, the upgrade begins with the objects that this operator
+// before is the binary of an older operator. If it is set, the upgrade begins with the objects that the older operator
 // creates, and the test writes these objects to the cases. The cases in the repository contain the objects of commit
 // 2eb38a2, the last commit before preflights.
 var before = flag.String("before", "", "program of the operator to upgrade from; if set, the test rewrites testdata/upgrade")
@@ -110,7 +110,7 @@ func (th *theatre) oldStages(t *testing.T) []*stage {
 	return stages
 }
 
-// read returns the objects in a file. It replaces the placeholder for the UID of the stack.
+// read returns the objects in a file. It replaces the placeholder for the stack's UID.
 func read(t *testing.T, file string, uid types.UID) []*unstructured.Unstructured {
 	t.Helper()
 	content, err := os.ReadFile(file)

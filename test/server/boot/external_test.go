@@ -55,7 +55,7 @@ storage:
 server: {insecure: true}
 `
 
-// config returns the operator's configuration of the stack.
+// config returns the operator's configuration for the stack.
 func (s externalStack) config(home string) string {
 	kind := "external::unknown"
 	if s.labelled {

@@ -37,7 +37,7 @@ func TestRetentionRolling(t *testing.T) {
 	})
 }
 
-// rolling is a stack with pods of an old and of a new template.
+// rolling is a stack with pods from an old template and pods from a new template.
 type rolling struct {
 	*retention
 	before, after pod

@@ -270,8 +270,8 @@ func (m *model) public(rel *release.Release) string {
 	return models.Public(m.name, m.provider, m.upstream)
 }
 
-// checkModel checks that a model exists with its public id, and that the server sends a request for it to the model
-// server of the object, with the credential of its Secret.
+// checkModel checks that a model exists with its public id, and that the server sends a request for it to the object's
+// model server, with the credential from the Secret.
 func checkModel(t *testing.T, server *llamaStack, rel *release.Release, models *upstream, m model, token string) {
 	t.Helper()
 	public := m.public(rel)

@@ -165,7 +165,7 @@ func (n *negatives) scoring(kind *provider.Type) {
 	}))
 }
 
-// unregistrable adds a scoring function of a provider that does not register the functions in a configuration.
+// unregistrable adds a scoring function of a provider that does not register the scoring functions in a configuration.
 func (n *negatives) unregistrable(kind *provider.Type) {
 	n.refused("provider/registers-nothing/"+kind.Type, "not implemented|not allowed|autoevals|unexpected keyword", n.inBaseOf(
 		n.own(n.smallSpec(n.another(kind, fields{"provider": kind.Type}))),
@@ -220,8 +220,8 @@ func (n *negatives) providerKeys() {
 	n.noCredential()
 }
 
-// unsetKey adds a provider of the base in which the key refers to a variable that is never set. One type for each field
-// is enough.
+// unsetKey adds a mistake in the base: a provider whose key refers to a variable that is never set. One provider type
+// for each field is enough.
 func (n *negatives) unsetKey(check string, kind *provider.Type, key string, right, wrong fields) {
 	name := strings.Replace(check, "missing", "unset", 1)
 	known, _ := kind.Config.Key(key)

@@ -278,7 +278,7 @@ func (n *negatives) endpoint() {
 	n.choice("own/endpoint-that-is-no-url", Taken, "The server's class accepts any text, but each request would fail.", what)
 }
 
-// endpointKey returns the key of the release for the endpoint of vLLM.
+// endpointKey returns the release's key for the vLLM endpoint.
 func (n *negatives) endpointKey() string {
 	kind, _ := n.rel.Provider("inference", "remote::vllm")
 	return kind.EndpointKey

@@ -29,7 +29,7 @@ func (v *values) pick(n int) int {
 	return v.rand.IntN(n)
 }
 
-// chance returns true with a probability in percent, or always if no choice is random.
+// chance returns true with the given probability in percent, or always if no choice is random.
 func (v *values) chance(percent int) bool { return v.rand == nil || v.rand.IntN(100) < percent }
 
 func oneOf[T any](v *values, from []T) T { return from[v.pick(len(from))] }
@@ -185,7 +185,8 @@ func (v *values) class(class *schema.Class, depth int) (any, bool) {
 	return mapping, true
 }
 
-// key returns a value of one key of a class. For a backend, it returns a backend that every configuration has.
+// key returns a value of one key of a class. For the key backend, it returns a backend that every configuration
+// contains.
 func (v *values) key(class *schema.Class, key *schema.Key, depth int) (any, bool) {
 	if key.Name == "backend" {
 		if _, isKV := class.Key("namespace"); isKV {
