@@ -22,7 +22,7 @@ const (
 	factsPage       = "docs/development/server-facts.md"
 	decisionsFolder = "docs/development/decisions"
 	decisionsIndex  = decisionsFolder + "/README.md"
-	// pageLines is the maximum number of lines of a decision record.
+	// pageLines is the maximum number of lines in a decision record.
 	pageLines = 60
 	// factLines is the maximum number of lines in a fact. The heading and the empty lines before and after the text do not
 	// count.

@@ -79,7 +79,7 @@ func (p page) fenced(language string) []string {
 	return blocks
 }
 
-// code returns the code on the page: spans, and the lines of blocks without their comments.
+// code returns the code on the page: the code spans, and the lines of the code blocks without their comments.
 func (p page) code() []string {
 	text := lineBroken.ReplaceAllString(p.text, "")
 	var code []string

@@ -84,7 +84,7 @@ func TestEveryNumberHasOneRow(t *testing.T) {
 	}
 }
 
-// Rows of requirements that are marked **later** link to a gap, and other rows do not.
+// Rows for requirements that are marked **later** link to a gap, and other rows do not.
 func TestLaterIsKnown(t *testing.T) {
 	p := readPage(t, requirements)
 	gaps := page{p.path, p.section(t, "Gaps")}.anchors()

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// programPod is the manifest of a pod that runs a command of its image, with the security context that a restricted
+// programPod is the manifest of a pod that runs a command from its image, with the security context that a restricted
 // namespace requires.
 const programPod = `
 apiVersion: v1
@@ -37,7 +37,7 @@ spec:
 type clientPod struct {
 	*scenario
 	name string
-	// options are the options of each call.
+	// options are the options for each call.
 	options []string
 }
 

@@ -23,7 +23,7 @@ func currentManifest(t *testing.T) []byte {
 	return manifest
 }
 
-// operatedBy waits until an operator of this version has written the status.
+// operatedBy waits until an operator with this version has written the status.
 func (s *scenario) operatedBy(name, version string) {
 	s.t.Helper()
 	s.eventually(func() error {

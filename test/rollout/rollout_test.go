@@ -213,7 +213,7 @@ func testScaling(t *testing.T, b *bench) {
 }
 
 // A change to another field does not modify the number of replicas that the autoscaler has set. If the cluster has no
-// metrics, the status contains the message of the HorizontalPodAutoscaler.
+// metrics, the status contains the HorizontalPodAutoscaler's message.
 func testAutoscaler(t *testing.T, b *bench) {
 	const autoscaled = `{distribution: {name: starter}, resources: {models: [%s]}, workload: {autoscaling: {minReplicas: 3, maxReplicas: 5}}}`
 	b.apply(t, "my", fmt.Sprintf(autoscaled, "one"))

@@ -35,8 +35,8 @@ spec:
     tlsConfig: {caBundle: {configMapName: ca, configMapNamespace: other, configMapKeys: [a.crt]}}
 `
 
-// If users and tools apply the same v1alpha1 manifest repeatedly, nothing changes: the generation stays 1, and `kubectl
-// diff` shows no difference.
+// If users and tools apply the same v1alpha1 manifest repeatedly, nothing changes: `kubectl diff` shows no difference,
+// and the generation remains 1.
 func TestApplyAgain(t *testing.T) {
 	c := startCluster(t)
 	c.Install(t)

@@ -27,7 +27,7 @@ import (
 const olderMark = "OLDER"
 
 // forthAgain makes the changes that the operator for v1alpha1 makes after a rollback, and installs this operator again.
-// This operator must not replace the pods of the other operator until their stack changes.
+// This operator must not replace the older operator's pods until their stack changes.
 func (c *cluster) forthAgain(t *testing.T) {
 	t.Helper()
 	const applied, replaced, untouched = "minimal", "storage", "expose"

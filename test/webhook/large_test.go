@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// A large stack has largeParts arguments of largePart bytes each. Its size is close to the limit of etcd.
+	// A large stack has largeParts arguments of largePart bytes each. Its size is close to etcd's limit.
 	largeParts, largePart = 362, 4 << 10
 	largeObjectSize       = largeParts * largePart
 	// storedObjects is the number of stacks in the API server. The number is small, because for a list of any length, the

@@ -89,8 +89,8 @@ func TestQuickstart(t *testing.T) {
 }
 
 // refusals applies manifests as a dry run, and checks which of them the API server rejects. The
-// ValidatingAdmissionPolicy receives the stack in v1alpha2, and its messages have the field names of v1alpha2. The
-// messages of the webhook have the field names of the version in which the user wrote the stack.
+// ValidatingAdmissionPolicy receives the stack in v1alpha2, and its messages contain the field names of v1alpha2. The
+// webhook's messages contain the field names of the version in which the user wrote the stack.
 func (c *cluster) refusals(t *testing.T) {
 	t.Helper()
 	one := quickstart[strings.Index(quickstart, "        provider: vllm"):strings.Index(quickstart, "    resources:")]
@@ -187,8 +187,7 @@ func (c *cluster) generated(t *testing.T, name string) {
 	if err := yaml.Unmarshal([]byte(text), &configuration); err != nil {
 		t.Fatal(err)
 	}
-	// This provider replaces the provider of the distribution with the same id. The other providers of the API are not
-	// removed.
+	// This provider replaces the distribution's provider with the same id. The other providers of the API are not removed.
 	if !slices.Contains(configuration.Providers["inference"], provider{ID: "vllm", Type: "remote::vllm"}) {
 		t.Errorf("the inference providers are %+v", configuration.Providers["inference"])
 	}

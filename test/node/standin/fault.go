@@ -109,8 +109,8 @@ func (f *faults) exitNow(ctx context.Context) <-chan struct{} {
 	return fired
 }
 
-// hanging returns a handler that does not answer requests once the time in the fault has passed. Such a request waits
-// until the client disconnects.
+// hanging returns a handler that does not answer requests once the time that the fault specifies has passed. Such a
+// request waits until the client disconnects.
 func (f *faults) hanging(inner http.Handler) http.Handler {
 	if f.hang == nil {
 		return inner
