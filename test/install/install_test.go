@@ -120,7 +120,7 @@ func TestNamesAgreeWithTheCode(t *testing.T) {
 	})
 }
 
-// binding has the common fields of a RoleBinding and a ClusterRoleBinding.
+// binding contains the fields that a RoleBinding and a ClusterRoleBinding have in common.
 type binding struct {
 	role     rbacv1.RoleRef
 	subjects []rbacv1.Subject
@@ -233,7 +233,8 @@ func TestOneReplicaStays(t *testing.T) {
 	})
 }
 
-// Only the operator's own pod has the token of the ServiceAccount, because the Deployment mounts the token explicitly.
+// The ServiceAccount's token is not mounted automatically. Only the operator's own pod has the token, because the
+// Deployment mounts it explicitly.
 func TestOnlyTheOperatorPodHasAToken(t *testing.T) {
 	each(t, func(t *testing.T, objects manifest) {
 		if mounts := one[corev1.ServiceAccount](t, objects, "ServiceAccount").AutomountServiceAccountToken; mounts == nil ||

@@ -33,7 +33,7 @@ func TestNamespacedHasRolesOnly(t *testing.T) {
 			t.Errorf("rules in %s (-ClusterRole +got):\n%s", namespace, diff)
 		}
 	}
-	// The metrics are disabled, because the authentication of their clients requires a cluster-wide permission.
+	// The metrics are disabled, because authenticating their clients requires a cluster-wide permission.
 	if address := arguments(t, objects).MetricsBindAddress; address != "0" {
 		t.Errorf("metrics are served at %q", address)
 	}

@@ -31,7 +31,7 @@ const (
 type scenario struct {
 	t         testing.TB
 	namespace string
-	// patience is the time limit of each wait.
+	// patience is the time limit for each wait.
 	patience time.Duration
 }
 
@@ -152,7 +152,7 @@ func (s *scenario) condition(name, condition, reason string) *v1alpha2.LlamaStac
 	return found
 }
 
-// ready waits until the stack is ready with its last spec.
+// ready waits until the stack is ready with its current spec.
 func (s *scenario) ready(name string) *v1alpha2.LlamaStackDistribution {
 	s.t.Helper()
 	return s.condition(name, v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)

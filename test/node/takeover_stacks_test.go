@@ -41,8 +41,8 @@ var (
 	}
 )
 
-// olderStacks returns the manifest of the stacks and of the objects to which they refer. The resource requests of the
-// stacks are lower than those of a real server.
+// olderStacks returns the stacks and the objects to which they refer. The resource requests of the stacks are lower
+// than those of a real server.
 func olderStacks(t testing.TB) []*unstructured.Unstructured {
 	t.Helper()
 	var stacks []*unstructured.Unstructured

@@ -19,7 +19,7 @@ type call struct {
 	RequestReceivedTimestamp time.Time
 }
 
-// readCalls returns the calls by an operator of this version after a position in an audit log, except lists, watches,
+// readCalls returns the calls by an operator with this version after a position in an audit log, except lists, watches,
 // and calls for leases.
 func readCalls(t testing.TB, audit string, after int64, version string) []call {
 	t.Helper()

@@ -28,7 +28,7 @@ var (
 )
 
 const (
-	// patience is the time limit of each step.
+	// patience is the time limit for each step.
 	patience = 20 * time.Minute
 	poll     = 100 * time.Millisecond
 	// scrape is the interval at which the test reads the operator's metrics while it waits.

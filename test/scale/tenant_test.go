@@ -25,7 +25,7 @@ const (
 	// inLoud is the namespace of the tenant with the largest stacks. inCalm is the namespace of the tenant with plain
 	// stacks.
 	inLoud, inCalm = "loud", "calm"
-	// largeStacks is the number of large stacks in the requirement.
+	// largeStacks is the number of large stacks that the requirement specifies.
 	largeStacks = 200
 	// plainStacks is the number of plain stacks that are created one after the other before the large stacks exist, and
 	// again when the large stacks are reconciled again.

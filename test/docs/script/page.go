@@ -13,7 +13,7 @@ type Page struct {
 	Servers []string
 	// RealServer reports whether the stacks of the page run the real server on a node, and not a stand-in.
 	RealServer bool
-	// Alone reports whether the page must not run at the same time as another page.
+	// Alone reports whether the page must not run at the same time as any other page.
 	Alone bool
 	// Problems are the errors in the page itself.
 	Problems []Problem

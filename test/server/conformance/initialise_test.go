@@ -71,7 +71,7 @@ const (
 	randomStarts = 100
 	// sampleSize is the number of cases that sample selects for a line.
 	sampleSize = 160
-	// startSeconds is the time limit of one start.
+	// startSeconds is the time limit for one start.
 	startSeconds = 60
 )
 

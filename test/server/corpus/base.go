@@ -13,9 +13,9 @@ import (
 // catalogued lists the distributions that users can select by name. Other distributions need a ConfigMap.
 var catalogued = []string{"starter", "postgres-demo", "remote-vllm", "meta-reference-gpu"}
 
-// bases adds cases for every configuration that the release contains. The first case sets only the variables that the
-// configuration requires to start. The others also set the variables with an empty default, except for the case unset,
-// which sets no variables.
+// bases adds cases for every configuration that the release contains. The first case for a configuration sets only the
+// variables that the configuration requires to start. The other cases also set the variables with an empty default,
+// except for the case unset, which sets no variables.
 func (m *maker) bases() {
 	for _, name := range m.rel.Distributions() {
 		d, _ := m.rel.Distribution(name)
@@ -89,9 +89,9 @@ func valueOf(name string) string {
 	}
 }
 
-// conditions adds cases for every variable that enables a part of the starter. The variable is set alone, and together
-// with the variables that have an empty default. If the variable enables a provider for inference, another case has a
-// model of this provider.
+// conditions adds cases for every variable that enables a part of the starter. One case sets only this variable, and a
+// second case also sets the variables that have an empty default. If the variable enables a provider for inference, a
+// further case has a model of this provider.
 func (m *maker) conditions() {
 	d, _ := m.rel.Distribution(starter)
 	for _, variable := range d.Variables {

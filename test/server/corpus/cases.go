@@ -61,7 +61,7 @@ func (m *maker) providers() {
 	}}})
 }
 
-// alternatives adds a case for each key that excludes other keys, without the excluded keys.
+// alternatives adds a case for each key that excludes other keys. The case omits the excluded keys.
 func (m *maker) alternatives(at, field string, kind *provider.Type) {
 	var keys []string
 	for _, rule := range kind.Config.Rules {

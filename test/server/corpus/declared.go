@@ -10,8 +10,8 @@ import (
 // requiredOnly returns a distribution with only those providers of the base that the declared providers need.
 func requiredOnly() fields { return fields{"baseProviders": "Required"} }
 
-// declared adds stacks with distribution.baseProviders Required: one declared provider of each API on the starter and
-// on an empty base, and vLLM with resources, storage and disabled APIs.
+// declared adds stacks with distribution.baseProviders set to Required: one declared provider of each API on the
+// starter and on an empty base, and vLLM with resources, storage and disabled APIs.
 func (m *maker) declared() {
 	v := &values{}
 	for _, api := range m.rel.APIs() {
@@ -59,7 +59,7 @@ func (m *maker) wildcards() {
 	m.add("disabled/*/vllm", fields{"disabled": all, "providers": vllm(), "resources": fields{"models": []any{"a"}}})
 }
 
-// declared adds mistakes in a stack with distribution.baseProviders Required.
+// declared adds mistakes in a stack with distribution.baseProviders set to Required.
 func (n *negatives) declared() {
 	const why = "The user requests a stack without the base providers that the user's own providers do not need, and the message states the consequences."
 	base, err := changed(n.config, func(config fields) {

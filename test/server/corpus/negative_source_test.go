@@ -25,7 +25,7 @@ var checked = []string{
 	"internal/stackconfig/secretvalue", "internal/stackconfig/storage",
 }
 
-// toldElsewhere lists texts without a case and the reason for each of them. The test fails if such a text has a case or
+// toldElsewhere lists texts without a case, and the reason for each text. The test fails if such a text has a case or
 // no longer exists.
 var toldElsewhere = map[string]string{
 	"# LlamaStackDistribution: %s\n# Distribution: %s\n# Server release: %s\n":        header,
