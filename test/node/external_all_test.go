@@ -28,8 +28,8 @@ func TestExternalProvidersOfReleases(t *testing.T) {
 	}
 }
 
-// failing returns packages that cannot be used, and a part of the message in the status for each of them. If an import
-// fails, only the server log contains the reason.
+// failing returns packages that cannot be used, each with a part of the message in the status. If an import fails, only
+// the server log contains the reason.
 func failing() map[string]struct {
 	files external.Image
 	says  string

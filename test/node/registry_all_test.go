@@ -102,7 +102,7 @@ func (s *scenario) registries(text string) {
 	}
 }
 
-// becomes sets the fault of the registry. If the fault is nil, the registry has no fault.
+// becomes sets the registry's fault. If the fault is nil, the registry has no fault.
 func (r *faultyRegistry) becomes(one fault) {
 	if one == nil {
 		r.fault.Store(nil)
@@ -169,7 +169,7 @@ func labelledConfig(name string) string {
 	return "version: 2\ndistro_name: " + name + "\napis: [inference]\nproviders:\n  inference:\n  - provider_id: vllm\n    provider_type: remote::vllm\n    config: {base_url: http://vllm:8000/v1}\n"
 }
 
-// registryFaults are the faults of a registry, and a part of the message that the status contains for each of them.
+// registryFaults lists the faults of a registry, each with a part of the message that the status contains.
 var registryFaults = []struct {
 	name, says string
 	fault      fault

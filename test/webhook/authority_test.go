@@ -24,7 +24,7 @@ import (
 const (
 	bundleKey        = "ca.crt"
 	authorityKeysKey = "ca.key"
-	// backdated is how long before their creation the operator's certificates become valid.
+	// backdated is the time from the start of a certificate's validity until the operator creates the certificate.
 	backdated = 24 * time.Hour
 	day       = 24 * time.Hour
 )

@@ -38,7 +38,7 @@ type Place struct {
 	OnNode bool
 	// Limit is the time limit for a command.
 	Limit time.Duration
-	// Patience is how long to wait for the output of a read-only command to match the expected output.
+	// Patience is the time limit for the output of a read-only command to match the expected output.
 	Patience time.Duration
 }
 

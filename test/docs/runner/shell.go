@@ -102,6 +102,6 @@ func waitForOutput(ctx context.Context, file string) {
 // close ends the background commands.
 func (s *shell) close() {
 	for _, group := range s.groups {
-		_ = syscall.Kill(-group, syscall.SIGKILL) // most of these commands have ended
+		_ = syscall.Kill(-group, syscall.SIGKILL) // most of these commands have already ended, so an error is ignored
 	}
 }

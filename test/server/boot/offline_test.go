@@ -44,7 +44,8 @@ func offlineReleases(t *testing.T) []*release.Release {
 }
 
 // TestOffline starts the server of a stack with spec.offline without a network, creates a vector store with a file, and
-// finds the text of the file with a search. It also checks which causes prevent the server from starting.
+// finds the text of the file with a search. It also checks which of the causes in endsOffline prevent the server from
+// starting.
 func TestOffline(t *testing.T) {
 	releases := offlineReleases(t)
 	for _, rel := range releases {

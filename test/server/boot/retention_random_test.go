@@ -43,7 +43,7 @@ const (
 // TestRetentionRandom makes random changes to stacks. For each change, the first server runs the original stack. The
 // second server runs the changed stack with the state of the first server. It must serve the same resources as a server
 // with the changed stack and an empty state, and the resources that the client of the first server created. The servers
-// run in the process of a realserver.Checker.
+// run in a realserver.Checker's process.
 func TestRetentionRandom(t *testing.T) {
 	seed := uint64(defaultSeed)
 	if text := os.Getenv(seedVariable); text != "" {

