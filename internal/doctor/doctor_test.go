@@ -31,7 +31,7 @@ import (
 
 var now = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
-// issued contains a certificate and the certificate of its authority. Both expire at the same time.
+// issued contains a certificate and its authority's certificate. Both expire at the same time.
 type issued struct {
 	bundle      []byte
 	certificate *x509.Certificate
@@ -81,7 +81,7 @@ func role(t *testing.T, path string) []rbacv1.PolicyRule {
 	return found.Rules
 }
 
-// healthy returns the facts of an installation without problems.
+// healthy returns the facts about an installation without problems.
 func healthy(t *testing.T) *doctor.Facts {
 	t.Helper()
 	made := issue(t, now.Add(365*24*time.Hour), host)
@@ -372,7 +372,7 @@ error stacks: team-a/fails: SecretNotFound: Secret s is missing`,
 	}
 }
 
-// An object that the user cannot read gives a warning, not an error.
+// An object that the user cannot read causes a warning, not an error.
 func TestUnknown(t *testing.T) {
 	const problem = "you cannot"
 	f := &doctor.Facts{Now: now, Command: "1.2.3", Namespace: "operator"}

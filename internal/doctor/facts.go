@@ -32,7 +32,7 @@ type Facts struct {
 	Namespace string
 	// Server is the version of the API server, such as v1.37.0.
 	Server Answer[string]
-	// Definition is the definition of the kind.
+	// Definition is the CustomResourceDefinition of the stack's kind.
 	Definition Answer[*apiextensionsv1.CustomResourceDefinition]
 	// Operators are the operator's Deployments, in all namespaces that the caller may read.
 	Operators Answer[[]appsv1.Deployment]
@@ -47,7 +47,7 @@ type Facts struct {
 	Binding Answer[*admissionv1.ValidatingAdmissionPolicyBinding]
 	// Rules are the RBAC rules of the operator's ServiceAccount, by namespace. The empty namespace means all namespaces.
 	Rules Answer[map[string][]rbacv1.PolicyRule]
-	// Config is the ConfigMap of the operator.
+	// Config is the operator's ConfigMap.
 	Config Answer[*corev1.ConfigMap]
 	// Rights are the rights of the caller.
 	Rights Answer[[]Right]

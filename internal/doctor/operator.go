@@ -98,8 +98,8 @@ func checkVersions(r *report, facts *Facts) {
 	}
 }
 
-// operatorVersions returns the versions of the operator: the version in the most recent status of a stack and, if there
-// is no such version or there are several operators, the tags of the operators' images.
+// operatorVersions returns the versions of the operator: the version in the most recent status of any stack and, if
+// there is no such version or there are several operators, the tags of the operators' images.
 func operatorVersions(facts *Facts) []string {
 	var found []string
 	add := func(version string) {
@@ -121,7 +121,7 @@ func operatorVersions(facts *Facts) []string {
 	return found
 }
 
-// newestStatus returns the version in the most recent status of a stack.
+// newestStatus returns the version in the most recent status of any stack.
 func newestStatus(stacks []v1alpha2.LlamaStackDistribution) *v1alpha2.VersionStatus {
 	var newest *v1alpha2.VersionStatus
 	for i := range stacks {

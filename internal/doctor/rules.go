@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// These are the roles of the operator for all namespaces, and for one namespace. The command make generate copies them
-// from config/rbac.
+// These are the operator's roles for all namespaces, and for one namespace. The command make generate copies them from
+// config/rbac.
 var (
 	//go:embed role.yaml
 	clusterRole []byte
@@ -23,7 +23,7 @@ var (
 // maxMissing is the maximum number of missing rights that a message lists.
 const maxMissing = 5
 
-// checkRules compares the rights of the operator with those that it needs.
+// checkRules compares the operator's rights with those that it needs.
 func checkRules(r *report, facts *Facts) {
 	if facts.Rules.Problem != "" {
 		r.unknown("the operator's rights", facts.Rules.Problem)
@@ -49,7 +49,7 @@ func checkRules(r *report, facts *Facts) {
 	}
 }
 
-// missing adds an error for the rights of a role that rules do not grant.
+// missing adds an error if rules do not grant all rights in the role. The error lists the missing rights.
 func missing(r *report, role []byte, rules []rbacv1.PolicyRule, where string) {
 	var wanted rbacv1.ClusterRole // a Role has the same fields
 	if err := yaml.Unmarshal(role, &wanted); err != nil {

@@ -74,7 +74,7 @@ func judge(stack *v1alpha2.LlamaStackDistribution) (Status, string) {
 	return Error, text
 }
 
-// inProgress contains the reasons of Ready that only require the user to wait.
+// inProgress contains the reasons of the Ready condition for which the user only has to wait.
 var inProgress = []string{
 	v1alpha2.ReasonProgressing, v1alpha2.ReasonRolloutInProgress, v1alpha2.ReasonPreflightInProgress,
 	v1alpha2.ReasonWaiting, v1alpha2.ReasonReadingExternalProviders,

@@ -19,7 +19,7 @@ const (
 	soon = 7 * 24 * time.Hour
 )
 
-// bundle is a CA bundle of a webhook.
+// bundle is a webhook's CA bundle.
 type bundle struct {
 	of   string
 	data []byte
@@ -94,7 +94,7 @@ func checkBundle(r *report, b bundle, now time.Time) {
 	}
 }
 
-// certificates returns the certificates in a PEM text, and the problem if the text is invalid.
+// certificates returns the certificates in a PEM string, and the problem if the string is invalid.
 func certificates(data []byte) (found []*x509.Certificate, broken string) {
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		certificate, err := x509.ParseCertificate(block.Bytes)
@@ -137,7 +137,7 @@ func checkCertificate(r *report, facts *Facts) {
 	}
 }
 
-// verify returns an error if the bundle does not verify the certificate of the webhooks. For an invalid bundle, it
+// verify returns an error if the webhooks' certificate cannot be verified with the bundle. For an invalid bundle, it
 // returns nil, because checkBundle reports that bundle.
 func (b bundle) verify(facts *Facts) error {
 	authorities, broken := certificates(b.data)

@@ -1,20 +1,20 @@
 // Package envref reads the references to environment variables in a server configuration.
 //
-// The server replaces them in the values of its configuration, anywhere in a text and any number of times:
+// The server replaces them in the values of its configuration, anywhere in a string and any number of times:
 //
 //	${env.NAME}         the value of the variable; the server does not start when it is unset or empty
 //	${env.NAME:=text}   the value of the variable, or the text when the variable is unset or empty
 //	${env.NAME:+text}   the text when the variable is set, or nothing when it is unset or empty
 //
-// A name contains only upper-case letters, digits and underscores. A text ends at the first closing brace, so a
+// A name contains only upper-case letters, digits and underscores. The text ends at the first closing brace, so a
 // reference cannot contain another reference. The pattern is the same in every release generation, from 0.2 to 1.5:
 //
 //	\${env\.([A-Z0-9_]+)(?::([=+])([^}]*))?}
 //
-// The generations process the result in different ways, which this package does not cover. An empty text becomes null,
-// and a text in the form of a boolean or a number becomes a boolean or a number. From 1.2 on, the workers replace
-// references a second time, in the configuration that the server's command line has resolved (server fact 5, server
-// fact 6).
+// The generations process the result in different ways, which this package does not cover. An empty string becomes
+// null, and a string in the form of a boolean or a number becomes a boolean or a number. From 1.2 on, the workers
+// replace references a second time, in the configuration that the server's command line has resolved (server fact 5,
+// server fact 6).
 //
 // The server neither changes nor reports text that does not match the pattern (server fact 4). The grammar Lookalike
 // also finds text that only has the form of a reference.

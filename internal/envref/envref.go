@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Grammar determines which parts of a text are references.
+// Grammar determines which parts of a string are references.
 type Grammar int
 
 const (
@@ -17,7 +17,7 @@ const (
 	Lookalike
 )
 
-// prefix is the text with which every reference starts.
+// prefix is the string with which every reference starts.
 const prefix = "${env."
 
 // These are the operators of a reference.
@@ -28,7 +28,7 @@ const (
 	Alternative = ":+"
 )
 
-// Reference is one reference in a text.
+// Reference is one reference in a string.
 type Reference struct {
 	// Name is the name of the variable.
 	Name string
@@ -52,18 +52,18 @@ func WithDefault(variable, text string) string {
 	return Reference{Name: variable, Operator: Default, Text: text}.String()
 }
 
-// IsMeant reports whether a text probably contains a reference, well formed or not.
+// IsMeant reports whether a string probably contains a reference, well formed or not.
 func IsMeant(text string) bool { return strings.Contains(text, prefix) }
 
-// In reports whether the server replaces any part of a text.
+// In reports whether the server replaces any part of a string.
 func In(text string) bool {
 	_, _, _, found := Server.next(text)
 	return found
 }
 
-// Static returns the value of a text as far as it is known without the environment. A default or an alternative
+// Static returns the value of a string as far as it is known without the environment. A default or an alternative
 // replaces its reference. A reference without either is unchanged. condition is the first variable with an alternative,
-// or empty. While that variable is unset, the actual text is shorter or empty.
+// or empty if there is none. While that variable is unset, the actual value is shorter or empty.
 func Static(text string) (static, condition string) {
 	if !IsMeant(text) {
 		return text, ""
@@ -82,7 +82,7 @@ func Static(text string) (static, condition string) {
 	return static, condition
 }
 
-// All returns the references of a text from left to right.
+// All returns the references in a string from left to right.
 func (g Grammar) All(text string) iter.Seq[Reference] {
 	return func(yield func(Reference) bool) {
 		for {
@@ -95,13 +95,14 @@ func (g Grammar) All(text string) iter.Seq[Reference] {
 	}
 }
 
-// First returns the first reference of a text.
+// First returns the first reference in a string.
 func (g Grammar) First(text string) (Reference, bool) {
 	_, reference, _, found := g.next(text)
 	return reference, found
 }
 
-// Whole returns the reference that makes up a whole text, with nothing before and after it.
+// Whole returns the reference in a string that consists of exactly one reference. It returns false for any other
+// string.
 func (g Grammar) Whole(text string) (Reference, bool) {
 	before, reference, after, found := g.next(text)
 	return reference, found && before == "" && after == ""
@@ -126,7 +127,7 @@ func (g Grammar) Replace(text string, replacement func(Reference) string, litera
 	}
 }
 
-// next returns the first reference of a text. It runs in linear time for every text.
+// next returns the first reference in a string. It runs in linear time for every string.
 func (g Grammar) next(text string) (before string, reference Reference, after string, found bool) {
 	for at := 0; ; {
 		i := strings.Index(text[at:], prefix)
@@ -168,7 +169,7 @@ func (g Grammar) nameLength(text string) int {
 	return len(text)
 }
 
-// nameLength returns the length of the name at the start of a text.
+// nameLength returns the length of the name at the start of a string.
 func nameLength(text string) int {
 	for i := range len(text) {
 		if c := text[i]; c != '_' && (c < 'A' || c > 'Z') && (c < '0' || c > '9') {

@@ -18,7 +18,7 @@ var patterns = map[envref.Grammar]*regexp.Regexp{
 	envref.Lookalike: regexp.MustCompile(`\$\{env\.([^:}]*)(?:(:[=+])([^}]*))?\}`),
 }
 
-// texts are references and similar texts.
+// texts are references and similar strings.
 var texts = []string{
 	"", "text", "${env.A}", "a${env.A}b${env.B_2}c", "${env.A:=}", "${env.A:=x:+y}", "${env.A:+x y}", "${env.A:+${env.B}}",
 	"${env.a}", "${env.}", "${env.:=x}", "${env.A-B}", "${env.A:-x}", "${env.A:x}", "${env.A", "${env.A:=x",
@@ -119,7 +119,7 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// A text in which many references begin but none is complete is processed in linear time.
+// A string in which many references begin but none is complete is processed in linear time.
 func TestHostileTexts(t *testing.T) {
 	for _, part := range []string{"${env.", "${env.A", "${env.A:=", "${env.A:"} {
 		for _, end := range []string{"", "}", ":x}"} {

@@ -4,18 +4,18 @@ package externalprovider
 type Package struct {
 	// Name, Version and Vendor identify the package.
 	Name, Version, Vendor string
-	// API is the API of the server that the provider implements, in the server's spelling, for example vector_io.
+	// API is the server's name for the API that the provider implements, for example vector_io.
 	API string
 	// Type is the provider's type, for example remote::custom-vllm.
 	Type string
 	// Module is the Python module that the server imports, for example my_org.custom_vllm (server fact 68).
 	Module string
 	// Wheel is the path of the package's wheel below /lls-provider, and DependencyWheels are the paths of its
-	// dependencies' wheels. If the file does not list dependencies, the last init container also installs all wheels of
+	// dependencies' wheels. If the file does not list dependencies, the last init container also installs all wheels in
 	// /lls-provider/packages.
 	Wheel            string
 	DependencyWheels []string
-	// ConfigSchema is the JSON Schema of the provider's configuration, from spec.configSchema of the file. It contains
+	// ConfigSchema is the JSON Schema of the provider's configuration, from spec.configSchema in the file. It contains
 	// values of the types nil, bool, int, float64, string, []any and map[string]any. A nil ConfigSchema means that the
 	// package has no schema.
 	ConfigSchema map[string]any

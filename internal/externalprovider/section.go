@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// maxText is the maximum length of a text in a metadata file, in bytes.
+	// maxText is the maximum length of a string in a metadata file, in bytes.
 	maxText = 512
 	// maxWheels limits the number of wheels of a package.
 	maxWheels = 256
-	// maxShown is the maximum number of bytes of a text that an error shows.
+	// maxShown is the maximum length of a string in an error, in bytes.
 	maxShown = 128
 )
 
-// form is the required form of a text, with the error and the remedy for any other text.
+// form is the required form of a string, with the error and the remedy for any other string.
 type form struct {
 	pattern *regexp.Regexp
 	remedy  string
@@ -78,7 +78,7 @@ func (s section) must(key, want string) {
 	}
 }
 
-// text returns the text of a required field.
+// text returns the string in a required field.
 func (s section) text(key string, form *form) string {
 	node := yamlnode.Get(s.node, key)
 	if yamlnode.IsNull(node) {
@@ -95,7 +95,7 @@ func (s section) text(key string, form *form) string {
 	return text
 }
 
-// textOf returns the text of a node, or the problem with it.
+// textOf returns the string in a node, or the problem with it.
 func textOf(node *yaml.Node) (text, problem string) {
 	switch {
 	case node.Kind != yaml.ScalarNode || yamlnode.IsNull(node):
@@ -199,7 +199,7 @@ func scalar(node *yaml.Node) any {
 	}
 }
 
-// shorten returns at most maxShown bytes of a text, for a message.
+// shorten returns at most maxShown bytes of a string, for a message.
 func shorten(text string) string {
 	if len(text) <= maxShown {
 		return text

@@ -20,8 +20,8 @@ func Prefix(text string) string {
 	return Registry(host) + "/" + path
 }
 
-// Prefixes returns the normal forms of all prefixes that the texts refer to: docker.io/nginx also refers to
-// docker.io/library/nginx.
+// Prefixes returns the normal forms of all prefixes that the strings refer to. For example, docker.io/nginx also refers
+// to docker.io/library/nginx.
 func Prefixes(texts []string) []string {
 	var result []string
 	for _, text := range texts {
@@ -34,8 +34,8 @@ func Prefixes(texts []string) []string {
 	return result
 }
 
-// Rewrites returns a map from each prefix to its replacement, both in their normal form. If two texts refer to the same
-// prefix, a text that contains "library/" takes precedence, then the first text in alphabetical order.
+// Rewrites returns a map from each prefix to its replacement, both in their normal form. If two strings refer to the
+// same prefix, a string that contains "library/" takes precedence, and then the first string in alphabetical order.
 func Rewrites(rewrite map[string]string) map[string]string {
 	result := map[string]string{}
 	for _, also := range []func(string) string{Prefix, func(text string) string { return inLibrary(Prefix(text)) }} {

@@ -16,8 +16,9 @@ const (
 	hubLibrary = hubAsAsked + "/library/"
 )
 
-// Repository returns the normal form of an image's name without its tag and digest: index.docker.io/library/redis for
-// redis:7. It returns an error for a name that no registry accepts, such as one with "..".
+// Repository returns the normal form of an image's name without its tag and digest, for example
+// index.docker.io/library/redis for redis:7. It returns an error for a name that no registry accepts, such as one with
+// "..".
 func Repository(image string) (string, error) {
 	reference, err := name.ParseReference(image)
 	if err != nil {

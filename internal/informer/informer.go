@@ -24,16 +24,16 @@ var reconnect = wait.Backoff{
 	Jitter: 1,
 }
 
-// New returns an informer that reconnects soon after an unavailable API server recovers. The backoff of client-go grows
-// to a minute, and can be set for a Reflector but not for an informer (kubernetes/kubernetes#136943). In this informer,
-// the backoff of client-go does not grow, because each call blocks until the API server responds.
+// New returns an informer that reconnects soon after an unavailable API server recovers. client-go's backoff grows to a
+// minute, and can be set for a Reflector but not for an informer (kubernetes/kubernetes#136943). In this informer,
+// client-go's backoff does not grow, because each call blocks until the API server responds.
 func New(
 	calls toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 ) toolscache.SharedIndexInformer {
 	return toolscache.NewSharedIndexInformer(untilAnswered(calls, reconnect), object, resync, indexers)
 }
 
-// untilAnswered wraps calls, so that the result retries each call with the backoff until the API server responds.
+// untilAnswered wraps calls, so that each call is retried with the backoff until the API server responds.
 func untilAnswered(calls toolscache.ListerWatcher, pauses wait.Backoff) toolscache.ListerWatcher {
 	made := toolscache.ToListerWatcherWithContext(calls)
 	return toolscache.ToListWatcherWithWatchListSemantics(&toolscache.ListWatch{

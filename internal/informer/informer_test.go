@@ -92,7 +92,7 @@ func TestUntilAnswered(t *testing.T) {
 	}
 }
 
-// TestReconnectPauses checks that calls follow soon after an API server recovers, and not from all clients at the same
+// TestReconnectPauses checks that clients retry their calls soon after an API server recovers, but not all at the same
 // time.
 func TestReconnectPauses(t *testing.T) {
 	for range 10 {

@@ -38,7 +38,7 @@ type ConfigMapUse struct {
 }
 
 // TrustedCA returns the ConfigMap in which a platform provides the certificates to trust in a namespace. It returns nil
-// for a stack that configures its own trusted certificates, except for a stack of v1alpha1. Such a stack has always
+// for a stack that configures its own trusted certificates, except for a v1alpha1 stack. Such a stack has always
 // trusted both its own certificates and the certificates of the platform.
 func TrustedCA(obj *v1alpha2.LlamaStackDistribution) []ConfigMapUse {
 	if caBundle(&obj.Spec) != nil && !names.Compat(obj.Annotations) {
@@ -92,7 +92,7 @@ func OverrideUse(obj *v1alpha2.LlamaStackDistribution) ConfigMapUse {
 	switch {
 	case override.Key != "" || !names.Compat(obj.Annotations):
 		use.Keys = []string{cmp.Or(override.Key, v1alpha2.DefaultConfigKey)}
-	case use.Namespace != "" || !OwnCommand(&obj.Spec): // the user's own command may read any file
+	case use.Namespace != "" || !OwnCommand(&obj.Spec): // the user's own command can read any file
 		use.AnyOf = []string{names.ConfigFile, names.OlderConfigFile}
 	}
 	return use
@@ -114,14 +114,14 @@ func (u ConfigMapUse) ID() string {
 	return u.Namespace + "/" + u.Name
 }
 
-// Here returns the use of the ConfigMap with the same name in the object's own namespace.
+// Here returns the reference to the ConfigMap with the same name in the object's own namespace.
 func (u ConfigMapUse) Here() ConfigMapUse {
 	u.Namespace = ""
 	return u
 }
 
-// OverrideKey returns the key with the configuration in overrideConfig's ConfigMap. For a stack of v1alpha1, the key
-// may be the name of the file that was used up to release 0.3.
+// OverrideKey returns the key with the configuration in overrideConfig's ConfigMap. For a v1alpha1 stack, the key may
+// be the name of the file that was used up to release 0.3.
 func OverrideKey(obj *v1alpha2.LlamaStackDistribution, files map[string][]byte) string {
 	if key := obj.Spec.OverrideConfig.Key; key != "" {
 		return key

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// A stack of v1alpha1 accepts the file's older name, and any name when it has its own command.
+// A v1alpha1 stack accepts the file's older name, and any name when it has its own command.
 func TestKeysOfAnOverride(t *testing.T) {
 	for name, tc := range map[string]struct {
 		older, ownCommand bool

@@ -123,7 +123,7 @@ func TestExternalErrors(t *testing.T) {
 	}
 }
 
-// FuzzExternalConfig checks that, for any text in the config of an external provider, decoding does not panic and a
+// FuzzExternalConfig checks that, for any string in the config of an external provider, decoding does not panic and a
 // second run has the same result.
 func FuzzExternalConfig(f *testing.F) {
 	for _, seed := range []string{`{"a":{"b":[1,2.5,null]}}`, `null`, `[]`, `{`, `{"k":1}`} {

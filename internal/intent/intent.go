@@ -11,7 +11,7 @@ import (
 type Intent struct {
 	// Name and Namespace identify the object.
 	Name, Namespace string
-	// Distribution is the server that runs.
+	// Distribution is the server that the stack runs.
 	Distribution Distribution
 	// Providers are the providers of all APIs, in the order of the fields of spec.providers. Within one API, they are in
 	// written order.
@@ -49,7 +49,7 @@ type Intent struct {
 	Secrets []SecretUse
 }
 
-// Distribution selects the server that runs, by Name or Image.
+// Distribution selects the server that the stack runs, by Name or Image.
 type Distribution struct {
 	Name, Image, Version string
 	// RequiredOnly reports whether the server has only those providers of its base that the providers of the spec need
@@ -59,11 +59,11 @@ type Distribution struct {
 
 // Provider is one provider of one API.
 type Provider struct {
-	// API is the API in the server's spelling: vector_io.
+	// API is the server's name for the API, for example vector_io.
 	API string
-	// ID is the written id, or the default of FR-035.
+	// ID is the written id, or the default that FR-035 defines.
 	ID string
-	// Type is the type as written: vllm, remote::vllm.
+	// Type is the type as written, for example vllm or remote::vllm.
 	Type string
 	// Endpoint is the endpoint as written. Empty means that it is not set.
 	Endpoint string
@@ -74,13 +74,13 @@ type Provider struct {
 	// Settings are the settings as written. Numbers are json.Number. The generated configuration has the keys in sorted
 	// order.
 	Settings map[string]any
-	// Path is the field path of the entry: spec.providers.inference or spec.providers.inference[1].
+	// Path is the field path of the entry, for example spec.providers.inference or spec.providers.inference[1].
 	Path *field.Path
 }
 
 // ExternalProvider is a provider with its own container image.
 type ExternalProvider struct {
-	// API is the API in the server's spelling: vector_io.
+	// API is the server's name for the API, for example vector_io.
 	API string
 	// ID is the provider's id in the server.
 	ID string
@@ -92,7 +92,7 @@ type ExternalProvider struct {
 	Config map[string]any
 	// Secrets are the keys of Config with values from Secrets, sorted by key.
 	Secrets []SecretKey
-	// Path is the field path of the entry: spec.externalProviders.inference[0].
+	// Path is the field path of the entry, for example spec.externalProviders.inference[0].
 	Path *field.Path
 }
 
@@ -173,7 +173,7 @@ type Store struct {
 
 // Disabled is an API, or one provider of an API, that the server must not have.
 type Disabled struct {
-	// API is the API as written: postTraining or post_training.
+	// API is the API as written, for example postTraining or post_training.
 	API string
 	// Provider is the provider's id. Empty means the whole API. Wildcard means every provider of the base that the spec
 	// does not declare.
@@ -181,13 +181,13 @@ type Disabled struct {
 	Path     *field.Path
 }
 
-// Wildcard selects all providers of an API in spec.disabled: inference/*.
+// Wildcard selects all providers of an API in spec.disabled, for example inference/*.
 const Wildcard = "*"
 
 // BaseProvidersPath is the path of the field that selects the providers of the base.
 var BaseProvidersPath = field.NewPath("spec", "distribution", "baseProviders")
 
-// Declares reports whether the spec has a provider with the given API and id. The API is in the server's spelling.
+// Declares reports whether the spec has a provider with the given API and id. api is the server's name for the API.
 func (in *Intent) Declares(api, id string) bool {
 	return in.ExternalWith(api, id) != nil ||
 		slices.ContainsFunc(in.Providers, func(p Provider) bool { return p.API == api && p.ID == id })

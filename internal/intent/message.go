@@ -20,7 +20,7 @@ func Message(err *field.Error) string {
 	return err.Field + ": " + err.Detail
 }
 
-// MaxErrors is the maximum number of errors that are reported at once. Every value of a spec may have an error, and the
+// MaxErrors is the maximum number of errors that are reported at once. Every value in a spec may have an error, and the
 // status has no room for all of them. A user can fix the first errors and validate the spec again.
 const MaxErrors = 100
 

@@ -16,7 +16,7 @@ import (
 
 func itoa(n int32) string { return strconv.Itoa(int(n)) }
 
-// paths compares field paths by their text.
+// paths compares field paths as strings.
 var paths = cmp.Transformer("path", func(p *field.Path) string {
 	if p == nil {
 		return ""
@@ -90,7 +90,7 @@ func TestDefaultID(t *testing.T) {
 	}
 }
 
-// Each API in the list has a field in spec.providers. The API models, which has no providers, does not.
+// Each API in the list has a field in spec.providers. The models API, which has no providers, does not.
 func TestAPIFields(t *testing.T) {
 	for name, api := range map[string]string{
 		"inference": "inference", "safety": "safety", "vectorIo": "vector_io", "toolRuntime": "tool_runtime",
@@ -229,7 +229,7 @@ secretEnv: {MINE: {secretKeyRef: {name: s, key: k}}}
 	}
 }
 
-// Two references to one value may share a variable.
+// Two references to the same value can share a variable.
 func TestSecretsOfOneValue(t *testing.T) {
 	in := normal(t, `
 providers:

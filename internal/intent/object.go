@@ -196,7 +196,7 @@ func (o *object) close() {
 	}
 }
 
-// full reports whether the limit of reported errors is reached. Errors beyond the limit are only counted, so they need
+// full reports whether the limit on reported errors is reached. Errors beyond the limit are only counted, so they need
 // no remedy, which takes time to find.
 func (o *object) full() bool { return len(*o.Errors) >= MaxErrors }
 
@@ -247,7 +247,8 @@ func wrongType(path *field.Path, want string, got any) *field.Error {
 	return field.TypeInvalid(path, field.OmitValueType{}, detail)
 }
 
-// acceptsText reports whether the wanted form allows a string. If it does, the user can correct a value with quotes.
+// acceptsText reports whether the wanted form allows a string. If it does, the user can correct a value by adding
+// quotes.
 func acceptsText(want string) bool { return want == "a string" || want == nameForm }
 
 func kindOf(value any) string {

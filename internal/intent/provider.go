@@ -62,8 +62,8 @@ func APIFields() []string {
 	return fields
 }
 
-// APIField returns the field of spec.providers for an API of the server: vectorIo for vector_io. It returns an empty
-// string if there is no such field.
+// APIField returns the field of spec.providers for an API of the server, for example vectorIo for vector_io. It returns
+// an empty string if there is no such field.
 func APIField(api string) string {
 	for _, f := range apiFields {
 		if f.api == api {
@@ -250,8 +250,8 @@ func uniqueIDs(providers []Provider, errs *Errors) {
 	}
 }
 
-// API returns the server's name for the API of a field of spec.providers: datasetio for datasetIo. It returns an empty
-// string if there is no such field.
+// API returns the server's name for the API of a field of spec.providers, for example datasetio for datasetIo. It
+// returns an empty string if there is no such field.
 func API(name string) string {
 	for _, f := range apiFields {
 		if f.name == name {

@@ -18,8 +18,8 @@ func (o *object) secret(name string) *SecretRef {
 	return decodeSecret(value, o.path.Child(name), o.Errors)
 }
 
-// decodeSecret reads {secretKeyRef: {name, key}}. The error for the form {name, key}, which an earlier proposal of the
-// API used, contains the correct form.
+// decodeSecret reads {secretKeyRef: {name, key}}. The error for the form {name, key}, which an earlier API proposal
+// used, contains the correct form.
 func decodeSecret(value any, path *field.Path, errs *Errors) *SecretRef {
 	o, ok := newObject(value, path, secretShape, errs)
 	if !ok {

@@ -23,7 +23,7 @@ func decodeResources(in *Intent, spec *v1alpha2.ResourcesSpec, path *field.Path,
 		func(e v1alpha2.ShieldEntry) []byte { return e.Raw }, decodeShield)
 }
 
-// decodeEntries reads a list with a name or an object in each entry (FR-007). It omits entries with errors.
+// decodeEntries reads a list in which each entry is a name or an object (FR-007). It omits entries with errors.
 func decodeEntries[Entry, Item any](
 	entries []Entry, path *field.Path, errs *Errors, raw func(Entry) []byte, decode func(*object) Item,
 ) []Item {
@@ -105,8 +105,8 @@ func decodeShield(o *object) Shield {
 	}
 }
 
-// CheckURL returns an error unless the text is an http or https URL with a host and without a user or password. It
-// accepts any text with ${env.…}, which the server checks.
+// CheckURL returns an error unless the string is an http or https URL with a host and without a user or password. It
+// accepts any string with ${env.…}, which the server checks.
 func CheckURL(text string) error {
 	if envref.IsMeant(text) {
 		return nil

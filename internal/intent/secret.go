@@ -35,7 +35,7 @@ const (
 type SecretUse struct {
 	// Secret and Key identify the value.
 	Secret, Key string
-	// Path is the field path of the reference: spec.providers.inference.apiKey.secretKeyRef.
+	// Path is the field path of the reference, for example spec.providers.inference.apiKey.secretKeyRef.
 	Path string
 	// EnvVar is the name of the environment variable with the value. Empty means that the value is mounted as a file. A
 	// connection string also has such a name, although the server receives its parts in separate variables.

@@ -24,12 +24,12 @@ type Settings struct {
 
 // RemovedSetting selects a value to remove from the generated configuration.
 type RemovedSetting struct {
-	// Keys are the keys of the value's path: server, quota.
+	// Keys are the keys of the value's path, for example server and quota.
 	Keys []string
 	Path *field.Path
 }
 
-// Text returns the path as written: server.quota.
+// Text returns the path as written, for example server.quota.
 func (r *RemovedSetting) Text() string { return strings.Join(r.Keys, ".") }
 
 // Decides reports whether the settings set or remove the value at a path.

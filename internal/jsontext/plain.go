@@ -18,7 +18,7 @@ const (
 )
 
 // Plain returns the index of the first byte at or after i that has a special meaning in a JSON string: a quote, a
-// backslash or a control character. It returns the length of the text if there is none.
+// backslash or a control character. It returns the length of the string if there is none.
 func Plain(text []byte, i int) int {
 	for ; i <= len(text)-wordBytes; i += wordBytes {
 		if found := meaning(binary.LittleEndian.Uint64(text[i:])); found != 0 {

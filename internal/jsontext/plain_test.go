@@ -32,7 +32,7 @@ func check(t *testing.T, text []byte) {
 	}
 }
 
-// The test checks every byte at every index of texts of up to three words, and every pair of adjacent bytes.
+// The test checks every byte at every index in strings of up to three words, and every pair of adjacent bytes.
 func TestPlain(t *testing.T) {
 	for length := range 3*8 + 1 {
 		for place := range length {

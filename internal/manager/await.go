@@ -30,7 +30,7 @@ var startAttempts = wait.Backoff{
 	Steps: math.MaxInt32, Jitter: 1,
 }
 
-// awaitAPIServer waits until the API server is available or ctx ends. It ignores any other error of the API server,
+// awaitAPIServer waits until the API server is available or ctx ends. It ignores any other error from the API server,
 // because a later call reports that error. An operator that loses its lease because the API server is unavailable
 // exits, and starts again while the API server is still unavailable. If it exited again, the kubelet's back-off would
 // grow to five minutes. While the operator waits, its liveness probe succeeds and its readiness probe fails.

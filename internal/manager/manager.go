@@ -86,7 +86,8 @@ func newManager(config *rest.Config, options Options, gogc string) (ctrl.Manager
 	return mgr, addHealth(mgr, options.WebhookBindAddress == notServed)
 }
 
-// controllerOptions returns the options of the controller. It adds the caches that the controller reads to the manager.
+// controllerOptions returns the options of the controller. It also adds to the manager the caches that the controller
+// reads.
 func controllerOptions(
 	ctx context.Context, mgr ctrl.Manager, config *rest.Config, options Options, version string,
 	images distribution.Overrides,
@@ -125,8 +126,8 @@ func directClient(mgr ctrl.Manager, config *rest.Config) (client.Client, error) 
 }
 
 // cacheSyncTimeout bounds how long caches may take to fill at start. It is practically unlimited. While the API server
-// does not trust the conversion webhook, or cannot reach a replica of it, the API server cannot list stacks that are
-// stored in v1alpha1. An operator that exits after controller-runtime's default of two minutes would exit again and
+// does not trust the conversion webhook, or cannot reach one of its replicas, the API server cannot list stacks that
+// are stored in v1alpha1. An operator that exits after controller-runtime's default of two minutes would exit again and
 // again, and would stop the webhooks and the code that repairs the trust.
 const cacheSyncTimeout = 100 * 365 * 24 * time.Hour
 
@@ -163,8 +164,8 @@ func metricsOptions(options Options) metricsserver.Options {
 	return result
 }
 
-// withoutHTTP2 disables HTTP/2, which has had many vulnerabilities that exhaust a server. No client of the operator
-// needs HTTP/2.
+// withoutHTTP2 disables HTTP/2, which has had many vulnerabilities that let clients exhaust a server. No client of the
+// operator needs HTTP/2.
 func withoutHTTP2(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }
 
 // addHealth adds the liveness check, and starts the caches. Readiness depends on the caches only if there are no

@@ -14,8 +14,8 @@ const (
 	gcPercent = 60
 	// memoryTick is the interval between measurements.
 	memoryTick = 2 * time.Second
-	// startTicks bounds the start, in which every stack is reconciled. With Go's default percentage, the start is a fifth
-	// shorter.
+	// startTicks is the maximum duration of the start, during which every stack is reconciled. With Go's default
+	// percentage, the start is a fifth shorter.
 	startTicks = 7
 	// busyBytes is more than an idle operator allocates in a tick.
 	busyBytes = 4 << 20

@@ -35,7 +35,8 @@ func mirrorSetOptions() cache.Options {
 	return cache.Options{ReaderFailOnMissingInformer: true, DefaultTransform: cache.TransformStripManagedFields()}
 }
 
-// addMirrorSets adds a cache for the mirror sets of the cluster. An operator for some namespaces cannot read them.
+// addMirrorSets adds a cache for the mirror sets of the cluster. An operator that is limited to some namespaces cannot
+// read them.
 func addMirrorSets(mgr ctrl.Manager, config *rest.Config, namespaces []string) (cache.Cache, error) {
 	if len(namespaces) > 0 {
 		return nil, nil //nolint:nilnil // mirror sets are cluster-scoped

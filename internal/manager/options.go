@@ -40,9 +40,9 @@ type Options struct {
 	LeaderElect bool
 	// LeaderElectionNamespace is the namespace of the lease. Empty means OperatorNamespace.
 	LeaderElectionNamespace string
-	// LeaseDuration is how long other replicas wait for a leader that does not respond. RenewDeadline is how long a leader
-	// tries to renew its lease before it gives up. RetryPeriod is the time between two attempts to get or renew the lease.
-	// Zero means 15, 10 and 2 seconds.
+	// LeaseDuration is how long other replicas wait for a leader that does not respond. RenewDeadline is how long a
+	// leader tries to renew its lease before it gives up. RetryPeriod is the time between two attempts to acquire or
+	// renew the lease. Zero means 15, 10 and 2 seconds.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 	// WatchNamespaces limits the operator to these namespaces. Empty means the namespaces in $WATCH_NAMESPACE or, if the
 	// variable is not set, all namespaces.
@@ -100,7 +100,7 @@ func (o *Options) BindFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.Concurrency, "concurrency", defaultConcurrency, "number of stacks to reconcile at the same time")
 }
 
-// bindServers adds the options of the servers for metrics, webhooks and health.
+// bindServers adds the options of the metrics, webhook and health servers.
 func (o *Options) bindServers(flags *pflag.FlagSet) {
 	flags.StringVar(&o.MetricsBindAddress, "metrics-bind-address", ":8443",
 		`address to serve metrics on; "0" disables metrics`)

@@ -65,7 +65,7 @@ func start(
 	return mgr.Start(ctx)
 }
 
-// parseFlags reads the options and the settings of the log from args. It reports whether args request the version.
+// parseFlags reads the options and the log settings from args. It reports whether args request the version.
 func parseFlags(args []string, stderr io.Writer, options *Options, logging *zap.Options) (version bool, err error) {
 	flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 	flags.SetOutput(stderr)

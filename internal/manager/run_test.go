@@ -149,8 +149,8 @@ func expect(t *testing.T, output fmt.Stringer, url string, code int, header ...s
 	}
 }
 
-// ask returns the status code of the response, and a text that describes the response for messages. If the request
-// fails, ask returns 0 and the error.
+// ask returns the status code of the response, and a description of the response for messages. If the request fails,
+// ask returns 0 and the error.
 func ask(ctx context.Context, web *http.Client, url string, header ...string) (code int, text string) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {

@@ -18,7 +18,7 @@ const (
 	handshakes = 1
 	// handshakesAtOnce is the maximum number of failed handshakes that are logged in a burst.
 	handshakesAtOnce = 10
-	// maxLine bounds the length in bytes of a line in the log.
+	// maxLine is the maximum length of a log line in bytes.
 	maxLine = 1 << 10
 
 	handshakeFailed = "http: TLS handshake error from "

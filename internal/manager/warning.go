@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// maxWarning bounds the length in bytes of a warning in the log.
+// maxWarning is the maximum length of a logged warning in bytes.
 const maxWarning = 256
 
 // verboseWarnings logs warnings from the API server at debug level. The warnings are about users' objects. A response

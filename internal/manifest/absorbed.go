@@ -23,12 +23,12 @@ type Absorbed struct {
 
 // FieldComment is a comment on a field.
 type FieldComment struct {
-	// At is the path of the field: spec, providers, inference, 0, apiKey.
+	// At is the path of the field, for example spec, providers, inference, 0, apiKey.
 	At   []string
 	Text string
 }
 
-// into sets the fields in a stack of v1alpha2, and adds the comments to notes. If Spec is empty, it only adds a comment
+// into sets the fields in a v1alpha2 stack, and adds the comments to notes. If Spec is empty, it only adds a comment
 // with the reasons in Stays.
 func (a *Absorbed) into(stack map[string]any, notes *remarks) {
 	if len(a.Spec) == 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/manifest"
 )
 
-// FuzzConvert checks that a manifest contains the values of the conversion for all comments and strings, and that a
-// second conversion to the same version does not change a manifest without comments.
+// FuzzConvert checks that a manifest contains the converted values, whatever comments and strings the source contains,
+// and that a second conversion to the same version does not change a manifest without comments.
 func FuzzConvert(f *testing.F) {
 	const cases = "../cli/testdata/convert"
 	for _, name := range []string{"comments", "providers", "attributes", "left-out", "live", "back", "back-made-here"} {

@@ -2,6 +2,6 @@
 // order of the API's types, without the fields that a cluster adds. The manifest contains the comments of its source,
 // and comments on fields whose meaning has changed.
 //
-// Unless Absorbed replaces overrideConfig with other fields, applying the manifest produces the same object as when the
-// API server converts the source, because this package adds only comments.
+// Unless Absorbed replaces overrideConfig with other fields, applying the manifest produces the same object as a
+// conversion of the source by the API server, because this package adds only comments.
 package manifest

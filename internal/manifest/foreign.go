@@ -10,7 +10,7 @@ import (
 type Foreign struct {
 	// Object is the stack as JSON values. WriteForeign changes it.
 	Object map[string]any
-	// From is the version and the kind of the source: "ogx.io/v1beta1 OGXServer".
+	// From is the version and the kind of the source, for example "ogx.io/v1beta1 OGXServer".
 	From string
 	// Text is the YAML text of the source, which provides the comments. It may be empty.
 	Text []byte

@@ -222,7 +222,7 @@ func withoutHeader(comment string) string {
 }
 
 // compatComment returns the comment on the compatibility annotation: the behavior that the annotation preserves for
-// this stack, and the effect of its removal.
+// this stack, and the effect of removing the annotation.
 func compatComment(hub map[string]any) string {
 	lines := []string{"The stack was created as v1alpha1. This annotation keeps the following v1alpha1 behavior:"}
 	for _, habit := range habits {

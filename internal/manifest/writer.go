@@ -105,7 +105,7 @@ func addComment(key *yaml.Node, comment string) {
 	}
 }
 
-// wrapped returns a text as a comment whose lines are wrapped. Each line of the text is a paragraph.
+// wrapped returns a string as a comment whose lines are wrapped. Each line of the string is a paragraph.
 func wrapped(comment string) string {
 	var lines []string
 	for paragraph := range strings.SplitSeq(comment, "\n") {

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ErrChanged is the error of a run during which the definition changed. Other clients may have stored objects in
-// another version during the run.
+// ErrChanged is the error that a run returns if the definition changed during the run. Other clients may have stored
+// objects in another version during the run.
 var ErrChanged = errors.New("the CustomResourceDefinition changed during the migration; run the migration again")
 
 // kind is a kind with its version.
@@ -85,8 +85,8 @@ func (m *Migrator) read(ctx context.Context) (*definition, error) {
 	return read, nil
 }
 
-// readAgain reads the definition. It returns ErrChanged if the definition was replaced or its spec was changed after
-// the earlier read that returned before. A client may have changed the storage version and reverted this change.
+// readAgain reads the definition. It returns ErrChanged if the definition was replaced or its spec was changed since an
+// earlier read, whose result is before. A client may have changed the storage version and reverted this change.
 func (m *Migrator) readAgain(ctx context.Context, before *definition) (*definition, error) {
 	now, err := m.read(ctx)
 	if err != nil {

@@ -51,7 +51,7 @@ func checkStored(t *testing.T, c *upgrade.Cluster, versions map[string]int, list
 	}
 }
 
-// checkWrittenOnce checks that every object was written exactly once since before was read.
+// checkWrittenOnce checks that every object was written exactly once between the reads that returned before and after.
 func checkWrittenOnce(t *testing.T, before, after map[string]upgrade.Stored) {
 	t.Helper()
 	if len(before) != len(after) {
@@ -106,7 +106,7 @@ func TestThereAndBack(t *testing.T) {
 	checkWrittenOnce(t, stored, c.Stored(t))
 	checkSame(t, first, c.Stacks(t, "v1alpha1"))
 	checkSame(t, second, c.Stacks(t, "v1alpha2"))
-	mustRun(t, m, migration.Progress{Version: "v1alpha2"}) // no object needs a write
+	mustRun(t, m, migration.Progress{Version: "v1alpha2"}) // no object needs to be written
 
 	if err := c.Replace(t.Context(), older); !apierrors.IsInvalid(err) {
 		t.Errorf("previous definition before the migration: got %v, want an error", err)
@@ -328,7 +328,7 @@ func TestVersionsThatCannotBeStored(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 
-	// Without a webhook, the API server would store v1alpha2 objects without the fields of v1alpha1.
+	// If there were no webhook, the API server would store v1alpha2 objects without the fields of v1alpha1.
 	c.MakeStacks(t, 2)
 	today := upgrade.Today(t, upgrade.StartWebhook(t))
 	today.Spec.Conversion = nil

@@ -39,8 +39,8 @@ type Migrator struct {
 	options    Options
 }
 
-// New returns a Migrator of the CustomResourceDefinition with the name definition. The client must not read from a
-// cache, and its scheme must contain CustomResourceDefinitions.
+// New returns a Migrator for the CustomResourceDefinition with the given name. The client must not read from a cache,
+// and its scheme must contain CustomResourceDefinitions.
 func New(c client.Client, definition string, options Options) *Migrator {
 	options.Rate = cmp.Or(options.Rate, defaultRate)
 	options.Settle = cmp.Or(options.Settle, defaultSettle)
@@ -157,7 +157,7 @@ func countUnanswered(before int, err error) int {
 	return 0
 }
 
-// pause waits for a time, or until ctx ends.
+// pause waits for the given duration, or until ctx ends.
 func pause(ctx context.Context, length time.Duration) error {
 	timer := time.NewTimer(length)
 	defer timer.Stop()

@@ -52,7 +52,7 @@ type Failure struct {
 // String returns the name and the reason.
 func (f Failure) String() string { return f.Name.String() + ": " + f.Reason }
 
-// FailedObjects returns a text for each object in Failures, and a text with the number of other failed objects.
+// FailedObjects returns a string for each object in Failures, and a string with the number of other failed objects.
 func (r *Result) FailedObjects() []string {
 	texts := make([]string, 0, len(r.Failures)+1)
 	for _, failure := range r.Failures {

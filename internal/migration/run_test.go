@@ -111,8 +111,8 @@ func (s *standIn) page(list *metav1.PartialObjectMetadataList, options []client.
 	return nil
 }
 
-// The migrator lists the objects in pages of 500, does not exceed the rate of writes, and reports the first, the last
-// and some other steps.
+// The migrator lists the objects in pages of 500, does not exceed the write rate, and reports the first, the last and
+// some other steps.
 func TestPagesAndRate(t *testing.T) {
 	for name, tc := range map[string]struct {
 		standIn standIn

@@ -12,8 +12,8 @@ const EnvOperatorPrefix = "LLS_"
 const (
 	// EnvModelCache is the directory for downloaded models.
 	EnvModelCache = "HF_HOME"
-	// EnvHome is the home directory. The operator sets it to the mount path of the data volume, except in stacks of
-	// v1alpha1, so that the volume contains the files that the server writes below its home directory.
+	// EnvHome is the home directory. The operator sets it to the mount path of the data volume, except in v1alpha1
+	// stacks, so that the volume contains the files that the server writes below its home directory.
 	EnvHome = "HOME"
 	// EnvConfig is the path of the configuration, for users' own commands.
 	EnvConfig = "LLAMA_STACK_CONFIG"

@@ -17,7 +17,7 @@ const (
 	// ExternalCopyDir is the mount path of the volume in an init container that copies a provider's package. Only the
 	// provider's own part of the volume is mounted.
 	ExternalCopyDir = "/opt/llama-stack/external-provider"
-	// ExternalProgram is the program of the last init container, in the ConfigMap that Startup names.
+	// ExternalProgram is the program that the last init container runs, in the ConfigMap that Startup names.
 	ExternalProgram = "external_providers.py"
 )
 

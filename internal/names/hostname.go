@@ -32,7 +32,7 @@ func HostLabel(stack, namespace string) string {
 }
 
 // EarlierHostLabel returns the label that earlier operators generated. Exposed stacks that have such a label, and
-// stacks of v1alpha1, keep it.
+// v1alpha1 stacks, keep it.
 func EarlierHostLabel(stack, namespace string) string {
 	label := stack + "-" + namespace
 	if len(label) <= validation.DNS1123LabelMaxLength {

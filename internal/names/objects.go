@@ -3,7 +3,7 @@ package names
 import "strings"
 
 // HashLength is the number of hex digits of a content hash in a ConfigMap's name. LongHashLength is the length to use
-// if an object of another owner already has that name.
+// if an object with another owner already has that name.
 const (
 	HashLength     = 8
 	LongHashLength = 16

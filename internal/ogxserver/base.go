@@ -88,7 +88,8 @@ func (c *conversion) registersNone() bool {
 	return c.base != nil && len(c.base.Registered.Models) == 0
 }
 
-// models converts the models to register. It assigns a model without a provider as an OGXServer does.
+// models converts the models to register. It assigns a model without a provider to the same provider as an OGXServer
+// does.
 func (c *conversion) models() {
 	models, _ := runtime.DeepCopyJSONValue(c.get("spec.resources.models")).([]any)
 	if len(models) == 0 {

@@ -14,7 +14,7 @@ import (
 
 // Result is a stack made from an OGXServer.
 type Result struct {
-	// Object is the LlamaStackDistribution of v1alpha2, as JSON values.
+	// Object is the v1alpha2 LlamaStackDistribution, as JSON values.
 	Object map[string]any
 	// Comments are remarks on places in the result, in no particular order.
 	Comments []Comment
@@ -71,7 +71,7 @@ type conversion struct {
 	result Result
 	// base is the configuration of the server without any changes, or nil if it is not known.
 	base *baseConfig
-	// taken maps each API for which the OGXServer has providers, in the server's spelling, to the ids of the providers.
+	// taken maps the server's name for each API for which the OGXServer has providers to the ids of these providers.
 	taken map[string][]string
 }
 
@@ -80,7 +80,7 @@ func path(dotted string) []string { return strings.Split(dotted, ".") }
 
 func joined(steps []string) string { return strings.Join(steps, "\x00") }
 
-// fieldPath returns a path in the form that messages use: spec.providers.inference.remote.vllm[0].
+// fieldPath returns a path in the form that messages use, for example spec.providers.inference.remote.vllm[0].
 func fieldPath(steps []string) string {
 	var text strings.Builder
 	for i, step := range steps {

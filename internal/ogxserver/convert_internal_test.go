@@ -57,7 +57,7 @@ func manifests(t testing.TB) map[string]map[string]any {
 	return found
 }
 
-// fields returns the fields below a type of this package: spec.providers.inference.remote.vllm[].endpoint.
+// fields returns the fields below a type of this package, for example spec.providers.inference.remote.vllm[].endpoint.
 func fields(typ reflect.Type, at string) []string {
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()

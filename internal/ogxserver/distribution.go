@@ -41,7 +41,7 @@ func (c *conversion) distribution() {
 	}
 }
 
-// offered returns the releases of a distribution that are called OGX, ascending.
+// offered returns the releases of a distribution that are called OGX, in ascending order.
 func offered(name string) []string {
 	return slices.DeleteFunc(distribution.Versions(name),
 		func(v string) bool { return release.Compare(v, firstRelease) < 0 })

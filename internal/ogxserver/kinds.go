@@ -1,9 +1,9 @@
 package ogxserver
 
 // kind is a kind of provider for which an OGXServer has a field. Values that no field of this struct names become
-// settings, with the server's spelling of the name.
+// settings, with their names in snake case.
 type kind struct {
-	// Type is the server's name of the provider's type.
+	// Type is the server's name for the provider's type.
 	Type string
 	// ID is the provider's id if the OGXServer does not set one.
 	ID string
@@ -11,7 +11,7 @@ type kind struct {
 	Endpoint, Credential string
 	// Secrets lists other fields that name a key of a Secret.
 	Secrets []string
-	// Renamed maps fields to settings whose key is not the field's name in the server's spelling.
+	// Renamed maps fields to settings whose key is not the field's name in snake case.
 	Renamed map[string]string
 }
 
@@ -73,7 +73,7 @@ var kinds = map[string][]place{
 	},
 }
 
-// place is a field below an API: remote.vllm.
+// place is a field below an API, for example remote.vllm.
 type place struct {
 	where, field string
 	kind

@@ -10,7 +10,7 @@ import (
 // metricsPort is the default port of an OGXServer for metrics.
 const metricsPort = "9464"
 
-// monitoring keeps the metrics of the server enabled if the OGXServer configures them. The user must set up scraping.
+// monitoring keeps the server's metrics enabled if the OGXServer configures them. The user must set up scraping.
 func (c *conversion) monitoring() {
 	const field = "spec.monitoring"
 	if c.get(field+".enabled") == false {
@@ -29,7 +29,7 @@ func (c *conversion) monitoring() {
 		"no PrometheusRule and no Service port for them: "+scrape+"; if spec.networking.allowedFrom is set, allow the scraper with your own NetworkPolicy")
 }
 
-// metrics enables the metrics of the server as an OGXServer does, and returns their port.
+// metrics enables the server's metrics as an OGXServer does, and returns their port.
 func (c *conversion) metrics(field string) string {
 	port := metricsPort
 	if given := c.get(field + ".metricsPort"); given != nil {

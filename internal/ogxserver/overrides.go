@@ -32,7 +32,7 @@ func (c *conversion) overrides() {
 	}
 }
 
-// ownNames matches paths and variables that the pods of an OGXServer have and those of a stack do not.
+// ownNames matches paths and variables that exist in an OGXServer's pods but not in a stack's pods.
 var ownNames = regexp.MustCompile(`/etc/ogx\b|\bOGX_(CONFIG|WORKERS)\b`)
 
 // ownPaths warns about commands and variables that depend on names in ownNames.

@@ -122,7 +122,7 @@ func (w *writer) moved(name string, to ...string) {
 	w.went(append(slices.Clone(w.from), name), slices.Concat(w.to, to))
 }
 
-// setting returns a value of the configuration with the server's spelling of its fields. It converts a string to a
+// setting returns a value of the configuration with the names of its fields in snake case. It converts a string to a
 // number if the OGXServer API uses a string only because the API has no type for fractions.
 func (w *writer) setting(name string, value any, from, to []string) any {
 	w.went(slices.Concat(w.from, from), slices.Concat(w.to, to))
@@ -149,7 +149,7 @@ func (w *writer) setting(name string, value any, from, to []string) any {
 	}
 }
 
-// fractions lists the fields with a number in a string.
+// fractions lists the fields that contain a number as a string.
 var fractions = []string{"temperature", "rrfImpactFactor", "weightedSearchAlpha"}
 
 // indexes lists the kinds of pgvector indexes, each with the server's name. If several are set, the first one is used.
@@ -194,7 +194,7 @@ func (w *writer) custom(object map[string]any) {
 	}
 }
 
-// secret returns a reference to a key of a Secret in a provider.
+// secret returns a provider's reference to a key of a Secret.
 func (w *writer) secret(value any, from []string, to ...string) any {
 	return w.conversion.secret(value, slices.Concat(w.from, from), slices.Concat(w.to, to))
 }

@@ -144,7 +144,7 @@ func unknown(what, name string, known []string) string {
 	return message + "; known " + what + "s: " + strings.Join(known, ", ")
 }
 
-// KeyOf returns the key of the ConfigMap that an error of Read is about.
+// KeyOf returns the key of the ConfigMap that an error from Read refers to.
 func KeyOf(err *field.Error) string {
 	if end := strings.IndexAny(err.Field, ".["); end >= 0 && slices.Contains(Keys(), err.Field[:end]) {
 		return err.Field[:end]

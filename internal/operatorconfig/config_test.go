@@ -122,7 +122,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// A key that was never valid is unknown until it is valid once. A missing key is valid.
+// A key that was never valid is unknown until it is valid for the first time. A missing key is valid.
 func TestUnknown(t *testing.T) {
 	const key = operatorconfig.KeyImageOverrides
 	var config operatorconfig.Config
@@ -202,7 +202,7 @@ func TestImagesChanged(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that no text causes a panic, that a lenient parser reads the same values, and that the last valid
+// FuzzRead checks that no input causes a panic, that a lenient parser reads the same values, and that the last valid
 // value stays in effect after an error.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{

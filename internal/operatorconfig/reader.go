@@ -33,7 +33,7 @@ func (r *reader) fail(path *field.Path, value any, detail string) {
 	r.errs = append(r.errs, field.Invalid(path, value, detail))
 }
 
-// document reads the only YAML document of a key. A text that contains only comments has no value.
+// document reads the only YAML document of a key. A document that contains only comments has no value.
 func (r *reader) document(path *field.Path, text string) node {
 	root, err := decode(text)
 	if err != nil {

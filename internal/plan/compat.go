@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// asV1alpha1 reports whether the pods mount the user's ConfigMap and start the server as for stacks of v1alpha1. A
-// server with a certificate needs a copy instead, because its configuration must refer to the certificate.
+// asV1alpha1 reports whether the pods mount the user's ConfigMap and start the server as for v1alpha1 stacks. A server
+// with a certificate needs a copy instead, because its configuration must refer to the certificate.
 func asV1alpha1(stack *v1alpha2.LlamaStackDistribution) bool {
 	return names.Compat(stack.Annotations) && stack.Spec.OverrideConfig != nil && render.TLSSecret(&stack.Spec) == ""
 }
@@ -49,11 +49,11 @@ func (p *Plan) overrideAsV1alpha1(in Input) error {
 	return nil
 }
 
-// BaseOptional reports whether a stack can run without a base: it is a stack of v1alpha1 that needs a generated
-// configuration only for the number of workers. Without a base, it uses the image's own configuration.
+// BaseOptional reports whether a stack can run without a base. This is the case for a v1alpha1 stack that needs a
+// generated configuration only for the number of workers. Without a base, it uses the image's own configuration.
 func BaseOptional(stack *v1alpha2.LlamaStackDistribution) bool { return workersOnly(stack) }
 
-// workersOnly reports whether a stack of v1alpha1 has a spec that configures only the number of workers.
+// workersOnly reports whether a v1alpha1 stack has a spec that configures only the number of workers.
 func workersOnly(stack *v1alpha2.LlamaStackDistribution) bool {
 	spec := &stack.Spec
 	return names.Compat(stack.Annotations) && spec.OverrideConfig == nil && !configured(spec) &&

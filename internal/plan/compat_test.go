@@ -90,8 +90,8 @@ func TestCertificateOfAnOlderStack(t *testing.T) {
 	}
 }
 
-// A stack of v1alpha1 with workers and without a base runs the image's configuration. A warning reports that the
-// workers are ignored.
+// A v1alpha1 stack with workers and without a base runs the image's configuration. A warning reports that the workers
+// are ignored.
 func TestWorkersOfAnOlderStack(t *testing.T) {
 	in := marked(t, "distribution: {image: \"example.com/mine:1\"}\nworkload: {workers: 2}\n", nil)
 	built := build(t, in)

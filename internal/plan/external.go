@@ -63,7 +63,7 @@ func overrideError(in Input, err error) error {
 }
 
 // copiedAsV1alpha1 mounts a copy of the user's configuration with the external providers, and adds warnings about the
-// differences. Without external providers, a stack of v1alpha1 mounts the whole ConfigMap.
+// differences. Without external providers, a v1alpha1 stack mounts the whole ConfigMap.
 func (p *Plan) copiedAsV1alpha1(in Input) error {
 	data, err := p.withExternal(in)
 	if err != nil {

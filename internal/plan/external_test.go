@@ -173,8 +173,8 @@ server: {port: 9000, workers: 2}
 	}
 }
 
-// For a stack of v1alpha1 with external providers, the pods mount a copy of one key of the ConfigMap. A warning states
-// how the copy differs from the ConfigMap, because without external providers the pods mount the whole ConfigMap.
+// For a v1alpha1 stack with external providers, the pods mount a copy of one key of the ConfigMap. A warning states how
+// the copy differs from the ConfigMap, because without external providers the pods mount the whole ConfigMap.
 func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 	const spec = "overrideConfig: {configMapName: mine}\n" + withExternal
 	files := map[string][]byte{"run.yaml": []byte("providers: {}\n"), "more.py": []byte("x")}

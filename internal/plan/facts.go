@@ -128,7 +128,7 @@ func otherPortVariable(runtime release.Runtime) string {
 // configuration, to paths on the volume. All data is then on the volume, and the paths do not change with release 0.8,
 // in which the server's default changed (server fact 41).
 //
-// Unless HOME is set, a stack of v1alpha1 gets such variables for directories whose default is no longer on its volume.
+// Unless HOME is set, a v1alpha1 stack gets such variables for directories whose default is no longer on its volume.
 func paths(in Input, config []byte) []render.EnvVar {
 	mountPath := render.MountPath(&in.Object.Spec)
 	if names.Compat(in.Object.Annotations) {

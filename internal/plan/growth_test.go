@@ -23,8 +23,8 @@ const (
 	// mostAllocated is the total number of bytes that the pipeline may allocate for an object. Fewer bytes are in use at
 	// any one time.
 	mostAllocated = 192 << 20
-	// mostGrowth is the factor by which allocations may grow for an object of four times the size. Quadratic growth
-	// would be sixteen times.
+	// mostGrowth is the factor by which allocations may grow for an object that is four times as large. Quadratic
+	// growth would be a factor of sixteen.
 	mostGrowth = 5
 	// noise is the size of occasional allocations that do not depend on the object, such as buffers and caches.
 	noise = 4 << 20
@@ -90,7 +90,7 @@ func allocated(t *testing.T, in plan.Input) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// The memory of the pipeline grows in proportion to the object, and is limited for the largest object.
+// The pipeline's memory use grows in proportion to the object, and is limited for the largest object.
 func TestMemoryGrowsWithTheObject(t *testing.T) {
 	pipeline(t, input(t, "{resources: {models: [m]}, providers: {inference: {provider: vllm, endpoint: http://a}}}")) // data that is loaded once
 	for i := range shape.All {

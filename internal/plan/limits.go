@@ -33,7 +33,7 @@ func withLimits(in Input) *v1alpha2.LlamaStackDistribution {
 	return stack
 }
 
-// limited returns the resources that have no limit in the spec but remain limited in a stack of v1alpha1 with workers.
+// limited returns the resources that have no limit in the spec but remain limited in a v1alpha1 stack with workers.
 func limited(in Input) []corev1.ResourceName {
 	workload := in.Object.Spec.Workload
 	if !names.Compat(in.Object.Annotations) || workload == nil || workload.Workers == nil {

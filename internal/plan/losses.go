@@ -52,7 +52,7 @@ func disables(item, what string, gone bool) bool {
 }
 
 // drops reports whether spec.distribution.baseProviders removed the provider of the base that stores the named data.
-// The provider of the API agents stores responses.
+// The provider of the agents API stores responses.
 func (p *Plan) drops(what string) bool {
 	api, id, named := strings.Cut(what, "/")
 	for key := range p.dropped {
@@ -63,7 +63,8 @@ func (p *Plan) drops(what string) bool {
 	return false
 }
 
-// Waiting returns the losses that block the rollout, and the words in the stack's annotation that match none of them.
+// Waiting returns the losses that block the rollout, and the words in the stack's annotation that match none of these
+// losses.
 func (p *Plan) Waiting() (waiting []retention.Loss, unknown []string) {
 	return retention.Waiting(p.Losses, p.input.Stack.Annotations[retention.Annotation])
 }

@@ -15,9 +15,9 @@ import (
 // beneathOwnMount handles a user's volume that is mounted at or below the directory of the generated configuration. The
 // volume takes precedence over the generated configuration.
 //
-// If a stack of v1alpha1 needs a generated configuration only for the number of workers, the volume contains the
-// stack's configuration. In this case, the pods do not mount the generated configuration, no variable refers to it, and
-// the registry does not change. In any other case, beneathOwnMount only adds a warning.
+// If a v1alpha1 stack needs a generated configuration only for the number of workers, the volume contains the stack's
+// configuration. In this case, the pods do not mount the generated configuration, no variable refers to it, and the
+// registry does not change. In any other case, beneathOwnMount only adds a warning.
 func (p *Plan) beneathOwnMount(in Input) {
 	at, found := ownMount(&in.Object.Spec)
 	if !found {

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// mark turns a stack into a stack of v1alpha1.
+// mark turns a stack into a v1alpha1 stack.
 func mark(in plan.Input) plan.Input {
 	in.Object.Annotations = map[string]string{names.AnnotationCompat: names.CompatV1Alpha1}
 	return in
@@ -44,7 +44,7 @@ const (
 // lossCase is a change from one spec to another, with the data that it leaves behind.
 type lossCase struct {
 	before, after string
-	compat        bool // a stack of v1alpha1
+	compat        bool // a v1alpha1 stack
 	want          []string
 	message       string
 }
@@ -286,8 +286,8 @@ func TestTableIsKept(t *testing.T) {
 	}
 }
 
-// Since release 0.8, a stack of v1alpha1 with a volume at the default path has variables with the paths of its data.
-// The operator does not set HOME.
+// Since release 0.8, a v1alpha1 stack with a volume at the default path has variables with the paths of its data. The
+// operator does not set HOME.
 func TestPathsOfAnOlderStack(t *testing.T) {
 	moved := []string{"FILES_STORAGE_DIR=", "MILVUS_DB_PATH=", "SQLITE_STORE_DIR=", "HOME="}
 	set := func(spec string) []string {
@@ -317,8 +317,8 @@ func TestPathsOfAnOlderStack(t *testing.T) {
 	}
 }
 
-// The cases show the data that the starter of a release leaves behind when the next or previous release replaces it on
-// the same volume.
+// The cases show the data that one release's starter distribution leaves behind when the next or previous release
+// replaces it on the same volume.
 func TestCrossings(t *testing.T) {
 	const files = "agents,batches,files,inference,registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"
 	want := map[string][]string{
@@ -347,7 +347,7 @@ func starterOf(line string) string {
 	return "distribution: {name: starter, version: \"" + line + "\"}\nworkload: {storage: {}}"
 }
 
-// A base in another ConfigMap moves the data when the release is unchanged.
+// A change to the base in spec.baseConfig moves the data although the release is unchanged.
 func TestLossesOfAnotherBase(t *testing.T) {
 	const spec = "baseConfig: {configMapName: mine}\nworkload: {storage: {}}"
 	before, after := input(t, spec), input(t, spec)

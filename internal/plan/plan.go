@@ -65,7 +65,7 @@ type Input struct {
 	Cluster render.Cluster
 	// OpenShift reports whether the cluster, and not the operator, sets the uid, gid and fsGroup of pods.
 	OpenShift bool
-	// KeepsGroup is the result of the function KeepsGroup. It applies to stacks of v1alpha1 on OpenShift.
+	// KeepsGroup is the result of the function KeepsGroup. It applies to v1alpha1 stacks on OpenShift.
 	KeepsGroup bool
 	// Bounds contains the limits that an administrator sets for the stacks of the namespace. Nil means no limits.
 	Bounds *bounds.Rule
@@ -91,7 +91,7 @@ type Override struct {
 	ConfigMapName, Key string
 	// Data is the user's configuration.
 	Data []byte
-	// Files contains all keys of the ConfigMap, for stacks of v1alpha1, which mount all keys.
+	// Files contains all keys of the ConfigMap, for v1alpha1 stacks, which mount all keys.
 	Files map[string][]byte
 	// Warnings contains a warning if the ConfigMap replaces another one.
 	Warnings []stackconfig.Finding
@@ -105,7 +105,7 @@ type Plan struct {
 	ConfigSource v1alpha2.ConfigSource
 	// Objects lists the objects to apply, in order, without the Secret with derived values (see WithStorageSecret).
 	Objects []render.Object
-	// Rendered is the Deployment of Objects with its record, for rollout.Decide.
+	// Rendered is the Deployment in Objects with its record, for rollout.Decide.
 	Rendered rollout.Rendered
 	// Config is the generated or copied configuration. It is nil if the operator writes no configuration.
 	Config []byte

@@ -66,7 +66,7 @@ func TestTriesChanges(t *testing.T) {
 	}
 }
 
-// The operator does not test changes to a stack of v1alpha1 in a preflight pod unless its spec sets a mode, because the
+// The operator does not test changes to a v1alpha1 stack in a preflight pod unless its spec sets a mode, because the
 // stack's user does not expect a preflight.
 func TestTriesChangesOfOlderStacks(t *testing.T) {
 	for mode, want := range map[v1alpha2.PreflightMode]bool{

@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// A stack of v1alpha1 still has the variables of Services, unless such a variable would replace a port that the server
+// A v1alpha1 stack still has the variables of Services, unless such a variable would replace a port that the server
 // reads.
 func TestServiceLinks(t *testing.T) {
 	const (

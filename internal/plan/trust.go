@@ -39,9 +39,9 @@ type UnusableKey struct {
 // ReadTrust reads the certificates from the contents of ConfigMaps, by intent.ConfigMapUse.ID and key. A ConfigMap that
 // the spec names and that is missing from the contents adds no certificate.
 //
-// An entry that is not a certificate makes a key in the user's ConfigMap unusable. In a stack of v1alpha1, such an
-// entry only causes a warning, because these stacks have always used the other certificates in the key. In a ConfigMap
-// of the platform, such an entry is ignored.
+// An entry that is not a certificate makes a key in the user's ConfigMap unusable. In a v1alpha1 stack, such an entry
+// only causes a warning, because these stacks have always used the other certificates in the key. In a ConfigMap of the
+// platform, such an entry is ignored.
 func ReadTrust(stack *v1alpha2.LlamaStackDistribution, contents map[string]map[string][]byte) (Trust, []UnusableKey) {
 	var trust Trust
 	var unusable []UnusableKey

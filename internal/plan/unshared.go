@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// vectorIO is the API of vector stores.
+// vectorIO is the API for vector stores.
 const vectorIO = "vector_io"
 
 // unshared adds warnings if there are several replicas and they do not share clients' data.

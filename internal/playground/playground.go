@@ -19,16 +19,16 @@ const (
 	MaxStacks = 20
 	// MaxFindings is the maximum number of findings in a result. A note about omitted findings may follow them.
 	MaxFindings = 200
-	// MaxOutputBytes is the total size of configurations and objects after which no other stack is added to a result.
+	// MaxOutputBytes is the total size of configurations and objects after which no further stack is added to a result.
 	MaxOutputBytes = 4 << 20
 )
 
-// file is the file of the manifest in positions. Results do not contain it.
+// file is the file name of the manifest in positions. Results do not contain it.
 const file = "manifest"
 
 // Releases lists the release lines of the server that a stack can use.
 type Releases struct {
-	// Lines are the release lines from the oldest to the newest: 0.7, 1.0.
+	// Lines are the release lines from the oldest to the newest, for example 0.7 and 1.0.
 	Lines []string `json:"lines"`
 	// Default is the release line of a stack without spec.distribution.version.
 	Default string `json:"default"`
@@ -88,8 +88,8 @@ type Options struct {
 	Objects bool
 }
 
-// Playground runs manifests. It keeps the text of the last run's objects, because most of them stay the same while a
-// user edits a manifest. The zero value is ready to use. A Playground must not be used concurrently.
+// Playground runs manifests. It keeps the text of the last run's objects, because most of the objects do not change
+// while a user edits a manifest. The zero value is ready to use. A Playground must not be used concurrently.
 type Playground struct {
 	printer dryrun.Printer
 }

@@ -37,8 +37,8 @@ func configText(s *playground.Stack) string {
 	return text.String()
 }
 
-// The playground gives the same result as the command line, for all samples in every release and for manifests of
-// v1alpha1.
+// The playground gives the same result as the command line, for all samples in every release and for v1alpha1
+// manifests.
 func TestSameAsCommandLine(t *testing.T) {
 	samples, err := filepath.Glob("../../config/samples/*.yaml")
 	if err != nil || len(samples) < 4 {

@@ -4,7 +4,7 @@ import "slices"
 
 // environment holds the variables of the server's container that are excluded from the merge, because the patch does
 // not name them. A stack has a variable for each key of a Secret, and the merge takes quadratic time in the number of
-// variables, because it searches the list for each of its items.
+// variables, because the merge searches the list for each of its items.
 type environment struct {
 	server string
 	// before contains the variables of the template. Nil means that no variable is excluded from the merge.

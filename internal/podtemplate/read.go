@@ -140,7 +140,7 @@ func strict(fields map[string]any, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// removals changes {$patch: delete} of an object to null. It keeps the directive in an item of a list, because the key
+// removals changes {$patch: delete} in an object to null. It keeps the directive in an item of a list, because the key
 // in this item identifies the item to remove.
 func removals(fields map[string]any) {
 	for key, value := range fields {

@@ -20,8 +20,8 @@ import (
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 const (
-	// defaultTimeout bounds one request, up to the last byte of the response. A server that is ingesting documents does
-	// not respond for a while. The prober repeats the request later.
+	// defaultTimeout limits the duration of one request, up to the last byte of the response. A server that is
+	// ingesting documents does not respond for a while. The prober repeats the request later.
 	defaultTimeout = 10 * time.Second
 	// maxHeader bounds the response header, in bytes.
 	maxHeader = 16 << 10

@@ -9,8 +9,8 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// maxConfig is the maximum size, in bytes, of a text that the package parses. Config returns only the size of a larger
-// text.
+// maxConfig is the maximum size, in bytes, of a string that the package parses. Config returns only the size of a
+// larger string.
 const maxConfig = 1 << 20
 
 // Config returns a configuration in YAML without its secrets and its comments. It returns certificates unchanged, and
@@ -38,7 +38,7 @@ func (w walker) config(text string) {
 	}
 }
 
-// parse returns the mapping or the list in a YAML text. It returns false for any other text.
+// parse returns the mapping or the list in a YAML document. It returns false for any other string.
 func parse(text string) (root any, ok bool) {
 	defer func() {
 		if recover() != nil { // the parser is a library, which may panic on unexpected text
@@ -61,7 +61,7 @@ var certificates = regexp.MustCompile(
 	`^(\s*-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]*-----END CERTIFICATE-----)+\s*$`,
 )
 
-// isCertificates reports whether a text contains only certificates.
+// isCertificates reports whether a string contains only certificates.
 func isCertificates(text string) bool {
 	if len(text) > maxConfig || !certificates.MatchString(text) {
 		return false

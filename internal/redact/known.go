@@ -38,7 +38,7 @@ func (k *Known) Add(value string) {
 	}
 }
 
-// addCredentials adds the texts in an object whose keys hold credentials.
+// addCredentials adds the strings in an object whose keys hold credentials.
 func (k *Known) addCredentials(object map[string]any) {
 	for key, item := range object {
 		switch item := item.(type) {
@@ -58,7 +58,7 @@ func (k *Known) add(value string) {
 	}
 }
 
-// Text returns a text without known values, and without the secrets that the function Text recognizes.
+// Text returns a string without known values, and without the secrets that the function Text recognizes.
 func (k *Known) Text(text string) string {
 	if k.replacer == nil {
 		// If one value is a prefix of another, the longer one must come first.

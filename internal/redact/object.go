@@ -10,7 +10,7 @@ import (
 )
 
 // Object returns a copy of a Kubernetes object without secrets. It drops managed fields, and replaces the values of all
-// annotations that are not in the list annotations. Of the data of a Secret, it keeps only the names of the keys.
+// annotations that are not in the list annotations. For a Secret, it keeps only the names of the keys in the data.
 func (k *Known) Object(object map[string]any) map[string]any {
 	switch object["kind"] {
 	case "Secret":
@@ -126,5 +126,5 @@ func isOurs(variable string) bool {
 	return slices.Contains(variables, variable) || strings.HasPrefix(variable, imagePrefix)
 }
 
-// size returns the replacement for a text that is not shown. It contains the size of the text.
+// size returns the replacement for a string that is not shown. It contains the size of the string.
 func size(text string) string { return fmt.Sprintf("<redacted: %d bytes>", len(text)) }

@@ -62,7 +62,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestKnownObject checks that the credentials in a value that is a JSON object are known, and its other texts are not.
+// TestKnownObject checks that the credentials in a value that is a JSON object are known, and that its other strings
+// are not.
 func TestKnownObject(t *testing.T) {
 	var known redact.Known
 	known.Add(`{"auths": {"registry.example.com": {"username": "llamastack", "password": "` + canary + `-p",

@@ -43,7 +43,7 @@ const (
 	someValue = `(\\?"(?:[^"\\]|\\[^"])*\\?"|'[^']*'|\\?["']?[^\s"',;&]+)`
 )
 
-// assignments match a name that holds a credential, with its value: password=x, "api_key": "x", --token x.
+// assignments match a name that holds a credential, with its value, for example password=x, "api_key": "x", --token x.
 var assignments = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)(` + credentialName + `\\?["']?\s*[:=]\s*(?:\\?["']?(?:bearer|basic)\s+)?)` + someValue),
 	regexp.MustCompile(`(?i)(\B--?` + credentialName + `\s+)` + someValue),
@@ -57,7 +57,7 @@ var triggers = []string{
 	"glpat", "gh", "xox", "dapi", "tvly", "bsa",
 }
 
-// Text returns a text without the secrets that it recognizes by their form or by a name before them.
+// Text returns a string without the secrets that it recognizes by their form or by a name before them.
 func Text(text string) string {
 	if strings.Contains(text, "PRIVATE KEY-----") {
 		text = privateKey.ReplaceAllString(text, Mark)

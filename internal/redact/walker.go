@@ -54,7 +54,7 @@ func (w walker) text(key, text string) any {
 	}
 }
 
-// hidden returns the replacement of a secret, and collects the secret.
+// hidden returns the replacement for a secret, and collects the secret.
 func (w walker) hidden(text string) string {
 	if w.hide != nil {
 		w.hide(text)
@@ -82,7 +82,7 @@ func (w walker) object(key string, object map[string]any) any {
 	return kept
 }
 
-// all replaces every text of a map, except texts that are only a reference to a variable.
+// all replaces every string in a map, except strings that are only a reference to a variable.
 func (w walker) all(object map[string]any) any {
 	kept := make(map[string]any, len(object))
 	for name, value := range object {

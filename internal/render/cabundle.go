@@ -38,7 +38,7 @@ func caVolume(in Input) *corev1ac.VolumeApplyConfiguration {
 }
 
 // caVariables returns variables with the path of the bundle, for OpenSSL and for libraries with their own list of
-// certificates. Stacks of v1alpha1 have always had only the variable for OpenSSL.
+// certificates. In v1alpha1 stacks, the server has always had only the variable for OpenSSL.
 func caVariables(in Input) []EnvVar {
 	place := names.CADir + "/" + names.CABundleFile
 	env := []EnvVar{{Name: names.EnvCABundle, Value: place}}

@@ -63,8 +63,8 @@ func arguments(in Input) []string {
 }
 
 // resources returns the user's resources unchanged. If the spec sets no resources, it returns the usual requests, which
-// help the scheduler, and no limits. A stack of v1alpha1 also gets each usual request that its spec does not set and
-// that does not exceed its limit, because Kubernetes would otherwise request the whole limit.
+// help the scheduler, and no limits. A v1alpha1 stack also gets each usual request that its spec does not set and that
+// does not exceed its limit, because Kubernetes would otherwise request the whole limit.
 func resources(in Input) (*corev1ac.ResourceRequirementsApplyConfiguration, error) {
 	usual := UsualRequests(&in.Stack.Spec)
 	given := workload(&in.Stack.Spec).Resources

@@ -14,15 +14,15 @@ const (
 	// it has finished them, so only long streaming responses use the whole time. The Kubernetes default is too short for
 	// such responses.
 	drainGrace = 120
-	// drainSleep is the time in seconds for which a terminating server still accepts requests. In this time, all senders
-	// can remove the server from their lists of endpoints. After SIGTERM, the server rejects new connections (server fact
-	// 70).
+	// drainSleep is the time in seconds for which a terminating server still accepts requests. During this time, all
+	// senders can remove the server from their lists of endpoints. After SIGTERM, the server rejects new connections
+	// (server fact 70).
 	drainSleep = 5
 )
 
 // drained adds the grace period and the preStop hook that let the server finish its requests. The function runs after
 // the user's patch is applied, because a user's preStop hook replaces the operator's. The API server rejects a hook
-// with two handlers, and a hook that is longer than the grace period. The pods of a stack of v1alpha1 terminate without
+// with two handlers, and a hook that is longer than the grace period. The pods of a v1alpha1 stack terminate without
 // these settings, as they did under earlier operators.
 func drained(in Input, template *corev1ac.PodTemplateSpecApplyConfiguration) {
 	if compat(in) {

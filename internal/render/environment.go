@@ -68,8 +68,8 @@ func storageVariables(in Input) []EnvVar {
 	}
 }
 
-// OwnVariables returns the names of the variables that the operator sets on the server's container, except those with
-// values from Secrets, in order.
+// OwnVariables returns, in order, the names of the variables that the operator sets on the server's container, except
+// those with values from Secrets.
 func OwnVariables(in Input) []string {
 	in.Secrets = nil
 	var variables []string
@@ -79,7 +79,7 @@ func OwnVariables(in Input) []string {
 	return variables
 }
 
-// configVariables returns the variables with the path of the configuration. A stack of v1alpha1 gets LLAMA_STACK_CONFIG
+// configVariables returns the variables with the path of the configuration. A v1alpha1 stack gets LLAMA_STACK_CONFIG
 // even when the operator mounts no configuration, because a user's volume may contain one at that path.
 func configVariables(in Input) []EnvVar {
 	if in.Config == nil {

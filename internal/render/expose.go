@@ -31,8 +31,8 @@ func exposedBy(in Input, kind schema.GroupVersionKind) bool {
 }
 
 // Hostname returns the stack's host name (FR-064, FR-065). An empty string means that the cluster generates a host
-// name, or that the stack has no host name. A stack of v1alpha1, and a stack that an earlier operator exposed, keep
-// their host name, or still have no host name.
+// name, or that the stack has no host name. A v1alpha1 stack, and a stack that an earlier operator exposed, keep their
+// host name, or remain without a host name.
 func Hostname(in Input) string {
 	domain := in.Cluster.Ingress.Domain
 	switch kind, _ := Exposure(in); {

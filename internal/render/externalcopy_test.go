@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// packaged is the content of an image's /lls-provider, by path. A text with the prefix -> is a link, and nil is a
+// packaged is the content of an image's /lls-provider, by path. A string with the prefix -> is a link, and nil is a
 // directory.
 type packaged map[string]any
 

@@ -13,7 +13,8 @@ import (
 // defaultCPUUtilization is the target in percent if the user sets no target.
 const defaultCPUUtilization int32 = 80
 
-// horizontalPodAutoscaler returns the autoscaler that changes the Deployment's replicas with the load of the pods.
+// horizontalPodAutoscaler returns the autoscaler that changes the Deployment's number of replicas according to the load
+// on the pods.
 func horizontalPodAutoscaler(in Input) (*autoscalingv2ac.HorizontalPodAutoscalerApplyConfiguration, error) {
 	autoscaling := workload(&in.Stack.Spec).Autoscaling
 	if autoscaling == nil {
@@ -60,8 +61,8 @@ func Autoscaled(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 	return workload(spec).Autoscaling != nil && Replicas(spec) != 0
 }
 
-// LeastAutoscaled returns the minimum number of replicas for an autoscaler. For a stack of v1alpha1, it is never less
-// than the stack's own replicas, because a disruption budget may depend on them.
+// LeastAutoscaled returns the minimum number of replicas for an autoscaler. For a v1alpha1 stack, it is never less than
+// the stack's own replicas, because a disruption budget may depend on them.
 func LeastAutoscaled(stack *v1alpha2.LlamaStackDistribution) int32 {
 	least := int32(1)
 	if autoscaling := workload(&stack.Spec).Autoscaling; autoscaling != nil && autoscaling.MinReplicas != nil {

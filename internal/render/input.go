@@ -36,7 +36,7 @@ type Input struct {
 	// StorageSecret). Empty means the usual name.
 	StorageSecret string
 	// Launcher reports whether a command of the operator, and not the image's entrypoint, starts the server with the
-	// configuration, as is usual for stacks of v1alpha1. The user's own command takes precedence.
+	// configuration, as is usual for v1alpha1 stacks. The user's own command takes precedence.
 	Launcher bool
 	// ServiceLinks reports whether the pods get the variables that Kubernetes derives from the Services of their
 	// namespace.
@@ -50,7 +50,7 @@ type Input struct {
 	// External are the external providers that the pods install before the server starts, in installation order. Empty
 	// means that the pods install nothing.
 	External []ExternalProvider
-	// ExternalFiles are the files of the program for the installation, by name. The package uses them only if there are
+	// ExternalFiles are the files of the installation program, by name. The package uses them only if there are
 	// external providers.
 	ExternalFiles map[string]string
 	// Inputs is the digest of all inputs of the pod template (see package rollout). Empty means that it is not recorded.
@@ -66,7 +66,7 @@ type Input struct {
 	// OpenShift reports whether the cluster's security context constraints, and not the operator, set the uid, gid and
 	// fsGroup.
 	OpenShift bool
-	// KeepsGroup reports whether the volumes of a stack of v1alpha1 have the usual group on OpenShift as well.
+	// KeepsGroup reports whether the volumes of a v1alpha1 stack have the usual group on OpenShift as well.
 	KeepsGroup bool
 }
 

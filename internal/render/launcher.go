@@ -8,9 +8,9 @@ import (
 
 // launcher starts the server with $LLAMA_STACK_CONFIG for any release in the image, depending on the installed Python
 // packages. It uses the server's module up to 0.2, and the uvicorn factory from 0.3 on, under the package's new name
-// from 0.8 on. Stacks of v1alpha1 with a userConfig have always been started in this way, without the image's
-// entrypoint. A server that is started in this way does not read port, workers and certificates from its configuration
-// (server fact 39).
+// from 0.8 on. The servers of v1alpha1 stacks with a userConfig have always been started in this way, without the
+// image's entrypoint. A server that is started in this way does not read port, workers and certificates from its
+// configuration (server fact 39).
 //
 // A version may have a suffix (0.2.16rc1, 0.2.14+rhai0, 0.2.9.post1), so a number ends at the first character that is
 // not a digit.

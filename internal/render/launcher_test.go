@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// python is a script in place of Python. It reports the packages in $PACKAGES as installed, and prints the arguments
+// python is a script that replaces Python. It reports the packages in $PACKAGES as installed, and prints the arguments
 // with which it was started.
 const python = `#!/bin/sh
 if [ "$1" = -c ]; then

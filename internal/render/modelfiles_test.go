@@ -106,7 +106,7 @@ func TestModelFilesAreShared(t *testing.T) {
 	}
 }
 
-// The preflight pod has the model files, and the container that copies them has no settings of the server's registry.
+// The preflight pod has the model files, and the container that copies them has no settings for the server's registry.
 func TestModelFilesInAPreflight(t *testing.T) {
 	in := readInput(t, filepath.Join("testdata", "model-files-image", "in.yaml"))
 	in.Registry = &render.Registry{Namespace: "a"}

@@ -23,7 +23,7 @@ const everyNamespace = "*"
 // connections from the pods.
 func networkPolicy(in Input) (*networkingv1ac.NetworkPolicyApplyConfiguration, error) {
 	allowed := allowedFrom(&in.Stack.Spec)
-	// For stacks of v1alpha1, only the operator's flag has ever enabled the policy.
+	// For v1alpha1 stacks, only the operator's flag has ever enabled the policy.
 	if !in.Cluster.NetworkPolicies && (allowed == nil || compat(in)) {
 		return nil, nil
 	}
@@ -74,7 +74,7 @@ const policyGroup = "network.openshift.io/policy-group"
 
 // exposurePeers returns the sources of connections to an exposed stack: OpenShift's routers, the namespaces of the
 // ingress controller, and the namespace of the Gateway. If the stack is not exposed, it returns no sources, except for
-// a stack of v1alpha1 whose spec sets expose or allowedFrom.
+// a v1alpha1 stack whose spec sets expose or allowedFrom.
 func exposurePeers(in Input) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
 	networking := in.Stack.Spec.Networking
 	asked := compat(in) && networking != nil && (networking.Expose != nil || networking.AllowedFrom != nil)

@@ -21,8 +21,8 @@ const (
 	readinessPeriod   = release.ReadinessPeriod
 	readinessFailures = 30
 	// livenessPeriod and livenessFailures restart a server that accepts no connection for five minutes. The probe only
-	// opens a connection and does not request a path, because restarts after slow responses have caused more harm than a
-	// server that hangs.
+	// opens a connection and does not request a path, because restarts after slow responses have caused more harm than
+	// servers that hang.
 	livenessPeriod   = 20
 	livenessFailures = 15
 )

@@ -8,8 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// service returns the Service of the stack inside the cluster. A stack of v1alpha1 has a Service only if its spec sets
-// a port or variables.
+// service returns the Service of the stack inside the cluster. A v1alpha1 stack has a Service only if its spec sets a
+// port or variables.
 func service(in Input) (*corev1ac.ServiceApplyConfiguration, error) {
 	spec := &in.Stack.Spec
 	if compat(in) && (spec.Networking == nil || spec.Networking.Port == 0) && len(overrides(spec).Env) == 0 {

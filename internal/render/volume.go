@@ -86,8 +86,8 @@ func (m *mounted) addFiles(in Input) {
 	}
 }
 
-// hasTmp reports whether /tmp is a volume. In a stack of v1alpha1, /tmp is the image's directory unless the server
-// needs a volume.
+// hasTmp reports whether /tmp is a volume. In a v1alpha1 stack, /tmp is the image's directory unless the server needs a
+// volume.
 func hasTmp(in Input) bool { return !compat(in) || in.Server.WritesTemp }
 
 func dataVolume(in Input) *corev1ac.VolumeApplyConfiguration {

@@ -51,8 +51,8 @@ func (a *answers) client(start time.Time) client.Client {
 	})
 }
 
-// If a list request fails, the next attempt is soon. If a write fails, a user has to correct the object, and the next
-// attempt is within an hour.
+// If a list request fails, the next attempt follows soon. If a write fails, a user has to correct the object, and the
+// next attempt follows within an hour.
 func TestPauses(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{}, "a", nil)
 	for name, tc := range map[string]struct {

@@ -17,7 +17,7 @@ import (
 // Difference is one difference between two plans of a stack.
 type Difference struct {
 	// What describes the part that differs: `image`, `variable OGX_PORT`, `provider inference/vllm`, or a path in the
-	// configuration. In a path, ids identify the entries of a list: providers.inference[vllm].config.url.
+	// configuration. In a path, ids identify the entries of a list, for example providers.inference[vllm].config.url.
 	What string `json:"what"`
 	// From and To are the values in the two plans. Empty means that the plan has no such part.
 	From string `json:"from,omitempty"`

@@ -14,8 +14,8 @@ type controller struct {
 	ingress, service map[string]string
 }
 
-// controllers lists the ingress controllers that annotations configure. With these annotations, only Traefik verifies
-// the server's certificate, and the user has to configure the verification with a ServersTransport.
+// controllers lists the ingress controllers that can be configured with annotations. With these annotations, only
+// Traefik verifies the server's certificate, and the user has to configure the verification with a ServersTransport.
 var controllers = []controller{
 	{class: "nginx", ingress: map[string]string{
 		"nginx.ingress.kubernetes.io/backend-protocol": "HTTPS", // Ingress-NGINX of the Kubernetes project

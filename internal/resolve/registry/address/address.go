@@ -19,7 +19,7 @@ var ErrLocal = errors.New("the address is local or reserved for a special purpos
 var ErrNoIdentityService = errors.New("the address does not belong to a service that gives pods their identity")
 
 // special contains the ranges in which no registry is allowed: the ranges of the IANA special-purpose address
-// registries (RFC 6890), the multicast ranges, and the deprecated ranges that a machine may still route to itself. The
+// registries (RFC 6890), the multicast ranges, and the deprecated ranges that a machine can still route to itself. The
 // ranges for private use are not in the list. An address with the NAT64 prefix is checked as the IPv4 address that it
 // embeds (see embedded).
 var special = prefixes(

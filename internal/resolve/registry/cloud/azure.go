@@ -22,7 +22,7 @@ const (
 	azureMachine = "http://169.254.169.254/metadata/identity/oauth2/token"
 	// azureAuthority is the authority for federated tokens, unless the environment names another authority.
 	azureAuthority = "https://login.microsoftonline.com/"
-	// azureUser is the user name that goes with a token as the password.
+	// azureUser is the user name that is used with a token as the password.
 	azureUser = "00000000-0000-0000-0000-000000000000"
 	// azureLife is the assumed lifetime of a registry token without an expiry time.
 	azureLife = 10 * time.Minute
