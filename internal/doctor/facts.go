@@ -26,9 +26,9 @@ type Answer[T any] struct {
 type Facts struct {
 	// Now is the time of the check.
 	Now time.Time
-	// Command is the version of the command.
+	// Command is the version of the command-line tool.
 	Command string
-	// Namespace is the namespace of the operator.
+	// Namespace is the operator's namespace.
 	Namespace string
 	// Server is the version of the API server, such as v1.37.0.
 	Server Answer[string]
@@ -49,13 +49,13 @@ type Facts struct {
 	Rules Answer[map[string][]rbacv1.PolicyRule]
 	// Config is the operator's ConfigMap.
 	Config Answer[*corev1.ConfigMap]
-	// Rights are the rights of the caller.
+	// Rights are the caller's rights.
 	Rights Answer[[]Right]
 	// Stacks are the selected stacks.
 	Stacks Answer[[]v1alpha2.LlamaStackDistribution]
 }
 
-// Right is a right of the caller.
+// Right is one of the caller's rights.
 type Right struct {
 	// Verb, Group, Resource and Subresource identify the right.
 	Verb, Group, Resource, Subresource string
@@ -91,7 +91,7 @@ type Finding struct {
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// report collects the findings of one check.
+// report collects the findings from one check.
 type report struct {
 	check    string
 	findings []Finding

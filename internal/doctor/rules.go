@@ -71,7 +71,7 @@ func missing(r *report, role []byte, rules []rbacv1.PolicyRule, where string) {
 	r.add(Error, fmt.Sprintf("the operator lacks rights %s: %s", where, text), reinstall)
 }
 
-// single is one right of a rule.
+// single is one right in a rule.
 type single struct{ group, resource, name, verb string }
 
 // String describes the right.
@@ -118,7 +118,7 @@ func has(list []string, item string) bool {
 	return slices.Contains(list, item) || slices.Contains(list, "*")
 }
 
-// hasResource reports whether a list contains a resource. The entry "*/status" contains that subresource of every
+// hasResource reports whether a list contains a resource. The entry "*/status" stands for that subresource of every
 // resource.
 func hasResource(list []string, resource string) bool {
 	_, subresource, found := strings.Cut(resource, "/")

@@ -43,7 +43,7 @@ type Intent struct {
 	// MoreVariables reports whether the container has further variables with unknown names
 	// (workload.overrides.envFrom).
 	MoreVariables bool
-	// OwnProbes reports whether the user's patch for the pod template has a readiness probe.
+	// OwnProbes reports whether the user's patch for the pod template contains a readiness probe.
 	OwnProbes bool
 	// Secrets are all references to Secrets, including those of the fields above, sorted by variable.
 	Secrets []SecretUse

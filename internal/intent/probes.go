@@ -6,8 +6,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// ownProbes reports whether a patch for the pod template has a readiness probe. It returns false for an invalid patch,
-// whose errors package podtemplate reports.
+// ownProbes reports whether a patch for the pod template contains a readiness probe. It returns false for an invalid
+// patch, because package podtemplate reports the errors in the patch.
 func ownProbes(change *apiextensionsv1.JSON) bool {
 	if change == nil {
 		return false

@@ -106,7 +106,7 @@ func decodeSecretEnv(written map[string]v1alpha2.SecretReference, path *field.Pa
 	return variables
 }
 
-// variables returns the names of the variables that the user sets on the container to a value that is not empty.
+// variables returns the names of the variables that the user sets on the container to a non-empty value.
 func variables(env []corev1.EnvVar) []string {
 	var set []string
 	for _, env := range env {

@@ -63,7 +63,7 @@ func (s storeChecks) known(types []string) bool {
 	return known
 }
 
-// only rejects a field that is set and applies only to another type of store.
+// only rejects a field that is set and applies only to a different type of store.
 func (s storeChecks) only(storeType, name string, given bool) {
 	if given && s.store.Type != storeType {
 		s.Forbidden(s.store.Path.Child(name),
@@ -81,7 +81,7 @@ func (s storeChecks) connectionString(ref *v1alpha2.SecretReference) {
 }
 
 // endpoint reads host:port or redis://host:port. The server builds its URL only from the host and the port, so the
-// endpoint cannot contain a user, a database number or TLS.
+// endpoint cannot contain a user or a database number, and cannot enable TLS.
 func (s storeChecks) endpoint(text string) {
 	path := s.store.Path.Child("endpoint")
 	if text == "" {

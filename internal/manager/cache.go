@@ -152,7 +152,8 @@ func stripStack(object any) (any, error) {
 	return stack, nil
 }
 
-// stripWorkload keeps the parts of pods that the status depends on, and the references of ReplicaSets to other objects.
+// stripWorkload keeps the parts of pods that the status depends on, and the references from ReplicaSets to other
+// objects.
 func stripWorkload(object any) (any, error) {
 	switch object := object.(type) {
 	case *corev1.Pod:
@@ -193,7 +194,8 @@ func needs(pod *corev1.PodSpec) corev1.PodSpec {
 	return stripped
 }
 
-// stripMetadata keeps the metadata of a child that clean-up needs, and only the identity and version of other objects.
+// stripMetadata keeps the metadata that clean-up needs for children, and only the identity and version of other
+// objects.
 func stripMetadata(object any) (any, error) {
 	if metadata, ok := object.(*metav1.PartialObjectMetadata); ok {
 		metadata.ManagedFields = nil

@@ -27,8 +27,8 @@ import (
 // kindRetry is the pause between checks for a kind that the API server does not serve.
 const kindRetry = 2 * time.Second
 
-// GracefulShutdown bounds how long running work may take after the operator receives the signal to stop. The manager
-// then releases the lease. The grace period of the operator's pod is longer than this time.
+// GracefulShutdown is the time that work in progress may take after the operator receives the signal to stop. The
+// manager then releases the lease. The grace period of the operator's pod is longer than this time.
 const GracefulShutdown = 10 * time.Second
 
 // New returns a manager with all parts of the operator.

@@ -13,7 +13,8 @@ import (
 )
 
 // addMigration adds the leader's task to store every stack in the storage version of the definition. The task needs the
-// conversion webhook. An operator that is limited to some namespaces can read neither the definition nor every stack.
+// conversion webhook. An operator that is limited to some namespaces can read neither the definition nor the stacks in
+// other namespaces.
 func addMigration(mgr ctrl.Manager, config *rest.Config, direct client.Client, options Options) error {
 	if options.WebhookBindAddress == notServed {
 		return nil

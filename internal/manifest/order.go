@@ -64,8 +64,8 @@ func field(typ reflect.Type, name string) reflect.Type {
 	}
 }
 
-// keys returns the keys of an object: first the fields of its type in the order of the type, then other keys in the
-// order of the source, and then the rest.
+// keys returns the keys of an object: first the fields of its type in the order of the type, then the other keys in the
+// source in the order of the source, and then the remaining keys.
 func keys(object map[string]any, typ reflect.Type, written []string) []string {
 	left := maps.Clone(object)
 	var found []string

@@ -151,7 +151,7 @@ func TestPagesAndRate(t *testing.T) {
 	}
 }
 
-// A slow run reports its progress at intervals of time.
+// A slow run reports its progress at time intervals.
 func TestProgressByTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := standIn{objects: 30}

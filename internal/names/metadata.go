@@ -7,8 +7,8 @@ import (
 const (
 	// FieldManager owns every field that the operator applies.
 	FieldManager = "llama-stack-operator"
-	// TransferManager owns the field replicas of a Deployment while its ownership passes between the operator and an
-	// autoscaler. A field without an owner would return to its default.
+	// TransferManager owns a Deployment's replicas field while the ownership of this field passes between the operator
+	// and an autoscaler. A field without an owner would return to its default.
 	TransferManager = FieldManager + "-handover"
 
 	// ManagedBy is the value of LabelManagedBy on every child.

@@ -43,8 +43,8 @@ func (r *Result) Place(path []string) []string {
 	return path
 }
 
-// Convert converts an OGXServer for which Check finds no problem to a stack. It does not change the object, and the
-// result shares no mutable value with the object.
+// Convert converts an OGXServer to a stack. Check must find no problem in the OGXServer. Convert does not change the
+// object, and the result shares no mutable value with the object.
 func Convert(object map[string]any) Result {
 	c := conversion{from: object}
 	c.result.places = make(map[string][]string)

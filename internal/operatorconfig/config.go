@@ -16,7 +16,8 @@ import (
 
 // These are the keys of the ConfigMap.
 const (
-	// KeyImageOverrides holds images that replace those of the catalogue, and names that the catalogue does not have.
+	// KeyImageOverrides holds images that replace those of the catalogue, and names that the catalogue does not
+	// contain.
 	KeyImageOverrides = "image-overrides"
 	// KeyFeatureFlags holds settings for every stack.
 	KeyFeatureFlags = "featureFlags"

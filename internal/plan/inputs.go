@@ -52,8 +52,9 @@ func (p *Plan) inputs(in Input) rollout.Inputs {
 	return inputs
 }
 
-// earlierInputs returns the digest that earlier operators computed for the same inputs. Their digest did not contain
-// the platform's certificates in addition to those of the spec. An empty string means that the digest does not differ.
+// earlierInputs returns the digest that earlier operators computed for the same inputs. If both the spec and the
+// platform provide certificates, that digest covers only the certificates of the spec. An empty string means that the
+// two digests do not differ.
 func earlierInputs(in Input, inputs rollout.Inputs) (string, error) {
 	if in.Trust.Own == nil || in.Trust.Platform == nil {
 		return "", nil
@@ -129,7 +130,7 @@ func (p *Plan) storageSecret(in Input) *rollout.StorageSecret {
 	return in.StorageSecret
 }
 
-// maxLeft limits the losses in a record, which is an annotation.
+// maxLeft is the maximum number of losses in a record, which is stored in an annotation.
 const maxLeft = 8
 
 // left returns the losses for the record, or nil if there are none.

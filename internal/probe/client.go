@@ -23,7 +23,7 @@ const (
 	// defaultTimeout limits the duration of one request, up to the last byte of the response. A server that is
 	// ingesting documents does not respond for a while. The prober repeats the request later.
 	defaultTimeout = 10 * time.Second
-	// maxHeader bounds the response header, in bytes.
+	// maxHeader is the maximum size of the response header in bytes.
 	maxHeader = 16 << 10
 )
 

@@ -24,7 +24,7 @@ func health(status, message string) v1alpha2.ProviderHealthStatus {
 }
 
 // notImplemented is the message that every server returns for a provider without a health check. Programs that read the
-// status of v1alpha1 expect it, because the previous operator copied it.
+// v1alpha1 status expect it, because the previous operator copied it.
 const notImplemented = "Provider does not implement health check"
 
 // code matches the text before a status code in the messages of the libraries that providers use: "Error code: 401",

@@ -6,7 +6,7 @@ import (
 	"regexp"
 )
 
-// maxVersion bounds the response to versionPath, in bytes.
+// maxVersion is the maximum size of the response to versionPath in bytes.
 const maxVersion = 4 << 10
 
 // versionForm matches valid versions. The status shows the version, so it must not be arbitrary text from a server.

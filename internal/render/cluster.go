@@ -10,8 +10,8 @@ type Cluster struct {
 	Ingress Ingress `json:"ingress,omitzero"`
 	// Gateway is the Gateway to which exposed stacks are attached. Nil means that no Gateway is configured.
 	Gateway *Gateway `json:"gateway,omitempty"`
-	// Routes reports whether the cluster serves OpenShift's Route. HTTPRoutes and BackendTLSPolicies report the same
-	// for these kinds of the Gateway API.
+	// Routes reports whether the cluster serves OpenShift's Route. HTTPRoutes and BackendTLSPolicies report whether it
+	// serves these Gateway API kinds.
 	Routes             bool `json:"routes,omitempty"`
 	HTTPRoutes         bool `json:"httpRoutes,omitempty"`
 	BackendTLSPolicies bool `json:"backendTLSPolicies,omitempty"`

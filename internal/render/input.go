@@ -132,11 +132,12 @@ type ExternalProvider struct {
 type EnvVar struct {
 	Name  string
 	Value string
-	// SecretName and SecretKey identify the key of a Secret in the stack's namespace. Empty means that another field has
-	// the value.
+	// SecretName and SecretKey identify the key of a Secret in the stack's namespace. Empty means that the value is not
+	// in a Secret.
 	SecretName string
 	SecretKey  string
-	// Annotation is the name of the pod's annotation with the value. Empty means that another field has the value.
+	// Annotation is the name of the pod's annotation with the value. Empty means that the value is not in an
+	// annotation.
 	Annotation string
 }
 

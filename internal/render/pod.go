@@ -70,7 +70,7 @@ func initContainers(
 	return all, nil
 }
 
-// setPodOptions sets the options of the pod that the spec may change.
+// setPodOptions sets the pod options that the spec can change.
 func setPodOptions(in Input, pod *corev1ac.PodSpecApplyConfiguration) error {
 	user := overrides(&in.Stack.Spec)
 	pullSecrets, err := applyConfiguration[[]*corev1ac.LocalObjectReferenceApplyConfiguration](

@@ -59,7 +59,7 @@ func parseCertificate(data []byte) (*x509.Certificate, error) {
 }
 
 // checkKey returns an error for a private key that cannot be used with any certificate, so that such a key is not
-// reported as the key of another certificate.
+// reported as the key for a different certificate.
 func checkKey(data []byte) error {
 	block := findPEM(data, func(kind string) bool { return strings.HasSuffix(kind, "PRIVATE KEY") })
 	switch {

@@ -33,8 +33,8 @@ type Options struct {
 	// Client must not read from a cache, and its scheme must contain CustomResourceDefinitions.
 	Client client.Client
 	// Informers watch only the metadata of the CustomResourceDefinition with the name Definition. Nil means that the
-	// operator is limited to some namespaces. The operator can then read neither the definition nor all objects, and does
-	// not migrate them.
+	// operator is limited to some namespaces. The operator can then read neither the definition nor the objects in
+	// other namespaces, and does not migrate any object.
 	Informers cache.Informers
 	// Definition is the name of the CustomResourceDefinition.
 	Definition string

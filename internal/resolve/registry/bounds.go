@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// maxKept bounds, in bytes, the data that the pool keeps from images for the stacks of a namespace: configurations and
-// the metadata of external providers. A stack needs its data until the stack is rolled out.
+// maxKept is the maximum size, in bytes, of the data that the pool keeps from images for the stacks in a namespace:
+// configurations and the metadata of external providers. A stack needs its data until the stack is rolled out.
 const maxKept = 32 << 20
 
 // part is the part of a task that the pool needs to enforce its bounds.

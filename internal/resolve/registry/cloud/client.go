@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// maxAnswer bounds, in bytes, the body of every response. A token is a few thousand bytes long.
+	// maxAnswer is the maximum size of a response body in bytes. A token is a few thousand bytes long.
 	maxAnswer = 64 << 10
-	// maxHeader bounds, in bytes, the header of a response.
+	// maxHeader is the maximum size of a response header in bytes.
 	maxHeader = 64 << 10
 	// maxPause bounds the pause that a cloud requests. leastPause is the pause after a "too many requests" response that
 	// does not specify a pause.
