@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 )
 
-// Docker Hub is docker.io in the names of images and index.docker.io in requests. Its images without an organization
-// are below library.
+// Docker Hub's host is docker.io in image names and index.docker.io in requests. Its images without an organization are
+// below library.
 const (
 	hub        = "docker.io"
 	hubAsAsked = name.DefaultRegistry

@@ -66,8 +66,8 @@ func Answered[T any](ctx context.Context, pauses wait.Backoff, call func() (T, e
 }
 
 // Unavailable reports whether err means that the API server could not be reached, or that it or a proxy in front of it
-// could not handle the call. It returns false for a resource version that the API server has not reached yet, because
-// informers handle this error.
+// could not handle the call. It returns false for an error about a resource version that the API server has not reached
+// yet, because informers handle this error.
 func Unavailable(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) {

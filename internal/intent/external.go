@@ -95,8 +95,8 @@ func uniqueExternal(in *Intent, errs *Errors) {
 	}
 }
 
-// ExternalWith returns the external provider with the given API and id, or nil if there is no such provider. It takes
-// precedence over any other provider with the same API and id.
+// ExternalWith returns the external provider with the given API and id, or nil if there is no such provider. An
+// external provider takes precedence over any other provider with the same API and id.
 func (in *Intent) ExternalWith(api, id string) *ExternalProvider {
 	for i := range in.External {
 		if p := &in.External[i]; p.API == api && p.ID == id {

@@ -26,8 +26,8 @@ const (
 
 // ownedParts lists the owned parts of the configuration for the servers of all releases. It does not list these parts,
 // which no field of the spec sets: the sections telemetry, logging, vector_stores, safety, external_providers_dir and
-// external_apis_dir. In the section server, it does not list host, auth, quota, cors, tenancy, tls_config, hsts_max_age
-// or the interval of the registry. In the section storage, it does not list the settings that tune a store.
+// external_apis_dir. In the server section, it does not list host, auth, quota, cors, tenancy, tls_config, hsts_max_age
+// or the interval of the registry. In the storage section, it does not list the settings that tune a store.
 var ownedParts = []owned{
 	{"version", "only the base configuration can set this value: remove this setting", baseRemoval},
 	{"distro_name", nameInstead, "the server needs the name of its distribution; remove the entry"},

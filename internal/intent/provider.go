@@ -207,7 +207,7 @@ func (o *object) shorthand(key string) *SecretRef {
 }
 
 // addressKeys are the configuration keys that contain the address of a provider in any server release. Users set the
-// field endpoint instead.
+// endpoint field instead.
 var addressKeys = []string{"url", "base_url", "api_base", "host", "uri"}
 
 func (o *object) unknownProviderField(path *field.Path, key string) {

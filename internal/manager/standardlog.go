@@ -25,7 +25,7 @@ const (
 	handlerPanicked = "http: panic serving "
 )
 
-// standardLog writes the output of Go's standard logger to the operator's log. The HTTP servers of webhooks, metrics
+// standardLog writes the output of Go's standard logger to the operator's log. The HTTP servers for webhooks, metrics
 // and health use the standard logger for errors that they cannot report to a client.
 type standardLog struct {
 	log     logr.Logger

@@ -18,8 +18,8 @@ type Source struct {
 	Object map[string]any
 	// Text is the YAML text of the stack. It provides the comments, and the order of keys in maps. It may be empty.
 	Text []byte
-	// Absorbed contains the replacement of overrideConfig, or the reasons why there is none. Nil means that no replacement
-	// was requested.
+	// Absorbed contains the replacement for overrideConfig, or the reasons why there is none. Nil means that no
+	// replacement was requested.
 	Absorbed *Absorbed
 	// Dropped contains a sentence for each field that no version has, and that Object does not contain.
 	Dropped []string

@@ -24,8 +24,8 @@ type object struct {
 	resourceVersion string
 }
 
-// list lists all objects. Run lists all objects before it writes the first, because the token for the next page of a
-// list expires after five minutes, and the writes may take longer. The API server reads the list from its storage,
+// list lists all objects. Run lists all objects before it writes the first one, because the token for the next page of
+// a list expires after five minutes, and the writes may take longer. The API server reads the list from its storage,
 // because its cache may be outdated.
 func (m *Migrator) list(ctx context.Context, of kind) ([]object, error) {
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {

@@ -1,6 +1,6 @@
 package migration
 
-// The following markers are the permissions that the operator needs for a migration. The operator never changes the
+// The following markers declare the permissions that the operator needs for a migration. The operator never changes the
 // storage version.
 
 // +kubebuilder:rbac:groups=llamastack.io,resources=llamastackdistributions,verbs=list;patch

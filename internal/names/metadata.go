@@ -153,8 +153,8 @@ const (
 	TLSCertificate = "tls.crt"
 	// TLSKey is the key of the private key in such a Secret, and the name of its file in TLSDir.
 	TLSKey = "tls.key"
-	// TLSAuthority is the key of the authorities that signed a certificate, in Secrets of certificate managers and in
-	// ConfigMaps for Gateways.
+	// TLSAuthority is the key of the authorities that signed a certificate, in Secrets that certificate managers create
+	// and in ConfigMaps for Gateways.
 	TLSAuthority = "ca.crt"
 )
 

@@ -102,8 +102,8 @@ const DigestKeySecret = "llama-stack-operator-digest-key"
 const (
 	// WebhookCertificateSecret is the Secret in the operator's namespace with the certificates of its webhooks.
 	WebhookCertificateSecret = "llama-stack-k8s-operator-webhook-cert"
-	// ValidatingWebhookConfiguration is the name of the object that makes the API server send writes of stacks to the
-	// operator for validation.
+	// ValidatingWebhookConfiguration is the name of the object that makes the API server send each write of a stack to
+	// the operator for validation.
 	ValidatingWebhookConfiguration = "llama-stack-k8s-operator-validating-webhook-configuration"
 	// CustomResourceDefinition is the name of the CustomResourceDefinition of LlamaStackDistribution.
 	CustomResourceDefinition = "llamastackdistributions.llamastack.io"

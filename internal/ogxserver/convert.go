@@ -33,7 +33,7 @@ type Comment struct {
 }
 
 // Place returns the path in the stack for a path in the OGXServer. It returns the path unchanged if the conversion
-// recorded neither this path nor one of its parents.
+// recorded neither this path nor any of its parents.
 func (r *Result) Place(path []string) []string {
 	for i := len(path); i > 0; i-- {
 		if to, ok := r.places[joined(path[:i])]; ok {

@@ -16,9 +16,9 @@ const (
 	APIVersion = Group + "/v1beta1"
 )
 
-// Check returns the problems in an OGXServer, given as JSON values with numbers as json.Number: an unsupported version,
-// unknown fields, values that do not fit their field, and missing required fields. Each problem contains a path. Check
-// ignores the status.
+// Check returns the problems in an OGXServer, which is given as JSON values with numbers as json.Number. Problems are
+// an unsupported version, unknown fields, values that do not fit their field, and missing required fields. Each problem
+// contains a path. Check ignores the status.
 func Check(object map[string]any) []string {
 	var problems []string
 	if version := object["apiVersion"]; version != APIVersion {

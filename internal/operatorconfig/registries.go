@@ -17,9 +17,9 @@ type Registries struct {
 	// ReadLabels reports whether images are read at all, which is the default. If the key was never valid, the operator
 	// reads no images, because the key may exclude a registry.
 	ReadLabels bool
-	// Allow lists the registries that may be read, as host[:port], or prefixes of repositories, as host[:port]/path. Empty
-	// means all. The operator compares the entries with the repository after Rewrite. In all fields, docker.io and
-	// index.docker.io are the same.
+	// Allow lists the registries that may be read, as host[:port], or prefixes of repositories, as host[:port]/path.
+	// Empty means all. The operator compares the entries with the repository after Rewrite. In all fields, docker.io
+	// and index.docker.io refer to the same registry.
 	Allow []string
 	// Insecure lists the registries, as host[:port], that may be read over plain HTTP or with any certificate.
 	Insecure []string

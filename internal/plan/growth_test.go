@@ -110,8 +110,8 @@ func TestMemoryGrowsWithTheObject(t *testing.T) {
 	}
 }
 
-// BenchmarkLargest measures for each shape the time, and the memory in use at one time in MiB. The limits are 500 ms
-// and 128 MiB.
+// BenchmarkLargest measures, for each shape, the time and the peak heap growth in MiB. The limits are 500 ms and 128
+// MiB.
 func BenchmarkLargest(b *testing.B) {
 	for i := range shape.All {
 		s := &shape.All[i]
@@ -129,8 +129,8 @@ func BenchmarkLargest(b *testing.B) {
 	}
 }
 
-// heldBy returns the growth of the heap while a function runs. Garbage that the collector has not freed counts, as it
-// does for the operator's memory limit.
+// heldBy returns the peak growth of the heap while a function runs. Garbage that the collector has not freed counts, as
+// it does for the operator's memory limit.
 func heldBy(run func()) uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	read := func() uint64 {

@@ -66,8 +66,8 @@ func rootOf(config []byte) *yaml.Node {
 	return parsed.Root()
 }
 
-// derivedFrom returns a function for retention.PodOf. The function returns the source of a value in the Secret with
-// derived values of the stack, retention.Hidden for an unknown source, and an empty string for any other Secret.
+// derivedFrom returns a function for retention.PodOf. The function returns the source of a value in the stack's Secret
+// with derived values, retention.Hidden for an unknown source, and an empty string for any other Secret.
 func (p *Plan) derivedFrom(stack string) func(secret, key string) string {
 	return func(secret, key string) string {
 		if !names.IsStorageSecret(stack, secret) {

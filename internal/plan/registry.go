@@ -10,7 +10,8 @@ import (
 )
 
 // registry returns the settings with which pods update the registry to match a generated configuration. Pods with the
-// user's or the image's configuration do not change the registry, because its resources are unknown.
+// user's or the image's configuration do not change the registry, because the resources in that configuration are
+// unknown.
 func registry(in Input, found *stackconfig.Registry) *render.Registry {
 	if found == nil {
 		return nil

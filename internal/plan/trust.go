@@ -36,8 +36,8 @@ type UnusableKey struct {
 	Problem cabundle.Problem
 }
 
-// ReadTrust reads the certificates from the contents of ConfigMaps, by intent.ConfigMapUse.ID and key. A ConfigMap that
-// the spec names and that is missing from the contents adds no certificate.
+// ReadTrust reads the certificates from the contents of ConfigMaps, which are indexed by intent.ConfigMapUse.ID and
+// key. A ConfigMap that the spec names and that is missing from the contents adds no certificate.
 //
 // An entry that is not a certificate makes a key in the user's ConfigMap unusable. In a v1alpha1 stack, such an entry
 // only causes a warning, because these stacks have always used the other certificates in the key. In a ConfigMap of the
@@ -106,7 +106,7 @@ func (t *Trust) bundle() *render.CABundle {
 	return &render.CABundle{PEM: cabundle.PEM(all), Hash: cabundle.Digest(all)}
 }
 
-// ReadOverride returns the configuration that the spec names, from the contents of ConfigMaps, by
+// ReadOverride returns the configuration that the spec names, from the contents of ConfigMaps, which are indexed by
 // intent.ConfigMapUse.ID and key. It returns nil if the spec has no overrideConfig.
 func ReadOverride(stack *v1alpha2.LlamaStackDistribution, contents map[string]map[string][]byte) *Override {
 	if stack.Spec.OverrideConfig == nil {

@@ -135,7 +135,7 @@ func (r *run) problem(message string) { r.add(Finding{Level: findings.Error, Mes
 
 func (r *run) note(message string) { r.add(Finding{Level: findings.Note, Message: message}) }
 
-// add adds a finding. If the list is full, it adds a note once.
+// add adds a finding. If the list is full, add omits the finding, and adds a note the first time.
 func (r *run) add(finding Finding) {
 	switch {
 	case len(r.result.Findings) < MaxFindings:

@@ -84,7 +84,7 @@ func isFinal(err error) bool {
 	return ok
 }
 
-// get returns the response to a request for a path of a server. It returns an error if the response has more bytes than
+// get returns the response to a request for a path on a server. It returns an error if the response has more bytes than
 // the parameter most. It waits until the limiter allows the request.
 func (c client) get(ctx context.Context, target Target, path string, most int64) ([]byte, error) {
 	if err := c.limiter.Wait(ctx); err != nil {

@@ -34,8 +34,8 @@ type Options struct {
 }
 
 const (
-	// attempts is the maximum number of failed attempts for one rollout. The next attempt follows the next rollout. The
-	// limit does not apply after a server has reported the health of its providers.
+	// attempts is the maximum number of failed attempts for one rollout. After that, the prober makes no further
+	// attempt until the next rollout. The limit does not apply after a server has reported the health of its providers.
 	attempts   = 5
 	firstRetry = 5 * time.Second
 	lastRetry  = 2 * time.Minute

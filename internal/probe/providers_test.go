@@ -186,8 +186,8 @@ func TestNoProviders(t *testing.T) {
 	}
 }
 
-// TestCertificate checks that a server with the certificate of its Secret is accepted, and that no request is sent to a
-// server with a different certificate. If the certificate is unknown, any certificate is accepted.
+// TestCertificate checks that a server with the certificate from its Secret is accepted, and that no request is sent to
+// a server with a different certificate. If the certificate is unknown, any certificate is accepted.
 func TestCertificate(t *testing.T) {
 	for name, tc := range map[string]struct {
 		certificate func(shown string) string

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// drainGrace is the time in seconds that a terminating server has to finish its requests. The server exits as soon as
-	// it has finished them, so only long streaming responses use the whole time. The Kubernetes default is too short for
-	// such responses.
+	// drainGrace is the time in seconds within which a terminating server can finish its requests. The server exits as
+	// soon as it has finished them, so only long streaming responses use the whole time. The Kubernetes default is too
+	// short for such responses.
 	drainGrace = 120
 	// drainSleep is the time in seconds for which a terminating server still accepts requests. During this time, all
 	// senders can remove the server from their lists of endpoints. After SIGTERM, the server rejects new connections

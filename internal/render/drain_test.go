@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// TestDrain checks how a pod terminates: the server accepts requests for a moment, then finishes the requests that it
-// has accepted. The hook is never longer than the grace period, and is not added if the user has set a hook. The API
+// TestDrain checks how a pod terminates: the server accepts requests for a moment, and then finishes the requests that
+// it has accepted. The hook is never longer than the grace period, and is not added if the user has set a hook. The API
 // server would reject a longer hook, or a hook with two handlers.
 func TestDrain(t *testing.T) {
 	grace := func(seconds int64) *v1alpha2.WorkloadOverrides {

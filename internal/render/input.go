@@ -27,8 +27,8 @@ type Input struct {
 	CABundle *CABundle
 	// Paths are variables that set the server's directories to paths on the data volume, in order.
 	Paths []EnvVar
-	// Offline are variables that keep the server from accessing the internet, in order. Empty means that the server may
-	// access the internet.
+	// Offline are, in order, the variables that keep the server from accessing the internet. Empty means that the
+	// server may access the internet.
 	Offline []EnvVar
 	// Secrets are variables with the values of Secrets, in order.
 	Secrets []EnvVar

@@ -23,7 +23,7 @@ type Registry struct {
 	Files map[string]string
 }
 
-// startupScript updates the registry and then replaces itself with the server. The server starts even if the program
+// startupScript updates the registry and then replaces itself with the server. The server starts even if the update
 // fails. If the registry does not match the configuration, the server itself reports the reason.
 const startupScript = `python=$(command -v python || command -v python3) && ` +
 	`"$python" "$0" --config "$1" --earlier "$2"

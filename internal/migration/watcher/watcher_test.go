@@ -135,7 +135,7 @@ type errorString string
 
 func (e errorString) Error() string { return string(e) }
 
-// The operator migrates with only the permissions of its manifests. It also migrates back if a user changes the storage
+// The operator migrates with only the permissions in its manifests. It also migrates back if a user changes the storage
 // version back. After a change to the definition that needs no migration, it only reads the definition.
 func TestWatcher(t *testing.T) {
 	const count = 20

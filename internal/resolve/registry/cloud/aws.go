@@ -53,8 +53,8 @@ func ecrOf(registry string) ecr {
 	return ecr{region, "api." + service + "." + region + "." + domain}
 }
 
-// aws gets a token for a region with keys from the AWS credential chain: the environment, a web identity, the container
-// or the machine.
+// aws gets a token for a region. The keys come from the AWS credential chain: the environment, a web identity, the
+// container or the machine.
 func (i *Identities) aws(ctx context.Context, registry string) (credentials, error) {
 	at := ecrOf(registry)
 	keys, err := i.awsKeys(ctx, at.region)
