@@ -81,7 +81,7 @@ func checkLeases(r *report, facts *Facts) {
 	}
 }
 
-// checkVersions compares the version of the operator with the version of the command.
+// checkVersions compares the operator's version with the version of the command-line tool.
 func checkVersions(r *report, facts *Facts) {
 	running := operatorVersions(facts)
 	switch {

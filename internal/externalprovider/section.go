@@ -137,7 +137,7 @@ func (s section) wheels(key string) []string {
 	return paths
 }
 
-// wheelPath returns a path below the package's directory, relative to it.
+// wheelPath returns a path below the package's directory, relative to this directory.
 func (s section) wheelPath(key string, node *yaml.Node) string {
 	text, problem := textOf(node)
 	if problem != "" {

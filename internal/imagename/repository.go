@@ -24,7 +24,7 @@ func Repository(image string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("parse image %q: %w", image, err)
 	}
-	// The second pass adds library/ to a name whose host is docker.io only after normalization.
+	// The second pass adds library/ to a name whose host becomes docker.io only during normalization.
 	repository, err := name.NewRepository(Prefix(reference.Context().Name()))
 	if err != nil {
 		return "", fmt.Errorf("parse image %q: %w", image, err)

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Errors collects the errors of a spec, in the order in which they are found.
+// Errors collects the errors in a spec, in the order in which they are found.
 type Errors field.ErrorList
 
 // Add adds errors.

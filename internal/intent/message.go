@@ -48,7 +48,7 @@ func Bounded(errs field.ErrorList) field.ErrorList {
 	return first
 }
 
-// Messages returns the messages of a list, one per line, without duplicates.
+// Messages returns the messages of the errors in a list, one per line, without duplicates.
 func Messages(errs field.ErrorList) string {
 	lines, seen := make([]string, 0, len(errs)), make(map[string]bool, len(errs))
 	for _, err := range errs {

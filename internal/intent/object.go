@@ -73,7 +73,7 @@ func (o *object) take(name string) (any, bool) {
 	return value, ok
 }
 
-// typed reads a field of one type. It returns false when the field is missing or has another type.
+// typed reads a field of one type. It returns false when the field is missing or has a different type.
 func typed[T any](o *object, name, want string) (T, bool) {
 	value, given := o.take(name)
 	found, ok := value.(T)

@@ -61,7 +61,7 @@ func TestStandardLog(t *testing.T) {
 	}
 }
 
-// A client that keeps opening connections does not fill the log. The log reports how many lines were left out.
+// A client that keeps opening connections does not fill the log. The log reports how many lines were omitted.
 func TestStandardLogIsBounded(t *testing.T) {
 	output := &testutil.Log{}
 	log := newStandardLog(zap.New(zap.WriteTo(output), zap.JSONEncoder(), zap.Level(zapcore.DebugLevel)))

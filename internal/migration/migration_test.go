@@ -165,7 +165,7 @@ func TestObstacles(t *testing.T) {
 }
 
 func (o obstacles) webhookIsDown(t *testing.T) {
-	// Without this limit, client-go waits for the caches of the API server.
+	// Without this limit, client-go would wait for the caches of the API server.
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	if result, err := newMigrator(o.Cluster, quick).Run(ctx); err == nil {
@@ -285,7 +285,7 @@ func (o obstacles) webhookIsDownAfterwards(t *testing.T) {
 	}
 }
 
-// refusal returns a policy that denies updates of the stacks with this name, and its binding.
+// refusal returns a policy that denies updates to the stacks with this name, and its binding.
 func refusal(name string) (*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingAdmissionPolicyBinding) {
 	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "refusal"}}
 	equivalent := admissionv1.Equivalent

@@ -9,7 +9,7 @@ import (
 const (
 	// ExternalVolume is the volume in which external providers are installed.
 	ExternalVolume = "external-providers"
-	// ExternalDir is the mount path of that volume in the server and the last init container.
+	// ExternalDir is the mount path of that volume in the server's container and the last init container.
 	ExternalDir = "/opt/llama-stack/external-providers"
 	// ExternalContainer is the init container that installs the packages that the other init containers copied, and
 	// completes the configuration.

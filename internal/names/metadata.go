@@ -109,7 +109,7 @@ func ServerContainer(annotations map[string]string) string {
 }
 
 const (
-	// Container is the name of the server's container, unless AnnotationContainerName sets another.
+	// Container is the name of the server's container, unless AnnotationContainerName sets a different name.
 	Container = "llama-stack"
 	// DirectoryContainer is the name of the init container that creates the directories that the server does not create.
 	DirectoryContainer = "make-directories"

@@ -43,7 +43,7 @@ var kinds = map[string][]place{
 		{"remote", "braveSearch", kind{Type: "remote::brave-search", ID: "remote-brave-search", Credential: "apiKey"}},
 		{"remote", "tavilySearch", kind{Type: "remote::tavily-search", ID: "remote-tavily-search", Credential: "apiKey"}},
 		{"remote", "modelContextProtocol", kind{Type: "remote::model-context-protocol", ID: "remote-model-context-protocol"}},
-		// The ogx-k8s-operator writes inline::rag-runtime, a type that no release has.
+		// The ogx-k8s-operator writes inline::rag-runtime, a type that does not exist in any release.
 		{"inline", "fileSearch", kind{Type: "inline::file-search", ID: "inline-file-search"}},
 	},
 	"files": {
@@ -54,11 +54,11 @@ var kinds = map[string][]place{
 		{"inline", "localfs", kind{Type: "inline::localfs", ID: "inline-localfs"}},
 	},
 	"batches": {
-		// The ogx-k8s-operator writes inline::batch-reference, a type that no release has.
+		// The ogx-k8s-operator writes inline::batch-reference, a type that does not exist in any release.
 		{"inline", "reference", kind{Type: "inline::reference", ID: "inline-reference"}},
 	},
 	"responses": {
-		// The ogx-k8s-operator writes inline::responses, a type that no release has.
+		// The ogx-k8s-operator writes inline::responses, a type that does not exist in any release.
 		{"inline", "builtin", kind{Type: "inline::builtin", ID: "inline-builtin"}},
 	},
 	"fileProcessors": {

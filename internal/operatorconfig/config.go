@@ -33,7 +33,7 @@ const (
 
 // Config is the content of the ConfigMap. Callers must not change it.
 type Config struct {
-	// Images are images by name, or by name and version as `name@version`.
+	// Images contains the images by name, or by name and version as `name@version`.
 	Images distribution.Overrides
 	// Features are settings for every stack.
 	Features Features

@@ -16,7 +16,7 @@ type Ingress struct {
 	ClassName string
 	// Annotations are added to every Ingress.
 	Annotations map[string]string
-	// ControllerNamespaces are the namespaces that NetworkPolicies of exposed stacks allow.
+	// ControllerNamespaces are the namespaces from which the NetworkPolicies of exposed stacks allow connections.
 	ControllerNamespaces []string
 }
 

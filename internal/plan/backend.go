@@ -59,7 +59,7 @@ func unverifiable(serving *cabundle.Serving, secret string, made *render.Backend
 	return ""
 }
 
-// oneOf returns the names that are not empty as a list for a message.
+// oneOf returns the non-empty names as a list for a message.
 func oneOf(names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
 	last := len(names) - 1

@@ -104,7 +104,7 @@ func (p *Plan) generate(in Input) error {
 	return nil
 }
 
-// engineInput returns the input of package stackconfig that a generated configuration and an override share.
+// engineInput returns the input for package stackconfig that a generated configuration and an override share.
 func engineInput(in Input, base *baseconfig.Base) stackconfig.Input {
 	return stackconfig.Input{
 		Intent: in.Intent, Base: base, Release: in.Distribution.Release,

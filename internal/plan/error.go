@@ -16,7 +16,7 @@ import (
 type ConfigError struct {
 	// Condition is the type of the condition that is False, and Reason is the reason of the condition.
 	Condition, Reason string
-	// Errors lists the errors of fields of the spec. Empty means that no field is the cause.
+	// Errors lists the errors in fields of the spec. Empty means that no field is the cause.
 	Errors field.ErrorList
 	// Err is the cause if no field is the cause.
 	Err error

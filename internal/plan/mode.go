@@ -17,7 +17,8 @@ const (
 	ModeOverride Mode = "Override"
 )
 
-// ModeOf returns the mode for a spec. The operator generates a configuration if the spec contains a setting for it.
+// ModeOf returns the mode for a spec. The operator generates a configuration if the spec contains a setting for the
+// server's configuration.
 func ModeOf(spec *v1alpha2.LlamaStackDistributionSpec) Mode {
 	switch {
 	case spec.OverrideConfig != nil:
@@ -29,10 +30,11 @@ func ModeOf(spec *v1alpha2.LlamaStackDistributionSpec) Mode {
 	}
 }
 
-// NeedsBase reports whether Build uses a base configuration. Without one, Build fails unless BaseOptional returns true.
+// NeedsBase reports whether Build uses a base configuration. Without a base configuration, Build fails unless
+// BaseOptional returns true.
 func NeedsBase(spec *v1alpha2.LlamaStackDistributionSpec) bool { return ModeOf(spec) == ModeGenerated }
 
-// configured reports whether the spec contains settings of the server's configuration.
+// configured reports whether the spec contains settings for the server's configuration.
 func configured(spec *v1alpha2.LlamaStackDistributionSpec) bool {
 	return spec.Providers != nil || spec.Resources != nil || spec.Storage != nil || len(spec.Disabled) > 0 ||
 		spec.Settings != nil || len(spec.RemoveSettings) > 0 || len(spec.ExternalProviders) > 0 || spec.BaseConfig != nil ||

@@ -51,7 +51,8 @@ type Input struct {
 	Serving *cabundle.Serving
 	// Unexposed prevents the exposure of the stack, regardless of its spec, because another stack has the same host name.
 	Unexposed bool
-	// EarlierHost reports whether the stack keeps the generated or missing host name that an earlier operator chose.
+	// EarlierHost reports whether the stack keeps the host name that an earlier operator generated, or remains without
+	// a host name.
 	EarlierHost bool
 	// Override is the ConfigMap of spec.overrideConfig. Nil means that the spec has no overrideConfig.
 	Override *Override
@@ -128,7 +129,7 @@ type Plan struct {
 	Derived []secretvalue.Derived
 	// Models lists the user's models with the names that clients use.
 	Models []stackconfig.PublicModel
-	// Places contains the places of the stack's data. Losses lists the data in Input.Before that is not in them.
+	// Places contains the places of the stack's data. Losses lists the data in Input.Before that is not in Places.
 	Places *retention.Places
 	Losses []retention.Loss
 	// Warnings lists the warnings for the user.

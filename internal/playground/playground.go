@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// These limits ensure that a run takes less than a second in a page.
+// These limits ensure that a run takes less than a second in the playground page.
 const (
 	// MaxManifestBytes is the maximum size of a manifest in bytes. It is four times the limit for a spec
 	// (validate.MaxSpecBytes), and the maximum size of a ConfigMap.
@@ -75,7 +75,8 @@ type Finding struct {
 	Path  string `json:"path"`
 	// Message is the problem and its remedy, without the path.
 	Message string `json:"message"`
-	// Line and Column are the position of the field in the manifest, from 1. 0 means that the position is not known.
+	// Line and Column are the position of the field in the manifest, counted from 1. 0 means that the position is not
+	// known.
 	Line   int `json:"line"`
 	Column int `json:"column"`
 }

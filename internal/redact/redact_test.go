@@ -128,7 +128,7 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// A value of a secret field is also replaced in all other places.
+// The value of a secret field is also replaced in all other places.
 func TestLearn(t *testing.T) {
 	var known redact.Known
 	for _, text := range []string{

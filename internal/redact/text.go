@@ -9,7 +9,7 @@ import (
 // Mark replaces a secret value.
 const Mark = "<redacted>"
 
-// privateKey matches a private key in PEM format, even without its end.
+// privateKey matches a private key in PEM format, even if its end is missing.
 var privateKey = regexp.MustCompile(
 	`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`,
 )

@@ -39,5 +39,5 @@ func ingressTLSSecret(in Input) string {
 	return TLSSecret(&in.Stack.Spec)
 }
 
-// PlainOutside reports whether clients outside the cluster reach the stack with plain HTTP.
+// PlainOutside reports whether clients outside the cluster reach the stack over plain HTTP.
 func PlainOutside(in Input) bool { return exposedBy(in, ingressKind) && ingressTLSSecret(in) == "" }

@@ -46,7 +46,7 @@ func differences(t *testing.T, in render.Input, objects []render.Object) map[str
 	return result
 }
 
-// fileName returns the kind of an object in lower case, with a number from the second object of the kind on.
+// fileName returns the kind of an object in lower case, with a number for the second and each later object of the kind.
 func fileName(taken map[string][]byte, object render.Object) string {
 	kind := strings.ToLower(object.GVK.Kind)
 	for i, file := 1, kind; ; i++ {

@@ -20,7 +20,7 @@ const externalLimit = "8Gi"
 // externalPackages is the directory from which the server imports external providers (decision 0017).
 const externalPackages = names.ExternalDir + "/" + names.ExternalPackages
 
-// installScript runs the program that installs the copied packages, with the Python of the server's image.
+// installScript runs the program that installs the copied packages, with the Python interpreter in the server's image.
 const installScript = `python=$(command -v python || command -v python3) || {
   echo "this image has no Python" >&2
   echo '{"message":"The image of the server has no Python, which external providers need"}' >` + terminationLog + `

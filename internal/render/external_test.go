@@ -164,7 +164,7 @@ func TestPythonPath(t *testing.T) {
 	}
 }
 
-// environmentOf returns the variables of a container for Python's path, and the variable Z.
+// environmentOf returns a container's variables for Python's path, and the variable Z.
 func environmentOf(container corev1ac.ContainerApplyConfiguration) []string {
 	var env []string
 	for _, variable := range container.Env {

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// defaultCPUUtilization is the target in percent if the user sets no target.
+// defaultCPUUtilization is the target CPU utilization in percent if the user sets no target.
 const defaultCPUUtilization int32 = 80
 
 // horizontalPodAutoscaler returns the autoscaler that changes the Deployment's number of replicas according to the load

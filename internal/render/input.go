@@ -22,10 +22,10 @@ type Input struct {
 	Config *Config
 	// Base is the base configuration to keep with a generated configuration. Nil means that no base is kept.
 	Base *Base
-	// CABundle contains the certificates that the server trusts in outgoing calls. Nil means the certificates of its
-	// image.
+	// CABundle contains the certificates that the server trusts in outgoing calls. Nil means the certificates in the
+	// server's image.
 	CABundle *CABundle
-	// Paths are variables that set the server's directories to paths on the data volume, in order.
+	// Paths are, in order, the variables that set the server's directories to paths on the data volume.
 	Paths []EnvVar
 	// Offline are, in order, the variables that keep the server from accessing the internet. Empty means that the
 	// server may access the internet.
@@ -57,7 +57,8 @@ type Input struct {
 	Inputs string
 	// Expose describes how the stack is exposed outside the cluster. Nil means that it is not exposed.
 	Expose *v1alpha2.ExposeSpec
-	// EarlierHost reports whether the stack keeps the host name, or the missing host name, from an earlier operator.
+	// EarlierHost reports whether the stack keeps the host name from an earlier operator, or remains without a host
+	// name.
 	EarlierHost bool
 	// Backend holds the values with which a Gateway verifies the server. Nil means that there are no such values.
 	Backend *Backend

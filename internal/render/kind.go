@@ -24,9 +24,9 @@ type ChildKind struct {
 	// MetadataOnly reports whether the operator caches objects of the kind without their content, because there may be
 	// many large objects that belong to no stack.
 	MetadataOnly bool
-	// IgnoreStatus reports whether the operator ignores changes to the status of such a child.
+	// IgnoreStatus reports whether the operator ignores changes to the status of a child of this kind.
 	IgnoreStatus bool
-	// Exposes reports whether such a child exposes the stack outside the cluster.
+	// Exposes reports whether a child of this kind exposes the stack outside the cluster.
 	Exposes bool
 	// Retained reports whether the operator keeps a child that the stack no longer needs, because data must not be deleted
 	// before the stack.
@@ -117,7 +117,7 @@ var childKinds = []ChildKind{
 // ChildKinds lists every kind of object that a stack may have, in apply order. Callers must not change the list.
 func ChildKinds() []ChildKind { return childKinds }
 
-// Kinds lists the group, version and kind of every kind of object that a stack may have, in apply order.
+// Kinds lists the group, version and kind of every object that a stack may have, in apply order.
 func Kinds() []schema.GroupVersionKind {
 	return kindsWhere(func(ChildKind) bool { return true })
 }

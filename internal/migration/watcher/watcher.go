@@ -187,7 +187,7 @@ func (w *Watcher) logProblem(ctx context.Context, err error) {
 	}
 }
 
-// reset sets the pauses to the shortest ones, and enables the log for the next problem.
+// reset sets the pauses to the shortest ones, and enables logging of the next problem.
 func (w *Watcher) reset() {
 	w.retry, w.revisit, w.logged = retries.DelayFunc(), revisits.DelayFunc(), false
 }

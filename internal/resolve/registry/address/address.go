@@ -15,7 +15,7 @@ import (
 // ErrLocal is the error for an address that no registry may have.
 var ErrLocal = errors.New("the address is local or reserved for a special purpose; ask an administrator to list the registry under registries.insecure")
 
-// ErrNoIdentityService is the error for an address that does not belong to an identity service of a cloud.
+// ErrNoIdentityService is the error for an address that does not belong to a cloud's identity service.
 var ErrNoIdentityService = errors.New("the address does not belong to a service that gives pods their identity")
 
 // special contains the ranges in which no registry is allowed: the ranges of the IANA special-purpose address
@@ -54,7 +54,7 @@ var special = prefixes(
 	"ff00::/8",          // multicast
 )
 
-// metadata lists the addresses outside the ranges above at which clouds give a machine its credentials.
+// metadata lists the addresses at which clouds give a machine its credentials, and which are outside the ranges above.
 var metadata = prefixes(
 	"100.100.100.200/32",     // Alibaba
 	"168.63.129.16/32",       // Azure

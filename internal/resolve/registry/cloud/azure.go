@@ -20,7 +20,7 @@ const (
 	azureAudience = "https://containerregistry.azure.net"
 	// azureMachine is the address at which an Azure machine returns the token for a managed identity.
 	azureMachine = "http://169.254.169.254/metadata/identity/oauth2/token"
-	// azureAuthority is the authority for federated tokens, unless the environment names another authority.
+	// azureAuthority is the authority for federated tokens, unless the environment names a different authority.
 	azureAuthority = "https://login.microsoftonline.com/"
 	// azureUser is the user name that is used with a token as the password.
 	azureUser = "00000000-0000-0000-0000-000000000000"
