@@ -36,7 +36,7 @@ type Facts struct {
 	Definition Answer[*apiextensionsv1.CustomResourceDefinition]
 	// Operators are the operator's Deployments, in all namespaces that the caller may read.
 	Operators Answer[[]appsv1.Deployment]
-	// Leases are the leader-election leases of operators.
+	// Leases are the operators' leader-election leases.
 	Leases Answer[[]coordinationv1.Lease]
 	// Webhook is the configuration of the validating webhook.
 	Webhook Answer[*admissionv1.ValidatingWebhookConfiguration]

@@ -15,7 +15,7 @@ import (
 const (
 	// maxText is the maximum length of a string in a metadata file, in bytes.
 	maxText = 512
-	// maxWheels limits the number of wheels of a package.
+	// maxWheels limits the number of wheels in a package.
 	maxWheels = 256
 	// maxShown is the maximum length of a string in an error, in bytes.
 	maxShown = 128
@@ -71,7 +71,7 @@ func (s section) section(key string) section {
 	return section{node: node, path: s.path + key + ".", problem: s.problem}
 }
 
-// must checks that a field has a certain value.
+// must checks that a field has a given value.
 func (s section) must(key, want string) {
 	if found := s.text(key, nil); found != want {
 		s.fail(key, yamlnode.Get(s.node, key), "is %q, but must be %s", shorten(found), want)

@@ -98,7 +98,7 @@ type ExternalProvider struct {
 
 // SecretKey is a configuration key with a value from a Secret.
 type SecretKey struct {
-	// Key is the key of the provider's config.
+	// Key is the key in the provider's config.
 	Key string
 	SecretRef
 }

@@ -28,7 +28,7 @@ type warmUp struct {
 // Start waits until every cache is filled, and then blocks until ctx ends.
 func (w *warmUp) Start(ctx context.Context) error {
 	for _, kind := range w.kinds {
-		// The only possible error is the end of the context.
+		// The only possible error is that the context has ended.
 		_ = wait.PollUntilContextCancel(ctx, w.retry, true, func(ctx context.Context) (bool, error) {
 			_, err := w.cache.GetInformer(ctx, kind)
 			if err != nil && ctx.Err() == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Result is a stack made from an OGXServer.
+// Result is a stack that was converted from an OGXServer.
 type Result struct {
 	// Object is the v1alpha2 LlamaStackDistribution, as JSON values.
 	Object map[string]any

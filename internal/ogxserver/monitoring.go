@@ -7,7 +7,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// metricsPort is the default port of an OGXServer for metrics.
+// metricsPort is an OGXServer's default port for metrics.
 const metricsPort = "9464"
 
 // monitoring keeps the server's metrics enabled if the OGXServer configures them. The user must set up scraping.

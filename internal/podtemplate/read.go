@@ -18,9 +18,9 @@ import (
 // These limits apply to every patch. A long list is expensive, because the merge searches the whole list for each of
 // its items. The largest known pods have far fewer variables and volumes.
 const (
-	// MaxBytes is the largest size of a patch in bytes.
+	// MaxBytes is the maximum size of a patch in bytes.
 	MaxBytes = 256 << 10
-	// MaxEntries is the largest length of each list, and of each map, in a patch.
+	// MaxEntries is the maximum length of each list, and of each map, in a patch.
 	MaxEntries = 500
 )
 

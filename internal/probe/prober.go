@@ -27,7 +27,7 @@ type Options struct {
 	FirstRetry time.Duration
 	// Interval is the pause between two health checks of providers. Zero means 5 minutes.
 	Interval time.Duration
-	// Timeout bounds a request. Zero means 10 seconds.
+	// Timeout limits the duration of a request. Zero means 10 seconds.
 	Timeout time.Duration
 	// Log receives debug messages.
 	Log logr.Logger

@@ -31,7 +31,7 @@ func (c client) providers(ctx context.Context, target Target) ([]v1alpha2.Provid
 	return parseProviders(body)
 }
 
-// providerEntry is an entry of the list of providers.
+// providerEntry is an entry in the list of providers.
 type providerEntry struct {
 	API    string `json:"api"`
 	ID     string `json:"provider_id"`
