@@ -154,7 +154,8 @@ func TestStatusOfOne(t *testing.T) {
       └─ vllm/embed (embedding)
 Not shown: you cannot list pods in namespace "team-a".
 
-✓ The stack is ready: the server is available at http://my-service.team-a.svc:8321
+✓ The stack is ready: the server is available at
+http://my-service.team-a.svc:8321
 `
 	s.check(t, 0, tree, "status", "my")
 	if len(s.requests) != 5 {

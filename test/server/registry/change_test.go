@@ -210,8 +210,8 @@ func TestOlderPod(t *testing.T) {
 			{"stack-1/5", newer, 5},
 			{"stack-1/3", older, 5},
 			{"stack-1/4", newer, 5},
-			{"", older, 0},          // no pod declares the entry, so every generation counts as old
-			{"stack-1/6", newer, 6}, //
+			{"", older, 0}, // no pod declares the entry, so every generation counts as old
+			{"stack-1/6", newer, 6},
 			{"stack-2/1", older, 0}, // the stack was restored under another name
 			{"stack-2/zwei", older, 0},
 		} {
