@@ -64,8 +64,8 @@ func ServesTLS(config []byte) bool {
 	return err == nil && servesTLS(root)
 }
 
-// nameDistribution sets the distribution's name if the base does not set it, because the server requires the name to
-// start (server fact 62).
+// nameDistribution sets the distribution's name if the base does not set it, because the server does not start without
+// a name (server fact 62).
 func nameDistribution(d *draft.Draft) {
 	if yamlnode.Text(d.Root, "distro_name") != "" || yamlnode.Text(d.Root, "image_name") != "" {
 		return

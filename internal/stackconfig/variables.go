@@ -66,8 +66,8 @@ func TextVariables(settings *intent.Settings, rel *release.Release) []string {
 	return slices.Compact(variables)
 }
 
-// numbered returns a copy of a value in which a number replaces each text that consists of one reference without an
-// operator. In at, it maps the path of each such text to the name of the variable.
+// numbered returns a copy of a value in which a number replaces each string that consists of one reference without an
+// operator. In at, it maps the path of each such string to the name of the variable.
 func numbered(value any, path string, at map[string]string) any {
 	switch v := value.(type) {
 	case map[string]any:

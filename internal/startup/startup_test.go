@@ -38,7 +38,8 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// TestLinesAreComplete merges the lines as the program does and compares each with the release data.
+// TestLinesAreComplete merges the lines as the program does, and compares the result for each line with the release
+// data.
 func TestLinesAreComplete(t *testing.T) {
 	var lines map[string]map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(Files()[releasesFile]), &lines); err != nil {

@@ -126,8 +126,8 @@ func moduleFailure(pod *corev1.Pod, container *corev1.ContainerStatus, provider 
 	return fmt.Sprintf("the server %s in the provider's module %q; see kubectl logs %s -c %s --previous", how, provider.Module, pod.Name, container.Name)
 }
 
-// blames reports whether the last lines of a server's output contain the name of a provider's module: as the file in
-// which Python located an error, in quotes, or after the word "module".
+// blames reports whether the last lines of a server's output contain the name of a provider's module in one of three
+// positions: as the file in which Python located an error, between quotes, or after the word "module".
 func blames(ended *corev1.ContainerStateTerminated, provider *ExternalProvider) bool {
 	if ended == nil || provider.Module == "" {
 		return false

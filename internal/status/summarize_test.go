@@ -273,7 +273,8 @@ func TestFailureWrapsItsCause(t *testing.T) {
 	}
 }
 
-// TestKnown checks that conditions of other types that an older operator stored are removed.
+// TestKnown checks that conditions are removed if an older operator stored them and this operator does not write their
+// types.
 func TestKnown(t *testing.T) {
 	stored := healthy()
 	for _, name := range []string{"DeploymentReady", "HealthCheck", "ServiceReady", "ConfigReady"} {

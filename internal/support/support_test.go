@@ -71,7 +71,7 @@ func archive(t *testing.T, m *support.Material) []byte {
 // canary returns a secret value. Each place has a different value, so that a test failure shows the place of the leak.
 func canary(place string) string { return "cAnArY-" + place + "-7d1f" }
 
-// planted returns the objects in a cluster, with a secret value in every place in which the archive must not show it.
+// planted returns the objects in a cluster, with a secret value in every place whose value the archive must not show.
 func planted(t *testing.T) *support.Material {
 	t.Helper()
 	const template = `metadata: {annotations: {mine: cAnArY-podannotation-7d1f}, name: my-1, namespace: a}

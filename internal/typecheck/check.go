@@ -13,9 +13,9 @@ import (
 
 // Problem is a part of a value that does not fit its type.
 type Problem struct {
-	// Path is the path from the root: spec.workload.storage.size. Empty means the root itself.
+	// Path is the path from the root, for example spec.workload.storage.size. Empty means the root itself.
 	Path string
-	// Message states the problem and the remedy. It never contains a text from a field that may hold a secret.
+	// Message states the problem and the remedy. It never contains text from a field that may hold a secret.
 	Message string
 	// Unknown reports whether the field does not exist. Any other problem is a value that its field does not accept.
 	Unknown bool
@@ -31,7 +31,7 @@ func (p Problem) String() string {
 
 // Check returns the problems with a value, sorted by field name. The value must come from encoding/json with UseNumber.
 // The result fitting is the value without the parts that a decoder rejects, so that the rest can be decoded and checked
-// too. Rejected fields are missing in fitting, and rejected items of lists are null.
+// too. Rejected fields are missing from fitting, and rejected items of lists are null.
 func Check(value any, typ reflect.Type) (fitting any, problems []Problem) {
 	c := checker{}
 	fitting, _ = c.value(value, typ, "")

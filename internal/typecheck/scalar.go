@@ -57,7 +57,7 @@ func fits(number json.Number, typ reflect.Type) bool {
 	return err == nil
 }
 
-// rangeOf describes the range of an integer type: from 0 to 255.
+// rangeOf describes the range of an integer type, for example "from 0 to 255".
 func rangeOf(typ reflect.Type) string {
 	if isUnsigned(typ) {
 		return fmt.Sprintf("from 0 to %d", uint64(math.MaxUint64)>>(64-typ.Bits()))
@@ -89,7 +89,7 @@ func (c *checker) special(value any, typ reflect.Type, path string) (any, bool) 
 	}
 }
 
-// maxText is the maximum length of a text that an error repeats.
+// maxText is the maximum length of a string that an error repeats.
 const maxText = 40
 
 func abbreviated(value any) string {
@@ -143,7 +143,8 @@ func kindOf(value any) string {
 	}
 }
 
-// outline describes the form of an object, with its fields if there are at most two: {secretKeyRef: {name: …, key: …}}.
+// outline describes the form of an object, with its fields if there are at most two, for example {secretKeyRef: {name:
+// …, key: …}}.
 func outline(typ reflect.Type) string {
 	typ = pointed(typ)
 	if typ.Kind() != reflect.Struct || typ.NumField() > 2 || reflect.PointerTo(typ).Implements(unmarshaler) {
@@ -163,8 +164,9 @@ func outline(typ reflect.Type) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// oneLevelDeeper returns text that lists the fields that belong one level deeper, in the only field of their object:
-// name and key of a Secret reference belong below secretKeyRef. It returns an empty string for any other mistake.
+// oneLevelDeeper returns text that lists the fields that belong one level deeper, in the only field of their object.
+// For example, the name and the key of a Secret reference belong below secretKeyRef. It returns an empty string for any
+// other mistake.
 func oneLevelDeeper(fields map[string]any, typ reflect.Type) string {
 	if typ.NumField() != 1 || typ.Field(0).Type.Kind() != reflect.Struct || len(fields) == 0 {
 		return ""

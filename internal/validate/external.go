@@ -17,7 +17,8 @@ const (
 	maxExternalSecrets = 16
 )
 
-// eachExternal returns a check of all external providers, sorted by API and in written order.
+// eachExternal returns a rule that checks all external providers. It sorts them by API, and keeps their order within
+// each API.
 func eachExternal(check func(c *checks, path *field.Path, provider *v1alpha2.ExternalProvider)) func(*checks) {
 	return func(c *checks) {
 		for _, api := range slices.Sorted(maps.Keys(c.Spec.ExternalProviders)) {

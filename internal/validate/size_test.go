@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// sized returns a stack with a setting of the given number of bytes, and a host name.
+// sized returns a stack with a host name, and with a setting of the given number of bytes.
 func sized(bytes int) *v1alpha2.LlamaStackDistribution {
 	obj := &v1alpha2.LlamaStackDistribution{}
 	obj.Name = "demo"

@@ -135,7 +135,7 @@ func repeated[T comparable](items []T) iter.Seq2[int, T] {
 	}
 }
 
-// orZero returns the pointer, or a pointer to the zero value for nil.
+// orZero returns the pointer or, if it is nil, a pointer to the zero value.
 func orZero[T any](value *T) *T {
 	if value == nil {
 		return new(T)

@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// A v1alpha1 stack gets warnings instead of errors for rules that its version did not have.
+// For a v1alpha1 stack, violations of rules that its version did not have are warnings instead of errors.
 func TestStacksOfV1alpha1AreNotRefused(t *testing.T) {
 	warned := map[string]bool{}
 	for _, c := range loadCases(t).Cases {

@@ -122,7 +122,7 @@ func Spec(stack *v1alpha2.LlamaStackDistribution) (in *intent.Intent, warnings [
 	return c.intent, bounded(append(warnings, suspicious(c)...)), intent.Bounded(errs)
 }
 
-// maxWarnings is the number of warnings that are reported at once.
+// maxWarnings is the maximum number of warnings that are reported at once.
 const maxWarnings = intent.MaxErrors
 
 // bounded limits a list of warnings. The last entry of a limited list states the number of further warnings.

@@ -17,7 +17,7 @@ func suspicious(c *checks) []string {
 }
 
 // commandWithTLS warns about a command in a stack with TLS. The image's entrypoint reads the paths of the certificate
-// and the key from the configuration, but a uvicorn that the command starts does not.
+// and the key from the configuration, but a uvicorn process that the command starts does not.
 func commandWithTLS(c *checks) []string {
 	if !c.tls().Enabled || len(c.overrides().Command) == 0 {
 		return nil

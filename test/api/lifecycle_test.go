@@ -146,8 +146,8 @@ func TestPolicyIgnoresUnchangedFields(t *testing.T) {
 	}
 }
 
-// The rules of overrideConfig compare an object with the old object. They still reject an update that combines two
-// fields that exclude each other (FR-013, FR-070).
+// The rules for overrideConfig compare an object with the old object. They still reject an update that combines two
+// mutually exclusive fields (FR-013, FR-070).
 func TestOverrideExcludesInUpdates(t *testing.T) {
 	c := newClient(t)
 	object := newStack("override-later")

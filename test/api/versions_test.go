@@ -58,7 +58,7 @@ func TestV1alpha1IsNotStricter(t *testing.T) {
 	compareSchemas(t, "", older.Schema.OpenAPIV3Schema, ours.Schema.OpenAPIV3Schema)
 }
 
-// looser contains the paths of the fields whose rules differ from before because they now accept more.
+// looser contains the paths of the fields whose rules now accept more values than before.
 var looser = []string{".spec.server.distribution"}
 
 func compareSchemas(t *testing.T, path string, older, ours *apiextensionsv1.JSONSchemaProps) {

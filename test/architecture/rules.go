@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind defines the packages outside the module that the packages of a rule may import.
+// Kind determines which packages from outside the module a rule's packages may import.
 type Kind int
 
 const (

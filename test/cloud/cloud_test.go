@@ -52,7 +52,7 @@ spec: {distribution: {image: "%[1]s/secret/server:1"}, resources: {models: [a]}}
 )
 
 // TestIdentityOfAWS checks that the operator reads an image from ECR with IRSA. It also checks that the operator does
-// not read another image in the same registry, although its identity could read it.
+// not read another image in the same registry, although the operator's identity could read that image.
 func TestIdentityOfAWS(t *testing.T) {
 	stands := clouds.Serve(t)
 	stands.Registries(content(t))

@@ -111,7 +111,7 @@ var defaults = map[string]flat{
 }
 
 // dropDefaults removes the API server's defaults from an object: the default pull policies, and the defaults of other
-// fields, if the fields are missing in ours.
+// fields, if the fields are missing from this operator's object.
 func (f flat) dropDefaults(kind string, ours flat) {
 	for p, value := range f {
 		if container, ok := strings.CutSuffix(p, ".imagePullPolicy"); ok && value == pullPolicy(f[container+".image"]) {
@@ -148,7 +148,7 @@ func (f flat) dropNoise() {
 	}
 }
 
-// like reports whether a text matches a pattern in which `*` matches any text.
+// like reports whether a string matches a pattern in which `*` matches any string.
 func like(pattern, value string) bool {
 	parts := strings.Split(pattern, "*")
 	for i, part := range parts {

@@ -25,14 +25,14 @@ type reason struct {
 	Where     []*place
 }
 
-// place is one field of one kind of object. `*` in a pattern matches any text.
+// place is one field of one kind of object. `*` in a pattern matches any string.
 type place struct {
 	// Object is the kind of the object and a pattern for its name, for example `Deployment <cr>`.
 	Object string
 	// Path is the path of the field. An empty path means the object itself.
 	Path string
-	// Today and Ours are patterns for the values of the previous operator and of this operator. An empty text matches any
-	// value, and `-` means that the field is absent.
+	// Today and Ours are patterns for the values of the previous operator and of this operator. An empty string matches
+	// any value, and `-` means that the field is absent.
 	Today, Ours string
 	// Manifests are patterns for the manifests in which the field differs. An empty list matches any manifest.
 	Manifests []string

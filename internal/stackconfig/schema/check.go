@@ -7,9 +7,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Check compares a mapping with the class and returns all problems: first those of the mapping's keys, in the order of
-// the mapping, then the missing keys, in declared order, then the broken rules. A nil node and null count as an empty
-// mapping.
+// Check compares a mapping with the class and returns all problems: first those with the mapping's keys, in the order
+// of the mapping, then the missing keys, in declared order, and then the broken rules. A nil node and null count as an
+// empty mapping.
 //
 // A string with an environment reference (`${env.NAME:=1}`) gets its type at startup, so it is accepted wherever any
 // scalar is accepted. Check does not follow aliases, because package baseconfig replaces the aliases of a base config
@@ -24,7 +24,7 @@ func (c *Class) Check(node *yaml.Node) []Problem {
 // Check returns all problems with a value of the key: its type, its limits, and its content.
 func (k *Key) Check(node *yaml.Node) []Problem { return k.check("", node) }
 
-// Check returns all problems with a value of the type.
+// Check returns all problems with a value that must have the type.
 func (e *Expr) Check(node *yaml.Node) []Problem { return e.check("", node) }
 
 func (c *Class) check(path string, node *yaml.Node) []Problem {
@@ -51,7 +51,7 @@ func (c *Class) check(path string, node *yaml.Node) []Problem {
 }
 
 // maxNearest is the maximum number of problems in one mapping that name the most similar key. The search for that key
-// takes longer than the rest of the check, and users do not read more problems.
+// takes longer than the rest of the check, and users do not read more problems than that.
 const maxNearest = 100
 
 // unknown returns the problem with a key that the class does not have, or nil if the class keeps such keys. nearest
@@ -153,9 +153,9 @@ func (e *Expr) checkDict(path string, node *yaml.Node) []Problem {
 	return problems
 }
 
-// checkUnion accepts a value that one member accepts. For any other list or mapping, it reports the problems for one
-// member: the class that the tag identifies, or else the member with the fewest problems among the members for such a
-// value. For any other scalar, it reports the wrong type.
+// checkUnion accepts a value that one member accepts. For a list or mapping that no member accepts, it reports the
+// problems for one member. This is the class that the tag identifies or, without a tag, the member with the fewest
+// problems among those that take the value's kind. For a scalar that no member accepts, it reports the wrong type.
 func (e *Expr) checkUnion(path string, node *yaml.Node) []Problem {
 	kind := kindOf(node)
 	if kind == valueReference && !e.takesScalar() {
@@ -203,8 +203,8 @@ func (e *Expr) takesScalar() bool {
 	return slices.ContainsFunc(e.Args, func(member *Expr) bool { return member.takes(valueString) })
 }
 
-// worse reports whether the first list of problems is worse than the second. It compares first the number of fatal
-// problems, then the number of all problems.
+// worse reports whether the first list of problems is worse than the second. It first compares the number of fatal
+// problems, and then the total number of problems.
 func worse(a, b []Problem) bool {
 	if fa, fb := fatal(a), fatal(b); fa != fb {
 		return fa > fb

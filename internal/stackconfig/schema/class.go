@@ -74,7 +74,7 @@ type Limits struct {
 	Pattern string `json:"pattern,omitempty"`
 	// Means describes Pattern in words that follow "must be …". Empty means that the pattern is clear enough.
 	Means string `json:"means,omitempty"`
-	// Contains lists the texts that a string must contain.
+	// Contains lists the substrings that a string must contain.
 	Contains []string `json:"contains,omitempty"`
 	// Not lists the strings that the server rejects, regardless of case.
 	Not []string `json:"not,omitempty"`
@@ -107,7 +107,7 @@ func (c *Class) Key(name string) (Key, bool) {
 	return c.Keys[i], true
 }
 
-// HasPath reports whether the class, with its nested classes, has a key at a dotted path:
+// HasPath reports whether the class, with its nested classes, has a key at a dotted path, for example
 // `vector_stores.default_embedding_model`.
 func (c *Class) HasPath(path string) bool {
 	name, rest, nested := strings.Cut(path, ".")
@@ -135,7 +135,7 @@ func (c *Class) Names() []string {
 	return names
 }
 
-// reindex updates the name index for Key, and the candidates.
+// reindex updates the candidates and the index of names that the method Key uses.
 func (c *Class) reindex() {
 	c.index = make(map[string]int, len(c.Keys))
 	c.candidates = suggest.Among(c.Names())

@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Condition requires that the key Key has the value Value. The value of a boolean is true or false. The value of a
-// string or a whole number is its text in the configuration. A list meets the condition if it contains Value.
+// Condition requires that the key Key has the value Value. Value is true or false for a boolean, and the text in the
+// configuration for a string or a whole number. A list meets the condition if it contains Value.
 type Condition struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`

@@ -41,7 +41,7 @@ type Expr struct {
 	text string
 }
 
-// String returns the expression as it is written in the release data: `SecretStr | null`.
+// String returns the expression as it is written in the release data, for example `SecretStr | null`.
 func (e *Expr) String() string { return e.text }
 
 // Words describes a value of the type for users, for example "a whole number" or "one of llm, embedding". For a union,
@@ -63,7 +63,7 @@ var kindWords = map[Kind]string{
 	KindList: "a list", KindDict: "a mapping", KindClass: "a mapping",
 }
 
-// unionWords returns the words of the members, without duplicates.
+// unionWords returns the words for the members, without duplicates.
 func (e *Expr) unionWords() string {
 	var words []string
 	for _, member := range e.Args {

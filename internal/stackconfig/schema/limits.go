@@ -85,8 +85,8 @@ func (l *Limits) numberLimit(value string) string {
 }
 
 func (l *Limits) stringLimit(value string) string {
-	// The server's parser converts a string to a number for a key that requires a number, so the limits of a number apply
-	// to the string.
+	// The server's parser converts a string to a number for a key that requires a number, so the limits for a number
+	// also apply to the string.
 	if want := l.numberLimit(strings.TrimSpace(value)); want != "" {
 		return want
 	}

@@ -32,8 +32,8 @@ const (
 type Problem struct {
 	// Kind is the kind of the problem.
 	Kind ProblemKind
-	// Path is the path from the checked node to the finding: `network.tls.verify`, `allowed_models[2]`. For a
-	// MissingKey, it ends with the missing key. Empty means the checked node itself.
+	// Path is the path from the checked node to the finding, for example `network.tls.verify` or `allowed_models[2]`.
+	// For a MissingKey, it ends with the missing key. Empty means the checked node itself.
 	Path string
 	// Want describes the expected type or limit, or the other keys. It is empty for UnknownKey and DeprecatedKey.
 	Want string

@@ -26,7 +26,7 @@ const (
 	NotAbove RuleKind = "not_above"
 	// Disjoint requires that two lists or mappings have no value in common, regardless of case.
 	Disjoint RuleKind = "disjoint"
-	// Never is broken if all conditions of If are met. The problem is reported at the first key.
+	// Never is broken if all conditions in If are met. The problem is reported at the first key.
 	Never RuleKind = "never"
 )
 
@@ -60,7 +60,7 @@ func presenceOf(node *yaml.Node) presence {
 	}
 }
 
-// maybeEmpty reports whether a text is a reference that may be null, depending on whether its variable is set.
+// maybeEmpty reports whether a string is a reference that may be null, depending on whether its variable is set.
 func maybeEmpty(text string) bool {
 	reference, whole := envref.Server.Whole(text)
 	return whole && (reference.Operator == envref.Alternative || reference.Operator == envref.Default &&

@@ -151,7 +151,7 @@ func TestValueRules(t *testing.T) {
 	}
 }
 
-// Limits apply to texts, and to the content of a list or a mapping.
+// Limits apply to strings, and to the content of a list or a mapping.
 func TestTextLimits(t *testing.T) {
 	class := schema.NewClass("Texts", schema.ExtraIgnore, []schema.Key{
 		{Name: "template", Type: &schema.Expr{Kind: schema.KindAny}, Limits: &schema.Limits{

@@ -74,8 +74,8 @@ func scalarKind(node *yaml.Node) valueKind {
 	return plainKind(node.Value)
 }
 
-// mayBeOther reports, from the first character and the length, whether a plain scalar can be anything other than a
-// string. Most values of a config are names, which need no comparison with all forms of numbers.
+// mayBeOther uses the first character and the length to report whether a plain scalar can be anything other than a
+// string. Most values in a configuration are names, which then need not be compared with all forms of numbers.
 func mayBeOther(value string) bool {
 	if value == "" {
 		return true

@@ -46,7 +46,7 @@ func TestAgreesWithTheServersParser(t *testing.T) {
 	}
 }
 
-// parseYAML returns the node of a YAML text, without the document node around it.
+// parseYAML parses a YAML string and returns the root node, without the document node around it.
 func parseYAML(t testing.TB, text string) *yaml.Node {
 	t.Helper()
 	var doc yaml.Node

@@ -94,7 +94,7 @@ func (c *connection) parseKeywords(value string) error {
 	return nil
 }
 
-// keywordValue returns the value at the beginning of a text, and the rest of the text.
+// keywordValue returns the value at the beginning of a string, and the rest of the string.
 func keywordValue(text string) (value, rest string, err error) {
 	quoted := strings.HasPrefix(text, "'")
 	if quoted {

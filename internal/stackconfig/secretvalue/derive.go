@@ -37,14 +37,13 @@ type Derived struct {
 	Secret, SecretKey string
 	// Part is the part of that value.
 	Part Part
-	// FieldPath is the field of the spec with the reference to that Secret.
+	// FieldPath is the path of the spec field that refers to that Secret.
 	FieldPath string
 }
 
-// Derive returns a part of the value of a Secret. The value is a connection string:
-// postgresql://user:password@host:port/db or host=… user=…. For PartEncoded, it can be any value. The server's type
-// conversion leaves the result unchanged. Errors describe the problem. They contain no part of the value except sslmode
-// and the name of a parameter.
+// Derive returns a part of a Secret's value. The value is a connection string: postgresql://user:password@host:port/db
+// or host=… user=…. For PartEncoded, it can be any value. The server's type conversion leaves the result unchanged.
+// Errors describe the problem. They contain no part of the value except sslmode and the name of a parameter.
 func Derive(part Part, value string) (string, error) {
 	if part == PartEncoded {
 		return encoded(value, "the value")

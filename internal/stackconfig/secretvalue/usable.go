@@ -12,17 +12,17 @@ import (
 
 var errLineBreak = errors.New("ends with a line break; create the Secret from a file without a line break at the end, or with --from-literal")
 
-// These expressions match the numbers that Python's int() and float() accept, with underscores between digits, and with
-// digits in any script.
+// These expressions match the numbers that Python's int() and float() accept, including those with underscores between
+// digits and those with digits in any script.
 var (
 	pythonInt   = regexp.MustCompile(`^[+-]?\p{Nd}+(?:_\p{Nd}+)*$`)
 	pythonFloat = regexp.MustCompile(`(?i)^[+-]?(?:(?:\p{Nd}+(?:_\p{Nd}+)*\.?(?:\p{Nd}+(?:_\p{Nd}+)*)?|\.\p{Nd}+(?:_\p{Nd}+)*)(?:e[+-]?\p{Nd}+(?:_\p{Nd}+)*)?|inf(?:inity)?|nan)$`)
 )
 
-// IsInteger reports whether the server reads a text without surrounding spaces as a whole number.
+// IsInteger reports whether the server reads a string as a whole number. The string must have no surrounding spaces.
 func IsInteger(text string) bool { return pythonInt.MatchString(text) }
 
-// IsFloat reports whether the server reads a text without surrounding spaces as a number.
+// IsFloat reports whether the server reads a string as a number. The string must have no surrounding spaces.
 func IsFloat(text string) bool { return pythonFloat.MatchString(text) }
 
 // Usable returns the reason why the server would not read a value unchanged, or nil. The server converts the values of

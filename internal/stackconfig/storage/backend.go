@@ -22,7 +22,7 @@ type backendWriter struct {
 	kind  release.Backend
 	store *intent.Store
 	node  *yaml.Node
-	// id is the first part of the names of the backend's variables: storage-kv, storage-sql.
+	// id is the prefix of the backend's variable names: storage-kv or storage-sql.
 	id string
 }
 
@@ -91,7 +91,7 @@ func (b *backendWriter) part(key string, part secretvalue.Part, ref *intent.Secr
 	return envref.To(variable)
 }
 
-// derivedKey returns the key in the Secret: kv-password, sql-ssl-mode.
+// derivedKey returns the key in the Secret, for example kv-password or sql-ssl-mode.
 func derivedKey(family, key string) string {
 	return family + "-" + strings.ReplaceAll(key, "_", "-")
 }

@@ -19,7 +19,8 @@ type InlineStore struct {
 	// In is the mapping that contains the store under Key.
 	In  *yaml.Node
 	Key string
-	// name distinguishes the store from others on the same server: `agents_meta-reference_persistence_store`.
+	// name distinguishes the store from other stores on the same server, for example
+	// `agents_meta-reference_persistence_store`.
 	name string
 	// Provider is the provider that uses the store. Nil means that the server itself uses the store.
 	Provider *draft.Provider

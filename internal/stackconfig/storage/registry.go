@@ -19,8 +19,8 @@ import (
 // defaultNamespace is the namespace in which kubectl creates an object without a namespace.
 const defaultNamespace = "default"
 
-// Registry describes where the server stores the resources that it registered: the models, shields and vector stores of
-// the configuration, of its providers and of its clients.
+// Registry describes where the server stores the resources that it registered: the models, shields and vector stores
+// from the configuration, from its providers and from its clients.
 //
 // A stack keeps the same registry for its whole lifetime. From 0.3 to 1.5, the server does not start when an entry of
 // the configuration differs from the stored entry (server fact 20). Therefore, before each start of the server, the

@@ -63,7 +63,7 @@ func defaultName(family string) string {
 	return release.KVDefault
 }
 
-// replace replaces the base's backends of a family with the user's backend, and changes all references to them.
+// replace replaces the base's backends in a family with the user's backend, and changes all references to them.
 func (s *storageWriter) replace(family string, store *intent.Store) {
 	kind, ok := s.kind(family, store)
 	if !ok {
@@ -94,8 +94,8 @@ func (s *storageWriter) kind(family string, store *intent.Store) (release.Backen
 	return kind, ok
 }
 
-// ofFamily returns the names of the base's backends of a family. The backend with the default name comes first, because
-// its SQLite file has precedence over other files.
+// ofFamily returns the names of the base's backends in a family. The backend with the default name comes first, because
+// its SQLite file takes precedence over other files.
 func (s *storageWriter) ofFamily(family string) []string {
 	var found []string
 	for i := 0; i+1 < len(s.backends.Content); i += 2 {
@@ -144,7 +144,7 @@ func (s *storageWriter) repoint(node *yaml.Node, gone map[string]bool, to string
 	}
 }
 
-// backend returns the user's backend. A SQLite file of the base keeps its path.
+// backend returns the user's backend. A SQLite file in the base keeps its path.
 func (s *storageWriter) backend(kind release.Backend, store *intent.Store, old []string) *yaml.Node {
 	if store.Type == intent.SQLite {
 		for _, name := range old {
@@ -191,7 +191,7 @@ func (s *storageWriter) sqlite(kind release.Backend, file string) *yaml.Node {
 // dataFile returns the path of a file in the directory for the distribution's databases.
 func dataFile(d *draft.Draft, name string) string { return d.Directory + "/" + name }
 
-// complete adds the missing stores of the release that have a default, and the backends to which they refer.
+// complete adds each missing store that has a default in the release, and the missing default backends that stores use.
 func (s *storageWriter) complete() {
 	for i := range s.Release.Storage.Stores {
 		store := &s.Release.Storage.Stores[i]

@@ -6,10 +6,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Encode writes a tree in the layout of the server's own configurations: blocks, with the dash of a list under its key.
-// Collections in braces or brackets keep this form. Scalars keep their original text, because the server's reader
-// follows YAML 1.1 and the operator's parser follows YAML 1.2. For example, the server reads 12:30:00 as a number and
-// the parser reads it as text, so quotes would change the value that the server reads.
+// Encode writes a tree in the layout of the server's own configurations: blocks, with the dashes of a list in the same
+// column as its key. Collections in braces or brackets keep this form. Scalars keep their original text, because the
+// server's reader follows YAML 1.1 and the operator's parser follows YAML 1.2. For example, the server reads 12:30:00
+// as a number and the parser reads it as text, so quotes would change the value that the server reads.
 func Encode(root *yaml.Node) []byte {
 	w := writer{out: make([]byte, 0, 16<<10)}
 	switch {

@@ -36,7 +36,7 @@ func (f *Fields) Get(key string) *yaml.Node {
 	return f.mapping.Content[i+1]
 }
 
-// Set replaces the value of a key in its place, or appends the key.
+// Set replaces the value of a key in place, or appends the key.
 func (f *Fields) Set(key string, value *yaml.Node) {
 	if i, ok := f.at[key]; ok {
 		f.mapping.Content[i+1] = value

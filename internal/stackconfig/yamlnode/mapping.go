@@ -53,7 +53,7 @@ func Text(mapping *yaml.Node, key string) string {
 	return node.Value
 }
 
-// Set replaces the value of a key in its place, or appends the key.
+// Set replaces the value of a key in place, or appends the key.
 func Set(mapping *yaml.Node, key string, value *yaml.Node) {
 	if i := index(mapping, key); i >= 0 {
 		mapping.Content[i+1] = value
@@ -80,7 +80,7 @@ func Items(node *yaml.Node) []*yaml.Node {
 	return node.Content
 }
 
-// IsNull reports whether there is no value: no node, or null.
+// IsNull reports whether a node is missing or null.
 func IsNull(node *yaml.Node) bool {
 	return node == nil || (node.Kind == yaml.ScalarNode && node.ShortTag() == nullTag)
 }

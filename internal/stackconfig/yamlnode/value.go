@@ -63,7 +63,7 @@ func needsEscape(r rune) bool {
 }
 
 // FromJSON returns a node for a decoded JSON value: nil, bool, string, json.Number, float64, an integer, a list or an
-// object, whose keys are sorted.
+// object. The node of an object has its keys in sorted order.
 func FromJSON(value any) *yaml.Node {
 	switch v := value.(type) {
 	case []any:

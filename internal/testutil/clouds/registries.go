@@ -13,7 +13,7 @@ const (
 	Azure  = "team.azurecr.io"
 )
 
-// Registries makes each registry pass requests with the operator's identity to the handler content.
+// Registries makes each registry pass requests with the operator's identity to the given handler.
 func (c *Clouds) Registries(content http.Handler) {
 	c.On(ECR+"/v2/", func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != "AWS" || password != ECRPassword {

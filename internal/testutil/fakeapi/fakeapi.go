@@ -115,7 +115,7 @@ func (s *Server) ForwardByWebSocket() {
 	s.webSocket = true
 }
 
-// Cut closes the connections that forward ports of a pod.
+// Cut closes the connections that forward a pod's ports.
 func (s *Server) Cut(pod string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -78,7 +78,7 @@ func child(path, key string) string {
 	}
 }
 
-// scalar returns a value as JSON, or as an indented block if the value is a text with several lines.
+// scalar returns a value as JSON, or as an indented block if the value is a string with several lines.
 func scalar(value any) string {
 	text, ok := value.(string)
 	if ok && strings.Contains(text, "\n") {

@@ -46,7 +46,7 @@ func Read(t *testing.T, path string) []byte {
 	return data
 }
 
-// Dir compares files, by their slash-separated paths below dir, with the files in dir.
+// Dir compares the files in got, whose keys are slash-separated paths below dir, with the files in dir.
 func Dir(t *testing.T, dir string, got map[string][]byte) {
 	t.Helper()
 	if *update {

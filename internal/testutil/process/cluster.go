@@ -88,14 +88,14 @@ func (c *Cluster) MustKubectl(t testing.TB, arguments ...string) string {
 	return output
 }
 
-// InstallOlder applies the definition of the predecessor operator, and waits until the API server serves it.
+// InstallOlder applies the predecessor operator's CustomResourceDefinition, and waits until the API server serves it.
 func (c *Cluster) InstallOlder(t testing.TB) {
 	t.Helper()
 	c.MustKubectl(t, "apply", "--server-side", "-f", DefinitionBefore())
 	c.WaitEstablished(t, "crd/"+names.CustomResourceDefinition)
 }
 
-// DefinitionBefore returns the file with the definition of the predecessor operator.
+// DefinitionBefore returns the file with the predecessor operator's CustomResourceDefinition.
 func DefinitionBefore() string {
 	return filepath.Join(testutil.Root(), "test", "api", "testdata", "definition-before.yaml")
 }

@@ -380,7 +380,7 @@ var All = []Shape{
 	}},
 }
 
-// offline returns a function that makes a stack without internet access from a base configuration.
+// offline returns a function that creates a stack with a base configuration and without internet access.
 func offline(base func(n int) string) func(n int) written {
 	return func(n int) written {
 		made := withBase(base)(n)

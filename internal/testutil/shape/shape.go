@@ -18,7 +18,7 @@ type Shape struct {
 	make func(n int) written
 }
 
-// written contains a spec as JSON values, and the texts of the ConfigMaps that it refers to.
+// written contains a spec as JSON values, and the contents of the ConfigMaps that it refers to.
 type written struct {
 	spec           object
 	base, override string

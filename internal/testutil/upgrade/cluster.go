@@ -46,13 +46,13 @@ func Start(t testing.TB) *Cluster {
 	return c
 }
 
-// Older returns the definition of the predecessor operator. It has only the version v1alpha1.
+// Older returns the predecessor operator's CustomResourceDefinition. It has only the version v1alpha1.
 func Older(t testing.TB) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	return read(t, "test/api/testdata/definition-before.yaml")
 }
 
-// Today returns the definition of this operator, with the test's conversion webhook.
+// Today returns this operator's CustomResourceDefinition, with the test's conversion webhook.
 func Today(t testing.TB, webhook *Webhook) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	definition := read(t, "config/crd/bases/llamastack.io_llamastackdistributions.yaml")

@@ -20,7 +20,7 @@ import (
 )
 
 // left contains stacks and the objects that the predecessor operator created for them, as a real API server returned
-// them. In each text, $NAME is the stack's name, $NAMESPACE is its namespace, and $UID is its UID.
+// them. In each string, $NAME is the stack's name, $NAMESPACE is its namespace, and $UID is its UID.
 //
 //go:embed testdata/*.yaml
 var left embed.FS
@@ -76,7 +76,7 @@ func Leave(ctx context.Context, c client.Client, shape, namespace, name string) 
 	return children, nil
 }
 
-// fill decodes an object from a recorded text.
+// fill decodes an object from a recorded string.
 func fill(text []byte, namespace, name, uid string) (*unstructured.Unstructured, error) {
 	filled := strings.NewReplacer("$NAMESPACE", namespace, "$NAME", name, "$UID", uid).Replace(string(text))
 	object := &unstructured.Unstructured{}

@@ -27,7 +27,7 @@ func decode(raw []byte) (object *stack, warnings, problems []string) {
 	return object, warnings, problems
 }
 
-// parse reads a stack of either version as the JSON value of v1alpha2, without a check of its types.
+// parse reads a stack of either version as the JSON value of v1alpha2, without checking its types.
 func parse(raw []byte) (value any, warnings []string, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()

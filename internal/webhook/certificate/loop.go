@@ -20,7 +20,7 @@ import (
 // longestPause bounds each pause, because the clock may be changed while the operator waits.
 const longestPause = 12 * time.Hour
 
-// signal makes a loop call its function look one more time. It can be sent at any time, also during a call of look.
+// signal makes a loop call its function look one more time. It can be sent at any time, even during a call of look.
 type signal chan struct{}
 
 func newSignal() signal { return make(signal, 1) }

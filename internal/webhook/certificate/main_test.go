@@ -35,7 +35,7 @@ const (
 	name    = service + "." + names.OperatorNamespace + ".svc"
 )
 
-// canary is a text in the values that users put into the Secret.
+// canary is a string in the values that users put into the Secret.
 const canary = "cAnArY-7d1f"
 
 var plane *testutil.ControlPlane

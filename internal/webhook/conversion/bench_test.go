@@ -18,7 +18,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/webhook/conversion"
 )
 
-// typical returns an object as in a cluster, with its status, its managed fields and the kubectl apply annotation.
+// typical returns an object like those in a cluster, with its status, its managed fields and the kubectl apply
+// annotation.
 func typical(t testing.TB, version string) string {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + version + ".json")

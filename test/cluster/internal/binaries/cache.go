@@ -21,7 +21,7 @@ type Cache struct {
 	// Progress receives one line for each step of a build or a download. It receives nothing if the programs already
 	// exist.
 	Progress io.Writer
-	// Part follows the title of the set in the progress, such as " (part 3 of 5)".
+	// Part follows the title of the set in the progress output, such as " (part 3 of 5)".
 	Part string
 	// Origin is the source of programs that do not exist yet.
 	Origin Origin
@@ -39,8 +39,8 @@ func DefaultFolder() (string, error) {
 	return filepath.Join(user, "llama-stack-k8s-operator", "kubernetes"), nil
 }
 
-// Ensure returns the directory with the set's programs. If it does not exist, Ensure downloads or builds them. A first
-// build takes minutes.
+// Ensure returns the directory with the set's programs. If the directory does not exist, Ensure downloads or builds the
+// programs. The first build takes minutes.
 func (c Cache) Ensure(ctx context.Context, s Set) (string, error) {
 	compiler, err := findToolchain(ctx, s)
 	if err != nil {
@@ -122,7 +122,7 @@ func key(s Set, compiler toolchain) (string, error) {
 	return fmt.Sprintf("%s-%s-%s-%s-%s", s.Version, compiler.version, compiler.os, compiler.arch, short), nil
 }
 
-// addModule adds the files of a module that a build reads to a digest, in the order of their names.
+// addModule adds to a digest those files of a module that a build reads, in the order of their names.
 func addModule(digest io.Writer, module string) error {
 	files := os.DirFS(module)
 	return fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {

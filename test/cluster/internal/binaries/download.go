@@ -23,7 +23,8 @@ import (
 // longestSums is the maximum size of a checksum file, because a proxy may answer with a page of any length.
 const longestSums = 1 << 20
 
-// ensureReleased returns the directory with the programs of the set's release, and downloads them if it does not exist.
+// ensureReleased returns the directory with the programs of the set's release, and downloads the programs if the
+// directory does not exist.
 func (c Cache) ensureReleased(ctx context.Context, s Set, machine toolchain) (folder string, err error) {
 	source := c.Source.orPublished()
 	files := s.Release(source, machine.os, machine.arch)
@@ -163,7 +164,7 @@ func (d *downloader) sum(ctx context.Context, file File) (sum string, err error)
 	return sum, err
 }
 
-// program downloads a program into a folder. The file gets its name only after its checksum is verified.
+// program downloads a program into a folder. The file is renamed to its final name only after its checksum is verified.
 func (d *downloader) program(ctx context.Context, file File, sum, folder string) error {
 	name := filepath.Join(folder, file.Name)
 	partial := name + ".partial"

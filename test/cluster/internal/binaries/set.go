@@ -19,7 +19,7 @@ type Set struct {
 	Tags, LinkerFlags string
 	// Programs are built in this order.
 	Programs []Program
-	// Takes is the time that a build takes on two cores, as a text for the progress output.
+	// Takes is the duration of a build on two cores, as text for the progress output.
 	Takes string
 	// Release lists the files of a release that contain the programs, for an operating system and an architecture. It is
 	// nil for programs that are always built.

@@ -56,7 +56,7 @@ func (s Source) orPublished() Source {
 	}
 }
 
-// File describes a file of a release.
+// File describes a file in a release.
 type File struct {
 	// Name is the name of the program.
 	Name string

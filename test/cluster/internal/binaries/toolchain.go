@@ -15,7 +15,7 @@ type toolchain struct {
 }
 
 // findToolchain returns the toolchain that the go command uses in the set's module. go.mod may require a newer version
-// than the version of the installed go command.
+// than that of the installed go command.
 func findToolchain(ctx context.Context, s Set) (toolchain, error) {
 	out, err := goCommand(ctx, s, "env", "GOVERSION", "GOOS", "GOARCH")
 	if err != nil {
@@ -63,7 +63,7 @@ func goCommand(ctx context.Context, s Set, args ...string) ([]byte, error) {
 	return stdout.Bytes(), nil
 }
 
-// lastLines returns the last lines of a text that may be long.
+// lastLines returns the last lines of a string, which may be long.
 func lastLines(text string, count int) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	return strings.Join(lines[max(0, len(lines)-count):], "\n")

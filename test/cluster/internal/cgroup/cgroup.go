@@ -75,7 +75,7 @@ func inheritCPUs(hierarchy, name string) error {
 }
 
 // Remove removes the group and the groups in it. They must not contain a process. Remove tries again, because the
-// kernel may need a moment until it treats a group as empty.
+// kernel may need a moment before it treats a group as empty.
 func (g Group) Remove(ctx context.Context) error {
 	hierarchies, err := g.hierarchies()
 	if err != nil {

@@ -90,7 +90,7 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	}
 }
 
-// run runs the command that args name and returns its exit code.
+// run runs the command in args and returns its exit code.
 func run(ctx context.Context, env environment, args []string) int {
 	if len(args) == 0 {
 		usage(env.stderr)

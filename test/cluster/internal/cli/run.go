@@ -77,7 +77,7 @@ func around(ctx context.Context, env environment, s start, args []string) error 
 }
 
 // passOn ends the command after this process has received a signal. After a Ctrl-C at the terminal, the command has
-// already received a signal, and must not get a second one while it cleans up.
+// already received a signal, and must not receive a second signal while it cleans up.
 func passOn(ctx context.Context, stopCommand func()) {
 	var cause interruption
 	if errors.As(context.Cause(ctx), &cause) && cause.signal == os.Interrupt {
@@ -91,7 +91,7 @@ func passOn(ctx context.Context, stopCommand func()) {
 // stops the processes that the user's command leaves running, because they must not use the next control plane, whose
 // kubeconfig has the same path.
 func command(ctx context.Context, env environment, s start, args []string) error {
-	runtime.LockOSThread() // the child gets a signal when this thread ends
+	runtime.LockOSThread() // the child receives a signal when this thread ends
 	defer runtime.UnlockOSThread()
 	child := exec.CommandContext(ctx, args[0], args[1:]...)
 	child.Dir = string(s.root)

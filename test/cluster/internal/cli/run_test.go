@@ -36,8 +36,8 @@ const lingerer = `trap 'kubectl get namespace default --output=name >"$0/bye"; e
 touch "$0/ready"
 while :; do sleep 0.05; done`
 
-// TestEndOfRunLetsTheCommandClearUp checks that the command gets a signal when `run` receives SIGTERM or is killed. The
-// control plane runs until the command has ended, unless `run` is killed.
+// TestEndOfRunLetsTheCommandClearUp checks that the command receives a signal when `run` receives SIGTERM or is killed.
+// The control plane runs until the command has ended, unless `run` is killed.
 func TestEndOfRunLetsTheCommandClearUp(t *testing.T) {
 	for _, test := range []struct {
 		signal syscall.Signal

@@ -13,7 +13,7 @@ type component struct {
 	args    []string
 	// path is the path of the program. If it is empty, the program is in Options.Programs.
 	path string
-	// environment is the complete environment. If it is empty, the component gets the default environment of all
+	// environment is the complete environment. If it is empty, the component runs with the default environment of all
 	// components.
 	environment []string
 	// input and namespaces have the same meaning as in process.Command.

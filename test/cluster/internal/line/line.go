@@ -33,7 +33,8 @@ func Folder(root string) string {
 	return filepath.Join(root, "test", "cluster", "components")
 }
 
-// Load reads the line with the given name ("1.37") from folder. The error for an unknown name lists the existing lines.
+// Load reads the line with the given name, such as "1.37", from folder. The error for an unknown name lists the
+// existing lines.
 func Load(folder, name string) (Line, error) {
 	names, err := Names(folder)
 	if err != nil {

@@ -52,7 +52,7 @@ func (p Plan) DNS() netip.Addr { return p.address(221, 16*p.Slot, 10) }
 // Pods returns the range of pod addresses.
 func (p Plan) Pods() netip.Prefix { return netip.PrefixFrom(p.address(222, p.Slot, 0), 24) }
 
-// Registry returns the registry as host:port, both for the machine and for the image names of pods.
+// Registry returns the registry's address as host:port. The machine and the image names in pods use the same address.
 func (p Plan) Registry() string { return p.Host().String() + ":" + strconv.Itoa(RegistryPort) }
 
 func (Plan) address(second, third, fourth int) netip.Addr {

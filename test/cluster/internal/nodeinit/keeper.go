@@ -53,8 +53,8 @@ func newKeeper(setup Setup, output io.Writer) *keeper {
 	}
 }
 
-// read reads commands and forwards each of them when the socket that it needs accepts connections. It ends when the
-// sender has ended.
+// read reads commands and forwards each command when the socket that the command needs accepts connections. It ends
+// when the sender has ended.
 func (k *keeper) read(messages *json.Decoder) {
 	for {
 		var command Command

@@ -14,7 +14,7 @@ type Setup struct {
 	Network network.Plan `json:"network"`
 }
 
-// Command is each later message: a program to start and to keep running.
+// Command is the type of each later message. It describes a program to start and to keep running.
 type Command struct {
 	// Name is the name of the program in PATH, and the name of its log.
 	Name string   `json:"name"`

@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 )
 
-// groupTimeout is the time limit for the removal of a control group, because the kernel may need a moment until it
+// groupTimeout is the time limit for the removal of a control group, because the kernel may need a moment before it
 // treats the group as empty.
 const groupTimeout = 10 * time.Second
 
