@@ -72,8 +72,9 @@ func ExternalProviders(in ExternalInput) (judged []v1alpha2.ExternalProviderStat
 	return judged, until
 }
 
-// newestPods returns the preflight pods, or else the pods of the newest template, sorted by name. It omits pods that
-// are being deleted. It returns no pods until the cluster has created the ReplicaSet of the newest template.
+// newestPods returns the preflight pods or, if there are none, the pods of the newest template, sorted by name. It
+// omits pods that are being deleted. It returns no pods until the cluster has created the ReplicaSet of the newest
+// template.
 func newestPods(in ExternalInput) []corev1.Pod {
 	pods := slices.Clone(in.Tried)
 	if len(pods) == 0 && in.Deployment != nil {
@@ -107,7 +108,7 @@ var externalRank = []v1alpha2.ExternalProviderPhase{
 	v1alpha2.ExternalProviderReady,
 }
 
-// further returns the state with the higher phase, or a if both phases are equal.
+// further returns the state with the higher phase. If both phases are equal, it returns the first state.
 func further(a, b state) state {
 	if slices.Index(externalRank, b.phase) > slices.Index(externalRank, a.phase) {
 		return b

@@ -28,10 +28,10 @@ const (
 )
 
 const (
-	// preflightPlacing bounds the time until the pod is scheduled. A change must not wait until an autoscaler adds a node
-	// to a cluster that has only enough nodes for the stack.
+	// preflightPlacing bounds the time until the pod is scheduled. A change must not wait until an autoscaler adds a
+	// node to a cluster that has just enough nodes for the stack.
 	preflightPlacing = time.Minute
-	// preflightSilence bounds the time after the deadline until the kubelet ends the pod.
+	// preflightSilence bounds the time that the kubelet takes to end the pod after the deadline.
 	preflightSilence = 2 * time.Minute
 )
 

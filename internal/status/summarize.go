@@ -149,8 +149,8 @@ func fillGates(conditions *[]metav1.Condition, in Input) {
 }
 
 // Cause returns the condition that explains why a stack is not ready: the first gate that is not True, or Degraded
-// after a rollback. Ready has the same reason and refers to the message of this condition. Nil means that all gates are
-// True or optional and absent, and that there was no rollback.
+// after a rollback. Ready has the same reason and refers to the message of this condition. Nil means that there was no
+// rollback, and that each gate is either True, or optional and absent.
 func Cause(conditions []metav1.Condition) *metav1.Condition {
 	for _, gate := range gates {
 		if found := meta.FindStatusCondition(conditions, gate); found != nil && found.Status != metav1.ConditionTrue {
@@ -174,8 +174,8 @@ func readiness(conditions []metav1.Condition) metav1.Condition {
 	return newCondition(v1alpha2.ConditionReady, metav1.ConditionTrue, available.Reason, "The stack runs as requested")
 }
 
-// stalled returns a condition that is True for a failure that only a change to the object fixes, for a Deployment that
-// was rolled back, and for a rollout past its deadline. kstatus also reports such a Deployment as failed.
+// stalled returns a condition that is True for a failure that only a change to the object can fix, for a Deployment
+// that was rolled back, and for a rollout past its deadline. kstatus also reports such a Deployment as failed.
 func stalled(ready metav1.Condition, cause *metav1.Condition, in Input) metav1.Condition {
 	condition := newCondition(v1alpha2.ConditionStalled, metav1.ConditionFalse, v1alpha2.ReasonProgressing, "")
 	switch {

@@ -22,11 +22,12 @@ type Observation struct {
 	Available metav1.Condition
 	// Replicas is the number of the Deployment's pods.
 	Replicas int32
-	// AvailableReplicas is the number of these pods that serve requests, with any configuration.
+	// AvailableReplicas is the number of these pods that serve requests, regardless of their configuration.
 	AvailableReplicas int32
 	// Overdue reports whether the rollout is past its deadline. The Deployment controller continues the rollout.
 	Overdue bool
-	// Serving reports whether as many pods serve requests as the rollout strategy requires, with any configuration.
+	// Serving reports whether as many pods serve requests as the rollout strategy requires, regardless of their
+	// configuration.
 	Serving bool
 	// Earlier reports whether the Deployment has had an earlier configuration, so that pods may serve requests with that
 	// configuration.
@@ -103,7 +104,7 @@ func isServing(deployment *appsv1.Deployment) bool {
 }
 
 // hasEarlier reports whether the Deployment has had a template other than its current template. The ReplicaSets of
-// earlier templates remain after a rollout, so that the result does not change at the end of a rollout.
+// earlier templates remain after a rollout, so the result does not change at the end of a rollout.
 func hasEarlier(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet) bool {
 	own := 0
 	for i := range sets {

@@ -25,7 +25,7 @@ type candidate struct {
 	words        []string
 }
 
-// Among returns the prepared candidates.
+// Among prepares names for comparison.
 func Among(names []string) Candidates {
 	candidates := make(Candidates, len(names))
 	for i, name := range names {
@@ -78,7 +78,7 @@ func (c Candidates) nearestByWords(folded string) string {
 	return best
 }
 
-// fold returns the same text for names that differ only in case and separator: baseUrl, base-url and base_url.
+// fold returns the same text for names that differ only in case and separator, such as baseUrl, base-url and base_url.
 func fold(name string) string {
 	var b strings.Builder
 	lower := false

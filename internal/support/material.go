@@ -61,7 +61,7 @@ type File struct {
 	Data []byte
 }
 
-// Files returns the files of the archive without secrets, sorted by name, and reports whether they are complete. If
+// Files returns the files in the archive without secrets, sorted by name, and reports whether they are complete. If
 // they are not, the file left-out.txt lists the objects, events and logs that were omitted, including those that
 // exceeded the limits. It does not list truncated logs, whose end is in the archive.
 func (m *Material) Files() (files []File, complete bool, err error) {
@@ -85,7 +85,7 @@ func (m *Material) Files() (files []File, complete bool, err error) {
 	return b.sorted(), len(b.left) == 0, b.err
 }
 
-// root is the folder of all files.
+// root is the folder that contains all files.
 const root = "llamastack-support"
 
 // builder collects the files of an archive.
@@ -198,8 +198,8 @@ func safe(name string) string {
 	return strings.NewReplacer("/", "_", "\\", "_", "..", "__").Replace(name)
 }
 
-// timeOf returns the time of an event as text. The alphabetical order of such texts is their chronological order,
-// except within a second.
+// timeOf returns the time of an event as text. The alphabetical order of such strings is also their chronological
+// order, except within a second.
 func timeOf(event map[string]any) string {
 	for _, field := range []string{"lastTimestamp", "eventTime", "deprecatedLastTimestamp", "firstTimestamp"} {
 		if text, _ := event[field].(string); text != "" {

@@ -28,7 +28,7 @@ func parse(t *testing.T, text string) map[string]any {
 	return object
 }
 
-// read returns the files of an archive.
+// read returns the files in an archive.
 func read(t *testing.T, archive []byte) map[string]string {
 	t.Helper()
 	compressed, err := gzip.NewReader(bytes.NewReader(archive))

@@ -33,7 +33,7 @@ type Options struct {
 	// AuditLog is a file to which the API server writes one JSON line with the metadata of each request. If it is empty,
 	// there is no audit log.
 	AuditLog string
-	// APIServerFlags are additional flags of the API server. Their names have no leading dashes.
+	// APIServerFlags are additional flags for the API server. Their names have no leading dashes.
 	APIServerFlags map[string]string
 	// CertDir is a directory for the API server's certificates and keys, for a test that restarts the API server. If it is
 	// empty, the API server uses a temporary directory that is removed when the API server stops.

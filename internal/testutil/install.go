@@ -30,8 +30,8 @@ const (
 	settle = 30 * time.Second
 )
 
-// Manifests returns the files of the CustomResourceDefinition and the policy, in the order in which Install applies
-// them.
+// Manifests returns the files that contain the CustomResourceDefinition and the policy, in the order in which Install
+// applies them.
 func Manifests() ([]string, error) {
 	var files []string
 	for _, pattern := range []string{"config/crd/bases/*.yaml", "config/policy/validating*.yaml"} {
@@ -141,7 +141,8 @@ func waitForDefinition(ctx context.Context, config *rest.Config) error {
 func waitForPath(ctx context.Context, c client.Client) error {
 	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		err := c.Create(ctx, probe("ready-to-serve", "starter"), client.DryRunAll)
-		// The client has its own list of kinds. Its error for an unknown kind has the same meaning.
+		// The client has its own list of kinds. Its error for an unknown kind also means that the kind is not served
+		// yet.
 		if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 			return false, nil
 		}

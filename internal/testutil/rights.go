@@ -43,8 +43,8 @@ func (p *ControlPlane) InstallRights() error {
 	return nil
 }
 
-// As returns a configuration that acts as a ServiceAccount in the operator's namespace, such as the shipped one. The
-// account has the same permissions as in a cluster.
+// As returns the configuration of a client that acts as a ServiceAccount in the operator's namespace, such as the
+// shipped one. The account has the same permissions as in a cluster.
 func (p *ControlPlane) As(account string) *rest.Config {
 	config := rest.CopyConfig(p.Config)
 	config.Impersonate = rest.ImpersonationConfig{

@@ -80,7 +80,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The items of a list keep their positions, so that further findings name the same position.
+// The items of a list keep their positions, so that later findings name the correct positions.
 func TestCheckKeepsPositions(t *testing.T) {
 	fitting, _ := typecheck.Check(decode(t, `{"containers": [{"name": 5}, "x", {"name": "b"}]}`), reflect.TypeFor[corev1.PodSpec]())
 	want := map[string]any{"containers": []any{map[string]any{}, nil, map[string]any{"name": "b"}}}

@@ -46,7 +46,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// messages returns the messages of Spec for a case. An object that does not decode cannot reach Spec.
+// messages returns the messages that Spec returns for a case. An object that does not decode cannot reach Spec.
 func messages(t *testing.T, c *casetable.Case) []string {
 	t.Helper()
 	object, err := c.Decode()

@@ -72,7 +72,7 @@ func Image(path *field.Path, reference string) field.ErrorList {
 		`%q is not an image reference: write [registry/]repository[:tag][@digest], with the repository in lower case`, reference))}
 }
 
-// duplicate adds an error for an item that occurs earlier in the same list.
+// duplicate adds an error for an item that also occurs earlier in the same list.
 func (c *checks) duplicate(path *field.Path, value string) {
 	err := field.Duplicate(path, value)
 	err.Detail = fmt.Sprintf("%q is listed twice: remove one of the two entries", value)

@@ -13,7 +13,7 @@ func TestPatternsMatchTheCRD(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A folded YAML scalar may break at a space, and no pattern contains a space.
+	// A folded YAML scalar may break at a space, so line breaks are replaced with spaces. No pattern contains a space.
 	text := strings.Join(strings.Fields(string(data)), " ")
 	for name, form := range map[string]*regexp.Regexp{
 		"subdomain": subdomainForm, "data key": dataKeyForm, "id": idForm, "image": imageForm, "dotted path": dottedForm,

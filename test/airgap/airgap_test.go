@@ -274,7 +274,8 @@ spec:
   containers: [{name: main, image: %[1]q, command: [/standin, idle]}]
 `
 
-// answers checks that the models of a stack and of an external provider answer.
+// answers checks that a stack answers requests for a model from its model server and for a model from its external
+// provider.
 func (j *journey) answers(private *privateRegistry) {
 	j.t.Helper()
 	j.say("Run a stack and an external provider from the private registry")

@@ -62,7 +62,7 @@ func healthy() status.Input {
 	}
 }
 
-// withStatus creates a stack with a status. The returned function removes it.
+// withStatus creates a stack with a status. The returned function removes the stack.
 func withStatus(t *testing.T, name string, made *v1alpha2.LlamaStackDistributionStatus) (done func()) {
 	t.Helper()
 	c := newClient(t)

@@ -153,8 +153,8 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// twoShapes lists the nodes with two forms, except those of spec.providers, and a word of each form. The description of
-// a node must contain these words.
+// twoShapes lists the nodes with two forms, except those of spec.providers, and a word from each form. The description
+// of a node must contain these words.
 var twoShapes = map[string][]string{
 	"spec.networking.expose":   {"true", "{hostname:"},
 	"spec.resources.models[]":  {"llama3.2-8b", "{name:"},

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// before is the definition of the previous operator for v1alpha1.
+// before is the file with the previous operator's CustomResourceDefinition.
 const before = "testdata/definition-before.yaml"
 
 func TestVersions(t *testing.T) {

@@ -42,7 +42,7 @@ func (f *File) Package() string { return path.Dir(f.Path) }
 
 // Function is one declared function or method.
 type Function struct {
-	// Name is the name of the function. The name of a method begins with its type: "File.Package".
+	// Name is the name of the function. The name of a method begins with its type, for example "File.Package".
 	Name string
 	// Lines is the number of lines from `func` to the closing brace.
 	Lines int

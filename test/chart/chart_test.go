@@ -76,7 +76,7 @@ func readFile(t *testing.T, path string) string {
 	return string(data)
 }
 
-// cases returns the folders of testdata/render.
+// cases returns the folders in testdata/render.
 func cases(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob("testdata/render/*/values.yaml")
@@ -231,7 +231,8 @@ func TestDefinitionAndPolicy(t *testing.T) {
 }
 
 // By default, an annotation prevents Helm from deleting the definition, because the API server would then delete all
-// its objects. With crds.enabled or policy.enabled set to false, the output contains only the other template.
+// its objects. With crds.enabled set to false, the output contains the policy without the definition. With
+// policy.enabled set to false, it contains the definition without the policy.
 func TestTheDefinitionIsKept(t *testing.T) {
 	for values, want := range map[string]any{
 		"{}": map[string]any{"helm.sh/resource-policy": "keep"}, "crds: {keep: false}": nil,

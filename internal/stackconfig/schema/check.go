@@ -124,7 +124,7 @@ func (e *Expr) checkList(path string, node *yaml.Node) []Problem {
 	}
 	var problems []Problem
 	for i, item := range node.Content {
-		// A tuple has a type for each position, and a list has one type for all.
+		// A tuple has a type for each position, and a list has one type for all items.
 		if at := min(i, len(e.Args)-1); at >= 0 {
 			problems = append(problems, e.Args[at].check(path+"["+strconv.Itoa(i)+"]", item)...)
 		}

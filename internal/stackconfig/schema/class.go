@@ -25,7 +25,7 @@ type Class struct {
 	Name string
 	// Extra determines how the class handles keys that are not in Keys.
 	Extra Extra
-	// Keys are the keys that are read, in the order in which the server declares them.
+	// Keys are the keys that the server reads, in the order in which it declares them.
 	Keys []Key
 	// Rules are conditions on several keys at once, in the order in which they are checked.
 	Rules []Rule
@@ -37,7 +37,7 @@ type Class struct {
 
 // Key is one key of a class.
 type Key struct {
-	// Name is the key to write.
+	// Name is the preferred name of the key.
 	Name string
 	// Aliases are other names of this key, without Name.
 	Aliases []string

@@ -38,14 +38,14 @@ type Parser struct {
 	seen    map[string]*Expr
 }
 
-// NewParser returns a parser that finds classes in the given map. A class can receive its keys after an expression with
-// its name has been parsed.
+// NewParser returns a parser that finds classes in the given map. A class can receive its keys after an expression that
+// names the class has been parsed.
 func NewParser(classes map[string]*Class) *Parser {
 	return &Parser{classes: classes, seen: map[string]*Expr{}}
 }
 
-// Parse parses a type expression. It accepts a name that is neither built in nor a known class. Such a type accepts any
-// value, because it cannot be checked.
+// Parse parses a type expression. It accepts a name that is neither built in nor a known class. A type with such a name
+// accepts any value, because the value cannot be checked.
 func (p *Parser) Parse(text string) (*Expr, error) {
 	if e, ok := p.seen[text]; ok {
 		return e, nil

@@ -89,8 +89,8 @@ func mayBeOther(value string) bool {
 	return false
 }
 
-// writtenQuoted reports whether the encoder adds quotes to a scalar without quotes, because the scalar has the string
-// tag, and a reader would read it as a different type.
+// writtenQuoted reports whether the encoder adds quotes to a scalar without quotes. It adds quotes if the scalar has
+// the string tag and a reader would otherwise read it as a different type.
 func writtenQuoted(node *yaml.Node) bool {
 	const str = "!!str"
 	if node.Tag != str {

@@ -85,7 +85,7 @@ func PlaceNamed(d *draft.Draft) {
 	}
 }
 
-// storeReference returns a store in the default backend of its family, in a table or namespace with its name.
+// storeReference returns a store in the default backend of its family, in a table or namespace with the store's name.
 func storeReference(d *draft.Draft, store *release.Store, origin draft.Origin) *yaml.Node {
 	node := yamlnode.Map()
 	key := "table_name"

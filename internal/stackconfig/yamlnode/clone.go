@@ -2,9 +2,9 @@ package yamlnode
 
 import "go.yaml.in/yaml/v3"
 
-// Clone copies a tree except for its scalars. The copy shares the scalars with the original, because code replaces
-// scalars and never changes them. If a node occurs in several places in the original (package baseconfig replaces
-// aliases with their targets), the copy has a separate collection in each place.
+// Clone copies a tree except for its scalars. The copy shares the scalars with the original, because all code replaces
+// scalars and never changes them in place. If a node occurs in several places in the original (package baseconfig
+// replaces aliases with their targets), the copy has a separate collection in each place.
 func Clone(node *yaml.Node) *yaml.Node {
 	if node == nil || node.Kind == yaml.ScalarNode {
 		return node

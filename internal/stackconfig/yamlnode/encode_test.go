@@ -50,8 +50,8 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// The encoder replaces a style that is not possible: a text block in a flow sequence, and single quotes around a line
-// break.
+// The encoder replaces a style that is not possible, such as a text block in a flow sequence or single quotes around a
+// line break.
 func TestEncodeMisplacedStyles(t *testing.T) {
 	block := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "a\nb", Style: yaml.LiteralStyle}
 	quoted := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "a\nb", Style: yaml.SingleQuotedStyle}

@@ -25,7 +25,7 @@ const (
 type Case struct {
 	// Topic is the name of the file that contains the case. Name is the name of the case in that file.
 	Topic, Name string
-	// Object is the whole object as JSON values. If the entry has no distribution, the spec gets the distribution starter.
+	// Object is the whole object as JSON values. If the entry has no distribution, Object has the distribution starter.
 	Object map[string]any
 	// Server is the response of the API server: "field: message" for each cause, sorted. It is empty if the API server
 	// accepts the object.

@@ -108,7 +108,7 @@ func ratchet(messages []string, before findings, warnings []string) (errs, told 
 }
 
 // answer allows a request if there are no errors, and denies it otherwise. Messages use the field names of the version
-// that the user wrote.
+// in which the user wrote the stack.
 func answer(request admission.Request, errs, warnings []string) admission.Response {
 	if kind := request.RequestKind; kind != nil && kind.Version == v1alpha1.GroupVersion.Version {
 		errs, warnings = asOlder(errs), asOlder(warnings)

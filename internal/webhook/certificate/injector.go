@@ -35,7 +35,7 @@ type target struct {
 	name     string
 	resource schema.GroupVersionResource
 	get      func(context.Context) (webhooks, error)
-	// patch writes the bundle, unless the object changed since it was read.
+	// patch writes the bundle, unless the object has changed since it was read.
 	patch func(ctx context.Context, found webhooks, bundle []byte) error
 	// tell sets the object's condition for a problem, or removes it if problem is empty. Nil means that the object has
 	// no conditions.
@@ -229,5 +229,5 @@ func (t *target) mayWrite(found webhooks) error {
 	return nil
 }
 
-// patchOptions returns the options of every patch that writes a bundle.
+// patchOptions returns the options for every patch that writes a bundle.
 func patchOptions() metav1.PatchOptions { return metav1.PatchOptions{FieldManager: names.FieldManager} }

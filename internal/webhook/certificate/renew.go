@@ -9,8 +9,8 @@ import (
 const (
 	authorityLife = 10 * 365 * 24 * time.Hour
 	servingLife   = 90 * 24 * time.Hour
-	// backdated is the time between the start of a certificate's validity and its creation. Clocks in a cluster differ,
-	// and a replica whose clock is behind has to accept the certificates of other replicas.
+	// backdated is the time between the start of a certificate's validity and the certificate's creation. Clocks in a
+	// cluster differ, and a replica whose clock is behind has to accept the certificates of other replicas.
 	backdated = 24 * time.Hour
 	// settled is the time for which a new authority is in the bundle before it signs, because clients receive the bundle
 	// with a delay.
@@ -20,9 +20,9 @@ const (
 // renew returns the new content of the Secret, and the time of the next renewal check. It keeps all content that is
 // still good.
 //
-// A new authority is first only added to the bundle. It signs certificates when the duration settled is over, or
-// immediately if no other authority is valid. An authority is removed from the bundle when it or every certificate that
-// it could have signed has expired.
+// A new authority is first only added to the bundle. It signs certificates after it has been in the bundle for the
+// duration of settled, or immediately if no other authority is valid. An authority is removed from the bundle when it
+// or every certificate that it could have signed has expired.
 func renew(found content, now time.Time, dnsNames []string) (wanted content, next time.Time, err error) {
 	wanted.authorities = slices.DeleteFunc(slices.Clone(found.authorities),
 		func(a authority) bool { return !validAt(a.certificate, now) })

@@ -106,7 +106,7 @@ func validatingWebhooks(configuration *admissionv1.ValidatingWebhookConfiguratio
 	return found
 }
 
-// patchOf returns a patch of one field that fails if the object changed since it was read.
+// patchOf returns a patch for one field. The patch fails if the object has changed since it was read.
 func patchOf(found webhooks, value any, field string) ([]byte, error) {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"resourceVersion": found.ResourceVersion}, field: value,

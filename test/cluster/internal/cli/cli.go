@@ -67,7 +67,7 @@ func Main(args []string) int {
 	return run(ctx, environment{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, folder: folder}, args)
 }
 
-// interruption is the cause of a context that a signal has ended.
+// interruption is the cancellation cause of a context that a signal has ended.
 type interruption struct{ signal os.Signal }
 
 func (i interruption) Error() string { return "got signal " + i.signal.String() }

@@ -103,7 +103,7 @@ func (c tool) expectNoTrace(t *testing.T, was trace, link string) {
 	}
 }
 
-// groups returns the control groups of the node in every hierarchy.
+// groups returns the node's control groups in every hierarchy.
 func (c tool) groups(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob("/sys/fs/cgroup/*" + cgroup.Of(c.dir).Name)

@@ -49,8 +49,8 @@ type Group struct {
 	children []*exec.Cmd
 }
 
-// maxExits is the capacity of the channel of exits. If the channel is full because no caller receives the exits, the
-// group drops further exits.
+// maxExits is the capacity of the channel that Exits returns. If the channel is full because no caller receives the
+// exits, the group drops further exits.
 const maxExits = 64
 
 // NewGroup returns an empty group.
