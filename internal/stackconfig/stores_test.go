@@ -9,8 +9,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestInferenceStore checks that a 0.3 server gets the store for its inference API, because the server does not start
-// without the store (server fact 49). A server that does not serve the API does not need the store.
+// TestInferenceStore checks that the configuration of a 0.3 server contains the store for the inference API, because
+// the server does not start without the store (server fact 49). A server that does not serve the API does not need the
+// store.
 func TestInferenceStore(t *testing.T) {
 	const two = `storage:
   backends: {kv_default: {type: kv_sqlite, db_path: /d/kv.db}, sql_default: {type: sql_sqlite, db_path: /d/sql.db}}

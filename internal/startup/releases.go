@@ -66,7 +66,7 @@ type published struct {
 }
 
 // releases returns the facts as JSON, with one line of text for each release line that has a registry. A line of text
-// contains only the differences from the release line before it. releases omits a line of text without differences. The
+// contains only the differences from the previous release line. releases omits a line of text without differences. The
 // programs merge the lines up to the server's release line.
 func releases() []byte {
 	var out bytes.Buffer

@@ -14,7 +14,7 @@ var script embed.FS
 
 // Files returns the program that updates the registry, and its data, by file name. All files must be in one directory,
 // which may be read-only. The file to run is names.RegistryProgram: `python DIRECTORY/registry.py --config FILE
-// --earlier TEXT`. The content is the same for every stack of one build of the operator.
+// --earlier TEXT`. With one build of the operator, the content is the same for every stack.
 func Files() map[string]string {
 	return maps.Clone(registryFiles())
 }

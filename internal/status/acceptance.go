@@ -34,7 +34,7 @@ func PolicyNotAccepted(policy *unstructured.Unstructured, gateway types.Namespac
 	given, _, _ := unstructured.NestedMap(policy.Object, "status")
 	var said gatewayv1.PolicyStatus
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(given, &said); err != nil {
-		return "" // a status in an unknown form has no usable information
+		return "" // a status in an unknown form contains no usable information
 	}
 	for _, ancestor := range said.Ancestors {
 		of := ancestor.AncestorRef
@@ -75,7 +75,7 @@ func NotAccepted(object *unstructured.Unstructured) string {
 	given, _, _ := unstructured.NestedMap(object.Object, "status")
 	var said acceptance
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(given, &said); err != nil {
-		return "" // a status in an unknown form has no usable information
+		return "" // a status in an unknown form contains no usable information
 	}
 	refused := said.refusal(object)
 	if refused == nil {
@@ -88,8 +88,9 @@ func NotAccepted(object *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %q does not expose the server (%s): %s", object.GetKind(), object.GetName(), refused.Reason, message)
 }
 
-// refusal returns the condition Admitted of the first router that rejects the route, or else the condition of the first
-// Gateway that does. It returns nil if a router admits the route, or if no router and no Gateway rejects it.
+// refusal returns the condition Admitted of the first router that rejects the route. If no router rejects it, refusal
+// returns the condition of the first Gateway that does. It returns nil if a router admits the route, or if no router
+// and no Gateway rejects it.
 func (a *acceptance) refusal(object *unstructured.Unstructured) *metav1.Condition {
 	var first *metav1.Condition
 	for _, router := range a.Ingress {

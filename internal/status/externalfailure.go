@@ -18,8 +18,8 @@ import (
 const copyLimit = 10 * time.Minute
 
 // externalFailure returns the reason why an external provider cannot be installed in a pod. It is empty if no failure
-// is known. The reason may contain messages of init containers. These containers have no secrets, because they have no
-// environment variables and no token.
+// is known. The reason may contain messages from init containers. These containers have no secrets, because they have
+// no environment variables and no token.
 func externalFailure(pod *corev1.Pod, provider *ExternalProvider, all []ExternalProvider, now time.Time) string {
 	if message := tooMuch(pod); message != "" {
 		return message

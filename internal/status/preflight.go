@@ -21,7 +21,7 @@ const (
 	PreflightHindered PreflightState = "Hindered"
 	// PreflightCrashed means that a container ended, or was not ready at the deadline. Another attempt would fail too.
 	PreflightCrashed PreflightState = "Crashed"
-	// PreflightLost means that the pod ended for a reason unrelated to the change, so that another pod may succeed.
+	// PreflightLost means that the pod ended for a reason unrelated to the change, so another pod may succeed.
 	PreflightLost PreflightState = "Lost"
 	// PreflightUnplaced means that no node has room for the pod.
 	PreflightUnplaced PreflightState = "Unplaced"

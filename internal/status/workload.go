@@ -29,8 +29,8 @@ type Observation struct {
 	// Serving reports whether as many pods serve requests as the rollout strategy requires, regardless of their
 	// configuration.
 	Serving bool
-	// Earlier reports whether the Deployment has had an earlier configuration, so that pods may serve requests with that
-	// configuration.
+	// Earlier reports whether the Deployment has had an earlier configuration. If so, pods may still serve requests
+	// with that configuration.
 	Earlier bool
 	// Mixed reports whether pods with a template other than the Deployment's may answer requests to the Service.
 	Mixed bool
@@ -87,8 +87,8 @@ func Workload(in WorkloadInput) Observation {
 	}
 }
 
-// isServing reports whether the Deployment has its minimum number of available pods, and at least one. The pods can be
-// of any revision.
+// isServing reports whether the Deployment has its minimum number of available pods, and at least one available pod.
+// The pods can be of any revision.
 func isServing(deployment *appsv1.Deployment) bool {
 	wanted := ptr.Deref(deployment.Spec.Replicas, 1)
 	strategy := &deployment.Spec.Strategy

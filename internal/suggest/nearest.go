@@ -70,7 +70,7 @@ func (c Candidates) nearestByWords(folded string) string {
 				}
 			}
 		}
-		// At least half the words must match, so that two keys are not similar only because both contain `max`.
+		// At least half the words must match, so that two keys do not count as similar only because both contain `max`.
 		if common > most && 2*common >= len(words) && 2*common >= len(theirs) {
 			best, most = c[i].name, common
 		}

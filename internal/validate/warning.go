@@ -27,7 +27,7 @@ func commandWithTLS(c *checks) []string {
 }
 
 // disabledAndConfigured warns about a disabled provider that is also configured, because the provider is ignored.
-// Package stackconfig has the same message, so that a caller of both packages can report the warning once.
+// Package stackconfig uses the same message, so that a caller of both packages can report the warning once.
 func disabledAndConfigured(c *checks) []string {
 	var warnings []string
 	for _, provider := range c.intent.Providers {

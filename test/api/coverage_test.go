@@ -124,7 +124,7 @@ func literals(expression string) []string {
 	return found
 }
 
-// TestSchemaHasCases fails for each check of the schema below spec that no case violates, and for each field with
+// TestSchemaHasCases fails for each check below spec in the schema that no case violates, and for each field with
 // checks that has no value in any accepted case. It does not include Kubernetes' own types.
 func TestSchemaHasCases(t *testing.T) {
 	refused, passed := refusals(t), accepted(t)

@@ -215,7 +215,7 @@ func (w *writer) scalar(node *yaml.Node, at context) {
 	case value == "" && node.ShortTag() == nullTag:
 		w.text("null")
 	case value == "=" || value == "<<":
-		w.singleQuoted(value) // the server's reader has special types for these texts and rejects them
+		w.singleQuoted(value) // the server's reader has special types for these strings and rejects them
 	case !fitsPlain(value) || (at == flowContext && (value[0] == ':' || strings.ContainsAny(value, ",?[]{}"))):
 		w.singleQuoted(value)
 	default:
@@ -258,8 +258,8 @@ func (w *writer) doubleQuoted(value string) {
 	w.text(`"`)
 }
 
-// fitsLiteral reports whether a text can be written as a block without an indentation indicator: it starts with a
-// visible character, has no line that consists only of spaces, and has no character that needs an escape.
+// fitsLiteral reports whether text can be written as a block without an indentation indicator: it starts with a visible
+// character, has no line that consists only of spaces, and has no character that needs an escape.
 func fitsLiteral(value string) bool {
 	if value == "" || strings.TrimSpace(value) == "" || value[0] == ' ' || value[0] == '\t' || value[0] == '\n' {
 		return false
@@ -297,7 +297,7 @@ func (w *writer) literal(value string, indent int) {
 	}
 }
 
-// fitsPlain reports whether a text can be written without quotes in a block and as a key: it is one line of visible
+// fitsPlain reports whether text can be written without quotes in a block and as a key: it is one line of visible
 // characters without YAML syntax.
 func fitsPlain(value string) bool {
 	if value == "" || strings.ContainsFunc(value, needsEscape) {

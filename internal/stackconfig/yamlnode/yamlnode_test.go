@@ -158,7 +158,7 @@ func TestFromJSON(t *testing.T) {
 	}
 }
 
-// TestReadAsOther checks which texts a YAML reader could read as anything other than the same string.
+// TestReadAsOther checks which strings a YAML reader could read as anything other than the same string.
 func TestReadAsOther(t *testing.T) {
 	for text := range strings.FieldsSeq(`yes Yes NO on off y N true FALSE null Null ~ = << 0 17 -1 +1 1_000 0x1F 0b11 0o17 017 1.5 .5 5. 1e5 1.5e+5
 		12:30 12:30:00 -1:30.5 .inf -.INF .nan 2024-01-01 2024-1-1 2024-01-01T12:00:00Z 1e999`) {

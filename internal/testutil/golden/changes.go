@@ -13,9 +13,9 @@ import (
 // value of the base, and "+ path: value" for a value of the object. It returns nothing for equal objects. A golden file
 // with these lines shows only the subject of a case, and does not change when an unrelated part of the base changes.
 //
-// A path identifies an item of a list by the first key in identifying that has a different value in each item,
-// otherwise by its index. If a list does not begin with its items from the base in the same order, a line "+ path:
-// order" lists all its items.
+// A path identifies an item of a list by the first key in the variable identifying that has a different value in each
+// item, or otherwise by the item's index. If a list does not begin with its items from the base in the same order, a
+// line "+ path: order" lists all its items.
 func Changes(base, object map[string]any) []byte {
 	var out bytes.Buffer
 	before, after := leaves(base), leaves(object)
@@ -97,7 +97,7 @@ func scalar(value any) string {
 var identifying = []string{"name", "mountPath", "topologyKey", "key"}
 
 // itemNames returns the name of each item: the value of the first identifying key that every item has with a different
-// value, or else the index.
+// value, or the index if there is no such key.
 func itemNames(list []any) []string {
 	for _, key := range identifying {
 		names := make([]string, 0, len(list))

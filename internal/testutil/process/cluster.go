@@ -27,8 +27,8 @@ const Patience = 60 * time.Second
 // Version is the version that the program reports.
 const Version = "process"
 
-// Cluster is a control plane whose API server reaches Services through their endpoints, because it has no node that
-// routes to their addresses.
+// Cluster is a control plane whose API server reaches Services through their endpoints, because there is no node that
+// routes to the addresses of Services.
 type Cluster struct {
 	*testutil.Cluster
 

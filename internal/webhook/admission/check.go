@@ -58,8 +58,8 @@ func (v *Validator) check(ctx context.Context, object *stack) findings {
 	return found
 }
 
-// configPatience bounds how long a request waits for the operator's configuration. The configuration is available at
-// once, except while the operator starts.
+// configPatience bounds how long a request waits for the operator's configuration. The configuration is immediately
+// available, except while the operator starts.
 const configPatience = 200 * time.Millisecond
 
 func (v *Validator) config(ctx context.Context) (operatorconfig.Config, error) {

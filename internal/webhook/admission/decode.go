@@ -46,8 +46,8 @@ func parse(raw []byte) (value any, warnings []string, err error) {
 	return value, warnings, nil
 }
 
-// keepsSpec reports whether an update leaves the spec exactly as it is stored. It compares the specs as JSON values,
-// so that it also works if a value does not fit its type.
+// keepsSpec reports whether an update leaves the spec exactly as it is stored. It compares the specs as JSON values, so
+// it also works if a value does not fit its type.
 func keepsSpec(request admission.Request) bool {
 	if request.Operation != admissionv1.Update {
 		return false

@@ -28,8 +28,8 @@ type injector struct {
 	clock    clock.Clock
 }
 
-// target is one object that contains a bundle. Every replica writes the same bytes, and only if the object has a
-// different bundle.
+// target is one object that contains a bundle. A replica writes only if the object has a different bundle, and every
+// replica writes the same bytes.
 type target struct {
 	kind     string
 	name     string
@@ -180,8 +180,8 @@ type state int
 const (
 	// unconcerned means that the object does not exist, or does not call the operator.
 	unconcerned state = iota
-	// behind means that the replica has an older bundle than the Secret. The replica checks the object again when it has
-	// the newer bundle.
+	// behind means that the replica has an older bundle than the Secret. As soon as the replica has the newer bundle,
+	// it checks the object again.
 	behind
 	// trusted means that the object has the bundle.
 	trusted

@@ -35,7 +35,7 @@ func parse(flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// parseLeading parses the flags before the first other argument.
+// parseLeading parses the flags before the first argument that is not a flag.
 func parseLeading(flags *flag.FlagSet, args []string) error {
 	err := flags.Parse(args)
 	if err != nil && !errors.Is(err, flag.ErrHelp) {

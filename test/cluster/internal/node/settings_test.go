@@ -55,7 +55,7 @@ func TestProgramsReadEverySetting(t *testing.T) {
 	}
 }
 
-// TestManifestsPullFromTheClustersOwnRegistry checks that no image comes from another registry.
+// TestManifestsPullFromTheClustersOwnRegistry checks that every image comes from the cluster's own registry.
 func TestManifestsPullFromTheClustersOwnRegistry(t *testing.T) {
 	data, err := someSettings(t).manifests()
 	if err != nil {
