@@ -18,8 +18,8 @@ import (
 
 // settings applies the user's own changes to the configuration. It removes the paths in removeSettings and then merges
 // the settings (RFC 7396). To replace a section of the base as a whole, a user lists the section in removeSettings and
-// in the settings. Package intent has already rejected changes that are never allowed. settings rejects a value that
-// another field has set.
+// in the settings. Package intent has already rejected changes that are never allowed. settings rejects a change to a
+// value that another field of the spec has set.
 //
 // It returns the paths that removeSettings removed from the configuration, each with the entry that removed it.
 func settings(d *draft.Draft) map[string]*field.Path {

@@ -47,7 +47,7 @@ func variable(d *draft.Draft, found envref.Reference, path *field.Path) {
 	// Without envFrom, an unknown variable is an error, which the step check reports for the whole configuration.
 }
 
-// TextVariables returns the variables that set keys of the settings that accept text but not numbers, sorted. If such a
+// TextVariables returns, sorted, the variables in the settings whose keys accept text but not numbers. If such a
 // variable had a value such as 12345, the server would not start.
 func TextVariables(settings *intent.Settings, rel *release.Release) []string {
 	at := make(map[string]string)

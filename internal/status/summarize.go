@@ -201,7 +201,7 @@ func reconciling(ready, stalled metav1.Condition, cause *metav1.Condition) metav
 	return condition
 }
 
-// dropFalse removes conditions that, by convention, are present only while they are True.
+// dropFalse removes conditions that are not True, for the types that, by convention, are present only while True.
 func dropFalse(conditions *[]metav1.Condition) {
 	for _, name := range []string{v1alpha2.ConditionDegraded, v1alpha2.ConditionStalled, v1alpha2.ConditionReconciling} {
 		if !meta.IsStatusConditionTrue(*conditions, name) {

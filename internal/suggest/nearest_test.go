@@ -12,7 +12,7 @@ func TestNearest(t *testing.T) {
 	tests := []struct{ name, want string }{
 		{"base_ulr", "base_url"}, // two letters swapped
 		{"bas_url", "base_url"},  // one missing
-		{"baseUrl", "base_url"},  // another spelling
+		{"baseUrl", "base_url"},  // a different notation
 		{"base-url", "base_url"},
 		{"BASE_URL", "base_url"},
 		{"url", "base_url"}, // a word in common

@@ -35,7 +35,7 @@ func newClient(t *testing.T) client.Client {
 }
 
 // TestCases sends every object in the table to the API server, as a create request and as a server-side apply request,
-// both with dry run. It compares the complete answer to the create request with the table. The API server must accept
+// both with dry run. It compares the complete response to the create request with the table. The API server must accept
 // both requests or reject both.
 func TestCases(t *testing.T) {
 	c := newClient(t)
@@ -76,7 +76,7 @@ func toObject(tc *casetable.Case) *unstructured.Unstructured {
 // not check all validation rules.
 const unchecked = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
 
-// answer returns the API server's answer with one cause per line. The lines are sorted, because the order of causes
+// answer returns the API server's response with one cause per line. The lines are sorted, because the order of causes
 // varies.
 func answer(t *testing.T, err error) []string {
 	t.Helper()

@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// TestCases compares the answers in the table with the answers of a real API server. Therefore, these tests only check
-// that the table contains an answer for each rule.
+// TestCases compares the responses in the table with the responses of a real API server. Therefore, these tests only
+// check that the table contains a response for each rule.
 
 var (
 	index   = regexp.MustCompile(`\[[0-9]+\]`)
@@ -24,7 +24,7 @@ var (
 	literal = regexp.MustCompile(`'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"`)
 )
 
-// refusals returns the API server's answers for all cases. The paths in the answers are replaced with schema paths.
+// refusals returns the API server's responses for all cases. The paths in the responses are replaced with schema paths.
 func refusals(t *testing.T) []string {
 	t.Helper()
 	var lines []string

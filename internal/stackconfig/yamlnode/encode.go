@@ -197,7 +197,7 @@ const (
 	flowContext context = -2
 )
 
-// scalar writes the original text of a scalar where that is safe, and otherwise a different text with the same value.
+// scalar writes the original text of a scalar where that is safe, and otherwise different text with the same value.
 func (w *writer) scalar(node *yaml.Node, at context) {
 	w.taggedSpace(node)
 	value := node.Value

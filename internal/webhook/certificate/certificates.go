@@ -25,7 +25,7 @@ type Options struct {
 	// Service is the name of the Service through which the API server reaches the webhooks. The serving certificate is for
 	// <Service>.<Namespace>.svc. Certificates injects the CA bundle only into objects that name this Service.
 	Service string
-	// Recorder records an event when something fails, on the affected object or on the Secret. Nil means no events.
+	// Recorder records an event on the affected object, or on the Secret, when something fails. Nil means no events.
 	Recorder events.EventRecorder
 	// Clock is the clock for creating and renewing certificates. Nil means the real clock.
 	Clock clock.Clock
@@ -37,7 +37,7 @@ type Certificates struct {
 	injector *injector
 }
 
-// New returns Certificates for the API server of config. It makes no API call.
+// New returns Certificates for the API server in config. It makes no API call.
 func New(config *rest.Config, options Options) (*Certificates, error) {
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}

@@ -70,7 +70,7 @@ func (a *answer) header(code int) {
 }
 
 // finish writes the result of the conversion. After a failure, it discards all objects, unless the beginning of the
-// answer was already sent.
+// response was already sent.
 func (a *answer) finish(v *review) error {
 	code := http.StatusOK
 	if !a.sent && (v.failure != nil || len(a.held) == 0) {
@@ -94,7 +94,7 @@ func (a *answer) finish(v *review) error {
 	return a.pace.write(a.to, a.held)
 }
 
-// whole returns an answer without objects.
+// whole returns a response without objects.
 func whole(v *review) []byte {
 	version := v.apiVersion
 	if !strings.HasPrefix(version, apiextensionsv1.GroupName+"/") {

@@ -76,7 +76,7 @@ func BenchmarkConvertLarge(b *testing.B) {
 	}
 }
 
-// counted sends a review and counts the bytes of the answer.
+// counted sends a review and counts the bytes of the response.
 func counted(b *testing.B, server *httptest.Server, body io.Reader, size int64) outcome {
 	b.Helper()
 	request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, server.URL, body)

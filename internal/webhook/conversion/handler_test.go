@@ -48,7 +48,7 @@ func serve(t testing.TB) *httptest.Server {
 	return server
 }
 
-// answered is a decoded answer with its status code.
+// answered is a decoded response with its status code.
 type answered struct {
 	apiextensionsv1.ConversionReview
 	code int
@@ -150,7 +150,7 @@ func TestNothingToConvert(t *testing.T) {
 	}
 }
 
-// The answer to an invalid request is a review that states the problem and, for a problem in one object, the object.
+// The response to an invalid request is a review that states the problem and, for a problem in one object, the object.
 func TestBadInput(t *testing.T) {
 	server := serve(t)
 	swap := func(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }

@@ -63,7 +63,7 @@ func (d *deadlined) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// The handler sets deadlines for the body and the answer, extends them for a large body, and finally removes them.
+// The handler sets deadlines for the body and the response, extends them for a large body, and finally removes them.
 func TestDeadlines(t *testing.T) {
 	to := &deadlined{ResponseRecorder: httptest.NewRecorder()}
 	body := `{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","x":"` + strings.Repeat("x", 4*slowest) + `"}`

@@ -39,7 +39,7 @@ func (p *pace) Read(data []byte) (int, error) {
 	return n, err
 }
 
-// write writes a part of the answer.
+// write writes a part of the response.
 func (p *pace) write(w io.Writer, data []byte) error {
 	p.out += int64(len(data))
 	p.move()

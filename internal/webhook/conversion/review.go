@@ -19,7 +19,7 @@ const (
 	maxObject = 8 << 20
 	// readAhead is the size of the read buffer.
 	readAhead = 32 << 10
-	// maxDrained bounds the part of a failed review that is still read, so that the client receives the answer.
+	// maxDrained bounds the part of a failed review that is still read, so that the client receives the response.
 	maxDrained = 1 << 30
 
 	reviewKind = "ConversionReview"
@@ -34,7 +34,7 @@ type review struct {
 	object []byte
 	// buffers is the memory of the three fields above.
 	buffers *buffers
-	// ended returns the reason why the client no longer waits for an answer, or nil.
+	// ended returns the reason why the client no longer waits for a response, or nil.
 	ended func() error
 
 	kind, apiVersion, uid, desired string
@@ -153,8 +153,8 @@ func (v *review) objects() error {
 	return v.in.items('[', ']', v.convert)
 }
 
-// convert reads one object, converts it and adds it to the answer. It returns an error if the review cannot be read any
-// further.
+// convert reads one object, converts it and adds it to the response. It returns an error if the review cannot be read
+// any further.
 func (v *review) convert(i int) error {
 	if v.failure != nil {
 		return v.in.skip()
@@ -177,7 +177,7 @@ func (v *review) convert(i int) error {
 	return nil
 }
 
-// failIfEnded records an error if the client no longer waits for the answer.
+// failIfEnded records an error if the client no longer waits for the response.
 func (v *review) failIfEnded() {
 	if err := v.ended(); err != nil {
 		v.fail(fmt.Errorf("the request ended: %w", err))

@@ -63,13 +63,13 @@ func many(object string, times int) *repeated {
 	return &repeated{head: head, object: object, tail: tail, times: times}
 }
 
-// outcome is a decoded answer, in which objects are only counted.
+// outcome is a decoded response, in which objects are only counted.
 type outcome struct {
 	objects, bytes  int
 	status, message string
 }
 
-// stream sends a review in the same way as an API server, over HTTP/1.1 with a content length, and reads the answer
+// stream sends a review in the same way as an API server, over HTTP/1.1 with a content length, and reads the response
 // while it sends the review.
 func stream(t testing.TB, server *httptest.Server, body io.Reader, size int64) outcome {
 	t.Helper()
@@ -90,7 +90,7 @@ func stream(t testing.TB, server *httptest.Server, body io.Reader, size int64) o
 	return readOutcome(t, response.Body)
 }
 
-// readOutcome reads an answer, one object at a time.
+// readOutcome reads a response, one object at a time.
 func readOutcome(t testing.TB, body io.Reader) outcome {
 	t.Helper()
 	decoder := json.NewDecoder(bufio.NewReaderSize(body, 64<<10))
@@ -154,7 +154,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// If the conversion fails after a part of the answer was sent, the answer is still complete.
+// If the conversion fails after a part of the response was sent, the response is still complete.
 func TestFailureInTheMiddle(t *testing.T) {
 	server := serve(t)
 	bad := strings.Replace(older("bad"), "LlamaStackDistribution", "Pod", 1)
@@ -220,7 +220,7 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// counter counts the bytes of an answer, and keeps only the end of the last write.
+// counter counts the bytes of a response, and keeps only the end of the last write.
 type counter struct {
 	header http.Header
 	bytes  int

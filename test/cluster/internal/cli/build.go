@@ -49,8 +49,8 @@ func runAssets(ctx context.Context, env environment, args []string) error {
 	return err
 }
 
-// programs returns the directory with the programs of the control plane for a line, and downloads or builds them if
-// necessary.
+// programs returns the directory with the programs for the control plane of a Kubernetes line, and downloads or builds
+// them if necessary.
 func programs(ctx context.Context, env environment, l line.Line) (string, error) {
 	folders, err := built(ctx, env, binaries.ControlPlane(l))
 	if err != nil {

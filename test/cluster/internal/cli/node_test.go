@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// trace contains the state of the machine that a node could change, and the state that a running node adds.
+// trace contains the part of the machine's state that a node could change, and the state that a running node adds.
 type trace struct {
 	namespace string // the namespace of process IDs
 	mounts    int    // the number of mounts in the namespace of the test
@@ -31,7 +31,7 @@ var machineSysctls = []string{
 	"kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes",
 }
 
-// look records the state of the machine that must not change. It runs before a node is started.
+// look records the part of the machine's state that must not change. It runs before a node is started.
 func look(t *testing.T) trace {
 	t.Helper()
 	was := trace{mounts: mounts(t), sysctls: map[string]string{}}

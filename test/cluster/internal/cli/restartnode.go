@@ -12,8 +12,8 @@ import (
 
 const (
 	restartNode = "restart-node"
-	// dirVariable is the environment variable in which `run` passes the state directory of a cluster with a node to its
-	// command.
+	// dirVariable is the environment variable in which `run` passes to its command the state directory of a cluster
+	// with a node.
 	dirVariable = "CLUSTER_DIR"
 )
 

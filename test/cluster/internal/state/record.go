@@ -26,7 +26,7 @@ type Record struct {
 	Options string `json:"options"`
 	// Started is the time when the directory was created.
 	Started time.Time `json:"started"`
-	// Supervisor is the process that starts and ends the components. It is empty until this process holds the lock.
+	// Supervisor is the process that starts and ends the components. It is empty until the supervisor holds the lock.
 	Supervisor process.Identity `json:"supervisor,omitzero"`
 	// Components lists the processes started so far.
 	Components []Component `json:"components,omitempty"`
