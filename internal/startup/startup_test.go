@@ -126,7 +126,7 @@ func checkFiles(t *testing.T, get func() map[string]string, program string, maxS
 }
 
 // TestEveryFileBelongsToAProgram checks that each script belongs to at least one of the two programs, and that the
-// programs do not contain different files with the same name, so that both programs can be in one directory.
+// programs do not contain different files with the same name. Both programs can therefore be in one directory.
 func TestEveryFileBelongsToAProgram(t *testing.T) {
 	found, err := fs.Glob(script, "script/*.py")
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// exceptions lists the known exceptions that end a server, and their remedies. A specific exception precedes the
-// general exceptions that follow it in a traceback. The status shows only the name of an exception and never its
-// message, because servers print the values that they reject, including secrets (input_value='…').
+// exceptions lists the known exceptions that end a server, and their remedies. In the list, a specific exception
+// precedes the general exceptions that follow it in a traceback. The status shows only the name of an exception and
+// never its message, because servers print the values that they reject, including secrets (input_value='…').
 var exceptions = []struct{ class, remedy string }{
 	{"InvalidPasswordError", "PostgreSQL rejects the password; check the Secret with the connection string"},
 	{"InvalidAuthorizationSpecificationError", "PostgreSQL rejects the user; check the Secret with the connection string"},

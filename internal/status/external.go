@@ -215,8 +215,8 @@ func movedTag(provider *ExternalProvider, pods []corev1.Pod) string {
 }
 
 // listedOtherwise returns a message if the running server does not list a provider, or lists it with an API or a type
-// that differs from the spec or the label of the image. The message is empty if they match, or if the server lists no
-// providers.
+// that differs from that in the spec or in the image's label. The message is empty if they match, or if the server
+// lists no providers.
 func listedOtherwise(provider *ExternalProvider, listed []v1alpha2.ProviderInfo) string {
 	if len(listed) == 0 {
 		return ""

@@ -95,8 +95,8 @@ func providerPullFailure(pod string, provider *ExternalProvider, waiting *corev1
 	return fmt.Sprintf("Failed to pull provider image %q: %s; see kubectl describe pod %s", provider.Image, meaning, pod)
 }
 
-// installFailure returns the reason why the packages are not installed, and the provider that caused it. The provider
-// is nil if no single provider caused the failure.
+// installFailure returns the reason why the packages are not installed, and the provider that caused the failure. The
+// provider is nil if no single provider caused the failure.
 func installFailure(pod *corev1.Pod, all []ExternalProvider) (*ExternalProvider, string) {
 	container := initStatus(pod, names.ExternalContainer)
 	if container == nil || hasEnded(container) {

@@ -27,12 +27,12 @@ const (
 	Quiet
 )
 
-// OwnershipRetry is the delay of Later. With this delay, a stack continues within a minute after its name becomes
+// OwnershipRetry is the delay for Later. With this delay, a stack continues within a minute after its name becomes
 // available.
 const OwnershipRetry = 45 * time.Second
 
-// InvalidRetry is the delay of Invalid. It is long because each attempt computes a plan, and many stacks may be invalid
-// at the same time.
+// InvalidRetry is the delay for Invalid. It is long because each attempt computes a plan, and many stacks may be
+// invalid at the same time.
 const InvalidRetry = 5 * time.Minute
 
 // Failure is the reason why a step failed.

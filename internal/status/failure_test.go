@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestFailureError checks that the text of a failure in the log is bounded, and valid UTF-8.
+// TestFailureError checks that the text of a failure in the log is bounded and is valid UTF-8.
 func TestFailureError(t *testing.T) {
 	long := &Failure{Reason: "Refused", Err: errors.New(strings.Repeat("ä", maxError))}
 	if text := long.Error(); len(text) > maxError+len("Refused: ") || !utf8.ValidString(text) || !strings.HasSuffix(text, "…") {

@@ -77,7 +77,7 @@ func pullMeaning(waiting *corev1.ContainerStateWaiting, policy string) string {
 }
 
 // movedTo returns the new location of an image from docker.io/llamastack, because that repository no longer exists. For
-// any other image, it returns an empty string. The placeholder <release> replaces the tag latest and a missing tag,
+// any other image, it returns an empty string. The placeholder <release> replaces the tag latest or a missing tag,
 // because the image with the tag latest in the new location rejects configurations from before 1.0.
 func movedTo(image string) string {
 	rest := image

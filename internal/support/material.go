@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/redact"
 )
 
-// These are the limits of an archive.
+// These are the limits for an archive.
 const (
 	// MaxObjects is the maximum number of objects.
 	MaxObjects = 5_000

@@ -13,9 +13,9 @@ import (
 // value of the base, and "+ path: value" for a value of the object. It returns nothing for equal objects. A golden file
 // with these lines shows only the subject of a case, and does not change when an unrelated part of the base changes.
 //
-// A path identifies an item of a list by the first key in the variable identifying that has a different value in each
-// item, or otherwise by the item's index. If a list does not begin with its items from the base in the same order, a
-// line "+ path: order" lists all its items.
+// A path identifies an item of a list by the item's value for one key. This is the first key in the variable
+// identifying that has a different value in each item. Without such a key, the path contains the item's index. If a
+// list does not begin with its items from the base in the same order, a line "+ path: order" lists all its items.
 func Changes(base, object map[string]any) []byte {
 	var out bytes.Buffer
 	before, after := leaves(base), leaves(object)

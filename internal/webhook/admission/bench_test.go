@@ -18,7 +18,7 @@ workload: {replicas: 2, resources: {limits: {memory: 2Gi}}}
 networking: {expose: true}
 `
 
-// BenchmarkHandle measures an update of an ordinary stack, and reports the 99th percentile of the times.
+// BenchmarkHandle measures an update of an ordinary stack, and reports the 99th percentile of the durations.
 func BenchmarkHandle(b *testing.B) {
 	validator := newValidator(b, nil)
 	validator.Prepare(b.Context())

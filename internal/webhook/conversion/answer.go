@@ -106,7 +106,7 @@ func whole(v *review) []byte {
 	})
 }
 
-// success is the result of most answers.
+// success is the result in most responses.
 var success = encoded(result(nil))
 
 func result(failure error) metav1.Status {

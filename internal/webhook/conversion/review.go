@@ -53,8 +53,8 @@ func newReview(w http.ResponseWriter, r *http.Request) *review {
 	}
 }
 
-// end ends a review. err is the error of its last write. Its buffers are not reused after a failure, because the server
-// may still read from a buffer that it could not write.
+// end ends a review. err is the error from its last write. Its buffers are not reused after a failure, because the
+// server may still read from a buffer that it could not write.
 func (v *review) end(err error) {
 	v.answer.pace.end()
 	if err == nil && v.failure == nil {

@@ -21,8 +21,8 @@ type component struct {
 	namespaces uintptr
 }
 
-// auditPolicy records the user and target of each request without bodies, because tests count requests by user agent,
-// and a log must not contain Secrets.
+// auditPolicy records the user and the target of each request, but not the body, because tests count requests by user
+// agent, and a log must not contain Secrets.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
