@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// WaitEstablished waits until the API server has established definitions, which are given as arguments of `kubectl
+// WaitEstablished waits until the API server has established definitions, which are given as arguments to `kubectl
 // wait`. It repeats the command, because kubectl fails instead of waiting while a new definition has no conditions.
 func (c *Cluster) WaitEstablished(t testing.TB, definitions ...string) {
 	t.Helper()

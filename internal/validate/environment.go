@@ -10,9 +10,9 @@ import (
 
 const maxSecretEnv = 64
 
-// reserved lists the variables that the operator sets on the server's container in some release, and the variables that
-// every program needs. Package plan rejects the variables that depend on the configuration, mainly those for
-// directories.
+// reserved lists the variables that the operator sets on the server's container in at least one release, and the
+// variables that every program needs. Package plan rejects the variables that depend on the configuration, mainly those
+// for directories.
 var reserved = []string{
 	"PATH", names.EnvModelCache, names.EnvHome, names.EnvConfig, names.EnvRunConfig, "OGX_CONFIG", "LLAMA_STACK_PORT", "OGX_PORT",
 }

@@ -21,8 +21,8 @@ func sized(bytes int) *v1alpha2.LlamaStackDistribution {
 	return obj
 }
 
-// Spec rejects a spec that is too large with only one error, even after OmitLargeSpec, which keeps only the
-// distribution and the host name.
+// Spec returns only one error for a spec that is too large, even after OmitLargeSpec, which keeps only the distribution
+// and the host name.
 func TestTooLarge(t *testing.T) {
 	obj := sized(MaxSpecBytes)
 	const want = "spec: 262266 bytes of JSON exceed the limit of 262144 for a spec: "

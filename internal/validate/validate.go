@@ -97,7 +97,7 @@ var rules = []rule{
 	{name: "modelFiles.directories", check: modelFilesDirectories},
 }
 
-// Spec returns the errors of an object, in the order of its fields, and warnings about valid values that are probably
+// Spec returns the errors in an object, in the order of its fields, and warnings about valid values that are probably
 // mistakes. It does not change the object, and never panics for any stored object. intent.Message of each error
 // contains the field path, the value and the remedy, and never the value of a secret. Spec returns the first
 // intent.MaxErrors errors and the number of the others.
@@ -133,8 +133,8 @@ func bounded(warnings []string) []string {
 	return warnings
 }
 
-// fromIntent reports the errors of the strict decoder in providers, resources, storage, settings, disabled, port,
-// workers and secret references.
+// fromIntent reports the errors that the strict decoder found in providers, resources, storage, settings, disabled,
+// port, workers and secret references.
 func fromIntent(c *checks) { c.Add(c.decodeErrors...) }
 
 func spec(names ...string) *field.Path { return field.NewPath("spec", names...) }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Package contains the properties of a package that the check needs, from the output of `go list -json`.
+// Package contains those properties of a package that the check needs, from the output of `go list -json`.
 type Package struct {
 	ImportPath string
 	// Imports are the direct imports of the package, without those of its tests.

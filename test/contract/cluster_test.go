@@ -26,8 +26,8 @@ type trial struct {
 	stacks          []*unstructured.Unstructured
 	// configMaps contains the ConfigMaps of the manifest.
 	configMaps []*unstructured.Unstructured
-	// before contains each stack by name, in the form in which the API server stores it with the definition of the
-	// previous operator. refused is the error with which the API server then rejected a stack, or nil.
+	// before contains each stack by name, in the form in which the API server stores it with the previous operator's
+	// CustomResourceDefinition. refused is the error with which the API server then rejected a stack, or nil.
 	before  map[string]*unstructured.Unstructured
 	refused error
 }
@@ -58,8 +58,8 @@ func readTrial(t *testing.T, name, file string) *trial {
 	return found
 }
 
-// live is a cluster in which upgrade installs this operator. TestOnARealAPIServer first installs the definition of the
-// previous operator.
+// live is a cluster in which upgrade installs this operator. TestOnARealAPIServer first installs the previous
+// operator's CustomResourceDefinition.
 type live struct{ *process.Cluster }
 
 // prepare creates the namespace of a trial, and the manifest's objects other than the stacks.
@@ -78,8 +78,8 @@ func (c live) create(t *testing.T, object client.Object) {
 	}
 }
 
-// askBefore records the result of a trial with the definition of the previous operator. It creates the stacks with dry
-// run.
+// askBefore records the result of a trial with the previous operator's CustomResourceDefinition. It creates the stacks
+// with dry run.
 func (c live) askBefore(t *testing.T, one *trial) {
 	t.Helper()
 	for _, stack := range one.stacks {
@@ -113,7 +113,7 @@ func (c live) upgrade(t *testing.T) {
 	})
 }
 
-// configure creates or updates the operator's ConfigMap for the manifests of a folder.
+// configure creates or updates the operator's ConfigMap for the manifests in a folder.
 func (c live) configure(t *testing.T, folder string) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/operator-" + folder + ".yaml")

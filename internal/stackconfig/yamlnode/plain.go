@@ -22,8 +22,8 @@ var otherThanText = regexp.MustCompile(`^(?:` + strings.Join([]string{
 }, "|") + `)$`)
 
 // ReadAsOther reports whether a YAML reader could read text without quotes as anything other than the same string. Such
-// texts are empty text, null, the words for a boolean in YAML 1.1, numbers, dates, the value key "=" and the merge key
-// "<<".
+// strings are the empty string, null, the words for a boolean in YAML 1.1, numbers, dates, the value key "=" and the
+// merge key "<<".
 func ReadAsOther(text string) bool {
 	switch strings.ToLower(text) {
 	case "", "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "=", "<<":

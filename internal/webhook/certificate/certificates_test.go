@@ -285,7 +285,7 @@ func (b *bench) conditions(
 	return found
 }
 
-// untrusted returns the operator's condition of the definition, or nil if there is none.
+// untrusted returns the condition that the operator set on the definition, or nil if there is none.
 func (b *bench) untrusted(t *testing.T) *apiextensionsv1.CustomResourceDefinitionCondition {
 	t.Helper()
 	if condition, ok := b.conditions(t)[Untrusted]; ok {

@@ -329,7 +329,7 @@ func definition(service string) *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// configuration returns a configuration with a webhook of a Service and an unrelated webhook.
+// configuration returns a configuration with an unrelated webhook and a webhook that calls a Service.
 func configuration(service string) *admissionv1.ValidatingWebhookConfiguration {
 	webhook := func(name, service string) admissionv1.ValidatingWebhook {
 		ignore, none := admissionv1.Ignore, admissionv1.SideEffectClassNone

@@ -9,8 +9,8 @@ import (
 const (
 	// grace is the time that a client may take in addition to the time for its bytes.
 	grace = 10 * time.Second
-	// slowest is the minimum rate in bytes per second of reading and writing. An API server is a thousand times as fast.
-	// Without a minimum rate, a client that sends byte by byte would block other clients.
+	// slowest is the minimum rate of reading and writing, in bytes per second. An API server is a thousand times as
+	// fast. Without a minimum rate, a client that sends byte by byte would block other clients.
 	slowest = 1 << 20
 	// deadlineEvery is the number of bytes after which deadlines are moved.
 	deadlineEvery = 256 << 10

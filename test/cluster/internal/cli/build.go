@@ -59,7 +59,7 @@ func programs(ctx context.Context, env environment, l line.Line) (string, error)
 	return folders[0], nil
 }
 
-// nodePrograms returns the directories with the programs of a node, and downloads or builds them if necessary.
+// nodePrograms returns the directories with the programs for a node, and downloads or builds them if necessary.
 func nodePrograms(ctx context.Context, env environment, l line.Line) ([]string, error) {
 	return built(ctx, env, binaries.Node(l)...)
 }
