@@ -297,7 +297,7 @@ func (c tool) expectVolumes(t *testing.T) {
 	})
 }
 
-// guardPolicy contains a policy that allows connections only from pods with the label role=friend, and a pod without
+// guardPolicy contains a pod without the label role=friend, and a policy that allows connections only from pods with
 // this label.
 const guardPolicy = `apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
@@ -398,7 +398,7 @@ func TestNodesBesideEachOther(t *testing.T) {
 	first.must(t, "status")
 }
 
-// TestNodeOfARun checks that `run` passes the registry to its command in an environment variable.
+// TestNodeOfARun checks that `run` passes the registry's address to its command in an environment variable.
 func TestNodeOfARun(t *testing.T) {
 	c := newTool(t)
 	out := c.must(t, "run", "--node", "--", "sh", "-c", "echo $CLUSTER_REGISTRY; kubectl get nodes --output=name")

@@ -26,7 +26,7 @@ const (
 	firstFile = 3
 )
 
-// runSupervise runs a control plane that `up` detached. It ends on SIGTERM, when a component or the process of --until
+// runSupervise runs a control plane that `up` detached. It ends on SIGTERM, when a component or the process in --until
 // ends, and, before the control plane is ready, when the launcher ends.
 func runSupervise(ctx context.Context, _ environment, args []string) error {
 	if len(args) != 1 {

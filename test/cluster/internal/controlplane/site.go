@@ -18,7 +18,8 @@ type site struct {
 	node string
 }
 
-// alone is the site of a control plane without a node, which is reachable only on the machine's loopback address.
+// alone is the site of a control plane without a node. Such a control plane is reachable only on the machine's loopback
+// address.
 var alone = site{server: loopback, services: "10.96.0.0/16", apiService: "10.96.0.1"}
 
 // besideNode returns the site of a control plane that a node must be able to reach.
