@@ -1,7 +1,7 @@
 package v1alpha1
 
-// These are the condition types that only v1alpha1 has. The conversion derives each of them from a condition of
-// v1alpha2. The other types have the same names as in v1alpha2.
+// These are the condition types that only v1alpha1 has. The conversion derives each of them from a v1alpha2 condition.
+// The other types have the same names as in v1alpha2.
 const (
 	// ConditionDeploymentReady is derived from Available.
 	ConditionDeploymentReady = "DeploymentReady"

@@ -21,8 +21,8 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	DistributionConfig *DistributionConfig `json:"distributionConfig,omitempty"`
 
-	// conditions describe the state in detail. They are the conditions of v1alpha2, and DeploymentReady, HealthCheck,
-	// ServiceReady and ConfigReady, which the operator derives from them.
+	// conditions describe the state in detail. They are the v1alpha2 conditions, plus DeploymentReady, HealthCheck,
+	// ServiceReady and ConfigReady, which the operator derives from the v1alpha2 conditions.
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 

@@ -26,12 +26,12 @@ const (
 	// ConditionExposed is True if the objects that expose the stack outside the cluster are in place. A stack has this
 	// condition only if networking.expose is set. The condition does not describe access inside the cluster.
 	ConditionExposed = "Exposed"
-	// ConditionAvailable is True if enough pods serve requests with the current configuration. Otherwise, the message
-	// describes the problem of a pod, if there is one.
+	// ConditionAvailable is True if enough pods serve requests with the current configuration. Otherwise, if a pod has a
+	// problem, the message describes this problem.
 	ConditionAvailable = "Available"
 	// ConditionDegraded exists only while the stack runs in a state that differs from the requested one.
 	ConditionDegraded = "Degraded"
-	// ConditionDataLeftBehind exists after a change to the pods that left data behind, until the next change to the pods.
+	// ConditionDataLeftBehind exists after a change to the pods has left data behind, until the next change to the pods.
 	// The message names the data and explains how to move or restore it.
 	ConditionDataLeftBehind = "DataLeftBehind"
 	// ConditionAdopted is False while the pods have a template that this operator would write differently. The message
@@ -60,7 +60,7 @@ const (
 	ReasonUnknownDistribution = "UnknownDistribution"
 	// ReasonConfigMapNotFound means that a referenced ConfigMap does not exist. Status: False.
 	ReasonConfigMapNotFound = "ConfigMapNotFound"
-	// ReasonConfigMapKeyMissing means that a referenced ConfigMap does not have the key. Status: False.
+	// ReasonConfigMapKeyMissing means that a referenced ConfigMap does not contain the referenced key. Status: False.
 	ReasonConfigMapKeyMissing = "ConfigMapKeyMissing"
 	// ReasonConfigMapValueUnusable means that the trusted certificates in a ConfigMap are not valid certificates, or
 	// include a private key. Status: False.
@@ -76,7 +76,7 @@ const (
 	ReasonNoSecretsReferenced = "NoSecretsReferenced"
 	// ReasonSecretNotFound means that a referenced Secret does not exist. Status: False.
 	ReasonSecretNotFound = "SecretNotFound"
-	// ReasonSecretKeyMissing means that a referenced Secret does not have the key. Status: False.
+	// ReasonSecretKeyMissing means that a referenced Secret does not contain the referenced key. Status: False.
 	ReasonSecretKeyMissing = "SecretKeyMissing"
 	// ReasonSecretValueUnusable means that the server cannot use a value. For example, the value is empty, a certificate
 	// has expired or does not match its key, or the server would convert a string to a number or a boolean and reject it.
@@ -122,14 +122,14 @@ const (
 	// ReasonDeploymentUpdateFailed means that the API server rejected a child object. The message has one line for each
 	// rejection. Status: False.
 	ReasonDeploymentUpdateFailed = "DeploymentUpdateFailed"
-	// ReasonOwnershipConflict means that an object with the name of a child object has another controller, or has neither
-	// a controller nor the labels of the stack. Status: False.
+	// ReasonOwnershipConflict means that an object with a child object's name has a controller other than the stack, or
+	// has neither a controller nor the stack's labels. Status: False.
 	ReasonOwnershipConflict = "OwnershipConflict"
 	// ReasonPreflightInProgress means that the operator is testing the change in the pod that the message names. The
 	// running pods do not change. Status: Unknown.
 	ReasonPreflightInProgress = "PreflightInProgress"
 	// ReasonPreflightFailed means that the pod in which the operator tests the change does not become ready. The message
-	// describes the problem of the pod. The running pods do not change. Status: False.
+	// describes the pod's problem. The running pods do not change. Status: False.
 	ReasonPreflightFailed = "PreflightFailed"
 	// ReasonDataLossNotAccepted means that the change would leave behind data that cannot be recovered. The operator
 	// applies the change only after you accept the loss. Until then, the running pods do not change. Status: False.
@@ -183,7 +183,7 @@ const (
 	// ReasonReplicasUnavailable means that pods became unavailable after the rollout was complete. Status: False.
 	ReasonReplicasUnavailable = "ReplicasUnavailable"
 	// ReasonRolloutFailed means that pods with the current configuration do not become ready. The message describes the
-	// problem of the pod. Status: False.
+	// pod's problem. Status: False.
 	ReasonRolloutFailed = "RolloutFailed"
 )
 
@@ -199,8 +199,8 @@ const (
 	// running image with its tag. The pods keep the configuration and the image that they started with. Status: True.
 	ReasonBaseConfigStale = "BaseConfigStale"
 	// ReasonAutoscalerInactive means that the autoscaler does not scale, usually because it has no metrics. The message
-	// quotes the condition of the autoscaler. The number of pods does not change. The condition appears if the pods have
-	// served requests for three minutes and the autoscaler has not scaled in that time. Status: True.
+	// quotes the autoscaler's condition. The number of pods does not change. The condition Degraded appears if the pods
+	// have served requests for three minutes and the autoscaler has not scaled in that time. Status: True.
 	ReasonAutoscalerInactive = "AutoscalerInactive"
 )
 
@@ -222,7 +222,7 @@ const (
 	// ReasonWaiting means that an earlier condition must be True first. Status: Unknown.
 	ReasonWaiting = "Waiting"
 	// ReasonInternalError means that an unexpected error occurred in the operator: the operator has a defect, or lacks a
-	// permission that its released roles grant. The message names the failed action, and the log of the operator has the
+	// permission that its released roles grant. The message names the failed action, and the operator's log contains the
 	// details. Status: False.
 	ReasonInternalError = "InternalError"
 	// ReasonProgressing means that work is in progress. This reason never appears in the status.
@@ -253,7 +253,7 @@ const (
 	// EventExternalProviderDiffers means that an external provider is ready, but differs from its label or between the
 	// pods. Event: Warning.
 	EventExternalProviderDiffers = "ExternalProviderDiffers"
-	// EventCertificateExpires means that the certificate of the server expires within 14 days. Event: Warning.
+	// EventCertificateExpires means that the server's certificate expires within 14 days. Event: Warning.
 	EventCertificateExpires = "CertificateExpires"
 	// EventAdopted means that the operator adopted an object that had no controller. Event: Normal.
 	EventAdopted = "Adopted"

@@ -107,8 +107,8 @@ type LlamaStackDistributionSpec struct {
 	RemoveSettings []string `json:"removeSettings,omitempty"`
 
 	// secretEnv adds environment variables from Secrets. Use them as ${env.NAME} in settings, baseConfig or
-	// overrideConfig. Names are upper case ([A-Z][A-Z0-9_]*). They do not start with LLSD_ or LLS_, and are not names of
-	// variables that the operator or the image sets.
+	// overrideConfig. Names must be in upper case ([A-Z][A-Z0-9_]*). They must not start with LLSD_ or LLS_, and must not
+	// be names of variables that the operator or the image sets.
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule=`self.all(name, name.matches('^[A-Z][A-Z0-9_]*$'))`,messageExpression=`'%s is not a valid variable name: use upper-case letters, digits and "_", and begin with a letter'.format([self.filter(name, !name.matches('^[A-Z][A-Z0-9_]*$'))])`
@@ -168,7 +168,7 @@ type LlamaStackDistributionSpec struct {
 	OverrideConfig *OverrideConfigSource `json:"overrideConfig,omitempty"`
 }
 
-// DistributionSpec selects the server that runs, by exactly one of name and image.
+// DistributionSpec selects the server that runs. Exactly one of name and image must be set.
 //
 // +kubebuilder:validation:XValidation:rule=`has(self.name) || has(self.image)`,message=`set either name (a known distribution, for example starter) or image`,reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule=`!has(self.name) || !has(self.image)`,message=`name and image are mutually exclusive: remove one of them`,messageExpression=`'name "' + self.name + '" and image "' + self.image + '" are mutually exclusive: remove one of them'`,reason=FieldValueForbidden

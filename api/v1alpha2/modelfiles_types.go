@@ -2,8 +2,8 @@ package v1alpha2
 
 import corev1 "k8s.io/api/core/v1"
 
-// ModelFilesSpec provides model and tokenizer files that the server would otherwise download, from either a volume or
-// an image. The files are mounted read-only at /opt/llama-stack/model-files.
+// ModelFilesSpec selects a volume or an image with model and tokenizer files that the server would otherwise download.
+// The files are mounted read-only at /opt/llama-stack/model-files.
 //
 // +kubebuilder:validation:XValidation:rule=`has(self.persistentVolumeClaim) || has(self.image)`,message=`set either persistentVolumeClaim or image to provide the files`,reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule=`!has(self.persistentVolumeClaim) || !has(self.image)`,message=`persistentVolumeClaim and image are mutually exclusive: remove one of them`,reason=FieldValueForbidden
@@ -17,8 +17,9 @@ type ModelFilesSpec struct {
 	// +optional
 	Image *ModelFilesImage `json:"image,omitempty"`
 
-	// huggingFaceCache is the directory with a Hugging Face Hub cache, relative to the root of the files. The cache has
-	// directories such as models--sentence-transformers--all-MiniLM-L6-v2. If unset, the server uses its own cache.
+	// huggingFaceCache is the directory with a Hugging Face Hub cache, relative to the root of the files. The cache
+	// contains directories such as models--sentence-transformers--all-MiniLM-L6-v2. If unset, the server uses its own
+	// cache.
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[^/:]+(/[^/:]+)*$') && !self.matches('(^|/)[.][.](/|$)')`,messageExpression=`'"' + self + '" is not a relative directory: write a directory such as hub, without a leading "/", without ":" and without the segment ".."'`
 	// +optional

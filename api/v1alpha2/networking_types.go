@@ -94,8 +94,8 @@ type ExposeSpec struct {
 	// annotations are added to the Ingress, Route or HTTPRoute.
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
-	// tlsSecretName is the name of a Secret of type kubernetes.io/tls with the certificate of the Ingress, or of the Route
-	// if the server does not use HTTPS.
+	// tlsSecretName is the name of a Secret of type kubernetes.io/tls with the certificate for the Ingress, or for the
+	// Route if the server does not use HTTPS.
 	// +optional
 	TLSSecretName string `json:"tlsSecretName,omitempty"`
 }

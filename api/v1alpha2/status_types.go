@@ -136,16 +136,16 @@ const (
 	// ImageFromCatalogue means that the image is the catalogue's image for name and version. The operator that was running
 	// when name or version was last set provided the catalogue.
 	ImageFromCatalogue ImageSource = "catalogue"
-	// ImageFromRelatedImage means that a RELATED_IMAGE variable of the operator replaces the image of the catalogue.
+	// ImageFromRelatedImage means that a RELATED_IMAGE variable of the operator replaces the catalogue's image.
 	ImageFromRelatedImage ImageSource = "related-image"
-	// ImageFromOperatorConfig means that the operator's ConfigMap replaces the image of the catalogue.
+	// ImageFromOperatorConfig means that the operator's ConfigMap replaces the catalogue's image.
 	ImageFromOperatorConfig ImageSource = "operator-config"
 )
 
-// ResolvedDistribution records a stack's server. While name and version in the spec stay the same, a newer operator
-// catalogue does not change the image.
+// ResolvedDistribution records a stack's server. As long as name and version in the spec do not change, the catalogue
+// of a newer operator does not change the image.
 type ResolvedDistribution struct {
-	// name is the name of the distribution, if the spec has one.
+	// name is the name of the distribution, if the spec sets one.
 	// +optional
 	Name string `json:"name,omitempty"`
 	// version is the version that the spec requests.

@@ -47,7 +47,7 @@ type KVStorageSpec struct {
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
 
-	// password is the Redis password. It must be unset for other types.
+	// password is the Redis password. It must be unset for types other than redis.
 	// +optional
 	Password *SecretReference `json:"password,omitempty"`
 

@@ -163,14 +163,14 @@ type PodDisruptionBudgetSpec struct {
 // map, because the API server would then reject every later write to an object that comes from an older version and has
 // two entries with the same name in a list.
 type WorkloadOverrides struct {
-	// serviceAccountName is the ServiceAccount of the pods, which you must create. If unset, the operator creates
-	// <name>-sa.
+	// serviceAccountName is the name of the pods' ServiceAccount. You must create this ServiceAccount. If unset, the
+	// operator creates <name>-sa.
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ServiceAccount: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit'`
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
-	// imagePullSecrets lists the pull Secrets of the pods.
+	// imagePullSecrets lists the pull Secrets for the pods.
 	// +optional
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 

@@ -81,7 +81,7 @@ var exitCodes = map[string][3]string{
 	"version": {success, "the cluster does not respond", wrong},
 }
 
-// run writes the pages. A page for a command that no longer exists is an error, because it may have notes.
+// run writes the pages. A page for a command that no longer exists is an error, because the page may contain notes.
 func run(folder string) error {
 	root := cli.NewCommand(cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "reference")
 	root.InitDefaultHelpFlag()
@@ -111,7 +111,7 @@ func run(folder string) error {
 	return nil
 }
 
-// leaves returns the commands without subcommands, in the order of the help.
+// leaves returns the commands that have no subcommands, in the order of the help.
 func leaves(command *cobra.Command) []*cobra.Command {
 	if !command.HasSubCommands() {
 		return []*cobra.Command{command}
@@ -123,7 +123,7 @@ func leaves(command *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// nameOf returns the name of a command without the name of the binary: "image label".
+// nameOf returns the name of a command without the name of the binary, for example "image label".
 func nameOf(command *cobra.Command) string {
 	return strings.TrimPrefix(command.CommandPath(), command.Root().Name()+" ")
 }

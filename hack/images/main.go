@@ -55,7 +55,7 @@ func run(target string, manifests []string) error {
 	return nil
 }
 
-// named returns the images that the objects of a manifest run. It skips CustomResourceDefinitions, whose fields
+// named returns the images that the objects in a manifest run. It skips CustomResourceDefinitions, whose fields
 // describe images.
 func named(manifest []byte) ([]string, error) {
 	var images []string

@@ -69,7 +69,7 @@ func write(command *cobra.Command, folder string) error {
 	return nil
 }
 
-// page returns the man page of a command without its date.
+// page returns a command's man page without the date.
 func page(command *cobra.Command) ([]byte, error) {
 	zero := time.Time{}
 	header := &doc.GenManHeader{Section: "1", Date: &zero, Source: "kubectl-llamastack", Manual: "Llama Stack"}

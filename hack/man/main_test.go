@@ -30,8 +30,8 @@ func pages(t *testing.T, folder string) map[string]string {
 // dated matches a month with a year, the form of a date in the header of a man page.
 var dated = regexp.MustCompile(`"[A-Z][a-z]{2} \d{4}"`)
 
-// Commands have pages, and the headers of the pages have no date. Two runs write the same bytes, and a run removes the
-// page of a command that no longer exists.
+// Each command has a page, and the headers of the pages contain no date. Two runs write the same bytes, and a run
+// removes the page of a command that no longer exists.
 func TestPages(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(second, "kubectl-llamastack-gone.1"), nil, 0o600); err != nil {

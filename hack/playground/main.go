@@ -95,7 +95,7 @@ func compile() ([]byte, error) {
 	return page.Bytes(), nil
 }
 
-// support returns the script from the Go distribution that starts a WebAssembly program.
+// support returns the script that starts a WebAssembly program, from the Go distribution.
 func support() ([]byte, error) {
 	root, err := exec.Command("go", "env", "GOROOT").Output() //nolint:noctx // as above
 	if err != nil {

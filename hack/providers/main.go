@@ -1,5 +1,5 @@
-// Command providers writes a reference page for each release line of the server into a folder, with all provider types
-// and their keys, and an index of the pages. It removes all other pages in the folder.
+// Command providers writes reference pages into a folder: one page for each release line of the server, with all
+// provider types and their keys, and an index of these pages. It removes all other pages in the folder.
 package main
 
 import (

@@ -217,8 +217,8 @@ func literals(values []string) []any {
 	return all
 }
 
-// limit adds the limits of a key for numbers, lists and maps to the schema of its value. It adds no limit for a string,
-// because the string can be a reference such as ${env.NAME}.
+// limit adds a key's limits to the schema of the key's value: the limits for numbers, lists and maps. It adds no limit
+// for a string, because the string can be a reference such as ${env.NAME}.
 func limit(value object, key *schema.Key) {
 	limits, expr := key.Limits, key.Type
 	if limits == nil {

@@ -40,7 +40,7 @@ type Result struct {
 	Spec map[string]any
 	// Env holds variables for spec.workload.overrides.env, as JSON values.
 	Env []any
-	// Comments holds comments on single fields. Remarks holds comments on the whole configuration.
+	// Comments holds comments on individual fields. Remarks holds comments on the whole configuration.
 	Comments []Comment
 	Remarks  []string
 	// Stays lists the parts that must remain in overrideConfig. It is empty if Spec replaces the configuration.
@@ -194,7 +194,8 @@ func (b *builder) ownFiles() []Reason {
 	return stays
 }
 
-// otherFiles returns the other keys that the pods of a v1alpha1 stack mount in addition to the configuration.
+// otherFiles returns the keys of the ConfigMap that the pods of a v1alpha1 stack mount in addition to the
+// configuration.
 func (b *builder) otherFiles() []string {
 	if !names.Compat(b.Object.Annotations) {
 		return nil

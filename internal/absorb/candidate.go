@@ -164,7 +164,7 @@ func (c *candidate) comment(text string, at ...string) {
 	c.comments = append(c.comments, Comment{At: at, Text: text})
 }
 
-// commentSecret comments on a reference to a Secret that replaces a variable from the Secret.
+// commentSecret adds a comment to a Secret reference. The reference replaces a variable that is set from the Secret.
 func (c *candidate) commentSecret(variable string, at ...string) {
 	c.comment("In config.yaml, the value is "+envref.To(variable)+
 		". This variable gets its value from the Secret key that this field names.", at...)

@@ -73,8 +73,8 @@ func scalar(r *rand.Rand) any {
 	}[r.IntN(12)]
 }
 
-// The fields for an absorbed configuration result in a configuration that differs only in ways that have no effect on
-// the server. If a part of a configuration cannot be absorbed, the result has no fields.
+// The fields for an absorbed configuration result in a configuration that differs from it only in ways that do not
+// affect the server. If a part of a configuration cannot be absorbed, the result has no fields.
 func TestRandom(t *testing.T) {
 	absorbed := 0
 	for seed := range uint64(40) {

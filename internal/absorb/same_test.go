@@ -116,7 +116,8 @@ func filled(t testing.TB, stack *v1alpha2.LlamaStackDistribution, got absorb.Res
 }
 
 // parsed returns a configuration without differences that have no effect on the server: the order of APIs, empty lists
-// of resources, and null values and empty metadata of resources. It replaces each key of secrets with its value.
+// of resources, and null values and empty metadata of resources. It replaces each key in the parameter secrets with the
+// key's value.
 func parsed(t testing.TB, text string, secrets map[string]string) config {
 	t.Helper()
 	var c config

@@ -108,7 +108,7 @@ func trimSign(text string) string {
 	return text
 }
 
-// number returns a fraction in normal form. An API server stores 1.0 as 1, so both forms must have the same result.
+// number returns a fraction in normal form. An API server stores 1.0 as 1, so the result must be the same for both.
 func number(text string) any {
 	f, err := strconv.ParseFloat(text, 64)
 	switch {

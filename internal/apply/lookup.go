@@ -154,7 +154,7 @@ func (a *Applier) newList(kind schema.GroupVersionKind) (client.ObjectList, erro
 	return newOf[client.ObjectList](a, kind, list, &metav1.PartialObjectMetadataList{}, &unstructured.UnstructuredList{})
 }
 
-// newOf returns an empty object or list of the Go type in which the cache holds its kind.
+// newOf returns an empty object or list of the Go type that the cache uses for the kind.
 func newOf[T runtime.Object](a *Applier, kind, gvk schema.GroupVersionKind, metadata, plain T) (T, error) {
 	switch {
 	case a.metadataOnly.Has(kind):

@@ -8,11 +8,11 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// migrateFromMakers computes the managed fields after the manager takes over the fields that the makers of the object
-// wrote. It returns nil if there are no such fields. A maker is a manager that wrote the labels that assign the object
-// to the owner, such as a backup tool that restored the object, or a client that applied a copy of it. A maker owns
-// fields that the operator once rendered, and the next apply must be able to remove these fields. For example, the API
-// server rejects a list of ports that keeps an old entry with the same name.
+// migrateFromMakers computes the managed fields that result when the manager takes over the fields that the makers of
+// the object wrote. It returns nil if there are no such fields. A maker is a manager that wrote the labels that assign
+// the object to the owner, such as a backup tool that restored the object, or a client that applied a copy of it. A
+// maker owns fields that the operator once rendered, and the next apply must be able to remove these fields. For
+// example, the API server rejects a list of ports that keeps an old entry with the same name.
 //
 // The manager always takes over the fields that makers wrote by updates. It takes over the fields that makers applied
 // until it has adopted and applied the object once. Fields that a maker applies after that are intended.

@@ -26,8 +26,8 @@ type SharedFields struct{ known *lru.Cache }
 func NewSharedFields() SharedFields { return SharedFields{lru.New(sharedFields)} }
 
 // Transform is a transform function for the caches of kinds that are cached as Go types. It has no effect on other
-// kinds, because unstructured objects return copies of their managed fields. The child keeps its managed fields, for
-// comparisons.
+// kinds, because unstructured objects return copies of their managed fields. Each child keeps its managed fields, which
+// comparisons need.
 func (s SharedFields) Transform(object any) (any, error) {
 	child, ok := object.(metav1.Object)
 	if !ok {

@@ -24,8 +24,8 @@ type Rule struct {
 	// NoCommand forbids the user's own commands and arguments, including those in probes and lifecycle hooks, and any
 	// container other than the server's.
 	NoCommand bool
-	// PodSecurity is the Pod Security Standard that the pods have to meet: baseline forbids access to the namespaces,
-	// ports and file system of the node, and restricted also forbids containers that may run as root or gain privileges.
+	// PodSecurity is the Pod Security Standard that the pods have to meet: baseline forbids access to the node's
+	// namespaces, ports and file system, and restricted also forbids containers that may run as root or gain privileges.
 	// Empty or privileged means no standard.
 	PodSecurity api.Level
 	// Stacks is the maximum number of stacks in each of the namespaces. If there are more stacks, the newest ones violate

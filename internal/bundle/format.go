@@ -15,7 +15,7 @@ import (
 const (
 	// Readme explains the purpose of the archive.
 	Readme = "README.md"
-	// Checksums holds the checksums of all other files in the format of sha256sum.
+	// Checksums holds the checksums of all other files, in the format that sha256sum uses.
 	Checksums = "SHA256SUMS"
 	// ImageList lists the images that installations pull, whether or not the archive contains them.
 	ImageList = "images.txt"
@@ -67,8 +67,8 @@ func containerdName(reference string) string {
 	return imagename.Familiar(repository) + suffix(reference)
 }
 
-// suffix returns the tag or the digest in the name of an image with the colon or at sign before it, or ":latest" if the
-// name has neither.
+// suffix returns the tag or the digest in an image's name, including the colon or at sign before it, or ":latest" if
+// the name contains neither a tag nor a digest.
 func suffix(reference string) string {
 	begin := strings.LastIndexByte(reference, '/') + 1
 	if at := strings.IndexAny(reference[begin:], ":@"); at >= 0 {

@@ -78,7 +78,7 @@ func refuse(w http.ResponseWriter, code int, reason string) {
 	})
 }
 
-// run runs a command on the server, and removes the path of the kubeconfig from the output.
+// run runs a command against the server, and removes the path of the kubeconfig from the output.
 func (s *stubServer) run(t *testing.T, args ...string) result {
 	t.Helper()
 	got := runStreams(t, cli.Streams{Width: 80}, "", append(args, "--kubeconfig", s.kubeconfig)...)

@@ -74,7 +74,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// leaves returns the names of the commands without subcommands.
+// leaves returns the names of the commands that have no subcommands.
 func leaves(command *cobra.Command) []string {
 	if len(command.Commands()) == 0 {
 		return []string{strings.TrimPrefix(command.CommandPath(), "kubectl-llamastack ")}

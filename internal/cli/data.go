@@ -59,7 +59,7 @@ func unreadStacks(previous *dryrun.Manifests) error {
 	return nil
 }
 
-// runningStack returns the running stack with the same name and namespace, and false if there is none.
+// runningStack returns the running stack that has the name and the namespace of s, and false if there is none.
 func runningStack(previous *dryrun.Manifests, s dryrun.Stack) (dryrun.Stack, bool) {
 	i := slices.IndexFunc(previous.Stacks, func(other dryrun.Stack) bool {
 		return other.Object.Name == s.Object.Name && other.Object.Namespace == s.Object.Namespace

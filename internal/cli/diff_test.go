@@ -28,7 +28,7 @@ func TestDiff(t *testing.T) {
 					t.Errorf("-o %s: exit code %d, want %d\n%s", form, result.code, want, result.err)
 				}
 				if name == "new" && form == "diff" {
-					continue // the output is the output of render
+					continue // the output is the same as that of render
 				}
 				got[file] = []byte(result.out)
 				if form == "text" {

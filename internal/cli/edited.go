@@ -13,9 +13,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 )
 
-// edited returns the live stack as it would be after `kubectl apply` of a manifest. Fields that exist only in the last
-// applied manifest are removed, and fields that other clients have set do not change. If kubectl has applied no
-// manifest, the new manifest replaces the whole spec.
+// edited returns the live stack as it would be after `kubectl apply` of a manifest. Fields that exist in the last
+// applied manifest but not in the new manifest are removed, and fields that other clients have set do not change. If
+// kubectl has applied no manifest, the new manifest replaces the whole spec.
 func edited(live, manifest *v1alpha2.LlamaStackDistribution) (*v1alpha2.LlamaStackDistribution, error) {
 	next := live.DeepCopy()
 	next.Generation++

@@ -149,7 +149,7 @@ func (t takeover) byHand() string {
 	return dash("")
 }
 
-// details writes the problems that the table counts, the warnings, the changes of the next rollout, and the objects
+// details writes the problems that the table counts, the warnings, the changes in the next rollout, and the objects
 // that are not adopted.
 func (t takeover) details(page *bytes.Buffer) {
 	var rows [][]string

@@ -2,7 +2,7 @@ package shapes
 
 // Form is one shape of a field.
 type Form struct {
-	// Type is the JSON type. Example is a value. Meaning is a sentence.
+	// Type is the JSON type. Example is an example of a value. Meaning describes the value in a sentence.
 	Type, Example, Meaning string
 }
 

@@ -39,8 +39,8 @@ func (c *Change) file(side string, object map[string]any) string {
 	return fmt.Sprintf("%s/%s/%v/%v", side, c.Namespace, object["kind"], metadata["name"])
 }
 
-// text returns an object as YAML with redacted credentials. It adds the mark to each credential that differs from the
-// credential on the other side.
+// text returns an object as YAML with redacted credentials. It adds the given mark to each credential that differs from
+// the credential on the other side.
 func text(object, other map[string]any, mark string) (string, error) {
 	if object == nil {
 		return "", nil

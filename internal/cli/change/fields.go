@@ -62,7 +62,7 @@ func (c *comparison) maps(path string, a, b map[string]any) {
 	}
 }
 
-// lists compares the entries of two lists that have the same key.
+// lists compares the entries that have the same key in two lists.
 func (c *comparison) lists(path string, a, b []any) {
 	before, after := byKey(a), byKey(b)
 	all := maps.Clone(before)
@@ -103,8 +103,8 @@ func summary(text string) string {
 	return fmt.Sprintf("%d bytes, sha256:%s", len(text), hex.EncodeToString(sum[:])[:12])
 }
 
-// redactTree returns a copy of a value with redacted credentials. It adds the mark to each credential that differs from
-// the credential on the other side.
+// redactTree returns a copy of a value with redacted credentials. It adds the given mark to each credential that
+// differs from the credential on the other side.
 func redactTree(path string, value, other any, mark string) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -104,7 +104,8 @@ func step(node *yaml.Node, path string) (key, value *yaml.Node, rest string) {
 	return nil, nil, ""
 }
 
-// bracket removes a part in brackets from the beginning of a path. It reports false for any other path.
+// bracket removes a part in brackets from the beginning of a path. It returns false for a path that does not begin with
+// such a part.
 func bracket(path string) (inner, rest string, ok bool) {
 	path, ok = strings.CutPrefix(path, "[")
 	if !ok {
@@ -158,8 +159,8 @@ func entry(node *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value *
 	return nil, nil
 }
 
-// ownEntry returns the key and the value of an entry in a mapping. A key with exactly this spelling takes precedence
-// over a key with a different spelling of the name.
+// ownEntry returns the key and the value of an entry in a mapping. A key that is identical to the name takes precedence
+// over a key that differs only in case or underscores.
 func ownEntry(node *yaml.Node, name string) (key, value *yaml.Node) {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		switch written := node.Content[i].Value; {

@@ -90,7 +90,7 @@ func (m *Manifests) Nothing(paths ...string) string {
 	return problem
 }
 
-// Add adds the object of a document. It adds a document with a problem as a stack with an error.
+// Add adds the object in a document. It adds a document with a problem as a stack with an error.
 func (m *Manifests) Add(doc document.Document, namespace string) {
 	if doc.Data == nil {
 		m.unread(doc)

@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// changedSource returns changed content before it is written, and reads other content from another source.
+// changedSource returns changed content before it is written, and reads all other content from the wrapped source.
 type changedSource struct {
 	registry.Source
 	contents map[v1.Hash][]byte
