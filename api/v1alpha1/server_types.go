@@ -127,8 +127,8 @@ type ContainerSpec struct {
 
 // PodOverrides changes the pod.
 type PodOverrides struct {
-	// serviceAccountName is the name of the pods' ServiceAccount. You must create this ServiceAccount. If unset, the
-	// operator creates <name>-sa.
+	// serviceAccountName is the name of a ServiceAccount that you create for the pods. If unset, the operator creates
+	// <name>-sa.
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 

@@ -163,8 +163,8 @@ type PodDisruptionBudgetSpec struct {
 // map, because the API server would then reject every later write to an object that comes from an older version and has
 // two entries with the same name in a list.
 type WorkloadOverrides struct {
-	// serviceAccountName is the name of the pods' ServiceAccount. You must create this ServiceAccount. If unset, the
-	// operator creates <name>-sa.
+	// serviceAccountName is the name of a ServiceAccount that you create for the pods. If unset, the operator creates
+	// <name>-sa.
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')`,messageExpression=`'"' + self + '" is not a valid name for a ServiceAccount: use lower-case letters, digits, "-" and ".", and begin and end with a letter or digit'`
 	// +optional

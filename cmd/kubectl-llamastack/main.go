@@ -22,7 +22,7 @@ func main() {
 	os.Exit(cli.Run(streams, version, os.Args[1:]))
 }
 
-// width returns the number of columns of the terminal if standard output is a terminal, otherwise 0.
+// width returns the number of columns of the terminal if standard output is a terminal, and 0 otherwise.
 func width() int {
 	columns, _, err := term.GetSize(int(os.Stdout.Fd()))
 	if err != nil {

@@ -68,7 +68,7 @@ type constant struct {
 	meaning, detail string
 }
 
-// unseen is the last sentence in the comment of a constant that no user sees.
+// unseen is the last sentence of the comment on a constant that no user sees.
 const unseen = "This reason never appears in the status."
 
 var (

@@ -95,7 +95,7 @@ func compile() ([]byte, error) {
 	return page.Bytes(), nil
 }
 
-// support returns the script that starts a WebAssembly program, from the Go distribution.
+// support returns the Go distribution's script for starting a WebAssembly program.
 func support() ([]byte, error) {
 	root, err := exec.Command("go", "env", "GOROOT").Output() //nolint:noctx // as above
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each rule reports the first sentences and accepts the others.
+// Each rule reports the sentences in found, and accepts the sentences in allowed.
 func TestRules(t *testing.T) {
 	rows := map[string]struct{ found, allowed []string }{
 		"headless clause": {
@@ -79,7 +79,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// A rule for some kinds of text ignores the others.
+// A rule for some kinds of text ignores all other kinds.
 func TestKinds(t *testing.T) {
 	const words = "We keep the pods."
 	for k, want := range map[kind]int{comment: 0, message: 1, page: 1} {

@@ -14,8 +14,8 @@ import (
 // starter is the distribution whose variables the pages show.
 const starter = "starter"
 
-// variables holds the variables that a distribution's configuration reads for a provider type, by API and type, then by
-// key.
+// variables holds the variables that a distribution's configuration reads for each provider type. The outer key is the
+// API and the type, and the inner key is the configuration key of the provider.
 type variables map[[2]string]map[string][]string
 
 var variable = regexp.MustCompile(`\$\{env\.([A-Za-z_][A-Za-z0-9_]*)`)

@@ -76,7 +76,7 @@ func complete(page string, fields map[string][]shapes.Field) (string, error) {
 	return page, nil
 }
 
-// tables returns the table of the shapes of a type, and the table of the keys of its object.
+// tables returns the table of the shapes of a type, and the table of the keys of its object shape.
 func tables(name string, fields []shapes.Field) string {
 	var out strings.Builder
 	out.WriteString("| Shape | Example | Meaning |\n| --- | --- | --- |\n")

@@ -83,7 +83,7 @@ type builder struct {
 	want, base object
 	// secrets holds the variables of the container that come from Secrets.
 	secrets map[string]secretKey
-	// remarks describe the values of the configuration that have no effect in the current stack.
+	// remarks describe the values in the configuration that have no effect in the current stack.
 	remarks []string
 	// shown holds the strings of the base, which are not secrets even if they look like secrets.
 	shown map[string]bool

@@ -55,8 +55,8 @@ func (j *judgement) compareKeys(got, want object, path []string) {
 	}
 }
 
-// compareProviders reports differences in the list of providers or in single providers. The order of the list matters,
-// because clients see it.
+// compareProviders reports differences in the list of providers or in individual providers. The order of the list
+// matters, because clients see it.
 func (j *judgement) compareProviders(got, want []any, path []string) {
 	ours, theirs := idsOf(got), idsOf(want)
 	if !slices.Equal(ours, theirs) {

@@ -7,8 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// patch adds to settings and removeSettings the differences between two configurations, except those in values that
-// other fields set. It reports whether it added anything.
+// patch adds the differences between two configurations to settings and removeSettings, except differences in values
+// that other fields set. It reports whether it added anything.
 func (c *candidate) patch(from, to object, path []string) bool {
 	changed := false
 	for _, key := range sortedKeys(to) {

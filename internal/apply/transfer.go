@@ -10,7 +10,7 @@ import (
 )
 
 // Transfer applies fields of the desired object as another manager if the Applier's manager owns the field at the path.
-// The next apply without that field then leaves its value unchanged, so that another manager can take over the field.
+// The next apply without that field then leaves its value unchanged, so that a third manager can take over the field.
 // Transfer writes nothing if the Applier's manager does not own the field.
 func (a *Applier) Transfer(
 	ctx context.Context, desired Desired, manager string, fields runtime.ApplyConfiguration, path ...any,

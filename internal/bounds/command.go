@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// commands returns errors for the commands in a patch of the pod template, and for the containers that the patch adds,
+// commands returns errors for the commands in a patch for the pod template, and for the containers that the patch adds,
 // because their images run commands too. Package validate reports an invalid patch.
 func commands(patch []byte, path *field.Path) field.ErrorList {
 	var root struct {

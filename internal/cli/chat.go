@@ -135,7 +135,7 @@ func (o *chatOptions) check() error {
 }
 
 // failed extends a server error with the command that shows the server's log. It adds no command if the server refused
-// the request, because the error contains the reason.
+// the request, because the error then contains the reason.
 func (t *target) failed(err error) error {
 	if _, is := errors.AsType[*server.RefusedError](err); is {
 		return rejected(err)

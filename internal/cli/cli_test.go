@@ -380,8 +380,8 @@ func TestHelpShowsExamples(t *testing.T) {
 	}
 }
 
-// If both the validation of the spec and the generation of the configuration find a problem, the command reports it
-// once.
+// If both the validation of the spec and the generation of the configuration find the same problem, the command reports
+// it once.
 func TestDisabledAndConfiguredIsReportedOnce(t *testing.T) {
 	object := stack(`{distribution: {name: starter}, providers: {inference: [{id: a, provider: openai}, {id: b, provider: openai}]}, disabled: [inference/b]}`)
 	got := run(t, object, "validate", "-f", "-")

@@ -382,7 +382,7 @@ func TestVersion(t *testing.T) {
 			t.Errorf("no %q in\n%s%s", want, got.out, got.err)
 		}
 	}
-	// In the manifests of this operator, the only label of the Deployment is the operator's name.
+	// In this operator's manifests, the only label on the Deployment is the operator's name.
 	if want := "labelSelector=app.kubernetes.io%2Fname%3Dllama-stack-k8s-operator"; !slices.ContainsFunc(s.requests,
 		func(request string) bool { return strings.Contains(request, want) }) {
 		t.Errorf("no request with %s: %q", want, s.requests)

@@ -215,7 +215,7 @@ func (c *converter) pass(doc document.Document) error {
 }
 
 // stack writes a stack in the requested version. It does not change a YAML document that already has that version and
-// no fields added by a cluster.
+// contains no fields that a cluster added.
 func (c *converter) stack(doc document.Document) error {
 	live := manifest.Live(doc.Data)
 	found, source := readStack(doc)

@@ -7,8 +7,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/upgrade"
 )
 
-// On a real API server with the manifests of the operator and a stack, the commands work for an administrator and for a
-// user without rights.
+// On a real API server with the operator's manifests and a stack, the commands work for an administrator and for a user
+// without rights.
 func TestDoctorAndSupportBundleOnCluster(t *testing.T) {
 	c := upgrade.Start(t)
 	webhook := upgrade.StartWebhook(t)

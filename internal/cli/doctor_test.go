@@ -35,7 +35,7 @@ func manifest(t *testing.T, path string) object {
 	return found
 }
 
-// installed starts an API server that contains the objects of an operator, from the manifests of the repository.
+// installed starts an API server that contains the objects of an operator, from the manifests in the repository.
 func installed(t *testing.T) *fakeapi.Server {
 	t.Helper()
 	api := fakeapi.Start(t)

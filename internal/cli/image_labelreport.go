@@ -19,7 +19,7 @@ type labelReport struct {
 	Target string `json:"target"`
 	Before string `json:"before"`
 	After  string `json:"after"`
-	// Images lists the images of an index, or contains the only image.
+	// Images lists the images in an index, or contains the only image.
 	Images []labelledReport `json:"images"`
 	// Kept is the number of entries in the index that are not runnable images.
 	Kept   int            `json:"kept,omitempty"`

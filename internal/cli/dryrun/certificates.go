@@ -51,8 +51,8 @@ func (m *Manifests) serving(object *v1alpha2.LlamaStackDistribution) *cabundle.S
 	return cabundle.NewServing(values[names.TLSCertificate], values[names.TLSAuthority])
 }
 
-// unreadCertificate adds a note about the objects that the operator creates from a certificate that the files do not
-// contain.
+// unreadCertificate adds a note about a certificate that the files do not contain. The note names the objects that the
+// operator creates from the certificate.
 func (o *Outcome) unreadCertificate(object *v1alpha2.LlamaStackDistribution, built *plan.Plan) {
 	if secret := render.TLSSecret(&object.Spec); secret != "" && built.ServesTLS &&
 		built.Exposure == render.HTTPRouteKind {

@@ -23,7 +23,8 @@ import (
 // DefaultNamespace is the namespace of objects without metadata.namespace.
 const DefaultNamespace = "default"
 
-// Manifests contains the objects in files that the pipeline uses. Add skips other kinds, so a folder may contain them.
+// Manifests contains the objects from files, if the pipeline uses their kind. Add skips objects of other kinds, so a
+// folder may contain them.
 type Manifests struct {
 	Stacks     []Stack
 	ConfigMaps map[Key]*corev1.ConfigMap

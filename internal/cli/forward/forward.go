@@ -106,7 +106,7 @@ func (s *Session) failure(dialer *dialer, problems string) error {
 	}
 }
 
-// dialer opens a connection with a WebSocket. It uses SPDY if the API server does not upgrade the request to a
+// dialer opens a connection over a WebSocket. It uses SPDY if the API server does not upgrade the request to a
 // WebSocket, or if the connection uses an HTTPS proxy. It records the error, because a PortForwarder returns errors
 // only as text.
 type dialer struct {

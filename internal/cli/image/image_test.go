@@ -176,7 +176,7 @@ func TestLabelKeepsForeignLayers(t *testing.T) {
 	}
 }
 
-// Label sets labels on the runnable images of an index. It does not change other entries, such as attestations and
+// Label sets labels on the runnable images in an index. It does not change other entries, such as attestations and
 // charts.
 func TestLabelKeepsOtherEntries(t *testing.T) {
 	s := store{}

@@ -92,7 +92,7 @@ func readObject(ctx context.Context, from registry.Source, identifier string) (o
 	return found, digest, nil
 }
 
-// labeller labels an image or all images of an index, and collects the result.
+// labeller labels an image or all images in an index, and collects the result.
 type labeller struct {
 	from   registry.Source
 	wanted *registry.Labels
@@ -102,7 +102,7 @@ type labeller struct {
 // referenceType is the annotation of index entries that describe another entry, such as attestations.
 const referenceType = "vnd.docker.reference.type"
 
-// index labels each image of an index.
+// index labels each image in an index.
 func (l *labeller) index(ctx context.Context, top object) error {
 	var entries []object
 	if err := json.Unmarshal(top["manifests"], &entries); err != nil {

@@ -189,7 +189,7 @@ func (r *reader) exposures(ctx context.Context) {
 	}
 }
 
-// plurals maps the kinds that expose a stack to the names of their resources.
+// plurals contains the resource names of the kinds that can expose a stack.
 var plurals = map[string]string{"Ingress": "ingresses", "Route": "routes", "HTTPRoute": "httproutes"}
 
 // models reads the models in the configuration. If the caller is not allowed to read the ConfigMap, models records this
