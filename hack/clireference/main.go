@@ -1,5 +1,6 @@
 // Command clireference writes the reference for kubectl-llamastack: a page for each command, and an index. Each page
-// begins with the help of its command. clireference keeps handwritten text below the second comment of a page.
+// begins with the help of its command. clireference keeps the handwritten text below the comment that ends the
+// generated part of a page.
 package main
 
 import (
@@ -40,8 +41,8 @@ const (
 	wrong    = "an unknown command, flag or value, or a file that does not exist"
 )
 
-// exitCodes lists the meanings of the exit codes 0, 1 and 2 for each command. The text of a code that the command never
-// uses is empty.
+// exitCodes lists the meanings of the exit codes 0, 1 and 2 for each command. The text for a code is empty if the
+// command never uses the code.
 var exitCodes = map[string][3]string{
 	"init":   {success, "", wrong + "; an invalid answer, or a file that already exists if --force is not set"},
 	"render": {success, rejected, wrong},

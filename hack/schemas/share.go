@@ -17,8 +17,8 @@ type sharer struct {
 	definitions object
 }
 
-// share moves the long parts of a schema that occur more than once to the definitions of the schema. A reference
-// replaces each occurrence, and keeps the description of that occurrence.
+// share moves long parts of a schema to the schema's definitions if they occur more than once. A reference replaces
+// each occurrence, and keeps the description of that occurrence.
 func share(schema, definitions object) {
 	s := &sharer{counts: map[string]int{}, names: map[string]string{}, definitions: definitions}
 	s.eachPart(schema, "", func(part object, _ string) any {

@@ -116,7 +116,7 @@ func begin(in plan.Input) (*builder, []Reason) {
 	return b, nil
 }
 
-// read decodes a configuration. The size limits of base configurations apply.
+// read decodes a configuration. The size limits for base configurations apply.
 func read(data []byte) (object, error) {
 	if len(data) > baseconfig.MaxSize {
 		return nil, fmt.Errorf("has %d bytes, but the limit is %d bytes; remove comments or unused sections", len(data), baseconfig.MaxSize)

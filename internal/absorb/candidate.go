@@ -141,8 +141,8 @@ func (c *candidate) stack() (*v1alpha2.LlamaStackDistribution, error) {
 	return stack, nil
 }
 
-// placeOf returns the key of the configuration that corresponds to a field of the spec. It returns the path of the
-// field if the key is unknown.
+// placeOf returns the configuration key that corresponds to a field of the spec. It returns the path of the field if
+// the key is unknown.
 func (c *candidate) placeOf(path string) string {
 	if rest, ok := strings.CutPrefix(path, "spec.settings."); ok {
 		return rest

@@ -43,7 +43,7 @@ func (b *builder) asStarted() {
 		}
 	}
 	if server["insecure"] == nil && b.Distribution.Release.Runtime.PlainHTTPRefused {
-		server["insecure"] = true // The factory serves plain HTTP without this setting.
+		server["insecure"] = true // Even without this setting, the factory serves plain HTTP.
 	}
 }
 

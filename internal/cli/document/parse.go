@@ -2,7 +2,7 @@ package document
 
 import "fmt"
 
-// MaxBytes is the maximum size of one input. etcd rejects much smaller objects, so a larger file is a mistake, for
+// MaxBytes is the maximum size of one input. etcd rejects even much smaller objects, so a larger file is a mistake, for
 // example a model or an archive.
 const MaxBytes = 16 << 20
 
