@@ -204,7 +204,7 @@ type WorkloadOverrides struct {
 	// +optional
 	Command []string `json:"command,omitempty"`
 
-	// args are the arguments of the entrypoint or of command.
+	// args are the arguments to the entrypoint or to command.
 	// +optional
 	Args []string `json:"args,omitempty"`
 

@@ -49,7 +49,7 @@ var (
 	sum      = regexp.MustCompile(`^([0-9a-f]{64}) [ *](?:.*/)?` + program + `-([a-z0-9]+)-([a-z0-9]+)\.tar\.gz$`)
 )
 
-// manifest returns the manifest of a release.
+// manifest returns the manifest for a release.
 func manifest(version, base string, checksums []byte) ([]byte, error) {
 	if !semantic.MatchString(version) {
 		return nil, fmt.Errorf("-version: %q is not a version that krew accepts; set a version such as v1.2.3", version)

@@ -13,7 +13,7 @@ import (
 // sentence matches a string that is prose: at least four words in a row.
 var sentence = regexp.MustCompile(`[A-Za-z]+,? [a-z]+,? [a-z]+,? [a-z]+`)
 
-// goTexts returns the comments of a file, and its messages if the file is part of the product.
+// goTexts returns the comments in a file, and its messages if the file is part of the product.
 func goTexts(file string, data []byte) ([]text, error) {
 	files := token.NewFileSet()
 	parsed, err := parser.ParseFile(files, file, data, parser.ParseComments|parser.SkipObjectResolution)
@@ -42,7 +42,7 @@ func goTexts(file string, data []byte) ([]text, error) {
 	return texts, nil
 }
 
-// isProduct reports whether users read the strings of a file.
+// isProduct reports whether users read the strings in a file.
 func isProduct(file string) bool {
 	for _, folder := range []string{"api/", "cmd/", "internal/"} {
 		if strings.HasPrefix(file, folder) {

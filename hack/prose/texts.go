@@ -24,7 +24,7 @@ type text struct {
 	words string
 }
 
-// textsOf returns the texts of a file. It returns none for a file of an unknown type.
+// textsOf returns the texts in a file. It returns none for a file of an unknown type.
 func textsOf(file string, data []byte) ([]text, error) {
 	base := filepath.Base(file)
 	switch ext := filepath.Ext(base); {
@@ -38,7 +38,7 @@ func textsOf(file string, data []byte) ([]text, error) {
 	return nil, nil
 }
 
-// hashTexts returns the comments of a file whose comments begin with a hash sign. It skips comments after code on the
+// hashTexts returns the comments in a file whose comments begin with a hash sign. It skips comments after code on the
 // same line.
 func hashTexts(data []byte) []text {
 	var texts []text

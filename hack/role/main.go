@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// clusterScoped lists the cluster-scoped resources of the rules.
+// clusterScoped lists the cluster-scoped resources in the rules.
 var clusterScoped = []string{
 	"customresourcedefinitions", "customresourcedefinitions/status", "imagecontentsourcepolicies", "imagedigestmirrorsets",
 	"imagetagmirrorsets",

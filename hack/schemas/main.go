@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// write writes all schemas into a folder. It removes the schemas of releases that are no longer offered.
+// write writes all schemas into a folder. It removes the schemas for releases that are no longer offered.
 func write(folder string) error {
 	files, err := generate(".")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// ofRelease returns the schema of v1alpha2 for a release line. It refers to the schema of the version, and adds the
+// ofRelease returns the v1alpha2 schema for a release line. It refers to the schema of the version, and adds the
 // provider types of the release and their settings.
 func ofRelease(rel *release.Release) object {
 	s := &releaseSchema{rel: rel, classes: &classes{definitions: object{}}}

@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// object is a mapping of a configuration with JSON values: nil, bool, string, json.Number, []any, object.
+// object is a mapping in a configuration, with JSON values: nil, bool, string, json.Number, []any, object.
 type object = map[string]any
 
 // opaque is a plain scalar that YAML 1.1, which the server uses, reads as a type that JSON does not have, such as a

@@ -112,7 +112,7 @@ func (o Owner) replaced(kind string, live metav1.Object) bool {
 	return kind == o.Mark.Kind && live.GetAnnotations()[o.Mark.Annotation] == ""
 }
 
-// marked returns the annotations of an object with the owner's mark. Nil means that objects of the kind have no mark.
+// marked returns an object's annotations with the owner's mark added. Nil means that objects of the kind have no mark.
 func (o Owner) marked(kind string, live metav1.Object) map[string]string {
 	if kind != o.Mark.Kind {
 		return nil

@@ -110,7 +110,7 @@ func target(t *testing.T, before func(http.ResponseWriter, *http.Request) bool) 
 	}
 }
 
-// load loads every image of a bundle.
+// load loads every image in a bundle.
 func load(ctx context.Context, t *testing.T, from *bundle.Bundle, into *bundle.Target) ([]*bundle.Loaded, error) {
 	t.Helper()
 	places, err := from.Destinations(into)

@@ -103,7 +103,7 @@ func (o *bundleLoadOptions) check() error {
 	return nil
 }
 
-// load writes the images of the bundle unless --dry-run is set, and returns their destinations.
+// load writes the images in the bundle unless --dry-run is set, and returns their destinations.
 func (o *bundleLoadOptions) load(
 	ctx context.Context, l *loader, transport http.RoundTripper,
 ) ([]name.Reference, error) {

@@ -68,7 +68,7 @@ func TestConvertOGXServerOfEachRelease(t *testing.T) {
 	}
 }
 
-// If the files contain only an OGXServer, the message of validate refers to convert.
+// If the files contain only an OGXServer, the message from validate refers to convert.
 func TestOGXServerIsNotAStack(t *testing.T) {
 	got := run(t, "apiVersion: ogx.io/v1beta1\nkind: OGXServer\nmetadata: {name: demo}\n", "validate", "-f", "-")
 	if want := "found only OGXServer; to convert an OGXServer to a stack, use kubectl llamastack convert"; got.code != 1 || !strings.Contains(got.err, want) {

@@ -19,7 +19,7 @@ import (
 
 const (
 	dataFile = "../stackconfig/release/data/0.7.json"
-	// keyRow is the complete data row of a new provider key. typeRow and newKeys are the rows of a new provider type.
+	// keyRow is the complete data row for a new provider key. typeRow and newKeys are the rows for a new provider type.
 	keyRow  = `{"name": "draft_tokens", "type": "int", "default": 4, "limits": {"ge": 1}}`
 	typeRow = `{"config": "NewcomerConfig", "endpoint_key": "address", "endpoint_path": "/v9", "credential_key": "pass"}`
 	newKeys = `{"extra": "ignore", "keys": [
@@ -27,7 +27,7 @@ const (
 		 {"name": "pass", "type": "SecretStr | null", "default": null, "secret": true}]}`
 )
 
-// withRows returns the default release with the rows of the new key and the new type.
+// withRows returns the default release with the rows for the new key and the new type.
 func withRows(t *testing.T) *release.Release {
 	t.Helper()
 	data, err := os.ReadFile(dataFile)

@@ -235,7 +235,7 @@ func TestImageLabelKeepsAttestations(t *testing.T) {
 	}
 }
 
-// The reference of an image in an OCI layout contains a tag or a digest. The written image replaces the image with the
+// The reference to an image in an OCI layout contains a tag or a digest. The written image replaces the image with the
 // same tag.
 func TestImageLayoutNames(t *testing.T) {
 	config := write(t, map[string]string{"config.yaml": ownConfig}) + "/config.yaml"
@@ -401,7 +401,7 @@ func TestImageLabelReadOnly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server.instead(func(http.ResponseWriter, *http.Request) bool { return false })
-			// The repositories of the registry share their blobs, so each case needs a different configuration.
+			// The repositories in the registry share their blobs, so each case needs a different configuration.
 			config := write(t, map[string]string{"config.yaml": ownConfig + "# " + name}) + "/config.yaml"
 			written := server.push(t, "team/"+strings.ReplaceAll(name, " ", "-")+":0.7.3", serverImage(t, false, "amd64"))
 			server.instead(func(w http.ResponseWriter, r *http.Request) bool {

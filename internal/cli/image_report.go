@@ -122,7 +122,7 @@ func releaseOf(read *registry.Details, tag, written string) (distribution.Resolv
 	return resolved, err
 }
 
-// checkConfig applies the checks of the image's release to the configuration.
+// checkConfig applies the checks for the image's release to the configuration.
 func (r *platformReport) checkConfig(read *registry.Details, resolved *distribution.Resolved) {
 	sum := sha256.Sum256(read.Config)
 	r.Config = &configReport{

@@ -46,7 +46,7 @@ var storeArguments = [][]string{
 	},
 }
 
-// initValid checks that validate accepts the manifest of init.
+// initValid checks that validate accepts the manifest that init writes.
 func initValid(t *testing.T, args []string) string {
 	t.Helper()
 	got := run(t, "", append([]string{"init", "demo"}, args...)...)

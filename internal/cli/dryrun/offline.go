@@ -161,7 +161,7 @@ func (o *Outcome) Warn(findings []stackconfig.Finding) {
 }
 
 // cluster returns the settings in the operator's ConfigMap that apply to every stack. It assumes that the cluster
-// serves the API of a configured Gateway.
+// serves the Gateway API if a Gateway is configured.
 func cluster(config operatorconfig.Config) render.Cluster {
 	return render.Cluster{
 		NetworkPolicies: config.Features.NetworkPolicies, Ingress: render.Ingress(config.Ingress),

@@ -96,7 +96,7 @@ func (r *Running) keptBase(spec *v1alpha2.LlamaStackDistributionSpec, resolved d
 	return &plan.Base{Data: r.Base, Source: v1alpha2.ConfigSource(record.BaseSource)}
 }
 
-// complete adds the facts about the running stack to the input of a plan.
+// complete adds the facts about the running stack to the input for a plan.
 func (r *Running) complete(input *plan.Input) {
 	record := &r.Record
 	if record.Distribution.Image == input.Distribution.Image {
@@ -125,7 +125,7 @@ func (r *Running) Held() string {
 	return condition.Message
 }
 
-// Unrecorded returns a sentence about a Deployment without a record of this operator, or nil.
+// Unrecorded returns a sentence about a Deployment without a record from this operator, or nil.
 func (r *Running) Unrecorded() []string {
 	if r.Record.Inputs != "" || r.Deployment == nil {
 		return nil

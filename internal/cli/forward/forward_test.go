@@ -129,7 +129,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// With an API server of Kubernetes 1.31 or newer, Open uses only a WebSocket.
+// With an API server that runs Kubernetes 1.31 or newer, Open uses only a WebSocket.
 func TestOpenByWebSocket(t *testing.T) {
 	server := fakeapi.Start(t)
 	server.ForwardByWebSocket()

@@ -24,8 +24,8 @@ type single struct {
 // createdBy is the text that names this command in the history entries of its layers.
 const createdBy = "kubectl llamastack image label"
 
-// label sets the labels. If the new labels contain a configuration, label first removes the labels and the layer of the
-// earlier configuration.
+// label sets the labels. If the new labels contain a configuration, label first removes the labels and the layer with
+// the earlier configuration.
 func (s *single) label(ctx context.Context, from registry.Source, digest v1.Hash, wanted *registry.Labels) error {
 	inner, err := s.config.object("config")
 	if err != nil {
@@ -65,7 +65,7 @@ func labelsOf(config object) (map[string]string, error) {
 	return labels, nil
 }
 
-// replaceLayer removes the layer of the earlier configuration, and adds a layer for a configuration that is too large
+// replaceLayer removes the layer with the earlier configuration, and adds a layer for a configuration that is too large
 // for a label.
 func (s *single) replaceLayer(
 	ctx context.Context, from registry.Source, digest v1.Hash, wanted *registry.Labels,
@@ -98,7 +98,7 @@ func (s *single) addLayer(config []byte) error {
 	return s.setIDs(append(ids, encode(digestOf(content.plain).String())))
 }
 
-// removeLayer removes the layer of the image's current configuration if this command created the layer. That is the
+// removeLayer removes the layer with the image's current configuration if this command created the layer. That is the
 // case if layerOf returns an equal layer for the configuration.
 func (s *single) removeLayer(ctx context.Context, from registry.Source, digest v1.Hash) error {
 	read, err := registry.Inspect(ctx, from, digest.String(), v1.Platform{})
