@@ -31,7 +31,7 @@ func platforms(t *testing.T) []string {
 	return strings.Fields(string(match[1]))
 }
 
-// The manifest has a platform for each binary that the Makefile builds, with the checksum of the binary's archive.
+// The manifest contains a platform for each binary that the Makefile builds, with the checksum of the binary's archive.
 func TestManifest(t *testing.T) {
 	folder := t.TempDir()
 	want := platforms(t)

@@ -1,5 +1,5 @@
-// Command man writes a man page for each command of kubectl-llamastack into a folder. The pages have no date, so they
-// change only if the commands change.
+// Command man writes a man page for each command of kubectl-llamastack into a folder. The pages contain no date, so
+// they change only if the commands change.
 package main
 
 import (

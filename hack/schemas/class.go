@@ -183,8 +183,8 @@ func (c *classes) loose(name string) object {
 }
 
 // union returns the schema of a union. If the union has one member in addition to null, and the member's schema has a
-// type, the result is that schema with null as an additional type. Editors then report a mistake at the key that has
-// the mistake.
+// type, the result is that schema with null as an additional type. Editors then report a mistake at the key that
+// contains the mistake.
 func (c *classes) union(expr *schema.Expr) object {
 	isNull := func(member *schema.Expr) bool { return member.Kind == schema.KindNull }
 	members := slices.DeleteFunc(slices.Clone(expr.Args), isNull)

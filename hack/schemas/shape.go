@@ -35,8 +35,8 @@ func typeOf(path []string) string {
 }
 
 // shape writes the schema of a field with more than one shape. The result is one schema with several types. Each
-// keyword applies only to one of the types, so editors report a mistake in an object at the key that has the mistake.
-// With oneOf, editors would report only that no alternative matches.
+// keyword applies only to one of the types, so editors report a mistake in an object at the key that contains the
+// mistake. With oneOf, editors would report only that no alternative matches.
 func (c *converter) shape(to object, path []string) {
 	name := typeOf(path)
 	fields, ok := c.fields[name]

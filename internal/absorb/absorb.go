@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// Reason is the reason why a part of the configuration must stay in its ConfigMap.
+// Reason is the reason why a part of the configuration must remain in its ConfigMap.
 type Reason struct {
 	// Path is a key of the configuration, or a field of the spec.
 	Path string

@@ -3,6 +3,6 @@
 //
 // Package absorb derives the fields from the configuration, generates a configuration from the fields, and compares it
 // with the user's, value by value. The fields replace the ConfigMap only if the server reads the same values from both
-// configurations. Otherwise, nothing is replaced, and the result lists the parts that must stay in the ConfigMap, each
-// with the reason. Fields and messages never contain a value that looks like a credential in clear text.
+// configurations. Otherwise, nothing is replaced, and the result lists the parts that must remain in the ConfigMap,
+// each with the reason. Fields and messages never contain a value that looks like a credential in clear text.
 package absorb

@@ -69,8 +69,8 @@ func (m *answers) confirmed(
 	return digestOf(wanted) == e.digest
 }
 
-// markUncertain records that an object with this name may exist even if the cache does not contain it. The operator may
-// not have received the response to its write, or another client may have created the object first.
+// markUncertain records that an object with this name may exist even if the cache does not contain it. The operator
+// might not have received the response to its write, or another client might have created the object first.
 func (m *answers) markUncertain(owner types.NamespacedName, wanted *unstructured.Unstructured) {
 	if !m.knows(owner, wanted) {
 		m.put(owner, wanted, entry{})

@@ -28,8 +28,8 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 	return result
 }
 
-// These are the live object, and the fields that the tester owns, as an API server stores them. The object has defaults
-// in addition to the applied fields.
+// These are the live object, and the fields that the tester owns, as an API server stores them. The object contains
+// defaults in addition to the applied fields.
 const (
 	liveText = `
 apiVersion: v1

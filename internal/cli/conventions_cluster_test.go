@@ -39,7 +39,7 @@ var ofCluster = map[string]clusterCases{
 	"diff":           {"no", nil, nil, []string{"-f", "{good}", "-o", "xml"}},
 }
 
-// Commands that need a cluster have consistent flags, and the exit codes in docs/reference/cli/README.md.
+// Commands that need a cluster have consistent flags, and the exit codes that docs/reference/cli/README.md specifies.
 func TestConventionsOfClusterVerbs(t *testing.T) {
 	root := cli.NewCommand(cli.Streams{}, "test")
 	folder := write(t, map[string]string{"good.yaml": stack(simple)})

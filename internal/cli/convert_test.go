@@ -146,7 +146,8 @@ func fixtures(t *testing.T) []string {
 	return files
 }
 
-// Applying a manifest creates the same objects after a conversion to the other version and back.
+// Applying a manifest that was converted to the other version and back creates the same objects as applying the
+// original.
 func TestConvertKeepsThePlan(t *testing.T) {
 	const config = "../../test/contract/testdata/operator-cases.yaml"
 	planned := func(manifest string) string {

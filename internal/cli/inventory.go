@@ -40,7 +40,7 @@ type takeover struct {
 	NextRollOut string `json:"nextRollOut,omitempty"`
 	// Refused lists the errors of the stack. The operator keeps the pods of a stack with errors, and applies no changes.
 	Refused []string `json:"refused,omitempty"`
-	// ByHand lists the other problems that a user has to solve.
+	// ByHand lists all other problems that a user has to solve.
 	ByHand []string `json:"byHand,omitempty"`
 	// Warnings lists warnings, for example about fields without effect.
 	Warnings []string `json:"warnings,omitempty"`

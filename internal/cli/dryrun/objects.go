@@ -24,8 +24,8 @@ type Object struct {
 func Objects(built *plan.Plan) ([]Object, error) { return new(Printer).Objects(built) }
 
 // Printer prints the objects of plans as YAML. If an object is the same as in the previous round, the printer reuses
-// its text: most objects stay the same while a person edits a manifest, and their texts are long. The zero value is
-// ready to use.
+// its text: most objects do not change while a user edits a manifest, and their texts are long. The zero value is ready
+// to use.
 type Printer struct {
 	previous, current map[objectID]printed
 }

@@ -21,7 +21,7 @@ type Follower struct {
 	Open func(ctx context.Context, pod *corev1.Pod, local uint16) (*Session, error)
 	// Interval is the time between two calls to Pods.
 	Interval time.Duration
-	// Connected receives the pod and the local port. Run calls it each time it has forwarded the port.
+	// Connected receives the pod and the local port. Run calls Connected each time it has forwarded the port.
 	Connected func(pod string, port uint16)
 	// Waiting receives the reason why the port cannot be forwarded again. Run calls it at most once for each lost
 	// connection.

@@ -48,7 +48,7 @@ type Labelled struct {
 	Before v1.Hash
 	Top    Manifest
 	Images []Changed
-	// Kept is the number of entries in an index that are not runnable images, such as attestations.
+	// Kept is the number of index entries, such as attestations, that are not runnable images.
 	Kept int
 	// Manifests lists the new manifests that the index refers to. Blobs lists the new blobs that manifests refer to.
 	Manifests []Manifest
@@ -99,7 +99,7 @@ type labeller struct {
 	result *Labelled
 }
 
-// referenceType is the annotation of index entries that describe another entry, such as attestations.
+// referenceType is the annotation on index entries, such as attestations, that describe another entry.
 const referenceType = "vnd.docker.reference.type"
 
 // index labels each image in an index.
