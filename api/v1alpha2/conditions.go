@@ -274,8 +274,8 @@ const (
 	EventServerReleaseDiffers = "ServerReleaseDiffers"
 	// EventImageLabelsUnreadable means that the operator cannot read the labels of an image. Event: Warning.
 	EventImageLabelsUnreadable = "ImageLabelsUnreadable"
-	// EventImageTagMoved means that, in the registry, the tag of the image now refers to a different image than the one
-	// that runs. The event names both digests. Event: Normal.
+	// EventImageTagMoved means that the image's tag in the registry now refers to an image other than the one that runs.
+	// The event names both digests. Event: Normal.
 	EventImageTagMoved = "ImageTagMoved"
 	// EventOtherOperator means that the stack is managed by the operator of another installation, and that the other
 	// operator supports only v1alpha1. The operator that records the event then makes no changes. Event: Warning.

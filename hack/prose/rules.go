@@ -18,7 +18,7 @@ type rule struct {
 // actor matches a program as the subject of a sentence.
 const actor = `(?:operator|server|controller|webhook|program|command|code|function|step|package|test|kubelet|cluster|registry|API server)`
 
-// rules lists the rules of the linter, which follow the style guide of the Kubernetes documentation.
+// rules lists the linter's rules, which follow the style guide of the Kubernetes documentation.
 var rules = []rule{
 	{
 		name:    "headless clause",

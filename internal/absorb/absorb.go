@@ -210,7 +210,7 @@ func (b *builder) otherFiles() []string {
 	return others
 }
 
-// render plans the stack with the fields of a candidate. The stack's data stays in its current location.
+// render plans the stack with the fields of a candidate. The stack's data remains in its current location.
 func (b *builder) render(c *candidate) (*plan.Plan, *v1alpha2.LlamaStackDistribution, []Reason) {
 	stack, err := c.stack()
 	if err != nil {

@@ -95,8 +95,8 @@ func TestLookupIsConcurrent(t *testing.T) {
 	}
 }
 
-// TestSetOfANewlyTakenName checks that an object that another client creates between the lookup and the write does not
-// change, whether the lookup used the cache or not.
+// TestSetOfANewlyTakenName checks that Set does not change an object that another client creates between the lookup and
+// the write, whether or not the lookup used the cache.
 func TestSetOfANewlyTakenName(t *testing.T) {
 	for kind, text := range map[schema.GroupVersionKind]string{
 		configMaps: configText, claims: claimText, deployments: deploymentText, services: serviceText,
@@ -223,8 +223,8 @@ func (defective) Get(context.Context, client.ObjectKey, client.Object, ...client
 	panic("a defect")
 }
 
-// TestAnswerWithoutContent checks that the response contains only the metadata of an object if only the metadata of its
-// kind is cached, so that it contains no values of a Secret.
+// TestAnswerWithoutContent checks that the response contains only the metadata of an object if only metadata is cached
+// for the object's kind. The response then contains no values of a Secret.
 func TestAnswerWithoutContent(t *testing.T) {
 	b := newBench(t)
 	found, err := b.applier.CheckOwnership(t.Context(), b.owner,

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// managedFields returns the managed fields of an object, which may come from a cache with SharedFields. Callers must
-// not change their data.
+// managedFields returns the managed fields of an object. The object may come from a cache with SharedFields, so callers
+// must not change the data of the fields.
 func managedFields(object metav1.Object) []metav1.ManagedFieldsEntry {
 	entries := slices.Clone(object.GetManagedFields())
 	controller := uidOfController(object)

@@ -69,9 +69,9 @@ func (b *Bundle) Destinations(target *Target) ([]name.Reference, error) {
 	return all, nil
 }
 
-// Load writes an image to a destination. It does not send blobs and manifests that the registry already has, so an
-// interrupted load continues where it stopped. Load writes the tag after all content that the tag refers to. Errors may
-// contain text from the registry.
+// Load writes an image to a destination. It does not send blobs and manifests that the registry already has, so a load
+// after an interruption continues where the interrupted load stopped. Load writes the tag after all content that the
+// tag refers to. Errors may contain text from the registry.
 func (b *Bundle) Load(ctx context.Context, image *Image, to name.Reference, target *Target) (*Loaded, error) {
 	options := []remote.Option{
 		remote.WithContext(ctx), remote.WithAuthFromKeychain(target.Credentials), remote.WithTransport(target.Transport),

@@ -405,7 +405,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// The command prints its own version even if the kubeconfig does not have the context.
+// The command prints its own version even if the kubeconfig does not contain the context.
 func TestVersionWithoutCluster(t *testing.T) {
 	s := stub(t, nil)
 	got := s.run(t, "version", "--context", "missing")

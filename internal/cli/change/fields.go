@@ -138,7 +138,7 @@ func redactText(path, value string, other any, mark string) string {
 	return hidden
 }
 
-// identities are the fields that identify the entries of a list. The name of a mount is not unique, so mountPath is
+// identities are the fields that identify the entries of a list. The name of a mount is not unique, so mountPath comes
 // before name.
 var identities = []string{
 	"mountPath", "name", "containerPort", "port", "key", "provider_id", "model_id", "shield_id",

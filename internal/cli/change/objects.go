@@ -53,8 +53,8 @@ type child struct {
 	content          map[string]any
 }
 
-// objects compares the objects of both sides, in the order in which the operator applies them. The objects that the
-// edited stack no longer has come last.
+// objects compares the objects of both sides, in the order in which the operator applies them. The objects that are no
+// longer part of the edited stack come last.
 func objects(before, after *plan.Plan) ([]Object, error) {
 	was, err := children(before)
 	if err != nil {
@@ -82,7 +82,7 @@ func objects(before, after *plan.Plan) ([]Object, error) {
 	return found, nil
 }
 
-// unused returns the change to an object that the edited stack no longer has.
+// unused returns the change to an object that is no longer part of the edited stack.
 func (c child) unused() Object {
 	action := Removed
 	if c.retained {

@@ -135,7 +135,7 @@ func (r *Running) Unrecorded() []string {
 		"llamastack migrate --dry-run", r.Deployment.Name, names.AnnotationRendered)}
 }
 
-// With returns the same objects with the facts about a running stack, for a plan of its spec or of an edited spec.
+// With returns a copy of m with the facts about a running stack, for a plan of the stack's spec or of an edited spec.
 func (m *Manifests) With(r *Running, spec *v1alpha2.LlamaStackDistributionSpec) *Manifests {
 	changed := *m
 	changed.running = r
