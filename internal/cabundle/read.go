@@ -24,7 +24,7 @@ type Problem struct {
 	Foreign bool
 }
 
-// String returns the problem as part of a sentence, after the line number: `line 4: …`.
+// String returns the problem as part of a sentence, after the line number, for example `line 4: …`.
 func (p Problem) String() string {
 	if p.Line == 0 {
 		return p.Detail

@@ -38,7 +38,7 @@ func (d *differ) change(ctx context.Context, s dryrun.Stack) (change.Change, err
 	return change.Of(d.input(s, sides))
 }
 
-// input returns both sides of a stack as input for the comparison.
+// input returns the running stack and the edited stack as input for the comparison.
 func (d *differ) input(s dryrun.Stack, sides comparedStack) change.Input {
 	in := sides.input
 	in.Namespace, in.Name = s.Object.Namespace, s.Object.Name

@@ -16,7 +16,8 @@ type Entry struct{ Page, Anchor string }
 func (e Entry) String() string { return e.Page + "#" + e.Anchor }
 
 var (
-	// heading matches a heading that begins with reasons: "## `SecretNotFound`, `SecretKeyMissing`: the Secret …".
+	// heading matches a heading that begins with reasons, for example "## `SecretNotFound`, `SecretKeyMissing`: the Secret
+	// …".
 	heading = regexp.MustCompile("(?m)^#+ ((?:`[A-Za-z]+`(?:, )?)+: .*)$")
 	// row matches a table row that begins with an anchor and a reason.
 	row    = regexp.MustCompile("(?m)^\\| *<a id=\"([a-z]+)\"></a>`([A-Za-z]+)` *\\|")

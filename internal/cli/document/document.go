@@ -35,7 +35,7 @@ func Names(paths []string) string {
 type Document struct {
 	// File is the path of the file, or StandardInput.
 	File string
-	// Place is the position in the file for messages: "document 2", or "document 1, items[0]".
+	// Place is the position in the file for messages, for example "document 2" or "document 1, items[0]".
 	Place string
 	// Listed reports whether the user named a folder that contains the file, instead of the file itself.
 	Listed bool

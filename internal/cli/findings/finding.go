@@ -29,7 +29,7 @@ type Finding struct {
 	Column int    `json:"column,omitempty"`
 	// Origin is the source of generated text: "standard input", "kustomize DIR" or "Helm template PATH".
 	Origin string `json:"origin,omitempty"`
-	// Document is the position of the document in its file: "document 2".
+	// Document is the position of the document in its file, for example "document 2".
 	Document string `json:"document,omitempty"`
 	// Stack and Namespace identify the object. They are empty if the text cannot be read.
 	Stack     string `json:"stack,omitempty"`

@@ -40,7 +40,7 @@ type reader struct {
 }
 
 // Read returns the facts about a stack without the time, which the caller sets. If the caller is not allowed to read an
-// object, the facts list the object. Read ignores any other failure to read the models, and returns the first of all
+// object, the facts name the object. Read ignores any other failure to read the models, and returns the first of all
 // remaining failures as an error.
 func Read(
 	ctx context.Context,
