@@ -49,8 +49,8 @@ func (l Loss) accepted(words []string) bool {
 	})
 }
 
-// Unknown returns a suffix for a message about words in the annotation that match none of the losses. The suffix may be
-// empty.
+// Unknown returns a suffix for a message. The suffix names the words in the annotation that match none of the losses.
+// It is empty if there are no such words.
 func Unknown(waiting []Loss, unknown []string) string {
 	if len(unknown) == 0 {
 		return ""

@@ -151,8 +151,8 @@ func otherFile(from, to location) string {
 		"%s", whatMark, from.path, from.source, to.path, goBack)
 }
 
-// setVariable returns an instruction to set the variable in a text so that the text resolves to the target. It returns
-// an empty string if there is no such variable.
+// setVariable returns an instruction to set the variable in a string so that the string resolves to the target. It
+// returns an empty string if there is no such variable.
 func setVariable(text, target string) string {
 	reference, found := envref.Server.First(text)
 	rest, begins := strings.CutPrefix(text, reference.String())

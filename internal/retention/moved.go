@@ -27,7 +27,7 @@ func (c *comparison) field(what string) string {
 		return "spec.providers.vectorIo"
 	case Files, "batches", "responses":
 		return "spec.providers." + api
-	default: // only the base determines the place of other data
+	default: // only the base determines the place of all other data
 		return pathDistribution
 	}
 }
@@ -41,7 +41,7 @@ func (c *comparison) storeField(store Store) string {
 	return c.ownField(store)
 }
 
-// ownField returns the field that determines the place of a store in an unchanged release.
+// ownField returns the field that determines the place of a store if the release does not change.
 func (c *comparison) ownField(store Store) string {
 	if c.after.Override {
 		return pathOverride
@@ -128,7 +128,7 @@ func (c *comparison) counterpart(was Place, is Data) *Place {
 	return &is.In[best]
 }
 
-// placeField returns the field whose change moved data from was to now.
+// placeField returns the field whose change moved data from the place `was` to the place `now`.
 func (c *comparison) placeField(what string, was, now Place) string {
 	switch {
 	case now.Store != "":

@@ -99,7 +99,8 @@ func (r *reader) stores() {
 	}
 }
 
-// place returns the place that a node describes: a part of a backend, or a separate backend, named by the path.
+// place returns the place that a node describes: a part of a backend, or a separate backend, which gets the path as its
+// name.
 func (r *reader) place(node *yaml.Node, path string) (Place, bool) {
 	if name := text(node, "backend"); name != "" {
 		backend := r.backendNode(name)

@@ -16,7 +16,7 @@ import (
 // version is the version of the encoding of Places. Places in another encoding count as unknown.
 const version = 1
 
-// maxData bounds the number of kinds of data, and maxText bounds the length of each text, so that the Places of any
+// maxData bounds the number of kinds of data, and maxText bounds the length of each string, so that the Places of any
 // configuration fit into an annotation.
 const (
 	maxData = 200
@@ -137,7 +137,7 @@ func (p *Places) Directory() string {
 	return file[:slash]
 }
 
-// short bounds the length of a text. Different texts have different results.
+// short bounds the length of a string. Different strings have different results.
 func short(text string) string {
 	if len(text) <= maxText {
 		return text

@@ -23,7 +23,8 @@ var stateless = map[string]bool{
 // fileKeys lists the keys of provider settings that contain paths of files or directories.
 var fileKeys = []string{"db_path", "storage_dir", "path"}
 
-// addressKeys and urlKeys list the keys of provider settings with parts of a server's address or with a whole address.
+// addressKeys lists the keys of provider settings that contain a part of a server's address. urlKeys lists the keys
+// that contain a whole address.
 var (
 	urlKeys = []string{
 		"url", "uri", "location", "base_url", "weaviate_cluster_url", "elasticsearch_url",
@@ -90,7 +91,7 @@ func (r *reader) add(what string, kept Data) {
 }
 
 // responses distinguishes stored responses from agents. From release 0.7 on, the API is called responses. Before that
-// release, agents stored both.
+// release, the `agents` API stored both.
 func (r *reader) responses(api string, in []Place) {
 	for _, place := range in {
 		family := r.places.Stores[place.Store].Type

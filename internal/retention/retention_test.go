@@ -95,7 +95,7 @@ func indented(t *testing.T, places *retention.Places) []byte {
 	return append(data, '\n')
 }
 
-// TestPlacesHoldNoSecret checks that no password of a configuration or of a pod's variables is in Places.
+// TestPlacesHoldNoSecret checks that Places contains no password from a configuration or from a pod's variables.
 func TestPlacesHoldNoSecret(t *testing.T) {
 	const secret = "hunter2"
 	s := situation{

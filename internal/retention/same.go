@@ -74,7 +74,7 @@ func (c *comparison) sameFile(what, was, is string) bool {
 		old.source == now.source && path.Dir(old.path) == path.Dir(now.path)
 }
 
-// sameText compares texts. An unknown text is equal to any other.
+// sameText compares strings. An unknown string is equal to any other string.
 func sameText(was, is string) bool {
 	return was == is || strings.Contains(was, Hidden) || strings.Contains(is, Hidden)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// resolve replaces the variables in a text with their values, as the server does. A reference to a variable without a
+// resolve replaces the variables in a string with their values, as the server does. A reference to a variable without a
 // value stays unchanged, unless it has a default or an alternative.
 func (p *Pod) resolve(text string) string {
 	return envref.Server.Replace(text, func(reference envref.Reference) string {
@@ -46,7 +46,8 @@ func (p *Pod) file(text string) string {
 	return short(path.Clean(resolved))
 }
 
-// written returns the text in the configuration if it has variables and differs from the resolved text, or "".
+// written returns the text in the configuration if it has variables and differs from the resolved text, and ""
+// otherwise.
 func written(text, resolved string) string {
 	if text == resolved || !envref.IsMeant(text) {
 		return ""
@@ -91,7 +92,7 @@ func (p *Pod) connection(text string) string {
 	return short(parsed.Host + parsed.Path)
 }
 
-// variableIn returns the first variable in a text, or an empty string if there is none.
+// variableIn returns the first variable in a string, or an empty string if there is none.
 func variableIn(text string) string {
 	found, _ := envref.Server.First(text)
 	return found.Name

@@ -46,8 +46,8 @@ type Rendered struct {
 	// Inputs holds the inputs whose digest is in Record. Zero means that Decide cannot distinguish a change to the
 	// configuration from other changes.
 	Inputs Inputs
-	// EarlierInputs is the digest of the same inputs, without the references, in a record without TrustsPlatform. Empty
-	// means the same digest as in Record.
+	// EarlierInputs is the digest that a record without TrustsPlatform contains for the same inputs. It does not cover the
+	// references. Empty means the same digest as in Record.
 	EarlierInputs string
 }
 

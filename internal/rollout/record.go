@@ -25,9 +25,9 @@ type Record struct {
 	Generation int64 `json:"generation"`
 	// Inputs is the digest of the template's inputs (see Digest).
 	Inputs string `json:"inputs"`
-	// TemplateInputs is the value of the template's annotation if it differs from Inputs. The two values differ when
-	// Inputs in the annotation would restart pods unnecessarily: when the key of the references' digest has changed, or
-	// when a change to the spec does not change the template. Empty means the same value as Inputs.
+	// TemplateInputs is the value of the template's annotation if it differs from Inputs. They differ if writing Inputs to
+	// the annotation would restart pods unnecessarily. This is the case when the key of the references' digest has
+	// changed, or when a change to the spec does not change the template. Empty means the same value as Inputs.
 	TemplateInputs string `json:"templateInputs,omitempty"`
 	// ReferenceKey names the key of the references' digest in Inputs.
 	ReferenceKey string `json:"referenceKey,omitempty"`
@@ -37,11 +37,11 @@ type Record struct {
 	ConfigHash string `json:"configHash,omitempty"`
 	// Image is the running image.
 	Image string `json:"image"`
-	// Distribution describes the choice of the image. It stays in force while the name and version in the spec are the
-	// same.
+	// Distribution describes the choice of the image. It stays in force while the name and version in the spec do not
+	// change.
 	Distribution Distribution `json:"distribution"`
 	// BaseConfigMap is the name of the ConfigMap with the base of the configuration. It stays in force while Distribution
-	// is the same. Empty means that no ConfigMap was needed.
+	// does not change. Empty means that no ConfigMap was needed.
 	BaseConfigMap string `json:"baseConfigMap,omitempty"`
 	// BaseSource is the source of that base. It stays in force for as long as BaseConfigMap does.
 	BaseSource string `json:"baseSource,omitempty"`
@@ -61,7 +61,7 @@ type Record struct {
 	// LeftAsImage reports whether the container keeps the settings of its image because the release was known only from
 	// the tag of the image.
 	LeftAsImage bool `json:"leftAsImage,omitempty"`
-	// Limited lists, sorted, the resources for which the stack's workers keep the limits of the previous operator.
+	// Limited is the sorted list of the resources for which the stack's workers keep the limits of the previous operator.
 	Limited []corev1.ResourceName `json:"limited,omitempty"`
 	// Left describes the data that the last change to the pods left behind.
 	Left []string `json:"left,omitempty"`
@@ -74,7 +74,7 @@ type Record struct {
 	// KeepsGroup reports whether, on OpenShift, the template has the fsGroup that an earlier operator set.
 	KeepsGroup bool `json:"keepsGroup,omitempty"`
 	// External holds the metadata of the images of external providers, in installation order. An entry stays in force
-	// while the provider's image is the same.
+	// while the provider's image does not change.
 	External []External `json:"external,omitempty"`
 }
 

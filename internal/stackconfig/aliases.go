@@ -11,7 +11,7 @@ import (
 
 // aliases writes the names that other releases use for the same settings, for a server whose release is unknown. A
 // server ignores a key that it does not recognize, so one file works in all releases from 0.3 on (server fact 2).
-// aliases runs after the step check, which would report the names of other releases as mistakes.
+// aliases runs after the `check` step, which would report the names of other releases as mistakes.
 func aliases(d *draft.Draft) {
 	if !d.Unknown {
 		return

@@ -15,8 +15,8 @@ import (
 )
 
 // baseProviders removes the providers of the base that the providers of the spec do not need, with their resources and
-// APIs (spec.distribution.baseProviders: Required). It returns the ids of the removed resources by kind. The step
-// disable removes the settings that refer to them, after the user's own resources have replaced those of the base.
+// APIs (spec.distribution.baseProviders: Required). It returns the ids of the removed resources by kind. The `disable`
+// step removes the settings that refer to them, after the user's own resources have replaced those of the base.
 func baseProviders(d *draft.Draft) map[string][]string {
 	if !d.Intent.Distribution.RequiredOnly {
 		return nil
@@ -47,7 +47,7 @@ func baseProviders(d *draft.Draft) map[string][]string {
 type keeper struct {
 	*draft.Draft
 	kept []*draft.Provider
-	// needs lists, for each provider of the base that is kept, the providers that need it.
+	// needs maps each provider of the base that is kept to the providers that need it.
 	needs map[*draft.Provider][]string
 }
 
@@ -103,9 +103,9 @@ func (k *keeper) keepNeeded(e *draft.Provider) {
 	}
 }
 
-// ofBase returns the provider of the base that serves an API that the spec's providers need: the provider that the base
-// names as its default, or else the first inline provider, or else the first provider. It ignores providers that are
-// not usable, and returns nil when no other provider is left.
+// ofBase returns the provider of the base that serves an API that the spec's providers need. It prefers the provider
+// that the base names as its default, then the first inline provider, and then the first provider. It ignores providers
+// that are not usable, and returns nil when no other provider is left.
 func ofBase(d *draft.Draft, api string) *draft.Provider {
 	for _, reference := range d.Release.References {
 		if reference.API == api && reference.ProviderKey != "" {
@@ -138,7 +138,7 @@ func usable(d *draft.Draft, e *draft.Provider) bool {
 	return e.Enabled && !d.Disabled.Has(e.API, e.ID) && disables == nil && (e.Kind == nil || e.Kind.Broken == "")
 }
 
-// dropAPIs removes the nodes of dropped providers, and the APIs that no longer have a provider. The step add-missing
+// dropAPIs removes the nodes of dropped providers, and the APIs that no longer have a provider. The `add-missing` step
 // adds an API again if a provider needs the API and the API starts without providers.
 func dropAPIs(d *draft.Draft, nodes map[*yaml.Node]bool) {
 	all := yamlnode.Get(d.Root, "providers")
@@ -171,7 +171,7 @@ func dropAPIs(d *draft.Draft, nodes map[*yaml.Node]bool) {
 func serves(d *draft.Draft, api string) bool {
 	known, ok := d.Release.API(api)
 	switch {
-	case !ok: // the step check reports the unknown API
+	case !ok: // the `check` step reports the unknown API
 		return true
 	case known.Router != "":
 		api = known.Router

@@ -148,7 +148,7 @@ func checkRequired(
 			warned++
 		}
 	}
-	if kept > warned+1 || kept < warned { // the step add-missing warns about a provider that it adds
+	if kept > warned+1 || kept < warned { // the `add-missing` step warns about a provider that it adds
 		t.Errorf("%s: %d providers of the base, %d warnings", at, kept, warned)
 	}
 }

@@ -26,7 +26,7 @@ func largeObject() []byte {
 	return []byte(b.String())
 }
 
-// BenchmarkGenerate measures the time from the text of a base to the text of a configuration, for the starter
+// BenchmarkGenerate measures the time to generate the text of a configuration from the text of a base, for the starter
 // distribution with ten providers and twenty models.
 func BenchmarkGenerate(b *testing.B) {
 	data := starter(b)

@@ -17,7 +17,7 @@ import (
 
 // disable removes the APIs and the providers in spec.disabled, together with the resources and settings that refer to
 // them. If a provider is both disabled and configured, it is disabled, and a warning reports this. dropped lists the
-// ids of the resources of the base that the step base-providers removed, by kind.
+// ids of the resources of the base that the `base-providers` step removed, by kind.
 func disable(d *draft.Draft, dropped map[string][]string) {
 	if len(d.Intent.Disabled) == 0 && len(d.Dropped) == 0 {
 		return

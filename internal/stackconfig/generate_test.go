@@ -264,8 +264,8 @@ func TestRegistryInANamespaceOfAVariable(t *testing.T) {
 	}
 }
 
-// A base without file names keeps the files that the server creates by default when the first resource adds the section
-// for storage. It also keeps the files that an earlier operator configured.
+// When the first resource adds the storage section to a base without file names, the stack keeps the files that the
+// server creates by default. It also keeps the files that an earlier operator configured.
 func TestFilesOfABaseWithoutStorage(t *testing.T) {
 	base := []byte("version: 2\ndistro_name: mine\napis: [inference]\nproviders: {inference: [{provider_id: a, provider_type: 'remote::vllm', config: {base_url: 'http://v/v1'}}]}\n")
 	required := *release.Default()

@@ -23,8 +23,8 @@ import (
 // base or share testdata/base.yaml.
 const starterCases = "starter"
 
-// TestGenerate runs the cases in testdata, with one folder for each step. From cr.yaml and a base, each case produces a
-// configuration, its environment and a report.
+// TestGenerate runs the cases in testdata, with one folder for each step. Each case produces a configuration, its
+// environment and a report from cr.yaml and a base.
 func TestGenerate(t *testing.T) {
 	for _, step := range golden.Cases(t, "testdata") {
 		for _, name := range golden.Cases(t, filepath.Join("testdata", step)) {
@@ -71,7 +71,7 @@ func packagesOf(t *testing.T, dir string) map[string]*externalprovider.Package {
 	return packages
 }
 
-// releaseOf returns the release that a case names, or else the default release.
+// releaseOf returns the release that a case names, or the default release if the case names none.
 func releaseOf(t *testing.T, wishes *intent.Intent) *release.Release {
 	t.Helper()
 	if wishes.Distribution.Version == "" {

@@ -40,7 +40,7 @@ func generateFor(t *testing.T, line, spec string) (*stackconfig.Result, string) 
 const vllmSpec = "providers: {inference: {provider: vllm, endpoint: 'http://vllm:8000', apiKey: {secretKeyRef: {name: v, key: t}}}}\n" +
 	"  resources: {models: [a]}"
 
-// A small stack has no errors in any release line that has a section for storage.
+// A small stack has no errors in any release line that has a `storage` section.
 func TestEveryLineAcceptsASmallStack(t *testing.T) {
 	for _, line := range release.Lines() {
 		if match, _ := release.Lookup(line); match.Release.Storage.Inline {

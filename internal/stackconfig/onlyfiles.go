@@ -40,7 +40,7 @@ func OnlyFiles(config []byte, rel *release.Release, in *intent.Intent) bool {
 
 // files finds stores that are not files of the server.
 type files struct {
-	// served is the set of the types of backends that are separate servers.
+	// served is the set of backend types that are separate servers.
 	served map[string]bool
 	in     *intent.Intent
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // PathVariables returns the variables of a distribution's own configuration whose default is below the server's data
-// directory. The value of each variable is the same path below mountPath, so that all data is on the volume.
+// directory. In the value of each variable, mountPath replaces the data directory, so that all data is on the volume.
 // PathVariables returns nothing for a distribution that the release does not ship. For the configuration of such a
 // distribution, use PathsIn.
 func PathVariables(rel *release.Release, distribution, mountPath string) []draft.EnvVar {
@@ -59,10 +59,10 @@ func PathsIn(config []byte, mountPath string) []draft.EnvVar {
 	return variables
 }
 
-// PathsBeside returns those variables of PathVariables and PathsIn whose default is not on the volume that is mounted
-// at mountPath. Release 0.8 renamed the directory, so the default of a variable can be below one directory while the
-// volume is mounted at the other (server fact 41). With the returned values, the server finds the data of earlier
-// releases.
+// PathsBeside returns only those variables from PathVariables and PathsIn whose default is not on the volume that is
+// mounted at mountPath. Release 0.8 renamed the directory, so the default of a variable can be below one directory
+// while the volume is mounted at the other (server fact 41). With the returned values, the server finds the data of
+// earlier releases.
 func PathsBeside(config []byte, rel *release.Release, distribution, mountPath string) []draft.EnvVar {
 	mounted := path.Base(mountPath)
 	if !slices.Contains(dataDirectories, mounted) {

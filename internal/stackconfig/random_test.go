@@ -190,7 +190,7 @@ func (r *randomSpec) settings(p map[string]any, class *schema.Class, set map[str
 	}
 }
 
-// hasDefault reports whether RequiredDefaults of some type sets the key.
+// hasDefault reports whether the RequiredDefaults of any type contain the key.
 func hasDefault(key string) bool {
 	switch key {
 	case "persistence", "kvstore", "metadata_store", "storage_dir", "db_path", "path", "token":

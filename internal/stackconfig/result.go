@@ -24,9 +24,8 @@ type Input struct {
 	// writes the names that other releases use for the same settings, so that the configuration works in all releases
 	// from 0.3 on. If Release does not accept a value of the base, Generate reports a warning instead of an error.
 	ReleaseUnknown bool
-	// Directory is the directory of the SQLite files of the running pods, as written in the configuration. Empty means
-	// that no pods run or that the directory is unknown. Generate uses it for a base that does not set the paths of the
-	// files.
+	// Directory is the directory of the running pods' SQLite files, as written in the configuration. Empty means that no
+	// pods run or that the directory is unknown. Generate uses it for a base that does not set the paths of the files.
 	Directory string
 	// Packages are the metadata in the images of external providers, by provider id. A provider without an entry has
 	// the type externalprovider.UnknownType until its pod starts.

@@ -8,8 +8,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// forPlatform returns, from an index, the manifest of the image for a platform, and the platform that the index entry
-// specifies. If top is the manifest of a single image, forPlatform returns it unchanged.
+// forPlatform finds the image for a platform in an index. It returns the manifest of the image, and the platform that
+// the index entry specifies. If top is the manifest of a single image, forPlatform returns it unchanged.
 func forPlatform(ctx context.Context, way *trail, top *manifest, wanted v1.Platform) (*manifest, *platform, error) {
 	if top.Manifests == nil {
 		return top, nil, nil

@@ -330,7 +330,7 @@ func FuzzImage(f *testing.F) {
 	})
 }
 
-// FuzzContent decodes any content that a registry may send.
+// FuzzContent decodes any content that a registry can send.
 func FuzzContent(f *testing.F) {
 	for _, content := range hostile(200) {
 		f.Add([]byte(content))

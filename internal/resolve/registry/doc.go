@@ -2,7 +2,7 @@
 // its layers (FR-027a), and the release of the server in the image. The package limits the size of all content,
 // compares the content with its digest before use, and runs nothing from an image. It sends requests only to the
 // registries and addresses that the operator's administrator allows. It remembers the content of a digest, and the
-// digest of a tag, for each repository and set of credentials. It never returns a caller a result that was obtained
-// with other credentials, because only the registry can decide whether the caller may read the tag. Errors contain no
-// text that a remote host wrote (decision 0014).
+// digest of a tag, for each repository and set of credentials. It never gives a caller a result that was obtained with
+// other credentials, because only the registry can decide whether the caller may read the tag. Errors contain no text
+// that a remote host wrote (decision 0014).
 package registry

@@ -87,11 +87,11 @@ func newAnswerError(status int, said []transport.Diagnostic) error {
 	return answer
 }
 
-// Sanitize removes text that a remote host wrote from the error of a library that wrote to a registry.
+// Sanitize returns the error of a library that wrote to a registry, without the text that a remote host sent.
 func Sanitize(err error) error { return sanitize(err) }
 
-// sanitize replaces an error of a library. Such an error may contain text that a remote host wrote: the body of a
-// response, its first line, a token, or an address with a signature.
+// sanitize replaces a library's error. Such an error may contain text that a remote host wrote: the body or the first
+// line of a response, a token, or an address with a signature.
 func sanitize(err error) error {
 	if err == nil {
 		return nil

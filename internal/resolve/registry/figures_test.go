@@ -240,7 +240,7 @@ func TestRequestsOfARead(t *testing.T) {
 	}
 }
 
-// inMemoryPool returns a pool with the default pauses that reads from a registry in memory. The user name for a stack
+// inMemoryPool returns a pool that reads from a registry in memory, with the default pauses. The user name for a stack
 // is the name of its namespace.
 func inMemoryPool(t *testing.T, server *inMemory) *Pool {
 	t.Helper()
@@ -264,8 +264,8 @@ func inMemoryPool(t *testing.T, server *inMemory) *Pool {
 	return pool
 }
 
-// many returns targets in several namespaces, which have their own credentials. each is the number of stacks in a
-// namespace. The stacks in a namespace use the images in turn.
+// many returns targets in several namespaces, each of which has its own credentials. The parameter each is the number
+// of stacks in a namespace. The stacks in a namespace cycle through the images.
 func many(each int, images ...string) []Target {
 	var targets []Target
 	for _, namespace := range []string{"anonymous", "a", "b"} {
@@ -306,8 +306,9 @@ func TestManyStacksOnOneImage(t *testing.T) {
 	})
 }
 
-// TestManyStacksOnABusyRegistry counts the requests that the same number of stacks send to a registry that responds
-// with "too many requests". The registry must receive no request during the pause that it requires.
+// TestManyStacksOnABusyRegistry counts the requests that as many stacks as in TestManyStacksOnOneImage send to a
+// registry that responds with "too many requests". The registry must receive no request during the pause that it
+// requires.
 func TestManyStacksOnABusyRegistry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := serveInMemory(t, "")

@@ -146,8 +146,8 @@ func (r *reads) counted() int {
 	return len(r.at)
 }
 
-// TestHostileAnswers checks the message that a user gets for each response from a registry, and when the image is read
-// again.
+// TestHostileAnswers checks the message that a user gets for each response from a registry, and the time at which the
+// image is read again.
 func TestHostileAnswers(t *testing.T) {
 	network := newHostileNetwork(t)
 	table := append(hostileContent(t), hostileLayers(t)...)

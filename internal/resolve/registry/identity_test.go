@@ -348,7 +348,8 @@ func TestCloudIdentityRefused(t *testing.T) {
 	}
 }
 
-// TestNoCloudIdentity checks the message when the cloud returns no token, and when the image is read again.
+// TestNoCloudIdentity checks the message when the cloud returns no token, and the time at which the image is read
+// again.
 func TestNoCloudIdentity(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
@@ -387,8 +388,8 @@ func TestNoCloudIdentity(t *testing.T) {
 	}
 }
 
-// TestCloudIdentityOfATag checks that the pool compares a tag with the operator's identity only while the repository is
-// in the list, and that it keeps no token with the tag.
+// TestCloudIdentityOfATag checks that the pool uses the operator's identity to compare a tag only while
+// Options.CloudIdentity lists the repository, and that it keeps no token with the tag.
 func TestCloudIdentityOfATag(t *testing.T) {
 	c := serveClouds(t)
 	asked := 0

@@ -58,7 +58,7 @@ func (c *imageConfig) provider(ctx context.Context) (string, error) {
 	return label, nil
 }
 
-// addLabels adds the labels with the given names to the map into, and ignores all others.
+// addLabels adds the labels with the given names to the map `into`, and ignores all others.
 func (c *imageConfig) addLabels(ctx context.Context, into map[string]string, names ...string) error {
 	return eachEntry(ctx, c.Config.Labels, '{', func(decoder *json.Decoder) (done bool, err error) {
 		label, err := decoder.Token()

@@ -173,8 +173,8 @@ func TestPlatforms(t *testing.T) {
 	}
 }
 
-// TestLabels checks the labels that Texts returns. They contain a configuration below 50 KiB, and the location of a
-// larger configuration. ConfigLabels lists all labels of a configuration.
+// TestLabels checks the labels that Texts returns. They contain a configuration that is smaller than 50 KiB, or the
+// location of a larger one. ConfigLabels lists all labels of a configuration.
 func TestLabels(t *testing.T) {
 	for name, tc := range map[string]struct {
 		labels Labels

@@ -41,7 +41,7 @@ func (k *Keychain) Add(content []byte) error {
 	return nil
 }
 
-// withoutVersion returns a target without the scheme and the API version that older programs write:
+// withoutVersion returns a target without the scheme and the API version that older programs write, as in
 // https://index.docker.io/v1/.
 func withoutVersion(target string) string {
 	target = strings.TrimPrefix(strings.TrimPrefix(target, "https://"), "http://")

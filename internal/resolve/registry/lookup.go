@@ -19,8 +19,8 @@ type lookup struct {
 	auth   authn.Authenticator
 }
 
-// do returns an answer from memory if the answer is new enough, or if the name has a digest whose content is in memory,
-// because such content never changes. Otherwise, it sends a request to the registry.
+// do returns an answer from memory if the answer is new enough, or if the name contains a digest whose content is in
+// memory, because such content never changes. Otherwise, it sends a request to the registry.
 func (l *lookup) do(ctx context.Context, old ages) reading {
 	if pinned, err := v1.NewHash(l.ref.Identifier()); err == nil {
 		if found, ok := l.known(pinned); ok {

@@ -39,7 +39,7 @@ func (e *embedded) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// inline returns the embedded content, if it is the described content.
+// inline returns the embedded content, and whether its size and digest match the descriptor.
 func (d *descriptor) inline() ([]byte, bool) {
 	hasher, err := d.hasher()
 	if err != nil || len(d.Data) == 0 || int64(len(d.Data)) != d.Size {
@@ -81,8 +81,8 @@ type manifest struct {
 	Manifests     json.RawMessage `json:"manifests"`
 }
 
-// decodeManifest decodes either the manifest of an image or an index. It rejects content that is both, because it could
-// be read in two ways under one digest.
+// decodeManifest decodes either the manifest of an image or an index. It rejects content that is both, because such
+// content could be read in two ways under one digest.
 func decodeManifest(content []byte) (*manifest, error) {
 	var found manifest
 	if err := json.Unmarshal(content, &found); err != nil {
@@ -118,8 +118,8 @@ func find(ctx context.Context, list json.RawMessage, fits func(*descriptor) bool
 	return found, err
 }
 
-// eachEntry passes each entry of a list or an object to the function use, with the decoder positioned at the entry,
-// until use returns done. start is the first character of the list or the object.
+// eachEntry passes each entry of a list or an object to the function `use`, with the decoder positioned at the entry,
+// until `use` returns done. start is the first character of the list or the object.
 func eachEntry(
 	ctx context.Context, content json.RawMessage, start json.Delim, use func(*json.Decoder) (done bool, err error),
 ) error {

@@ -12,7 +12,8 @@ type placeError struct {
 	err   error
 }
 
-// mirrorsError holds the reasons, in order, why an image was not read from any of its repositories.
+// mirrorsError is the error for an image that was not read from any of its repositories. It holds the reason for each
+// repository, in order.
 type mirrorsError []placeError
 
 // orOnly returns the errors of all repositories. If there is only one repository, orOnly returns the error without the
@@ -33,8 +34,9 @@ func (e mirrorsError) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Unwrap returns the cause that decides whether and when the image is read again: a fault in the content of the last
-// repository, or else a transient failure, or else the failure of the first repository.
+// Unwrap returns the cause that decides whether and when the image is read again. A fault in the content of the last
+// repository takes precedence over a transient failure. If there is neither, the cause is the failure of the first
+// repository.
 func (e mirrorsError) Unwrap() error {
 	last := e[len(e)-1].err
 	if ofContent(last) {

@@ -16,7 +16,7 @@ import (
 // Options determine which registries may be read, and how. Registries and repositories are written as in an image name:
 // docker.io and index.docker.io are the same, and so are docker.io/nginx and docker.io/library/nginx.
 type Options struct {
-	// Allow lists the registries, or repositories below a registry, that may be read: quay.io,
+	// Allow lists the registries, or repositories below a registry, that may be read, for example quay.io or
 	// registry.example.com/team. Empty means all.
 	Allow []string
 	// Insecure lists the registries that use plain HTTP, or a certificate from an unknown authority. These registries may
@@ -69,7 +69,7 @@ func (o Options) normal() Options {
 	return o
 }
 
-// allows reports whether a repository (quay.io/team/server) may be read.
+// allows reports whether a repository, such as quay.io/team/server, may be read.
 func (o Options) allows(repository string) bool {
 	return len(o.Allow) == 0 || imagename.HasAnyPrefix(repository, o.Allow)
 }

@@ -145,7 +145,7 @@ var placeCases = []struct {
 	}, hubImages("ogxai/server:1"), ""},
 }
 
-// TestPlaces checks which repository is read for an image, for each spelling of the options and of the image.
+// TestPlaces checks which repository is read for an image, for each way to write the options and the image name.
 func TestPlaces(t *testing.T) {
 	for _, tc := range placeCases {
 		for _, image := range tc.images {
@@ -165,7 +165,7 @@ func TestPlaces(t *testing.T) {
 
 func rewriting(from, to string) Options { return Options{Rewrite: map[string]string{from: to}} }
 
-// hubImages returns some Docker Hub images, with each spelling of their names.
+// hubImages returns the names of some Docker Hub images, with each way to write the host.
 func hubImages(images ...string) []string {
 	var result []string
 	for _, image := range images {

@@ -184,7 +184,7 @@ func (p *Pool) configure(options Options) {
 }
 
 // Read returns the last outcome for a target's image. It returns false until an attempt ends, or if the content was
-// dropped to make room for other stacks of the namespace. It does not wait: the first call starts to read the image.
+// dropped to make room for other stacks in the namespace. It does not wait: the first call starts to read the image.
 func (p *Pool) Read(target Target) (Outcome, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

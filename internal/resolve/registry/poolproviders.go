@@ -187,8 +187,8 @@ func (p *Pool) concludeProvider(task *providersTask, image string, outcome Outco
 	return p.concludePass(task)
 }
 
-// skipOthers records outcomes for the other images that need no attempt after the outcome of an image. late reports
-// whether the time for the pass is over.
+// skipOthers uses the outcome of one image to decide which other images need no attempt, and records outcomes for them.
+// late reports whether the time for the pass is over.
 func (t *providersTask) skipOthers(image string, outcome Outcome, whole, late bool) {
 	for _, other := range t.target.Images {
 		_, known := t.pass[other]

@@ -15,7 +15,7 @@ import (
 type Watched struct {
 	Target
 	// Soon requests the first comparison at once. Otherwise, the pool makes the first comparison at a random time within
-	// the interval, so that an operator that starts does not compare the tags of all stacks at the same time.
+	// the interval, so that a newly started operator does not compare the tags of all stacks at the same time.
 	Soon bool
 }
 

@@ -65,8 +65,8 @@ func New(options Options) *Reader {
 func (r *Reader) Close() { r.through.close() }
 
 // Read reads an image with the caller's credentials. It always requests the digest of a tag from the registry. It sends
-// no request for a digest while it remembers the content from the same repository and the same credentials. Lasting and
-// Transient classify its errors. No error contains text that a remote host wrote.
+// no request for a digest while it remembers the content that it read from the same repository with the same
+// credentials. Lasting and Transient classify its errors. No error contains text that a remote host wrote.
 func (r *Reader) Read(ctx context.Context, image string, credentials authn.Keychain) (*Image, error) {
 	read := r.readAs(ctx, image, credentials, false, ages{})
 	return read.image, read.err

@@ -96,7 +96,8 @@ func noteWanted(ctx context.Context, response *http.Response) {
 	}
 }
 
-// retryAfter returns the pause in a Retry-After header: seconds, or a date. Zero means that the header cannot be used.
+// retryAfter returns the pause that a Retry-After header specifies in seconds or as a date. Zero means that the header
+// cannot be used.
 func retryAfter(header string) time.Duration {
 	if seconds, err := strconv.ParseUint(header, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(min(seconds, uint64(maxWanted/time.Second))) * time.Second

@@ -98,12 +98,12 @@ func ReadManifest(ctx context.Context, from Source, identifier string) ([]byte, 
 	return content, found, nil
 }
 
-// config passes the configuration of an image to the function use (see readBlob).
+// config passes the configuration of an image to the function `use` (see readBlob).
 func (t *trail) config(ctx context.Context, of descriptor, use func(io.Reader) error) error {
 	return t.blob(ctx, PartConfig, of, use)
 }
 
-// layer passes a layer to the function use (see readBlob).
+// layer passes a layer to the function `use` (see readBlob).
 func (t *trail) layer(ctx context.Context, of descriptor, use func(io.Reader) error) error {
 	return t.blob(ctx, PartLayer, of, use)
 }
@@ -116,7 +116,7 @@ func (t *trail) blob(ctx context.Context, kind string, of descriptor, use func(i
 	return err
 }
 
-// ReadBlob passes the configuration of an image to the function use and reads the configuration to its end (see
+// ReadBlob passes the configuration of an image to the function `use` and reads the configuration to its end (see
 // readBlob).
 func ReadBlob(ctx context.Context, from Source, digest v1.Hash, size int64, use func(io.Reader) error) error {
 	if size > maxManifest {
@@ -125,9 +125,9 @@ func ReadBlob(ctx context.Context, from Source, digest v1.Hash, size int64, use 
 	return readBlob(ctx, from, descriptor{Digest: digest, Size: size}, use)
 }
 
-// readBlob passes the content of a blob to the function use. Unless the descriptor contains the content, readBlob also
-// reads the content to its end. The results of the function are valid only if readBlob returns nil or the function's
-// own error.
+// readBlob passes the content of a blob to the function `use`. Unless the descriptor contains the content, readBlob
+// also reads the content to its end. The results of the function are valid only if readBlob returns nil or the
+// function's own error.
 func readBlob(ctx context.Context, from Source, of descriptor, use func(io.Reader) error) error {
 	if _, err := of.hasher(); err != nil {
 		return err
@@ -143,7 +143,7 @@ func readBlob(ctx context.Context, from Source, of descriptor, use func(io.Reade
 	return verified(body, of, use)
 }
 
-// verified passes content to the function use, reads the rest, and compares size and digest with the descriptor. It
+// verified passes content to the function `use`, reads the rest, and compares size and digest with the descriptor. It
 // returns the function's error only for the right content, so that forged content cannot cause a report that an image
 // is broken.
 func verified(content io.Reader, of descriptor, use func(io.Reader) error) error {

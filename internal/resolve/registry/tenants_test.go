@@ -133,8 +133,8 @@ func TestSlowTenant(t *testing.T) {
 	}
 }
 
-// TestEndlessAnswers checks that the reader stops reading an endless manifest or blob with an error, and that the
-// memory that it allocates for any endless response is bounded.
+// TestEndlessAnswers checks that an endless manifest or blob results in an error, and that the memory that it allocates
+// for any endless response is bounded.
 func TestEndlessAnswers(t *testing.T) {
 	for path, want := range map[string]string{
 		"/manifests/": "the manifest is larger than 4194304 bytes",
@@ -173,7 +173,7 @@ func TestEndlessAnswers(t *testing.T) {
 }
 
 // TestWhatHostsWrite checks that no error contains text from a host's response: a registry can redirect to any host,
-// including hosts that its operator cannot read.
+// including hosts to which the registry's administrator has no access.
 func TestWhatHostsWrite(t *testing.T) {
 	const secret = "internal-s3cret"
 	inner := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -42,8 +42,8 @@ type configured struct {
 	early bool
 }
 
-// allBackends returns the backends in the section storage. In a release without that section, it returns the stores as
-// backends, except the stores of providers that no variable enables.
+// allBackends returns the backends in the `storage` section. In a release without that section, it returns the stores
+// as backends, except the stores of providers that no variable enables.
 func (c *checker) allBackends() []configured {
 	var found []configured
 	add := func(family string, node *yaml.Node, early bool) {

@@ -48,7 +48,7 @@ func Override(data []byte, rel *release.Release) []draft.Finding {
 	return c.findings[:min(len(c.findings), maxOverrideFindings)]
 }
 
-// maxOverrideFindings limits the findings of one file. Fixing the first findings usually fixes the others too.
+// maxOverrideFindings limits the findings for one file. Fixing the first findings usually fixes the others too.
 const maxOverrideFindings = 20
 
 type overrideChecker struct {

@@ -62,7 +62,7 @@ func (c *checker) unsetNote(path string) string {
 }
 
 // variables reports variables without a default that nothing sets. The server does not start with such a variable in
-// any text, even in a provider that no variable enables. variables skips providers with the id draft.DisabledID.
+// any string, even in a provider that no variable enables. variables skips providers with the id draft.DisabledID.
 func (c *checker) variables() {
 	// Most configurations have no such variable. This check is faster than the walk with paths.
 	if !c.Intent.MoreVariables && c.anyUnset(c.Root) {
@@ -70,13 +70,13 @@ func (c *checker) variables() {
 	}
 }
 
-// anyUnset reports whether any text below a node refers to a variable that nothing sets and that has no default in the
-// text.
+// anyUnset reports whether any string below a node refers to a variable that nothing sets and that has no default in
+// the string.
 func (c *checker) anyUnset(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && len(c.unsetIn(node.Value)) > 0 || slices.ContainsFunc(node.Content, c.anyUnset)
 }
 
-// unsetIn returns the variables to which a text refers, that nothing sets, and that have no default in the text.
+// unsetIn returns the variables to which a string refers, that nothing sets, and that have no default in the string.
 func (c *checker) unsetIn(text string) []string {
 	var names []string
 	for found := range envref.Lookalike.All(text) {

@@ -49,8 +49,8 @@ type Draft struct {
 	set map[string]bool
 }
 
-// New returns a Draft that starts with a copy of a base. directory is the directory of the SQLite files of the running
-// pods, or empty when no pods run.
+// New returns a Draft that starts with a copy of a base. directory is the directory of the running pods' SQLite files.
+// It is empty when no pods run.
 func New(base *baseconfig.Base, in *intent.Intent, rel *release.Release, directory string) *Draft {
 	d := &Draft{
 		Intent:  in,
@@ -82,7 +82,8 @@ func (d *Draft) Variables() []EnvVar {
 	return d.env
 }
 
-// distributionName returns the name in the base, or else the name in the spec, or else the name of the stack.
+// distributionName returns the name in the base. If the base has none, it returns the name in the spec or, without a
+// name there, the name of the stack.
 func distributionName(d *Draft) string {
 	for _, key := range []string{d.Release.Runtime.DistributionKey, "distro_name", "image_name"} {
 		if name := yamlnode.Text(d.Root, key); name != "" && !strings.ContainsAny(name, "/${}") {
@@ -174,8 +175,8 @@ func (d *Draft) AddEnv(variable EnvVar) {
 // sqliteDirectory is the variable for the directory of SQLite files in the server's own configurations.
 const sqliteDirectory = "SQLITE_STORE_DIR"
 
-// dataDirectory returns the directory of the SQLite files whose paths the base does not set. Without a section for
-// storage, the server keeps SQLite files in a directory that all distributions share. If the section is added later,
+// dataDirectory returns the directory of the SQLite files whose paths the base does not set. Without a `storage`
+// section, the server keeps SQLite files in a directory that all distributions share. If the section is added later,
 // for example with the first resource of a stack, the stack keeps using that directory.
 func (d *Draft) dataDirectory(running string) string {
 	all := d.Release.Runtime.DataDir + "/distributions"

@@ -105,10 +105,10 @@ func Listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// ErrorsFull reports whether the limit of errors is reached. If it is, the caller need not build a message.
+// ErrorsFull reports whether the error limit is reached. If it is, the caller need not build a message.
 func (d *Draft) ErrorsFull() bool { return d.errors.full() }
 
-// WarningsFull reports whether the limit of warnings is reached.
+// WarningsFull reports whether the warning limit is reached.
 func (d *Draft) WarningsFull() bool { return d.warnings.full() }
 
 // CountWarning counts a warning without a message.

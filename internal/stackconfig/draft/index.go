@@ -38,7 +38,7 @@ type Provider struct {
 	Incomplete bool
 }
 
-// Path returns the field of the spec with the provider, or nil for a provider of the base.
+// Path returns the spec field that contains the provider, or nil for a provider of the base.
 func (e *Provider) Path() *field.Path {
 	switch {
 	case e.User != nil:
@@ -83,7 +83,7 @@ func (x *Index) Remove(gone func(*Provider) bool) {
 	}
 }
 
-// All iterates over the providers with their paths in the configuration: providers.inference[0].
+// All iterates over the providers with their paths in the configuration, such as providers.inference[0].
 func (x *Index) All(yield func(path string, e *Provider) bool) {
 	count := make(map[string]int)
 	for _, e := range x.Providers {
@@ -106,7 +106,7 @@ func (x *Index) Find(api, id string) *Provider {
 	return x.byID[[2]string{api, id}]
 }
 
-// Disabled holds the APIs and providers that the user disabled, by API in the server's spelling.
+// Disabled holds the APIs and providers that the user disabled, by the server's name for the API.
 type Disabled struct {
 	APIs      map[string]*intent.Disabled
 	Providers map[[2]string]*intent.Disabled
@@ -126,7 +126,8 @@ func (x *Disabled) By(api, id string) *intent.Disabled {
 	return x.Providers[[2]string{api, id}]
 }
 
-// Of returns the entry that disables an API, or else the first entry that disables one of its providers, or nil.
+// Of returns the entry that disables an API. Without such an entry, it returns the first entry that disables one of the
+// API's providers, or nil.
 func (x *Disabled) Of(api string) *intent.Disabled {
 	first := x.APIs[api]
 	for key, item := range x.Providers {

@@ -15,7 +15,7 @@ import (
 type Origin struct {
 	// Path is the field of the spec that set the value. Nil means that no field set it.
 	Path *field.Path
-	// Note describes the origin if Path is nil, and otherwise adds details: "default of release 0.7".
+	// Note describes the origin if Path is nil, and otherwise adds details to it, for example "default of release 0.7".
 	Note string
 }
 
@@ -46,7 +46,7 @@ func (r *Report) Root() *yaml.Node { return r.root }
 
 // Explained is one value of the configuration with its origin.
 type Explained struct {
-	// Path is the place in the configuration: providers.inference[2].config.base_url.
+	// Path is the place in the configuration, for example providers.inference[2].config.base_url.
 	Path string `json:"path"`
 	// Value is the value at that place, {} or [] for an empty collection.
 	Value string `json:"value"`

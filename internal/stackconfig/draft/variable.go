@@ -26,9 +26,9 @@ func (d *Draft) IsSet(name string) bool {
 	return d.set[name] || slices.ContainsFunc(d.Intent.SecretEnv, func(v intent.Variable) bool { return v.Name == name })
 }
 
-// StartupText returns the known text that the server reads in place of a text with a reference: the default, the
+// StartupText returns the known text that the server reads in place of a string with a reference: the default, the
 // alternative or, for a variable that has a default and is set, a reference that represents any value. It returns false
-// when the text refers to no variable, to several variables, or to a variable without a default or an alternative.
+// when the string refers to no variable, to several variables, or to a variable without a default or an alternative.
 func (d *Draft) StartupText(node *yaml.Node) (string, bool) {
 	if node.Kind != yaml.ScalarNode || !envref.IsMeant(node.Value) {
 		return "", false
@@ -47,8 +47,8 @@ func (d *Draft) StartupText(node *yaml.Node) (string, bool) {
 	return strings.Replace(node.Value, all[0].String(), text, 1), true
 }
 
-// Converted returns a text as the server converts it after a substitution: an empty text becomes null, and text in the
-// form of a boolean or a number becomes a boolean or a number (server fact 5).
+// Converted returns a string as the server converts it after a substitution: an empty string becomes null, and a string
+// in the form of a boolean or a number becomes a boolean or a number (server fact 5).
 func Converted(text string) *yaml.Node {
 	switch {
 	case text == "":

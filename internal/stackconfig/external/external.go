@@ -26,7 +26,7 @@ type Installed struct {
 
 // Apply writes the external providers into the configuration (FR-090 to FR-092). An external provider replaces a
 // provider with the same API and id, with a warning. Otherwise, Apply adds it after the other providers of its API.
-// Apply omits the providers that the user disabled, because the step disable reports them. It also omits, with an
+// Apply omits the providers that the user disabled, because the `disable` step reports them. It also omits, with an
 // error, the providers whose API does not exist or differs from the API in the image.
 //
 // packages are the metadata of the images, by provider id. Apply returns the providers that the pods install.

@@ -70,7 +70,7 @@ func Findings(data []byte, path string, wishes *intent.Intent, rel *release.Rele
 	return findings[:min(len(findings), maxFindings)]
 }
 
-// maxFindings limits the findings of one file. Fixing the first findings usually fixes the others too.
+// maxFindings limits the findings for one file. Fixing the first findings usually fixes the others too.
 const maxFindings = 20
 
 // need is a part of a configuration that needs the internet.

@@ -29,7 +29,8 @@ func (f Fields) Get(key string) (any, bool) {
 	return nil, false
 }
 
-// DecodeOrdered decodes one JSON value to nil, bool, string, json.Number, []any or Fields, which keep their order.
+// DecodeOrdered decodes one JSON value to nil, bool, string, json.Number, []any or Fields. Lists and Fields keep their
+// order.
 func DecodeOrdered(data []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()

@@ -15,31 +15,31 @@ const (
 
 // Type is one provider type of one server release.
 type Type struct {
-	// API is the API that the type provides, in the server's spelling: `vector_io`.
+	// API is the API that the type provides, under the server's name for it, for example `vector_io`.
 	API string
-	// Type is the full type: `remote::vllm`.
+	// Type is the full type, for example `remote::vllm`.
 	Type string
 	// Config is the class of its `config` mapping: keys, types, defaults, and the handling of unknown keys.
 	Config *schema.Class
-	// Broken is the reason why the server of this release does not start with any config that has the type, in words that
+	// Broken is the reason why the server of this release does not start if the config contains the type, in words that
 	// follow "…; " (server fact 13). It is empty for nearly all types.
 	Broken string
 	// KeptForm names the format of the type's data, if a later release cannot read the format and does not start with such
 	// data (server fact 25). It is empty for nearly all types.
 	KeptForm string
-	// EndpointKey is the key for the user's endpoint: `base_url`, `url`, `host`. Empty means that the type has no such key
-	// and that an endpoint in the spec is an error.
+	// EndpointKey is the key for the user's endpoint, for example `base_url`, `url` or `host`. Empty means that the type
+	// has no such key and that an endpoint in the spec is an error.
 	EndpointKey string
-	// EndpointPath is the path that the method Endpoint appends to a URL without a path: `/v1`. Empty means that Endpoint
-	// does not change the URL.
+	// EndpointPath is the path that the method Endpoint appends to a URL without a path, for example `/v1`. Empty means
+	// that Endpoint does not change the URL.
 	EndpointPath string
 	// EndpointIgnored reports whether the server ignores EndpointKey and calls the public service (server fact 11).
 	EndpointIgnored bool
 	// EndpointParts are the keys for the parts of an endpoint when EndpointKey accepts only a host name (pgvector). Port
 	// is then the key for the port, and a scheme or path is an error. The zero value means that the endpoint is a URL.
 	EndpointParts EndpointParts
-	// CredentialKey is the key for the API key or password: `api_key`, `password`. Empty means that the type has no such
-	// key.
+	// CredentialKey is the key for the API key or password, for example `api_key` or `password`. Empty means that the type
+	// has no such key.
 	CredentialKey string
 	// CredentialOptional reports whether the type has other ways to authenticate: keys of an account, or the identity
 	// that the platform assigns to its pods.
@@ -47,7 +47,8 @@ type Type struct {
 	// InMemory reports whether each pod answers from its own memory and reads the type's store only when it starts.
 	// Replicas then do not see each other's writes.
 	InMemory bool
-	// RegionKey is the key for a cloud region: `region_name`, `region`. Empty means that the type has no such key.
+	// RegionKey is the key for a cloud region, for example `region_name` or `region`. Empty means that the type has no
+	// such key.
 	RegionKey string
 	// ResourceIDs are the only names that the provider accepts for its resources. With any other name, the server does not
 	// start. The list is empty for nearly all types, which accept any name.
@@ -64,16 +65,17 @@ type Type struct {
 	Optional []string
 	// Packages are the Python packages that the type needs in addition to those of the server, as requirement strings.
 	Packages []string
-	// Service is the host of the public service that the type calls if no endpoint is set: `api.anthropic.com`. Empty
-	// means that the type calls no public service, or that the default of EndpointKey contains the host.
+	// Service is the host of the public service that the type calls if no endpoint is set, for example
+	// `api.anthropic.com`. Empty means that the type calls no public service, or that the default of EndpointKey contains
+	// the host.
 	Service string
 	// ServiceAtStart reports whether the server does not start when it cannot reach that service.
 	ServiceAtStart bool
-	// Downloads is the host from which the type loads missing files when it first needs them: `huggingface.co`. Empty
-	// means that the type loads no files.
+	// Downloads is the host from which the type loads missing files when it first needs them, for example
+	// `huggingface.co`. Empty means that the type loads no files.
 	Downloads string
-	// ToolGroup is the tool group that the server registers for the type without an entry in the configuration:
-	// `builtin::websearch`. Empty means that the server registers no tool group.
+	// ToolGroup is the tool group that the server registers for the type without an entry in the configuration, for
+	// example `builtin::websearch`. Empty means that the server registers no tool group.
 	ToolGroup string
 	// Deprecated is the server's advice for a type that will be removed. Empty means that the type is not deprecated.
 	Deprecated string
@@ -81,13 +83,13 @@ type Type struct {
 
 // EndpointParts names the keys of an endpoint that is not one URL.
 type EndpointParts struct {
-	// Port is the key for the port: `port`.
+	// Port is the key for the port, for example `port`.
 	Port string
 }
 
 // Default is the default value of one key.
 type Default struct {
-	// Key is the key of the provider's config: `persistence`.
+	// Key is the key of the provider's config, for example `persistence`.
 	Key string
 	// Value is null, bool, string, json.Number, []any, or Fields for an ordered mapping.
 	//

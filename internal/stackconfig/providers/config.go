@@ -178,7 +178,7 @@ func (c *configWriter) baseConfig(replaced *draft.Provider) *yaml.Node {
 // connection keeps the connection of the base's provider to its service: the credentials, the endpoint for which they
 // are valid, and all other values that the base reads from the environment (a region, a project). A credential is valid
 // for one service, so the server must never send it to another. If the user sets the endpoint, connection keeps no
-// values of the base. If the user sets a credential, connection keeps neither the base's credential nor a value that
+// values from the base. If the user sets a credential, connection keeps neither the base's credential nor a value that
 // names a host.
 func (c *configWriter) connection(base *yaml.Node) {
 	ownCredential := false

@@ -2,16 +2,17 @@ package release
 
 // API is one API of a release.
 type API struct {
-	// Name is the name in the config: `vector_io`.
+	// Name is the name in the config, for example `vector_io`.
 	Name string `json:"name"`
 	// Providable reports whether the API may be listed in `apis` and have providers. The server itself adds all other
 	// APIs.
 	Providable bool `json:"providable"`
 	// Internal reports whether the server implements the API itself.
 	Internal bool `json:"internal"`
-	// RoutingTable is the API that lists the resources of this one: `models` for `inference`. Empty means none.
+	// RoutingTable is the API that lists the resources of this one, for example `models` for `inference`. Empty means
+	// none.
 	RoutingTable string `json:"routing_table,omitempty"`
-	// Router is the API that a routing table belongs to: `inference` for `models`.
+	// Router is the API that a routing table belongs to, for example `inference` for `models`.
 	Router string `json:"router,omitempty"`
 	// NeedsProvider reports whether the server does not start when the API is listed in `apis` without a provider.
 	NeedsProvider bool `json:"needs_provider"`
@@ -25,6 +26,6 @@ type Removal struct {
 	Name string `json:"name"`
 	// Last is the last line that had the part.
 	Last string `json:"last"`
-	// Instead is the replacement, in words that follow "…; ": "set OTEL_* variables in …".
+	// Instead is the replacement, in words that follow "…; ", for example "set OTEL_* variables in …".
 	Instead string `json:"instead"`
 }

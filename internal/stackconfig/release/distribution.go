@@ -13,9 +13,9 @@ import (
 
 // Distribution is a config that a release ships in its package.
 type Distribution struct {
-	// Name is the distribution's name: `starter`, or `starter/run-with-postgres-store` for a variant.
+	// Name is the distribution's name, for example `starter`, or `starter/run-with-postgres-store` for a variant.
 	Name string
-	// Last is the last release of the line that ships it (remote-vllm: `0.2.14`). Empty means that the newest release
+	// Last is the last release of the line that ships it (`0.2.14` for remote-vllm). Empty means that the newest release
 	// of the line ships it.
 	Last string
 	// Variables are the environment variables that the config reads, sorted by name.
@@ -28,12 +28,12 @@ type Distribution struct {
 
 // Variable is an environment variable that a shipped config reads.
 type Variable struct {
-	// Name is the variable's name: `VLLM_URL`.
+	// Name is the variable's name, for example `VLLM_URL`.
 	Name string `json:"name"`
-	// Defaults are the different values that the config uses when the variable is unset, sorted: [""] for
+	// Defaults are the different values that the config uses when the variable is unset, sorted, for example [""] for
 	// `${env.VLLM_URL:=}`.
 	Defaults []string `json:"defaults,omitempty"`
-	// Enables are the texts that the config contains only when the variable is set, sorted: [vllm] for
+	// Enables are the strings that the config contains only when the variable is set, sorted, for example [vllm] for
 	// `${env.VLLM_URL:+vllm}`.
 	Enables []string `json:"enables,omitempty"`
 	// Required reports whether the server does not start while the variable is unset.
@@ -42,11 +42,11 @@ type Variable struct {
 
 // PathVariable is a variable for the path of a data directory.
 type PathVariable struct {
-	// Name is the variable's name: `SQLITE_STORE_DIR`.
+	// Name is the variable's name, for example `SQLITE_STORE_DIR`.
 	Name string
-	// Default is the directory of the data while the variable is unset: `~/.llama/distributions/starter`.
+	// Default is the directory of the data while the variable is unset, for example `~/.llama/distributions/starter`.
 	Default string
-	// Rest is the part of Default below the server's data directory: `distributions/starter`.
+	// Rest is the part of Default below the server's data directory, for example `distributions/starter`.
 	Rest string
 }
 

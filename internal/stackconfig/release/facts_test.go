@@ -13,9 +13,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestFacts checks, for each line, all data from rules and overlays, which the server's package does not contain. There
-// is one file per release line: `diff testdata/facts/0.6.txt testdata/facts/0.7.txt` shows the changes in a release. A
-// file that belongs to no release line causes the test to fail.
+// TestFacts checks all the data of each line that comes from rules and overlays and not from the server's package.
+// There is one file per release line: `diff testdata/facts/0.6.txt testdata/facts/0.7.txt` shows the changes in a
+// release. A file that belongs to no release line causes the test to fail.
 func TestFacts(t *testing.T) {
 	const dir = "testdata/facts"
 	seen := map[string]bool{}
@@ -118,7 +118,7 @@ func providerFacts(p *provider.Type) string {
 	return b.String()
 }
 
-// inline prints a value of the data on one line, in order.
+// inline returns a value of the data as one line, with its fields in their original order.
 func inline(value any) string {
 	fields, ok := value.(provider.Fields)
 	if !ok {

@@ -54,8 +54,8 @@ func NearestTypeOfAny(api, name string) string {
 	return nearestType(types, name)
 }
 
-// LineWithAPI returns the nearest line in which an API can have providers: the first such line after the given line,
-// or else the last one before it. It returns false when no line has such an API.
+// LineWithAPI returns the nearest line in which an API can have providers: the first such line after the given line or,
+// if there is none, the last one before it. It returns false when no line has such an API.
 func LineWithAPI(line, api string) (string, bool) {
 	last := ""
 	for _, other := range Lines() {
@@ -111,7 +111,7 @@ type EndpointAlias struct {
 }
 
 // AliasesOf returns the aliases of all lines for a provider type. In a configuration for an unknown release, the
-// operator may write all aliases unless Strict is true, because classes normally ignore unknown keys. AliasesOf reads
+// operator can write all aliases unless Strict is true, because classes normally ignore unknown keys. AliasesOf reads
 // the data of every line.
 func AliasesOf(api, providerType string) Aliases {
 	var s Aliases

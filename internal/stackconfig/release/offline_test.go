@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// TestOffline checks, for each line, the variables that prevent access to the internet, and the tokenizer that vector
+// TestOffline checks which variables prevent access to the internet in each line, and which tokenizer the line's vector
 // stores load at startup.
 func TestOffline(t *testing.T) {
 	always := []string{

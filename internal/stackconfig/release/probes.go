@@ -4,7 +4,7 @@ const (
 	// HealthPath is the path of the health check. The server responds to a request for this path after everything is
 	// initialized (server fact 33), without authentication unless Runtime.HealthNeedsToken is true.
 	HealthPath = "/v1/health"
-	// ReadinessPeriod is the time between two readiness probes that the operator sets, in seconds. Package render writes
+	// ReadinessPeriod is the time in seconds that the operator sets between two readiness probes. Package render writes
 	// it, and package check compares it with quotas of the server.
 	ReadinessPeriod = 10
 )

@@ -10,7 +10,7 @@ type Registry struct {
 	ExpirationType string `json:"expiration_type"`
 	// Published are the entries that the server registers at each start without a declaration in the configuration.
 	Published []Published `json:"published"`
-	// Carried lists, by API, prefixes of keys in SQLite files. Earlier lines wrote these keys without the namespace, but
+	// Carried lists prefixes of keys in SQLite files, by API. Earlier lines wrote these keys without the namespace, but
 	// the API's providers read them with the namespace as the first part. Carried is empty for lines without
 	// Runtime.RegistryKeepsNamespace.
 	Carried map[string][]string `json:"carried"`
@@ -18,7 +18,7 @@ type Registry struct {
 
 // Published are entries of one type that come from providers (server fact 23).
 type Published struct {
-	// Type is the type of the entries in the registry: `model`.
+	// Type is the type of the entries in the registry, for example `model`.
 	Type string `json:"type"`
 	// API is the API of the providers. It is set if the server keeps the entries of removed providers. In this case, only
 	// the entries of absent providers may be removed. Empty means that the server writes all entries again at each start.

@@ -11,24 +11,24 @@ import (
 
 // Release holds the facts about one release line of the server.
 type Release struct {
-	// Line is the line's name: `0.7`.
+	// Line is the line's name, for example `0.7`.
 	Line string
-	// Version is the release from which the data was extracted: `0.7.3`.
+	// Version is the release from which the data was extracted, for example `0.7.3`.
 	Version string
 	// Covers are the releases whose extracted data is the same, including Version, ascending.
 	Covers []string
-	// Package is the name of the server's Python package: `llama-stack`.
+	// Package is the name of the server's Python package, for example `llama-stack`.
 	Package string
-	// Module is the name of the package's top-level Python module: `llama_stack`.
+	// Module is the name of the package's top-level Python module, for example `llama_stack`.
 	Module string
 	// Runtime describes how the server is started and what it reads in addition to its config.
 	Runtime Runtime
 	// TopLevel is the class of the whole config. It also describes its sections `server`, `storage`, `providers` and
 	// `registered_resources` completely. Server, Storage, Provider and Resources add details about them.
 	TopLevel *schema.Class
-	// Server is the class of the section `server`.
+	// Server is the class of the `server` section.
 	Server *schema.Class
-	// Storage describes the section `storage`.
+	// Storage describes the `storage` section.
 	Storage Storage
 	// References are the settings that name a provider or a resource, in the order of the data file.
 	References []Reference
@@ -56,18 +56,18 @@ type Runtime struct {
 	Entrypoint string `json:"entrypoint"`
 	// EntrypointKnown reports whether Entrypoint was read from the release's own image and is not an assumption.
 	EntrypointKnown bool `json:"entrypoint_known"`
-	// Command starts the server with a config file as its last argument: [llama stack run].
+	// Command starts the server with a config file as its last argument, for example [llama stack run].
 	Command []string `json:"command"`
-	// ConfigVariable is the variable with the file that Entrypoint passes to the server: `RUN_CONFIG_PATH`. Empty means
-	// that the image reads no such variable (0.2), and that Command must be started instead.
+	// ConfigVariable is the variable with the file that Entrypoint passes to the server, for example `RUN_CONFIG_PATH`.
+	// Empty means that the image reads no such variable (0.2), and that Command must be started instead.
 	ConfigVariable string `json:"config_variable"`
-	// FactoryVariable is the variable with the path of the config for the server's uvicorn factory:
+	// FactoryVariable is the variable with the path of the config for the server's uvicorn factory, for example
 	// `LLAMA_STACK_CONFIG`.
 	FactoryVariable string `json:"factory_variable"`
-	// PortVariable is the environment variable with the port to listen on: `LLAMA_STACK_PORT`.
+	// PortVariable is the environment variable with the port to listen on, for example `LLAMA_STACK_PORT`.
 	PortVariable string `json:"port_variable"`
-	// LoggingVariable is the environment variable with the log levels: `LLAMA_STACK_LOGGING`. The config's own `logging`
-	// section has no effect in any release (server fact 63).
+	// LoggingVariable is the environment variable with the log levels, for example `LLAMA_STACK_LOGGING`. The config's own
+	// `logging` section has no effect in any release (server fact 63).
 	LoggingVariable string `json:"logging_variable"`
 	// TelemetryVariables reports whether OTEL_* environment variables, rather than the config, configure telemetry.
 	TelemetryVariables bool `json:"telemetry_variables"`
@@ -75,7 +75,7 @@ type Runtime struct {
 	// variables apply too. If both TelemetryVariables and TelemetrySwitch are unset, telemetry is an API with providers
 	// (0.2).
 	TelemetrySwitch string `json:"telemetry_switch"`
-	// DataDir is the server's default directory for data: `~/.llama`.
+	// DataDir is the server's default directory for data, for example `~/.llama`.
 	DataDir string `json:"data_dir"`
 	// DefaultPort is the port on which the server listens if no port is set: 8321.
 	DefaultPort int `json:"default_port"`
@@ -103,7 +103,7 @@ type Runtime struct {
 	// EmptyAPIsServeNone reports whether `apis: []` serves no APIs. Before 1.5, the server serves all APIs, as it does
 	// without a list.
 	EmptyAPIsServeNone bool `json:"empty_apis_serve_none"`
-	// DistributionKey is the top-level key with the distribution's name: `distro_name`, `image_name`.
+	// DistributionKey is the top-level key with the distribution's name, for example `distro_name` or `image_name`.
 	DistributionKey string `json:"distribution_key"`
 	// RegistryKeepsNamespace reports whether a SQLite key-value backend writes its `namespace` before each key.
 	RegistryKeepsNamespace bool `json:"registry_keeps_namespace"`
@@ -118,7 +118,7 @@ func (r *Release) API(name string) (API, bool) {
 // APIs returns the names of all APIs in the order of the server's source.
 func (r *Release) APIs() []string { return r.apiNames }
 
-// Provider returns a provider type by API and full type: ("inference", "remote::vllm").
+// Provider returns a provider type by API and full type, for example ("inference", "remote::vllm").
 func (r *Release) Provider(api, providerType string) (*provider.Type, bool) {
 	t, ok := r.providers[api][providerType]
 	return t, ok
@@ -157,7 +157,7 @@ func nearestType(types []string, name string) string {
 	return ""
 }
 
-// Removal returns the removal of a part that earlier releases had: ("api", "telemetry").
+// Removal returns the removal of a part that earlier releases had, for example ("api", "telemetry").
 func (r *Release) Removal(kind, name string) (Removal, bool) {
 	return first(r.Removed, func(gone Removal) bool { return gone.Kind == kind && gone.Name == name })
 }
@@ -168,12 +168,13 @@ func (r *Release) ProviderTypes(api string) []string { return sortedKeys(r.provi
 // Resources returns the kinds of resources that a config can register, in the order of the server's source.
 func (r *Release) Resources() []Resource { return r.resources }
 
-// Resource returns one kind of resource that a config can register: `models`, `shields`, `connectors`.
+// Resource returns one kind of resource that a config can register, for example `models`, `shields` or `connectors`.
 func (r *Release) Resource(kind string) (Resource, bool) {
 	return first(r.resources, func(res Resource) bool { return res.Kind == kind })
 }
 
-// Distribution returns a config that the release ships: `starter`, or `starter/run-with-postgres-store` for a variant.
+// Distribution returns a config that the release ships, for example `starter`, or `starter/run-with-postgres-store` for
+// a variant.
 func (r *Release) Distribution(name string) (*Distribution, bool) {
 	d, ok := r.distributions[name]
 	return d, ok

@@ -322,7 +322,7 @@ func TestCredentialIsOptional(t *testing.T) {
 	})
 }
 
-// TestResourceIDs checks which types accept only certain names of resources.
+// TestResourceIDs checks which types accept only certain resource names.
 func TestResourceIDs(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		eachProvider(r, func(p *provider.Type) {

@@ -15,23 +15,23 @@ const (
 
 // Resource is one kind of resource that a config registers at startup.
 type Resource struct {
-	// Kind is the key of the list: `models`.
+	// Kind is the key of the list, for example `models`.
 	Kind string
 	// Section is the section of the list: RegisteredResources, or TopLevel when the list is a section (`connectors`).
 	Section string
-	// IDKey is the key with the resource's own id: `model_id`.
+	// IDKey is the key with the resource's own id, for example `model_id`.
 	IDKey string
-	// ProviderIDKey is the key with the provider's name for the resource: `provider_model_id`. Empty means that there
-	// is none.
+	// ProviderIDKey is the key with the provider's name for the resource, for example `provider_model_id`. Empty means
+	// that there is none.
 	ProviderIDKey string
 	// NeedsProvider reports whether the server silently skips an entry without `provider_id`.
 	NeedsProvider bool
 	// Class describes the keys of an entry.
 	Class *schema.Class
-	// API is the API whose providers serve the resource: `inference` for models. Without the API, the entries have no
-	// effect, or the server does not start. Empty means that no API is needed.
+	// API is the API whose providers serve the resource, for example `inference` for models. Without the API, the entries
+	// have no effect, or the server does not start. Empty means that no API is needed.
 	API string
-	// PublicID is the form of the id that clients use, with the entry's keys in braces:
+	// PublicID is the form of the id that clients use, with the entry's keys in braces, for example
 	// `{provider_id}/{provider_model_id}`. A missing ProviderIDKey has the value of the IDKey.
 	PublicID string
 	// PublicAlias is the form of the public id for an entry whose ProviderIDKey differs from its IDKey. It differs from
@@ -41,12 +41,13 @@ type Resource struct {
 	AnyProvider string
 	// PrefixOnce reports whether an id that starts with the id of its provider and a slash does not get a second prefix.
 	PrefixOnce bool
-	// RegistryType is the type of the entries in the server's registry: `model`. Empty means that the server does not
-	// store such entries in the registry.
+	// RegistryType is the type of the entries in the server's registry, for example `model`. Empty means that the server
+	// does not store such entries in the registry.
 	RegistryType string
 	// Dropped reports whether the server accepts the list and then ignores its entries. Instead is the replacement.
 	Dropped bool
-	// Instead is the remedy if Dropped is true, in words that follow "…; ": "declare MCP servers under connectors".
+	// Instead is the remedy if Dropped is true, in words that follow "…; ", for example "declare MCP servers under
+	// connectors".
 	Instead string
 }
 
@@ -91,7 +92,7 @@ type Tools struct {
 	BuiltIn []BuiltInTool
 	// MCP is the kind of resource that declares an MCP server: `connectors`, up to 0.6 `tool_groups`.
 	MCP string
-	// MCPURLKey is the key of the server's URL in that resource: `url`.
+	// MCPURLKey is the key of the server's URL in that resource, for example `url`.
 	MCPURLKey string
 	// MCPProvider is the tool_runtime provider type that MCP servers need: `remote::model-context-protocol`.
 	MCPProvider string
@@ -99,9 +100,9 @@ type Tools struct {
 
 // BuiltInTool is a tool with a short name.
 type BuiltInTool struct {
-	// Name is the name that users write: `websearch`.
+	// Name is the name that users write, for example `websearch`.
 	Name string `json:"name"`
-	// Group is the tool group's id on the server: `builtin::websearch`.
+	// Group is the tool group's id on the server, for example `builtin::websearch`.
 	Group string `json:"group"`
 	// Automatic reports whether the server registers the group itself, so that the config needs no entry for the group.
 	Automatic bool `json:"automatic"`

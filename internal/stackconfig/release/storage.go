@@ -18,9 +18,9 @@ const (
 	SQLDefault = "sql_default"
 )
 
-// Storage describes the section `storage` of a release.
+// Storage describes the `storage` section of a release.
 type Storage struct {
-	// Inline reports whether there is no section `storage` (up to 0.2). In these releases, the server's stores are keys of
+	// Inline reports whether there is no `storage` section (up to 0.2). In these releases, the server's stores are keys of
 	// the top level. Each of these stores, and each store of a provider, is a whole backend and not a reference.
 	Inline bool
 	// Required reports whether a config must have the section. Without the section, the server does not start, or stores
@@ -34,10 +34,10 @@ type Storage struct {
 
 // Backend is one kind of storage backend.
 type Backend struct {
-	// Type is the name of the kind: `kv_redis`, `sql_postgres`.
+	// Type is the name of the kind, for example `kv_redis` or `sql_postgres`.
 	Type string
 	// TypeValue is the value of `type` in a config. It is the same as Type or, up to 0.2, the part of Type after the
-	// family: `redis`.
+	// family, for example `redis`.
 	TypeValue string
 	// Family is KV or SQL.
 	Family string
@@ -58,10 +58,10 @@ type Backend struct {
 
 // Store is one store of the server: a reference to a backend or, when Storage.Inline is true, a whole backend.
 type Store struct {
-	// Name is the store's name: `metadata`.
+	// Name is the store's name, for example `metadata`.
 	Name string
-	// Path is the store's path from the top level: `storage.stores.metadata`, or `metadata_store` when Storage.Inline is
-	// true.
+	// Path is the store's path from the top level, for example `storage.stores.metadata`, or `metadata_store` when
+	// Storage.Inline is true.
 	Path string
 	// Family is the family of the backend that the store needs: KV or SQL.
 	Family string
@@ -77,11 +77,13 @@ type Store struct {
 	// RequiredWith lists settings, such as `server.auth.access_policy` and `server.tenancy.mode=multi`. If any of them is
 	// set and RequiredBy has an enabled provider, the server requires the store.
 	RequiredWith []string
-	// RequiredBy is the API whose providers need the store with the settings in RequiredWith: `vector_io`. If
-	// RequiredWith is empty, a server that serves the API needs the store to start: `inference` (server fact 49).
+	// RequiredBy is the API whose providers need the store with the settings in RequiredWith, for example `vector_io`. If
+	// RequiredWith is empty, a server that serves the API needs the store to start, for example `inference` (server fact
+	// 49).
 	RequiredBy string
-	// ListOf is the API whose resources the server looks up in the store at each request: `vector_io` (server fact 52).
-	// Without the store, a pod finds only the resources that it created itself and those that existed when it started.
+	// ListOf is the API whose resources the server looks up in the store at each request, for example `vector_io` (server
+	// fact 52). Without the store, a pod finds only the resources that it created itself and those that existed when it
+	// started.
 	ListOf string
 }
 

@@ -110,7 +110,7 @@ func (r *registrar) embedding(m *intent.Model) {
 type PublicModel struct {
 	// Path is the model's field in the spec, and Name is the name in the field.
 	Path, Name string
-	// ID is the name of the model in client requests: vllm/llama3.2-8b.
+	// ID is the name of the model in client requests, for example vllm/llama3.2-8b.
 	ID string
 }
 

@@ -88,8 +88,9 @@ func (r *registrar) newResource(kind, id string, path *field.Path) (*resource, b
 	return &resource{Resource: known, id: id, path: path, entry: entry, public: id}, true
 }
 
-// provider assigns a provider to a resource: the named provider, or else the first provider of the API (FR-040, FR-041,
-// FR-044). It returns false when there is no such provider, or when the user disabled the provider or its API.
+// provider assigns a provider to a resource: the named provider or, if the resource names none, the first provider of
+// the API (FR-040, FR-041, FR-044). It returns false when there is no such provider, or when the user disabled the
+// provider or its API.
 func (r *registrar) provider(res *resource, name string, path *field.Path) bool {
 	e, ok := r.choose(res.API, name, path)
 	if !ok {
@@ -178,7 +179,8 @@ func (r *registrar) ignoredWithProviders(api string, path *field.Path) bool {
 	return ignored
 }
 
-// firstProvider returns the user's first provider in list order, or else the base's first enabled provider (FR-040).
+// firstProvider returns the user's first provider in list order or, if there is none, the base's first enabled provider
+// (FR-040).
 func (r *registrar) firstProvider(api string) *draft.Provider {
 	for i := range r.Intent.Providers {
 		p := &r.Intent.Providers[i]

@@ -169,8 +169,8 @@ func refusal(said answer, codes []string) error {
 	return failure
 }
 
-// retryAfter returns the pause in a Retry-After header: seconds, or a date. Zero means that the header does not contain
-// a pause.
+// retryAfter returns the pause that a Retry-After header specifies in seconds or as a date. Zero means that the header
+// does not specify a pause.
 func retryAfter(header string) time.Duration {
 	if seconds, err := strconv.ParseUint(header, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(min(seconds, uint64(maxPause/time.Second))) * time.Second

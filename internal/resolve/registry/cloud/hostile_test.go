@@ -57,7 +57,7 @@ func ways(t *testing.T) map[string]way {
 	}
 }
 
-// hostile is a response that any of the places may send.
+// hostile is a response that any of the places can send.
 type hostile struct {
 	name      string
 	answer    http.HandlerFunc

@@ -22,7 +22,7 @@ const (
 	mostLife = 12 * time.Hour
 	// failedFor is the pause after a failed attempt, unless the cloud requests a longer pause.
 	failedFor = 20 * time.Second
-	// forgetAfter is the minimum age of a token that is replaced because a registry does not accept it.
+	// forgetAfter is the minimum age at which a token is replaced when a registry does not accept it.
 	forgetAfter = 5 * time.Minute
 )
 
@@ -113,7 +113,7 @@ func (t *tokens) fetch(one *token, fetch func() (credentials, error)) {
 	one.flight = nil
 }
 
-// forget marks a token, unless the token is new, so that the next call to get replaces the token.
+// forget marks a token so that the next call to `get` replaces it. It does not mark a new token.
 func (t *tokens) forget(key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

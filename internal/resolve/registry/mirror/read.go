@@ -124,8 +124,8 @@ var form = regexp.MustCompile(`^(\*(\.[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?)+|`
 // maxLength bounds the length of a source or a mirror.
 const maxLength = 512
 
-// normal returns the normal form of a source or a mirror, or an empty string if the text is in neither form. The first
-// element is always the host, even if it does not look like a host.
+// normal returns the normal form of a source or a mirror, or an empty string if OpenShift does not accept the text as
+// either. The first element is always the host, even if it does not look like a host.
 func normal(text string) string {
 	if len(text) > maxLength || !form.MatchString(text) {
 		return ""

@@ -15,13 +15,14 @@ type Set []Source
 type Source struct {
 	// Prefix is host[:port][/path], or *.domain, which matches every host in the domain.
 	Prefix string
-	// Digest and Tag list, in order, the mirrors for images that are referenced by digest and by tag.
+	// Digest lists, in order, the mirrors for images that are referenced by digest. Tag lists the mirrors for images that
+	// are referenced by tag.
 	Digest, Tag []string
 	// Never reports whether the source itself must not receive requests.
 	Never bool
 }
 
-// Places returns the repositories in which the images of a repository may be, in the order in which a reader must try
+// Places returns the repositories that may contain the images of a repository, in the order in which a reader must try
 // them. Only the source with the longest matching prefix applies. An empty result means that the repository must not
 // receive requests and has no mirror.
 func (s Set) Places(repository string, byDigest bool) []string {
