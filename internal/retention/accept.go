@@ -42,7 +42,7 @@ func Waiting(losses []Loss, accepted string) (waiting []Loss, unknown []string) 
 	return waiting, unknown
 }
 
-// accepted reports whether the words contain all data of the loss.
+// accepted reports whether the words name all the data of the loss.
 func (l Loss) accepted(words []string) bool {
 	return !slices.ContainsFunc(l.What, func(what string) bool {
 		return !slices.ContainsFunc(words, func(word string) bool { return normal(word) == normal(what) })

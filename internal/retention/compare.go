@@ -24,7 +24,7 @@ type Loss struct {
 func (l Loss) String() string { return l.Path + ": " + l.Message }
 
 // Compare lists the data of the running stack that a change leaves behind. Data with the same cause is one Loss. The
-// losses are in the order of their first data. If before or after is unknown, Compare returns nil. If only a
+// losses are in the order in which Compare finds them. If before or after is unknown, Compare returns nil. If only a
 // configuration is unknown (Unread), it compares only the volumes.
 func Compare(before, after *Places) []Loss {
 	if !before.Known() || !after.Known() {

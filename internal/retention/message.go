@@ -117,12 +117,11 @@ func unmounted(source, to string, durable bool) string {
 // displacement describes data that is on a volume, but that the server looks for in another place.
 type displacement struct {
 	// from is the location of the data. now is the directory in which the server looks for the data. durable reports
-	// whether now is on a volume.
+	// whether `now` is on a volume.
 	from    location
 	now     string
 	durable bool
-	// remedy is an instruction after which the server finds the data again. It may be empty. mount is the earlier mount
-	// path.
+	// remedy is an instruction that lets the server find the data again. It may be empty. mount is the earlier mount path.
 	remedy, mount string
 }
 

@@ -69,7 +69,7 @@ func (c *comparison) sameFile(what, was, is string) bool {
 	if old == now {
 		return true
 	}
-	// A registry adopts the entries of a registry in a separate file next to it.
+	// A registry adopts the entries of another registry that has a separate file in the same directory.
 	return what == Registry && (hashedFile.MatchString(old.path) || hashedFile.MatchString(now.path)) &&
 		old.source == now.source && path.Dir(old.path) == path.Dir(now.path)
 }

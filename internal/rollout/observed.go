@@ -42,7 +42,7 @@ type revision struct {
 	again bool
 	// inputs is the digest of the inputs in the annotation of its template.
 	inputs string
-	// record is the record of the Deployment while this was its newest ReplicaSet.
+	// record is the record that the Deployment had while this revision was its newest ReplicaSet.
 	record   Record
 	recorded bool
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// numbered returns count lines in the given format, each with its number.
+// numbered returns `count` lines in the given format, each with its number.
 func numbered(count int, format string) string {
 	var b strings.Builder
 	for i := range count {

@@ -55,8 +55,8 @@ type Result struct {
 	// ProviderCount is the number of providers in the configuration, and ResourceCount is the number of resources that it
 	// registers. Neither counts entries that exist only when a variable is set.
 	ProviderCount, ResourceCount int
-	// Models are the user's models with the names for clients, in the order of the spec. It is nil when the user has no
-	// models, or when the release is unknown.
+	// Models are the user's models with the names that clients use, in the order of the spec. It is nil when the user has
+	// no models, or when the release is unknown.
 	Models []resources.PublicModel
 	// External are the external providers that the pods install, in installation order.
 	External []ExternalProvider

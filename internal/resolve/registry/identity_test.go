@@ -268,7 +268,7 @@ func TestCloudIdentityRequests(t *testing.T) {
 	}
 }
 
-// given returns identities whose password changes each time.
+// given returns credentials whose password is different for each request.
 type given struct{ got, refused int }
 
 func (g *given) Credentials(context.Context, string) (authn.AuthConfig, error) {

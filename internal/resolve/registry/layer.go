@@ -144,8 +144,8 @@ func fileIn(layer io.Reader, file string) ([]byte, error) {
 	return nil, fmt.Errorf("%w: %q is not among the first %d entries; %s", errNoFile, file, maxEntries, useBase64)
 }
 
-// boundedReader returns the error in the field exceeded if the content is longer than allowed, and the context's error
-// when the context ends.
+// boundedReader limits the length of content. A read returns the error in `exceeded` if the content is longer than
+// allowed, and the context's error when the context ends.
 type boundedReader struct {
 	ctx      context.Context // io.Reader has no context parameter
 	reader   io.Reader

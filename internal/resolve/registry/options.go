@@ -23,8 +23,8 @@ type Options struct {
 	// also have local addresses.
 	Insecure []string
 	// Rewrite maps the beginning of an image's name to its replacement, for example docker.io/ogxai to
-	// mirror.example.com/ogxai. The longest match applies. Requests go to the replacement. The pods keep the image in the
-	// spec, because the nodes have their own rules for mirrors.
+	// mirror.example.com/ogxai. The longest match applies. Requests go to the replacement. The pods keep the image name
+	// that is in the spec, because the nodes have their own rules for mirrors.
 	Rewrite map[string]string
 	// CloudIdentity lists the cloud registries, or repositories below a registry, that a Reader reads with the credentials
 	// of Identities if a read has no other credentials. If the list is empty, a Reader does not use Identities.

@@ -47,7 +47,7 @@ type providersTask struct {
 	attempts int
 }
 
-// size returns the number of bytes of the labels in found.
+// size returns the total size, in bytes, of the labels in `found`.
 func (t *providersTask) size() int { return labelled(t.found) }
 
 func (t *providersTask) drop() { t.found = nil }

@@ -33,7 +33,7 @@ const config = "version: 2\napis: [inference]\n"
 type served struct {
 	host     string
 	requests atomic.Int64
-	// before handles a request instead of the registry if it returns true.
+	// before returns true if it has handled the request instead of the registry.
 	before atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
 }
 

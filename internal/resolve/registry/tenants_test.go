@@ -133,8 +133,8 @@ func TestSlowTenant(t *testing.T) {
 	}
 }
 
-// TestEndlessAnswers checks that an endless manifest or blob results in an error, and that the memory that it allocates
-// for any endless response is bounded.
+// TestEndlessAnswers checks that an endless manifest or blob results in an error, and that the reader allocates a
+// bounded amount of memory for any endless response.
 func TestEndlessAnswers(t *testing.T) {
 	for path, want := range map[string]string{
 		"/manifests/": "the manifest is larger than 4194304 bytes",

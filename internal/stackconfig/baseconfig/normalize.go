@@ -164,8 +164,8 @@ func (s *keySet) add(key string) bool {
 	return true
 }
 
-// merge returns the pairs that the value of a merge key adds to the mapping node, in order of precedence. It omits keys
-// that node already has.
+// merge returns the pairs that the value of a merge key adds to the mapping node, in order of precedence. It omits the
+// keys that the mapping already has.
 func (n *normalizer) merge(node, value *yaml.Node, depth int) ([]*yaml.Node, error) {
 	source, err := n.node(value, depth+1)
 	if err != nil {

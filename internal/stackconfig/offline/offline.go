@@ -95,7 +95,7 @@ func (c *checks) needs() []need {
 	return append(found, c.tokenizerNeed()...)
 }
 
-// providerNeeds returns the needs of the providers. The providers of the base share one need for all calls of public
+// providerNeeds returns the needs of the providers. The providers of the base share one need for all calls to public
 // services, and one for all downloads, unless the server does not start without such a service.
 func (c *checks) providerNeeds() []need {
 	var found []need

@@ -30,7 +30,7 @@ type Type struct {
 	// EndpointKey is the key for the user's endpoint, for example `base_url`, `url` or `host`. Empty means that the type
 	// has no such key and that an endpoint in the spec is an error.
 	EndpointKey string
-	// EndpointPath is the path that the method Endpoint appends to a URL without a path, for example `/v1`. Empty means
+	// EndpointPath is the path, for example `/v1`, that the method Endpoint appends to a URL without a path. Empty means
 	// that Endpoint does not change the URL.
 	EndpointPath string
 	// EndpointIgnored reports whether the server ignores EndpointKey and calls the public service (server fact 11).
@@ -71,11 +71,11 @@ type Type struct {
 	Service string
 	// ServiceAtStart reports whether the server does not start when it cannot reach that service.
 	ServiceAtStart bool
-	// Downloads is the host from which the type loads missing files when it first needs them, for example
-	// `huggingface.co`. Empty means that the type loads no files.
+	// Downloads is the host, for example `huggingface.co`, from which the type loads missing files when it first needs
+	// them. Empty means that the type loads no files.
 	Downloads string
-	// ToolGroup is the tool group that the server registers for the type without an entry in the configuration, for
-	// example `builtin::websearch`. Empty means that the server registers no tool group.
+	// ToolGroup is the tool group, for example `builtin::websearch`, that the server registers for the type without an
+	// entry in the configuration. Empty means that the server registers no tool group.
 	ToolGroup string
 	// Deprecated is the server's advice for a type that will be removed. Empty means that the type is not deprecated.
 	Deprecated string

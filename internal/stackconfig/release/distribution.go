@@ -50,8 +50,8 @@ type PathVariable struct {
 	Rest string
 }
 
-// YAML returns the config of the release as data: the same keys, values and order, in the operator's layout. The bytes
-// are shared. Do not change them.
+// YAML returns the config that the release ships, with the same keys, values and order, but in the operator's layout.
+// The bytes are shared. Do not change them.
 func (d *Distribution) YAML() ([]byte, error) { return d.yaml() }
 
 // newDistribution returns a distribution. Its config is encoded once, on first use.

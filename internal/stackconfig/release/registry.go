@@ -18,7 +18,7 @@ type Registry struct {
 
 // Published are entries of one type that come from providers (server fact 23).
 type Published struct {
-	// Type is the type of the entries in the registry, for example `model`.
+	// Type is the type, for example `model`, of the entries in the registry.
 	Type string `json:"type"`
 	// API is the API of the providers. It is set if the server keeps the entries of removed providers. In this case, only
 	// the entries of absent providers may be removed. Empty means that the server writes all entries again at each start.

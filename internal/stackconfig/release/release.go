@@ -15,7 +15,7 @@ type Release struct {
 	Line string
 	// Version is the release from which the data was extracted, for example `0.7.3`.
 	Version string
-	// Covers are the releases whose extracted data is the same, including Version, ascending.
+	// Covers are the releases, including Version, whose extracted data is identical, in ascending order.
 	Covers []string
 	// Package is the name of the server's Python package, for example `llama-stack`.
 	Package string
@@ -56,18 +56,18 @@ type Runtime struct {
 	Entrypoint string `json:"entrypoint"`
 	// EntrypointKnown reports whether Entrypoint was read from the release's own image and is not an assumption.
 	EntrypointKnown bool `json:"entrypoint_known"`
-	// Command starts the server with a config file as its last argument, for example [llama stack run].
+	// Command, for example [llama stack run], starts the server with a config file as its last argument.
 	Command []string `json:"command"`
-	// ConfigVariable is the variable with the file that Entrypoint passes to the server, for example `RUN_CONFIG_PATH`.
+	// ConfigVariable is the variable, for example `RUN_CONFIG_PATH`, with the file that Entrypoint passes to the server.
 	// Empty means that the image reads no such variable (0.2), and that Command must be started instead.
 	ConfigVariable string `json:"config_variable"`
-	// FactoryVariable is the variable with the path of the config for the server's uvicorn factory, for example
-	// `LLAMA_STACK_CONFIG`.
+	// FactoryVariable is the variable, for example `LLAMA_STACK_CONFIG`, with the path of the config for the server's
+	// uvicorn factory.
 	FactoryVariable string `json:"factory_variable"`
-	// PortVariable is the environment variable with the port to listen on, for example `LLAMA_STACK_PORT`.
+	// PortVariable is the environment variable, for example `LLAMA_STACK_PORT`, with the port to listen on.
 	PortVariable string `json:"port_variable"`
-	// LoggingVariable is the environment variable with the log levels, for example `LLAMA_STACK_LOGGING`. The config's own
-	// `logging` section has no effect in any release (server fact 63).
+	// LoggingVariable is the environment variable, for example `LLAMA_STACK_LOGGING`, with the log levels. The config's
+	// own `logging` section has no effect in any release (server fact 63).
 	LoggingVariable string `json:"logging_variable"`
 	// TelemetryVariables reports whether OTEL_* environment variables, rather than the config, configure telemetry.
 	TelemetryVariables bool `json:"telemetry_variables"`
@@ -103,7 +103,7 @@ type Runtime struct {
 	// EmptyAPIsServeNone reports whether `apis: []` serves no APIs. Before 1.5, the server serves all APIs, as it does
 	// without a list.
 	EmptyAPIsServeNone bool `json:"empty_apis_serve_none"`
-	// DistributionKey is the top-level key with the distribution's name, for example `distro_name` or `image_name`.
+	// DistributionKey is the top-level key, for example `distro_name` or `image_name`, with the distribution's name.
 	DistributionKey string `json:"distribution_key"`
 	// RegistryKeepsNamespace reports whether a SQLite key-value backend writes its `namespace` before each key.
 	RegistryKeepsNamespace bool `json:"registry_keeps_namespace"`

@@ -41,10 +41,10 @@ type Resource struct {
 	AnyProvider string
 	// PrefixOnce reports whether an id that starts with the id of its provider and a slash does not get a second prefix.
 	PrefixOnce bool
-	// RegistryType is the type of the entries in the server's registry, for example `model`. Empty means that the server
+	// RegistryType is the type, for example `model`, of the entries in the server's registry. Empty means that the server
 	// does not store such entries in the registry.
 	RegistryType string
-	// Dropped reports whether the server accepts the list and then ignores its entries. Instead is the replacement.
+	// Dropped reports whether the server accepts the list and then ignores its entries. Instead is then the remedy.
 	Dropped bool
 	// Instead is the remedy if Dropped is true, in words that follow "…; ", for example "declare MCP servers under
 	// connectors".
@@ -92,7 +92,7 @@ type Tools struct {
 	BuiltIn []BuiltInTool
 	// MCP is the kind of resource that declares an MCP server: `connectors`, up to 0.6 `tool_groups`.
 	MCP string
-	// MCPURLKey is the key of the server's URL in that resource, for example `url`.
+	// MCPURLKey is the key, for example `url`, of the server's URL in that resource.
 	MCPURLKey string
 	// MCPProvider is the tool_runtime provider type that MCP servers need: `remote::model-context-protocol`.
 	MCPProvider string

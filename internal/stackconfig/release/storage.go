@@ -72,16 +72,16 @@ type Store struct {
 	// store is optional and that the defaults do not include it. When Storage.Inline is true, Default is a whole backend.
 	// Its strings may contain the placeholder {distribution}, which the method For replaces.
 	Default provider.Fields
-	// Required reports whether the server needs the store to start when `storage` is set.
+	// Required reports whether a server with a `storage` section does not start without the store.
 	Required bool
 	// RequiredWith lists settings, such as `server.auth.access_policy` and `server.tenancy.mode=multi`. If any of them is
 	// set and RequiredBy has an enabled provider, the server requires the store.
 	RequiredWith []string
 	// RequiredBy is the API whose providers need the store with the settings in RequiredWith, for example `vector_io`. If
-	// RequiredWith is empty, a server that serves the API needs the store to start, for example `inference` (server fact
-	// 49).
+	// RequiredWith is empty, a server that serves the API, for example `inference`, does not start without the store
+	// (server fact 49).
 	RequiredBy string
-	// ListOf is the API whose resources the server looks up in the store at each request, for example `vector_io` (server
+	// ListOf is the API, for example `vector_io`, whose resources the server looks up in the store at each request (server
 	// fact 52). Without the store, a pod finds only the resources that it created itself and those that existed when it
 	// started.
 	ListOf string

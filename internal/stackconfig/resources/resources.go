@@ -26,8 +26,8 @@ const (
 // of the base with the same kind and id. Each entry except a connector names its provider, because the server silently
 // skips such an entry without a provider (server fact 16).
 //
-// Register returns the user's models with the names for clients. registers reports whether the server stores some of
-// the resources in its registry.
+// Register returns the user's models with the names that clients use. registers reports whether the server stores some
+// of the resources in its registry.
 func Register(d *draft.Draft) (models []PublicModel, registers bool) {
 	r := registrar{Draft: d, written: map[string]*field.Path{}, first: map[string]firstOf{}}
 	for i := range d.Intent.Models {
@@ -47,8 +47,8 @@ func Register(d *draft.Draft) (models []PublicModel, registers bool) {
 type registrar struct {
 	*draft.Draft
 	written map[string]*field.Path
-	// models are the user's models with the names for clients. registers reports whether the server stores some of the
-	// resources in its registry.
+	// models are the user's models with the names that clients use. registers reports whether the server stores some of
+	// the resources in its registry.
 	models    []PublicModel
 	registers bool
 	// first is the first resource of each kind that the user registered, by kind.

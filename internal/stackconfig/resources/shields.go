@@ -45,8 +45,8 @@ func (r *registrar) shieldModel(s *intent.Shield) {
 	}
 }
 
-// modelNames returns the names of registered models. For the user's models, these are the names for clients and the
-// names in the spec. For all models in the configuration, they are the ids with and without their providers.
+// modelNames returns the names of registered models. For the user's models, these are the names that clients use and
+// the names in the spec. For all models in the configuration, they are the ids with and without their providers.
 func (r *registrar) modelNames() []string {
 	var found []string
 	for _, model := range r.models {

@@ -93,8 +93,8 @@ func pauseOf(err error) time.Duration {
 	return 0
 }
 
-// fail returns a Failure for a cause. It includes the remedy if a user has to fix the cause, or if the request to an
-// identity service failed.
+// fail returns a Failure for a cause. The Failure includes the remedy if a user has to fix the cause, or if the request
+// to an identity service failed.
 func fail(cloud imagename.Cloud, cause error, remedy string) *Failure {
 	failure := &Failure{cloud: cloud, cause: cause}
 	var answer *statusError

@@ -74,8 +74,8 @@ func (i *Identities) Credentials(ctx context.Context, registry string) (authn.Au
 // good reports whether the credentials stay valid long enough to be used.
 func (c *credentials) good(now time.Time) bool { return now.Before(c.expires.Add(-leastLife)) }
 
-// Refused records that a registry did not accept the token. The next call to Credentials replaces the token unless it
-// is new.
+// Refused records that a registry did not accept the token. The next call to Credentials replaces the token, unless the
+// token is new.
 func (i *Identities) Refused(registry string) {
 	if from, err := i.source(registry); err == nil {
 		i.tokens.forget(from.key)

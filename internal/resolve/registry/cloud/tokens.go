@@ -38,7 +38,7 @@ type token struct {
 	got, renew time.Time
 	// flight is closed when the current attempt ends. Nil means that there is no attempt.
 	flight chan struct{}
-	// err is the error of the last attempt, and again is the earliest time of the next attempt.
+	// err is the error of the last attempt, and `again` is the earliest time of the next attempt.
 	err   error
 	again time.Time
 }

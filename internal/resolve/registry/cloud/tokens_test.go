@@ -74,7 +74,7 @@ func TestTokensOverTime(t *testing.T) {
 	})
 }
 
-// TestTokensForget checks that a token that a registry does not accept is replaced, unless it is new.
+// TestTokensForget checks that a token that a registry does not accept is replaced, unless the token is new.
 func TestTokensForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept, from := newTokens(), &giver{life: time.Hour}

@@ -15,8 +15,8 @@ type Set []Source
 type Source struct {
 	// Prefix is host[:port][/path], or *.domain, which matches every host in the domain.
 	Prefix string
-	// Digest lists, in order, the mirrors for images that are referenced by digest. Tag lists the mirrors for images that
-	// are referenced by tag.
+	// Digest and Tag list mirrors in order: Digest for images that are referenced by digest, and Tag for images that are
+	// referenced by tag.
 	Digest, Tag []string
 	// Never reports whether the source itself must not receive requests.
 	Never bool
