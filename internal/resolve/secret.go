@@ -226,7 +226,7 @@ func (q *SecretQuery) read(ctx context.Context, direct client.Reader, name strin
 	return &secret, nil
 }
 
-// problems collects the problems of references. Each sentence appears once, with every field that it applies to.
+// problems collects the problems with references. Each sentence appears once, with every field that it applies to.
 type problems struct {
 	condition string
 	reason    string

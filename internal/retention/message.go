@@ -137,7 +137,7 @@ func displaced(d displacement) string {
 	return message + fmt.Sprintf("; to keep the data, mount the volume at %s, or move the files", d.mount)
 }
 
-// otherFiles returns the message about a release that stores the same data in other files.
+// otherFiles returns the message about a release that stores the same data in different files.
 func (c *comparison) otherFiles(from location) string {
 	return fmt.Sprintf("the data of %s stays in the files of release %s, but release %s reads different files in the same "+
 		"directory, %s on %s; "+
@@ -210,7 +210,7 @@ func (c *comparison) recordedPaths(directory string) string {
 		"(spec.workload.overrides.volumeMounts: name %s, mountPath %s)", directory, volumeName, c.oldMount(directory))
 }
 
-// oldMount returns the path at which the volume of a directory was mounted.
+// oldMount returns the path at which the volume that contains a directory was mounted.
 func (c *comparison) oldMount(directory string) string {
 	return c.before.mountOf(c.before.location(directory).source)
 }

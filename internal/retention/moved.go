@@ -50,7 +50,7 @@ func (c *comparison) ownField(store Store) string {
 	return "spec.storage." + family
 }
 
-// crosses reports whether the release has changed. It returns false if one of the releases is unknown.
+// crosses reports whether the release has changed. It returns false if either release is unknown.
 func (c *comparison) crosses() bool {
 	return c.before.Release != "" && c.after.Release != "" && c.before.Release != c.after.Release
 }

@@ -37,7 +37,8 @@ func differences(live *appsv1.Deployment, own, rendered *corev1ac.PodTemplateSpe
 	return list(slices.Sorted(maps.Keys(paths))), nil
 }
 
-// compare collects the paths of fields that have a value in a, and no value or a different value in b (decision 0020).
+// compare collects the paths of fields that have a value in `a`, and no value or a different value in `b` (decision
+// 0020).
 func compare(path string, a, b any, same func(a, b any) bool, paths map[string]bool) {
 	switch a := a.(type) {
 	case map[string]any:

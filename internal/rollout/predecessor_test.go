@@ -86,8 +86,8 @@ func TestDecideAfterThePredecessor(t *testing.T) {
 	}
 }
 
-// TestSmallWritesOfThePredecessor checks that this operator still reverts edits after a write by the predecessor's
-// field manager that does not replace the template.
+// TestSmallWritesOfThePredecessor checks that this operator still reverts edits after the predecessor's field manager
+// has made a change that does not replace the template.
 func TestSmallWritesOfThePredecessor(t *testing.T) {
 	same := map[string]func(*appsv1.Deployment){
 		"another number of replicas": func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(5)) },

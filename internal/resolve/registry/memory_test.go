@@ -102,8 +102,8 @@ func manyImages(tb testing.TB, count, size int, form string, registries int) (ho
 	return hosts, images
 }
 
-// readAtOnce makes a pool read images, each for a stack in one of ten namespaces. It returns the largest growth of
-// the heap during the reads, which includes garbage.
+// readAtOnce makes a pool read images, each for a stack in one of ten namespaces. It returns the largest growth of the
+// heap, including garbage, during the reads.
 func readAtOnce(tb testing.TB, hosts, images []string) (peak uint64) {
 	tb.Helper()
 	const namespaces = 10

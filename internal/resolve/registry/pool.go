@@ -23,7 +23,7 @@ import (
 type Target struct {
 	// Stack is the stack that needs the image.
 	Stack types.NamespacedName
-	// Image is the name of the image as the stack writes it.
+	// Image is the name of the image as written in the stack.
 	Image string
 	// Credentials identifies the pull Secrets, in the form that PoolOptions.Credentials expects. A target with a different
 	// value is a different target.
@@ -66,7 +66,7 @@ const (
 	fresh                   = time.Minute
 	providersTime           = time.Minute
 	// busy is the pause before a task is tried again because its registry or namespace has no free share. If more than
-	// busyTogether tasks of the namespace are waiting, their pauses are longer (see pauseTogether).
+	// busyTogether tasks for the namespace are waiting, their pauses are longer (see pauseTogether).
 	busy         = 50 * time.Millisecond
 	busyTogether = 16
 )

@@ -17,7 +17,7 @@ import (
 type Providers struct {
 	// Stack is the stack that needs the images.
 	Stack types.NamespacedName
-	// Images lists the images as the stack writes them, each once.
+	// Images lists the names of the images as written in the stack, each once.
 	Images []string
 	// Credentials has the same meaning as in Target.
 	Credentials string
@@ -218,7 +218,7 @@ func (p *Pool) concludePass(task *providersTask) (news bool) {
 	return news
 }
 
-// pauseOf returns the shortest pause of the images that could not be read. It returns false if all images could be
+// pauseOf returns the shortest pause for the images that could not be read. It returns false if all images could be
 // read.
 func (p *Pool) pauseOf(task *providersTask) (time.Duration, bool) {
 	var shortest time.Duration

@@ -23,8 +23,8 @@ type Watched struct {
 type Tag struct {
 	// Digest is the digest that the tag referred to in the last answer. Empty means that there was no answer.
 	Digest string
-	// Err is the reason why there is no newer answer. Nil means that the last attempt succeeded, or that it was a single
-	// failure, which the pool does not report. However, the pool reports a failure of the first attempt if Soon is set.
+	// Err is the reason why there is no newer answer. Nil means that the last attempt succeeded, or that only this attempt
+	// failed. The pool does not report a single failure, unless the first attempt fails and Soon is set.
 	Err error
 }
 

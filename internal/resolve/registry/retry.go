@@ -11,9 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/address"
 )
 
-// Transient reports whether the same read may succeed later: the registry cannot be reached, has an internal error, or
-// limits the rate of requests. A read that the registry refuses, or whose image the registry does not have, is not
-// transient, because it succeeds only after a user changes something.
+// Transient reports whether the same read may succeed later, because the registry cannot be reached, has an internal
+// error, or limits the rate of requests. A read that the registry refuses, or whose image the registry does not have,
+// is not transient, because it succeeds only after a user changes something.
 func Transient(err error) bool {
 	if Lasting(err) {
 		return false

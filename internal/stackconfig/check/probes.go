@@ -71,7 +71,7 @@ func permits(rules []*yaml.Node, path string) (permitted, known bool) {
 // maxExpression is the maximum length, in bytes, of a regular expression that matchesRoute compiles.
 const maxExpression = 256
 
-// matchesRoute reports whether the server would match a path with a pattern of a rule. known is false for a variable,
+// matchesRoute reports whether the server would match a path against a rule's pattern. known is false for a variable,
 // and for a regular expression that Go does not support or that is longer than maxExpression. It is also false for an
 // expression with a brace, because even a short expression with a counted repetition can compile to a program of many
 // megabytes.
@@ -102,8 +102,8 @@ const probesPerDay = 24 * 60 * 60 / release.ReadinessPeriod
 // the quota does not set a number.
 const defaultAnonymousRequests = 100
 
-// quota warns about a quota that the probes exhaust. The server counts probes in the same way as the requests of a
-// client (server fact 74).
+// quota warns about a quota that the probes exhaust. The server counts probes in the same way as a client's requests
+// (server fact 74).
 func (c *checker) quota() {
 	path := "server.quota"
 	quota := yamlnode.At(c.Root, "server", "quota")

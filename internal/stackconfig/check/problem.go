@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// problem reports a problem with the value at a path as an error or a warning, at the field that caused the problem. If
-// no field wrote the value, it reports only problems that prevent the server from starting.
+// problem reports a problem with the value at a path. It reports an error or a warning at the field that caused the
+// problem. If no field wrote the value, it reports only problems that prevent the server from starting.
 func (c *checker) problem(p *schema.Problem, path string) {
 	origin := c.OriginAt(path)
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// APIName returns the server's name of an API that is written in camelCase or snake_case.
+// APIName returns the server's name for an API whose name is written in camelCase or snake_case.
 func APIName(written string) string {
 	return cmp.Or(intent.API(written), release.SnakeCase(written))
 }

@@ -98,7 +98,7 @@ func (x *Index) All(yield func(path string, e *Provider) bool) {
 // Of returns the providers of an API.
 func (x *Index) Of(api string) []*Provider { return x.byAPI[api] }
 
-// Find returns the first provider of an API with an id, or nil when there is none or the id is empty.
+// Find returns the first provider of an API that has the given id, or nil when there is none or the id is empty.
 func (x *Index) Find(api, id string) *Provider {
 	if id == "" {
 		return nil

@@ -142,8 +142,8 @@ func (f *Finder) OriginAt(path string) Origin {
 	return origin
 }
 
-// SplitPath splits a.b[2].c into a, b, [2], c. For a key that contains dots or brackets, the path finds the nearest
-// surrounding value, which is accurate enough for a message.
+// SplitPath splits a.b[2].c into a, b, [2], c. For a key that contains dots or brackets, the parts lead only to the
+// nearest surrounding value, which is accurate enough for a message.
 func SplitPath(path string) []string {
 	steps := strings.Split(strings.ReplaceAll(path, "[", ".["), ".")
 	return slices.DeleteFunc(steps, func(step string) bool { return step == "" })

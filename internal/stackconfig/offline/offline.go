@@ -96,7 +96,7 @@ func (c *checks) needs() []need {
 }
 
 // providerNeeds returns the needs of the providers. The providers of the base share one need for all calls to public
-// services, and one for all downloads, unless the server does not start without such a service.
+// services, and one for all downloads. A service without which the server does not start has a separate need.
 func (c *checks) providerNeeds() []need {
 	var found []need
 	var calls, loads []string

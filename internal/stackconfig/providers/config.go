@@ -70,8 +70,8 @@ func (c *configWriter) endpoint() {
 	}
 }
 
-// takesURL reports whether the server parses the endpoint as a URL. Plain text keys also accept host:port (weaviate,
-// elasticsearch), unless the type has an EndpointPath.
+// takesURL reports whether the server parses the endpoint as a URL. Keys for plain text also accept host:port
+// (weaviate, elasticsearch), unless the type has an EndpointPath.
 func (c *configWriter) takesURL() bool {
 	key, ok := c.kind.Config.Key(c.kind.EndpointKey)
 	return c.kind.EndpointPath != "" || (ok && isURL(key.Type))

@@ -18,7 +18,8 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkLoadAll measures the first use of every line, as in LinesWith. The targets are 50 ms, and 8 MiB resident.
+// BenchmarkLoadAll measures the first use of every line, as in LinesWith. The targets are 50 ms, and 8 MiB of resident
+// memory.
 func BenchmarkLoadAll(b *testing.B) {
 	before := heap()
 	var all []*Release

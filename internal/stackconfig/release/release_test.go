@@ -944,7 +944,7 @@ func TestRemovedIsComplete(t *testing.T) {
 	}
 }
 
-// has reports whether a line has an item of a kind of Removal.
+// has reports whether a line has the item with a name and a kind, as in Removal.
 func has(r *release.Release, kind, name string) bool {
 	switch kind {
 	case "api":
