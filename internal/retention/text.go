@@ -78,8 +78,8 @@ func (p *Pod) address(text string) string {
 	return short(parsed.String())
 }
 
-// connection returns host:port/database of a connection string. It does not change a reference to a Secret. It returns
-// Hidden for any other form of connection string, which may contain a password anywhere.
+// connection returns the host:port/database part of a connection string. It does not change a reference to a Secret. It
+// returns Hidden for any other form of connection string, which may contain a password anywhere.
 func (p *Pod) connection(text string) string {
 	resolved := p.resolve(text)
 	if strings.HasPrefix(resolved, "{Secret ") && strings.HasSuffix(resolved, "}") {

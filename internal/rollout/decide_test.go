@@ -498,7 +498,8 @@ func settled(t *testing.T, w *world, s stack) {
 
 var ignoreTime = cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Time" }, cmp.Ignore())
 
-// older creates a Deployment as the older operator did: without a digest, without a record, and with another template.
+// older creates a Deployment as the older operator did: without a digest, without a record, and with a different
+// template.
 func (w *world) older(s stack) {
 	w.t.Helper()
 	replicas := s.replicas

@@ -15,8 +15,8 @@ import (
 // ownTemplate returns the part of the live template that this operator owns. Applying this part changes nothing. The
 // result is nil if the operator owns no part.
 //
-// ownTemplate returns an error for a Deployment without managed fields, which only a cache can have removed. Applying
-// an empty template would remove all of the operator's fields.
+// ownTemplate returns an error for a Deployment without managed fields, because only a cache can have removed these
+// fields. Applying an empty template would remove all of the operator's fields.
 func ownTemplate(live *appsv1.Deployment) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
 	if len(live.ManagedFields) == 0 {
 		return nil, fmt.Errorf("extract the operator's fields from the template of Deployment %q: the Deployment was read without its managed fields", live.Name)

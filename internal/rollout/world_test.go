@@ -235,7 +235,7 @@ func (w *world) undo() {
 	})
 }
 
-// undoTemplate acts as a tool that rolls back the template without the annotations of the Deployment.
+// undoTemplate acts as a tool that rolls back the template but not the Deployment's annotations.
 func (w *world) undoTemplate() {
 	w.t.Helper()
 	target := w.previous()

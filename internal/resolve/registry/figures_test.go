@@ -186,7 +186,7 @@ func (e embedding) RawManifest() ([]byte, error) { return partial.RawManifest(e)
 func (e embedding) Digest() (v1.Hash, error)     { return partial.Digest(e) }
 func (e embedding) Size() (int64, error)         { return partial.Size(e) }
 
-// TestRequestsOfARead counts the requests of a first read and of a second read, by tag and by digest.
+// TestRequestsOfARead counts the requests for a first read and for a second read, by tag and by digest.
 func TestRequestsOfARead(t *testing.T) {
 	file := layer(t, entry{name: "config.yaml", content: config, kind: '0'})
 	inLabel := image(t, map[string]string{LabelBase64: encoded(config)})
@@ -194,7 +194,7 @@ func TestRequestsOfARead(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		image remote.Taggable
-		// first is the count for the first image of a registry. next is the count for another image.
+		// first is the count for the first image in a registry. next is the count for another image.
 		first, next int
 	}{
 		{"an image with its label", inLabel, 3, 2},

@@ -66,8 +66,8 @@ func (c *checker) messageOf(p *schema.Problem, path string) string {
 }
 
 // failAt reports an error in a value of the configuration, at the field that wrote the value. If no field wrote it,
-// failAt reports the error at the path of the value. If the release is unknown, it reports such an error as a warning.
-// It calls message only when the error is reported.
+// failAt reports the error at the path of the value or, if the release is unknown, reports a warning instead. It calls
+// message only when the error is reported.
 func (c *checker) failAt(path string, message func() string) {
 	origin := c.OriginAt(path)
 	isWarning := origin.Path == nil && c.Unknown

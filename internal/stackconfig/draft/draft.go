@@ -164,7 +164,7 @@ func (d *Draft) SecretVariable(ref *intent.SecretRef) string {
 	return envref.To(ref.EnvVar)
 }
 
-// AddEnv adds a variable that the configuration reads. It ignores a variable with a name that it already added.
+// AddEnv adds a variable that the configuration reads. It ignores a variable whose name it has already added.
 func (d *Draft) AddEnv(variable EnvVar) {
 	if !d.set[variable.Name] {
 		d.set[variable.Name] = true

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/intent"
 )
 
-// These limits keep the report small. A configuration may have as many mistakes as it has values, and the status has no
+// These limits keep the report small. A configuration can contain as many mistakes as values, and the status has no
 // room for all of them. A user can fix the first ones and generate the configuration again.
 const (
 	// maxFindings is the maximum number of errors, and of warnings of each kind, that one run reports.

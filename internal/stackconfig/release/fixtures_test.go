@@ -21,7 +21,7 @@ import (
 // fixtures is the directory of the reference data next to the repository, on machines that have it.
 const fixtures = "../../../../shared/fixtures"
 
-// fixture reads a file of the reference data. ok is false when the file does not exist.
+// fixture reads a file in the reference data. ok is false when the file does not exist.
 func fixture(t *testing.T, name string) (data []byte, ok bool) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(fixtures, filepath.FromSlash(name)))
@@ -85,8 +85,8 @@ type describedKey struct {
 }
 
 // TestAgreesWithTheReference compares each line with the reference data of the same release, which another program
-// extracted. Only corrections of the overlays may differ. The test lists each of them by name, with the line if the
-// correction applies to one line.
+// extracted. Only values that the overlays correct may differ. The test lists each of these corrections by name, with
+// the line if the correction applies to one line.
 func TestAgreesWithTheReference(t *testing.T) {
 	corrected := map[string]bool{
 		"inference/remote::vllm.url is required":               true,
@@ -268,7 +268,7 @@ func (c *comparison) keys(what string, class *schema.Class, want map[string]desc
 	}
 }
 
-// shortNames removes the module names that distinguish classes of the same name.
+// shortNames removes the module names that distinguish classes with the same name.
 func shortNames(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("[], |", r) })
 	for _, word := range words {

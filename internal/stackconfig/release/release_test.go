@@ -718,7 +718,7 @@ func TestRegistryTypes(t *testing.T) {
 	}
 }
 
-// TestPublic checks the ids of entries for clients.
+// TestPublic checks the ids that clients use for entries.
 func TestPublic(t *testing.T) {
 	for _, tt := range []struct{ line, kind, id, provider, own, want string }{
 		{"0.2", "models", "fast", "vllm", "", "vllm/fast"},
@@ -896,8 +896,8 @@ func TestReferencesLeadToKeys(t *testing.T) {
 	})
 }
 
-// TestRemovedIsGone checks, for each line, that the parts that are listed as removed do not exist, and that their
-// replacements exist.
+// TestRemovedIsGone checks, for each line, that the parts listed as removed do not exist, and that their replacements
+// exist.
 func TestRemovedIsGone(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		for _, gone := range r.Removed {
@@ -928,7 +928,8 @@ func TestRemovedIsGone(t *testing.T) {
 	}
 }
 
-// TestRemovedIsComplete checks that the list contains everything that a line had and a later one does not have.
+// TestRemovedIsComplete checks that each line lists as removed everything that an earlier line had and that it does not
+// have.
 func TestRemovedIsComplete(t *testing.T) {
 	lines := release.Lines()
 	for i, line := range lines[1:] {

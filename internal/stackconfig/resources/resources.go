@@ -22,8 +22,8 @@ const (
 	kindToolGroups = "tool_groups"
 )
 
-// Register registers the user's models, tools and shields in addition to those of the base. An entry replaces the entry
-// of the base with the same kind and id. Each entry except a connector names its provider, because the server silently
+// Register registers the user's models, tools and shields in addition to those of the base. An entry replaces the
+// base's entry with the same kind and id. Each entry except a connector names its provider, because the server silently
 // skips such an entry without a provider (server fact 16).
 //
 // Register returns the user's models with the names that clients use. registers reports whether the server stores some
