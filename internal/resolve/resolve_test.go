@@ -449,7 +449,7 @@ func (l *large) Get(_ context.Context, key client.ObjectKey, into client.Object,
 	return nil
 }
 
-// TestSecretsHoldLittle checks that only usable values to which a stack refers stay in memory.
+// TestSecretsHoldLittle checks that only usable values to which a stack refers are kept in memory.
 func TestSecretsHoldLittle(t *testing.T) {
 	const count = 100
 	var uses []intent.SecretUse

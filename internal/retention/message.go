@@ -169,7 +169,7 @@ func changedType(was, is Data) string {
 		whatMark, is.Type, was.Type, goBack)
 }
 
-// lostProvider returns the message about a vector provider that was removed or has another id.
+// lostProvider returns the message about a vector provider that was removed or has a different id.
 func lostProvider(id, renamed, from string) string {
 	if renamed != "" {
 		return fmt.Sprintf("the vector provider %q is now named %q: vector stores keep the id of their provider, and "+

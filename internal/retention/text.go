@@ -12,7 +12,7 @@ import (
 )
 
 // resolve replaces the variables in a string with their values, as the server does. A reference to a variable without a
-// value stays unchanged, unless it has a default or an alternative.
+// value remains unchanged, unless it has a default or an alternative.
 func (p *Pod) resolve(text string) string {
 	return envref.Server.Replace(text, func(reference envref.Reference) string {
 		value := p.Env[reference.Name]

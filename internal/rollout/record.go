@@ -37,13 +37,13 @@ type Record struct {
 	ConfigHash string `json:"configHash,omitempty"`
 	// Image is the running image.
 	Image string `json:"image"`
-	// Distribution describes the choice of the image. It stays in force while the name and version in the spec do not
+	// Distribution describes the choice of the image. It remains in force while the name and version in the spec do not
 	// change.
 	Distribution Distribution `json:"distribution"`
-	// BaseConfigMap is the name of the ConfigMap with the base of the configuration. It stays in force while Distribution
-	// does not change. Empty means that no ConfigMap was needed.
+	// BaseConfigMap is the name of the ConfigMap with the base of the configuration. It remains in force while
+	// Distribution does not change. Empty means that no ConfigMap was needed.
 	BaseConfigMap string `json:"baseConfigMap,omitempty"`
-	// BaseSource is the source of that base. It stays in force for as long as BaseConfigMap does.
+	// BaseSource is the source of that base. It remains in force for as long as BaseConfigMap does.
 	BaseSource string `json:"baseSource,omitempty"`
 	// OperatorVersion is the version of the operator that rendered the Deployment.
 	OperatorVersion string `json:"operatorVersion,omitempty"`
@@ -73,7 +73,7 @@ type Record struct {
 	TrustsPlatform bool `json:"trustsPlatform,omitempty"`
 	// KeepsGroup reports whether, on OpenShift, the template has the fsGroup that an earlier operator set.
 	KeepsGroup bool `json:"keepsGroup,omitempty"`
-	// External holds the metadata of the images of external providers, in installation order. An entry stays in force
+	// External holds the metadata of the images of external providers, in installation order. An entry remains in force
 	// while the provider's image does not change.
 	External []External `json:"external,omitempty"`
 }

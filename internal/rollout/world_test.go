@@ -57,7 +57,7 @@ type stack struct {
 	// habit is a part of the template that comes from the operator.
 	habit string
 	// data is the release of the places in the record. left is the data that the change left behind. Empty means that the
-	// record has no places, or that no data was left behind.
+	// record contains no places, or that no data was left behind.
 	data, left string
 	// trusts holds the certificates in the spec, and platform holds the certificates of the platform. before means that an
 	// earlier operator did not record the platform's certificates.

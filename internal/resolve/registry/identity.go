@@ -35,7 +35,7 @@ type IdentityError interface {
 }
 
 // identity authenticates with the operator's own identity. It gets a token only when a registry requires credentials.
-// Its fingerprint stays the same when the token changes.
+// Its fingerprint does not change when the token changes.
 type identity struct {
 	from     Identities
 	cloud    imagename.Cloud

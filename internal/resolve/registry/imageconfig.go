@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/externalprovider"
 )
 
-// imageConfig is the part of an image's configuration that the operator needs. Labels and arguments stay encoded,
+// imageConfig is the part of an image's configuration that the operator needs. Labels and arguments remain encoded,
 // because only a few of them are needed.
 type imageConfig struct {
 	Config struct {

@@ -82,7 +82,7 @@ func TestRefusedComparison(t *testing.T) {
 	}
 }
 
-// TestRegistryThatCloses checks that a registry that begins to require credentials gets them immediately.
+// TestRegistryThatCloses checks that a registry that begins to require credentials receives them immediately.
 func TestRegistryThatCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := serveInMemory(t, "")

@@ -72,7 +72,7 @@ func (d *descriptor) isFor(wanted v1.Platform) bool {
 		(wanted.Variant == "" || found.Variant == wanted.Variant)
 }
 
-// manifest is the manifest of an image, or an index of several images. The lists stay encoded, because only one entry
+// manifest is the manifest of an image, or an index of several images. The lists remain encoded, because only one entry
 // of each is needed, and millions of empty entries fit into a few megabytes.
 type manifest struct {
 	SchemaVersion json.RawMessage `json:"schemaVersion"`

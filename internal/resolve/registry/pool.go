@@ -329,7 +329,7 @@ func (p *Pool) conclude(target Target, outcome Outcome) bool {
 		return false // a different image is in the queue
 	}
 	if outcome.Err != nil && task.outcome.Image != nil {
-		outcome.Image, outcome.Err = task.outcome.Image, nil // the last content stays valid
+		outcome.Image, outcome.Err = task.outcome.Image, nil // the last content remains valid
 	}
 	news := !reflect.DeepEqual(task.outcome.Image, outcome.Image) || message(task.outcome.Err) != message(outcome.Err)
 	p.unkeep(task)

@@ -113,8 +113,8 @@ func TestPoolProviders(t *testing.T) {
 	}
 }
 
-// TestPoolProvidersOfADeadRegistry checks that a registry that does not answer gets only as many requests as one read
-// needs, and not one read for each image. It also checks that a change to the options causes another attempt.
+// TestPoolProvidersOfADeadRegistry checks that a registry that does not answer receives only as many requests as one
+// read needs, and not one read for each image. It also checks that a change to the options causes another attempt.
 func TestPoolProvidersOfADeadRegistry(t *testing.T) {
 	server, dead := serve(t), serve(t)
 	alive := server.push(t, "test/provider:1", image(t, map[string]string{LabelProvider: "one"}))

@@ -37,7 +37,7 @@ type Reader struct {
 	flights map[question]*flight
 }
 
-// knownKey is the key of remembered content. It contains the registry and the credentials, so that no caller gets
+// knownKey is the key of remembered content. It contains the registry and the credentials, so that no caller receives
 // content that was read from another registry or with other credentials, even if the digest is the same.
 type knownKey struct {
 	provider    bool

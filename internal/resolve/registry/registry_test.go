@@ -302,7 +302,7 @@ func TestRemembered(t *testing.T) {
 	if calls := server.requests.Load() - before; calls > 2 {
 		t.Errorf("%d requests for a known digest, want at most 2", calls)
 	}
-	// A caller without permission for the repository gets no content, even if the content is known.
+	// A caller without permission for the repository receives no content, even if the content is known.
 	server.instead(func(w http.ResponseWriter, _ *http.Request) bool {
 		w.WriteHeader(http.StatusForbidden)
 		return true

@@ -6,9 +6,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/envref"
 )
 
-// Endpoint returns the value of EndpointKey for an endpoint as the user wrote it. An http or https URL without a path
-// gets EndpointPath (server fact 10). A URL with a path (even `/`), a query or a fragment is unchanged, and so is any
-// other text, including an environment reference.
+// Endpoint returns the value of EndpointKey for an endpoint as the user wrote it. It appends EndpointPath to an http or
+// https URL without a path (server fact 10). A URL with a path (even `/`), a query or a fragment is unchanged, and so
+// is any other text, including an environment reference.
 func (t *Type) Endpoint(endpoint string) string {
 	if t.EndpointPath == "" || envref.IsMeant(endpoint) {
 		return endpoint

@@ -93,8 +93,8 @@ type Default struct {
 	Key string
 	// Value is null, bool, string, json.Number, []any, or Fields for an ordered mapping.
 	//
-	// In Type.RequiredDefaults, its strings may contain placeholders: {id}, the provider's id, {table}, the id as a
-	// table name, and {distribution}, the distribution's name (`~/.llama/distributions/{distribution}/files`).
+	// In Type.RequiredDefaults, its strings may contain placeholders: {id} (the provider's id), {table} (the id as a table
+	// name), and {distribution} (the distribution's name, as in `~/.llama/distributions/{distribution}/files`).
 	Value any
 }
 

@@ -309,7 +309,7 @@ func plain(value any) any {
 }
 
 // TestConfigsAreTheShippedOnes compares the configs of the data, written as YAML, with the files that the releases
-// ship. Both must have the same data in the same order. For some lines, the folders and the data are from different
+// ship. Both must contain the same data in the same order. For some lines, the folders and the data are from different
 // patch releases with the same content.
 func TestConfigsAreTheShippedOnes(t *testing.T) {
 	compared := 0

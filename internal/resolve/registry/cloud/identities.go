@@ -71,7 +71,7 @@ func (i *Identities) Credentials(ctx context.Context, registry string) (authn.Au
 	})
 }
 
-// good reports whether the credentials stay valid long enough to be used.
+// good reports whether the credentials remain valid long enough to be used.
 func (c *credentials) good(now time.Time) bool { return now.Before(c.expires.Add(-leastLife)) }
 
 // Refused records that a registry did not accept the token. The next call to Credentials replaces the token, unless the

@@ -39,8 +39,8 @@ type entry struct {
 }
 
 // Read merges all mirror sets into one Set. It skips and counts objects, sources and mirrors in a form that no node
-// accepts, and sources that exceed maxSources. If several objects name the same source, the Set has their mirrors in
-// the order of the objects' kinds and names.
+// accepts, and sources that exceed maxSources. If several objects name the same source, the Set contains their mirrors
+// in the order of the objects' kinds and names.
 func Read(objects []Object) (set Set, ignored int) {
 	objects = slices.Clone(objects)
 	slices.SortFunc(objects, func(a, b Object) int {
