@@ -44,7 +44,7 @@ func variable(d *draft.Draft, found envref.Reference, path *field.Path) {
 	case d.Intent.MoreVariables:
 		d.Warnf(path, "the variable %q must be in a ConfigMap or Secret to which spec.workload.overrides.envFrom refers; otherwise, the server does not start", name)
 	}
-	// Without envFrom, an unknown variable is an error, which the step check reports for the whole configuration.
+	// Without envFrom, an unknown variable is an error. Package check reports it for the whole configuration.
 }
 
 // TextVariables returns, sorted, the variables in the settings whose keys accept text but not numbers. If such a

@@ -50,14 +50,14 @@ func Lookup(asked string) (Match, error) {
 	}, nil
 }
 
-// IsVersion reports whether a string has the form of a release or a line, for example 0.7 or v1.5.0. There may be no
-// data for it.
+// IsVersion reports whether a string has the form of a release or a line, for example 0.7 or v1.5.0. The operator
+// does not necessarily contain data for it.
 func IsVersion(text string) bool { return version.MatchString(text) }
 
 var line = regexp.MustCompile(`^v?([0-9]+\.[0-9]+)(?:[^0-9]|$)`)
 
 // LineOf returns the line of a version, in any form in which a server reports its version (`0.7.1.dev3`, `1.0.0rc1`).
-// There may be no data for this line. LineOf returns an empty string for any other string.
+// The operator does not necessarily contain data for this line. LineOf returns an empty string for any other string.
 func LineOf(version string) string {
 	if groups := line.FindStringSubmatch(version); groups != nil {
 		return groups[1]
