@@ -30,7 +30,7 @@ func main() {
 
 const (
 	index = "README.md"
-	begin = "<!-- Down to the next comment, `make generate-docs` writes this page from the help of the command. -->\n"
+	begin = "<!-- Down to the next comment, `make generate-docs` writes this page from the command's help. -->\n"
 	end   = "<!-- End of the generated part. The text below is written by hand. -->\n"
 )
 
@@ -51,7 +51,7 @@ var exitCodes = map[string][3]string{
 	},
 	"providers": {success, "", wrong + "; an unknown release, API or type"},
 	"upgrade-check": {
-		success, "a stack would not start on the other release, a manifest is rejected, or the cluster does not " +
+		success, "a stack would not start on the release in --to, a manifest is rejected, or the cluster does not " +
 			"respond; a pinned stack does not cause this exit code", wrong,
 	},
 	"convert": {success, "a manifest is rejected, or nothing can be converted; nothing is printed", wrong},
@@ -59,7 +59,7 @@ var exitCodes = map[string][3]string{
 		success, "the operator does not accept the image, or the image cannot be read", wrong + "; an invalid image name",
 	},
 	"image label": {success, "the image cannot be labelled or written", wrong + "; an invalid image name"},
-	"bundle load": {success, "an image is not loaded", wrong},
+	"bundle load": {success, "an image cannot be loaded", wrong},
 	"migrate": {
 		success, "a stack is rejected or cannot be written, or the cluster or the conversion webhook does not respond", wrong,
 	},

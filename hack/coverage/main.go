@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	minimum := flag.Float64("min", 0, "minimum share of covered statements in all packages together, in percent")
+	minimum := flag.Float64("min", 0, "minimum percentage of statements that the tests of all packages cover together")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "usage: coverage [-min PERCENT] PROFILE")

@@ -107,6 +107,6 @@ var rules = []rule{
 	{
 		name:    "page outside the repository",
 		pattern: regexp.MustCompile(`\b(?:SERVER|ENGINE|API|CLUSTER|STYLE)\.md\b`),
-		advice:  "state the fact, or cite a page of docs/",
+		advice:  "state the fact, or cite a page in docs/",
 	},
 }

@@ -39,14 +39,14 @@ func TestRead(t *testing.T) {
 		"Windows line ends":      {strings.ReplaceAll(one, "\n", "\r\n"), 1, nil},
 		"white space only":       {" \n", 0, nil},
 		"not PEM":                {"hello", 0, []string{"contains no certificate in PEM format; store a CA certificate in this key"}},
-		"a private key":          {one + key, 1, []string{"line " + strconv.Itoa(lines+1) + ": is a private key, which everyone who can read the ConfigMap can use: remove it, and issue a new key"}},
+		"a private key":          {one + key, 1, []string{"line " + strconv.Itoa(lines+1) + ": is a private key, which anyone who can read the ConfigMap can use: remove it, and issue a new key"}},
 		"incomplete first block": {cut + two, 1, []string{"line 1: is not a complete PEM block: complete or remove this block"}},
 		"incomplete last block":  {"\n\n" + cut, 0, []string{"line 3: is not a complete PEM block: complete or remove this block"}},
 		"no certificate":         {garbled, 0, []string{"line 1: is not a valid certificate (malformed certificate): replace or remove this certificate"}},
 		"another block":          {"-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n" + one, 1, []string{`line 1: is a "X509 CRL", not a certificate: remove this block`}},
 		"several mistakes": {key + one + key, 1, []string{
-			"line 1: is a private key, which everyone who can read the ConfigMap can use: remove it, and issue a new key",
-			"line " + strconv.Itoa(strings.Count(key+one, "\n")+1) + ": is a private key, which everyone who can read the ConfigMap can use: remove it, and issue a new key",
+			"line 1: is a private key, which anyone who can read the ConfigMap can use: remove it, and issue a new key",
+			"line " + strconv.Itoa(strings.Count(key+one, "\n")+1) + ": is a private key, which anyone who can read the ConfigMap can use: remove it, and issue a new key",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

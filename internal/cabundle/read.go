@@ -105,7 +105,7 @@ func readBlock(text []byte) ([]byte, *Problem) {
 	case block == nil:
 		return nil, &Problem{Detail: "is not a complete PEM block: complete or remove this block", Foreign: true}
 	case strings.HasSuffix(block.Type, "PRIVATE KEY"):
-		return nil, &Problem{Detail: "is a private key, which everyone who can read the ConfigMap can use: " +
+		return nil, &Problem{Detail: "is a private key, which anyone who can read the ConfigMap can use: " +
 			"remove it, and issue a new key", Foreign: true}
 	case block.Type != certificateType:
 		return nil, &Problem{Detail: fmt.Sprintf("is a %q, not a certificate: remove this block", block.Type), Foreign: true}

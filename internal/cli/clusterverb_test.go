@@ -223,7 +223,7 @@ func TestStatusOfNone(t *testing.T) {
 	s.check(
 		t,
 		1,
-		"error: you cannot list llamastackdistributions.llamastack.io in namespace \"team-a\"; ask an administrator for that right, "+
+		"error: you cannot list llamastackdistributions.llamastack.io in namespace \"team-a\"; ask an administrator for that permission, "+
 			"and check it with: kubectl auth can-i list llamastackdistributions.llamastack.io -n team-a\n",
 		"status",
 	)

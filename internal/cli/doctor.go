@@ -21,18 +21,18 @@ type doctorOptions struct {
 
 const doctorHelp = `Check the installation of the operator: the version of the API server, the
 CustomResourceDefinition, the operator's Deployment and version, the CA bundles and
-the certificate of the webhooks, the admission policy, the operator's rights and
-ConfigMap, your own rights, and the stacks that are not Ready.
+the certificate of the webhooks, the admission policy, the operator's permissions and
+ConfigMap, your own permissions, and the stacks that are not Ready.
 
 Each line is ok, a warning or an error. Errors contain the remedy, and most warnings
 do too. If you cannot read an object, the line is a warning that names the missing
-right. The command changes nothing. The exit code is 1 if there is an error.`
+permission. The command changes nothing. The exit code is 1 if there is an error.`
 
 func newDoctorCommand(streams Streams, version string) *cobra.Command {
 	options := doctorOptions{}
 	command := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check the operator, its webhooks and rights, your rights, and the stacks in a cluster",
+		Short: "Check the operator, its webhooks and permissions, your permissions, and the stacks in a cluster",
 		Long:  doctorHelp,
 		Example: `  kubectl llamastack doctor
   kubectl llamastack doctor -A -o json`,

@@ -20,7 +20,7 @@ func TestDoctorAndSupportBundleOnCluster(t *testing.T) {
 	t.Log(got.out + got.err)
 	for _, want := range []string{
 		"api-server       Kubernetes v", "the definition serves v1alpha1, v1alpha2", "the CA bundle of the conversion webhook is valid",
-		"you have the rights that the commands for stacks require", "default/my: the operator has not reconciled the stack yet; remedy: run kubectl llamastack status my -n default",
+		"you have the permissions that the commands for stacks require", "default/my: the operator has not reconciled the stack yet; remedy: run kubectl llamastack status my -n default",
 	} {
 		contains(t, got.out, want)
 	}
@@ -46,5 +46,5 @@ func TestDoctorAndSupportBundleOnCluster(t *testing.T) {
 	if denied.code != 0 || strings.Contains(denied.out, "\nerror") {
 		t.Errorf("exit code %d, output:\n%s", denied.code, denied.out)
 	}
-	contains(t, denied.out, `you do not have the right to create pods/portforward in namespace "default"`)
+	contains(t, denied.out, `you do not have permission to create pods/portforward in namespace "default"`)
 }

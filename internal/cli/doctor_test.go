@@ -79,9 +79,9 @@ func TestDoctor(t *testing.T) {
 		"error    webhook          the conversion webhook has no CA bundle, so the API server does not trust it; remedy: restart the operator",
 		`warning  certificate      Secret "llama-stack-k8s-operator-webhook-cert" in namespace "llama-stack-k8s-operator-system" does not contain a webhook certificate`,
 		"ok       policy           the admission policy is active\n",
-		"ok       operator-rights  the operator has the rights that it needs\n",
+		"ok       operator-rights  the operator has the permissions that it needs\n",
 		`ok       operator-config  ConfigMap "llama-stack-operator-config" is valid` + "\n",
-		"ok       your-rights      you have the rights that the commands for stacks require\n",
+		"ok       your-rights      you have the permissions that the commands for stacks require\n",
 		"ok       stacks           0 of 0 stacks are Ready\n",
 	} {
 		contains(t, got.out, want)
@@ -123,7 +123,7 @@ func TestDoctorDenied(t *testing.T) {
 		"cannot read the definition: you cannot get customresourcedefinitions.apiextensions.k8s.io in all namespaces",
 		"cannot read the operator: you cannot list deployments.apps in all namespaces",
 		"cannot read the stacks: you cannot list llamastackdistributions.llamastack.io in namespace \"team-a\"",
-		"cannot read your rights: you cannot create selfsubjectaccessreviews.authorization.k8s.io",
+		"cannot read your permissions: you cannot create selfsubjectaccessreviews.authorization.k8s.io",
 	} {
 		contains(t, got.out, want)
 	}

@@ -30,7 +30,7 @@ type eventsOptions struct {
 const eventsHelp = `List the events of a stack and of the objects that the operator created for it:
 Deployment, ReplicaSets, pods, PersistentVolumeClaim, autoscaler, Ingress and others.
 The list includes the events of deleted objects. Identical events share one line,
-which shows their number.
+which shows their count.
 
 Clusters keep events for one hour, unless an administrator has changed this period.`
 

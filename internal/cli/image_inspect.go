@@ -32,7 +32,7 @@ const imageInspectHelp = `Show the data that the operator reads from an image:
   - the digests with which the operator verifies this data
 
 The command runs the same code as the operator, with the same limits, and applies the
-checks of the release to the configuration. It reads a multi-platform image once for
+checks for the release to the configuration. It reads a multi-platform image once for
 each platform.
 
 The exit code is 1 if the operator does not accept the image.`

@@ -39,7 +39,7 @@ that prevents the server from starting.
 With --all-pods, each line begins with the name of its pod, and lines of more than
 64 KiB are split.`
 
-	logsExample = `  # print the logs of a server that ended
+	logsExample = `  # print the server's logs from before its last restart
   kubectl llamastack logs my-stack --previous
 
   # print the new lines of all pods

@@ -151,7 +151,7 @@ func TestModelsLive(t *testing.T) {
 	}
 	api.Deny(pathOfPods + "/my-1/portforward")
 	got = run(t, "", "models", "my", "--live", "--kubeconfig", api.Kubeconfig)
-	const denied = `error: you cannot create pods/portforward in namespace "team-a"; ask an administrator for that right`
+	const denied = `error: you cannot create pods/portforward in namespace "team-a"; ask an administrator for that permission`
 	if got.code != 1 || !strings.HasPrefix(got.err, denied) {
 		t.Errorf("exit code %d, output %q, messages:\n%s", got.code, got.out, got.err)
 	}

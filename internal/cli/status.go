@@ -25,7 +25,7 @@ type statusOptions struct {
 }
 
 const (
-	statusHelp = `Without a name, list the stacks. Stacks with problems are first. The command sends
+	statusHelp = `Without a name, list the stacks. Stacks with problems come first. The command sends
 one request for every 500 stacks, and no requests for individual stacks.
 
 With a name, show a tree of the stack: its Deployment, ReplicaSets and pods, the

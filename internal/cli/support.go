@@ -46,7 +46,7 @@ and secrets that the command does not recognize. To add these logs, set
 --server-logs. Read the archive before you send it to anyone.
 
 The file left-out.txt in the archive lists the objects that you cannot read, with the
-missing rights. The command changes nothing in the cluster.`
+missing permissions. The command changes nothing in the cluster.`
 
 func newSupportBundleCommand(streams Streams, version string) *cobra.Command {
 	options := supportOptions{}

@@ -81,7 +81,7 @@ func TestCABundle(t *testing.T) {
 	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionValidationSucceeded,
 		v1alpha2.ReasonConfigMapValueUnusable)
 	want := fmt.Sprintf("Key \"ca-bundle.crt\" of ConfigMap \"company-ca\" in namespace %q cannot be used: line %d: is a private key, "+
-		"which everyone who can read the ConfigMap can use: remove it, and issue a new key. "+
+		"which anyone who can read the ConfigMap can use: remove it, and issue a new key. "+
 		"Referenced by: spec.networking.tls.caBundle.configMapName", env.Namespace, bytes.Count(one, []byte("\n"))+1)
 	if condition.Message != want {
 		t.Errorf("message %q, want %q", condition.Message, want)

@@ -124,7 +124,7 @@ func notCompared(err error) string {
 		return ""
 	}
 	return cannotCompare + ": " + status.Shorten(err.Error(), maxCause) +
-		". The pods keep the image, and the operator tries again"
+		". The pods keep the image, and the operator will try again"
 }
 
 // noteMove adds an event unless the status already reports the move.

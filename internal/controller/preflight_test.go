@@ -161,7 +161,7 @@ func TestPreflightWaits(t *testing.T) {
 	env.SetPodStatus(t, pod, controllertest.ServerPodStatus("example.com/i:1",
 		controllertest.WaitingState("ImagePullBackOff", "not found"), corev1.ContainerState{}))
 	failed := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed)
-	if !strings.Contains(failed.Message, "the registry does not have the image") || !strings.HasSuffix(failed.Message, "; the kubelet tries again") {
+	if !strings.Contains(failed.Message, "the registry does not have the image") || !strings.HasSuffix(failed.Message, "; the kubelet will try again") {
 		t.Errorf("message %q", failed.Message)
 	}
 	env.WaitForStackState(t, "my", v1alpha2.PhasePending, env.GetStackState(t, "my").Conditions, kstatus.InProgressStatus)
@@ -173,7 +173,7 @@ func TestPreflightWaits(t *testing.T) {
 	env.SetPodStatus(t, pod, evicted)
 	controllertest.WaitUntil(t, func() error {
 		return env.CheckCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed, fmt.Sprintf("The operator is testing the change in Pod %[1]q, which is not ready: "+
-			"pod %[1]q ended (Evicted): low on memory. The running pods do not change; the operator tests the change again in another pod", pod.Name))
+			"pod %[1]q ended (Evicted): low on memory. The running pods do not change; the operator will test the change again in another pod", pod.Name))
 	})
 	env.WaitUntilIdle(t, env.Namespace)
 	if same := env.WaitForPreflightPod(t, nil); same.UID != pod.UID {

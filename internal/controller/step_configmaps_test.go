@@ -60,7 +60,7 @@ func TestReadConfigMaps(t *testing.T) {
 			spec: withBundle, configMap: "ca", data: map[string]string{"ca-bundle.crt": string(certificate) + string(key)},
 			certificates: trusted, reason: v1alpha2.ReasonConfigMapValueUnusable,
 			message: fmt.Sprintf(`Key "ca-bundle.crt" of ConfigMap "ca" in namespace "team" cannot be used: line %d: is a private key, `+
-				"which everyone who can read the ConfigMap can use: remove it, and issue a new key. "+
+				"which anyone who can read the ConfigMap can use: remove it, and issue a new key. "+
 				"Referenced by: spec.networking.tls.caBundle.configMapName", bytes.Count(certificate, []byte("\n"))+1),
 		},
 		"bundle of the platform": {

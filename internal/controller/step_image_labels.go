@@ -186,7 +186,7 @@ func whenRead(err error) string {
 	if registry.Lasting(err) {
 		return "The operator reads the image again when its name, the digest of its tag, or the key \"registries\" in the operator's configuration changes"
 	}
-	return "The operator tries again"
+	return "The operator will try again"
 }
 
 // readBefore reports whether the running configuration was read from the labels of an image.

@@ -224,7 +224,7 @@ func (r *Reconciler) judgePreflight(
 			fmt.Sprintf("change the spec or an object that it refers to, or delete Pod %q to try again", pod.Name),
 			status.OnObjectChange)
 	case status.PreflightHindered:
-		return preflightFailed(pod.Name, verdict.Message, "the kubelet tries again", status.OnReferenceChange)
+		return preflightFailed(pod.Name, verdict.Message, "the kubelet will try again", status.OnReferenceChange)
 	case status.PreflightLost:
 		return r.replacePreflight(pod, verdict.Message, dropOthers, report)
 	case status.PreflightGoesOn:
@@ -239,7 +239,7 @@ func (r *Reconciler) replacePreflight(
 ) error {
 	if again := status.StartOf(pod).Add(preflightRetry); r.now().Before(again) {
 		report.requeue(again)
-		return preflightFailed(pod.Name, why, "the operator tests the change again in another pod", status.OnReferenceChange)
+		return preflightFailed(pod.Name, why, "the operator will test the change again in another pod", status.OnReferenceChange)
 	}
 	if err := dropOthers(""); err != nil {
 		return err

@@ -123,7 +123,7 @@ func checkConfig(r *report, facts *Facts) {
 
 func checkRights(r *report, facts *Facts) {
 	if facts.Rights.Problem != "" {
-		r.unknown("your rights", facts.Rights.Problem)
+		r.unknown("your permissions", facts.Rights.Problem)
 		return
 	}
 	missing := 0
@@ -132,11 +132,11 @@ func checkRights(r *report, facts *Facts) {
 			continue
 		}
 		missing++
-		r.add(Warning, fmt.Sprintf("you do not have the right to %s; without this right, you cannot %s", right, right.Needed),
-			"ask an administrator for that right")
+		r.add(Warning, fmt.Sprintf("you do not have permission to %s; without this permission, you cannot %s", right, right.Needed),
+			"ask an administrator for that permission")
 	}
 	if missing == 0 {
-		r.ok("you have the rights that the commands for stacks require")
+		r.ok("you have the permissions that the commands for stacks require")
 	}
 }
 

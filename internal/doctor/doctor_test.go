@@ -239,7 +239,7 @@ func TestClusterProblems(t *testing.T) {
 		"binding that only warns": {func(f *doctor.Facts) { f.Binding.Value.Spec.ValidationActions = nil }, `warning policy: ValidatingAdmissionPolicyBinding "llamastackdistributions.llamastack.io" does not contain the action Deny, so the policy has no effect`},
 		"no ConfigMap":            {func(f *doctor.Facts) { f.Config.Value = nil }, `warning operator-config: ConfigMap "llama-stack-operator-config" does not exist in namespace "operator"`},
 		"wrong ConfigMap":         {func(f *doctor.Facts) { f.Config.Value.Data = map[string]string{"ingres": ""} }, `error operator-config: ConfigMap "llama-stack-operator-config": ingres: unknown key; did you mean "ingress"?`},
-		"rights of a user":        {func(f *doctor.Facts) { f.Rights.Value[8].Allowed = false }, `warning your-rights: you do not have the right to create pods/portforward in namespace "team-a"; without this right, you cannot connect to the server of a stack, list its models, or chat with a model`},
+		"rights of a user":        {func(f *doctor.Facts) { f.Rights.Value[8].Allowed = false }, `warning your-rights: you do not have permission to create pods/portforward in namespace "team-a"; without this permission, you cannot connect to the server of a stack, list its models, or chat with a model`},
 	})
 }
 
@@ -271,7 +271,7 @@ func TestOperatorProblems(t *testing.T) {
 		},
 		"rights": {
 			func(f *doctor.Facts) { f.Rules.Value[""] = f.Rules.Value[""][2:] },
-			"error operator-rights: the operator lacks rights in all namespaces: create configmaps, delete configmaps, get configmaps, list configmaps, patch configmaps and 33 more",
+			"error operator-rights: the operator lacks permissions in all namespaces: create configmaps, delete configmaps, get configmaps, list configmaps, patch configmaps and 33 more",
 		},
 		"every right": {
 			func(f *doctor.Facts) {
@@ -280,7 +280,7 @@ func TestOperatorProblems(t *testing.T) {
 		},
 		"one object only": {
 			func(f *doctor.Facts) { f.Rules.Value[""][0].ResourceNames = []string{"one"} },
-			"error operator-rights: the operator lacks rights in all namespaces: create configmaps, delete configmaps, get configmaps, list configmaps, patch configmaps and 31 more",
+			"error operator-rights: the operator lacks permissions in all namespaces: create configmaps, delete configmaps, get configmaps, list configmaps, patch configmaps and 31 more",
 		},
 		"namespaces": {
 			func(f *doctor.Facts) {
@@ -289,7 +289,7 @@ func TestOperatorProblems(t *testing.T) {
 					"b": role(t, "role-namespaced.yaml")[1:2],
 				}
 			},
-			`error operator-rights: the operator lacks rights in namespace "b": create configmaps, delete configmaps, get configmaps, list configmaps, patch configmaps and 91 more`,
+			`error operator-rights: the operator lacks permissions in namespace "b": create configmaps, delete configmaps, get configmaps, list configmaps, patch configmaps and 91 more`,
 		},
 	})
 }

@@ -26,7 +26,7 @@ const maxMissing = 5
 // checkRules compares the operator's rights with those that it needs.
 func checkRules(r *report, facts *Facts) {
 	if facts.Rules.Problem != "" {
-		r.unknown("the operator's rights", facts.Rules.Problem)
+		r.unknown("the operator's permissions", facts.Rules.Problem)
 		return
 	}
 	if len(facts.Operators.Value) == 0 {
@@ -45,7 +45,7 @@ func checkRules(r *report, facts *Facts) {
 		)
 	}
 	if len(r.findings) == 0 {
-		r.ok("the operator has the rights that it needs")
+		r.ok("the operator has the permissions that it needs")
 	}
 }
 
@@ -68,7 +68,7 @@ func missing(r *report, role []byte, rules []rbacv1.PolicyRule, where string) {
 	if more := len(rights) - maxMissing; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	r.add(Error, fmt.Sprintf("the operator lacks rights %s: %s", where, text), reinstall)
+	r.add(Error, fmt.Sprintf("the operator lacks permissions %s: %s", where, text), reinstall)
 }
 
 // single is one right in a rule.

@@ -101,7 +101,7 @@ func (u *user) looks() {
 		u.t.Fatal(err)
 	}
 	u.write("admin", said)
-	u.says("kubectl llamastack doctor --kubeconfig admin -n "+u.namespace, "2 ready pods", "the operator has the rights that it needs",
+	u.says("kubectl llamastack doctor --kubeconfig admin -n "+u.namespace, "2 ready pods", "the operator has the permissions that it needs",
 		"the admission policy is active", "the operator and this command have version "+operatorTag)
 	u.says("kubectl llamastack version --kubeconfig admin", "Operator:      "+operatorTag+" in llama-stack-k8s-operator-system/")
 }

@@ -181,7 +181,7 @@ func preflight(in Input, recreates bool) (runs bool, reason string) {
 	case !recreates:
 		return false, "the earlier pods serve requests until the new pods are ready"
 	default:
-		return false, "a second pod could change the data of the running pod, or wait for the devices of the running pod; " +
+		return false, "a second pod could change the running pod's data, or wait for the running pod's devices; " +
 			"to test the change anyway, set spec.workload.preflight to Always"
 	}
 }

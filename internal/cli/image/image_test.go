@@ -235,7 +235,7 @@ func TestVerify(t *testing.T) {
 		"too many layers":                                {many, large, "the image has more than 10000 manifests, layers or labels"},
 		"configuration under the keys Labels and labels": {twice, small, "the operator would read a different configuration; build the image again"},
 		"another release under the key labels":           {release, &registry.Labels{Release: "0.7"}, `the operator would read the release "0.8"; build the image again`},
-		"another provider under the key labels":          {provider, &registry.Labels{Provider: []byte("y")}, "the operator would read different metadata of the provider; build the image again"},
+		"another provider under the key labels":          {provider, &registry.Labels{Provider: []byte("y")}, "the operator would read different provider metadata; build the image again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed, err := Label(t.Context(), s, tc.image, tc.wanted)

@@ -70,7 +70,7 @@ func same(read *registry.Details, wanted *registry.Labels) error {
 	case wanted.Release != "" && read.Release != wanted.Release:
 		return fmt.Errorf("the operator would read the release %q; build the image again", read.Release)
 	case wanted.Provider != nil && read.Provider != wanted.Texts("")[registry.LabelProvider]:
-		return errors.New("the operator would read different metadata of the provider; build the image again")
+		return errors.New("the operator would read different provider metadata; build the image again")
 	default:
 		return nil
 	}

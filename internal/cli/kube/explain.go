@@ -28,7 +28,7 @@ func Explain(err error, verb string, resource schema.GroupResource, namespace st
 		return fmt.Errorf("the cluster does not accept your credentials; log in again: %w", err)
 	case apierrors.IsForbidden(err):
 		return &Denied{Verb: verb, Resource: resource, Namespace: namespace, text: fmt.Sprintf(
-			"you cannot %s %s in %s; ask an administrator for that right, and check it with: kubectl auth can-i %s %s%s",
+			"you cannot %s %s in %s; ask an administrator for that permission, and check it with: kubectl auth can-i %s %s%s",
 			verb, resource.String(), where, verb, resource.String(), check), err: err}
 	case notServed(err):
 		return fmt.Errorf("the cluster does not serve %s; install the operator, or check your kubeconfig context: %w",

@@ -179,7 +179,7 @@ func TestFailures(t *testing.T) {
 		},
 		"missing right": {
 			map[string]answer{hub + at: status(403, "Forbidden", "forbidden: User t")},
-			`you cannot get llamastackdistributions.llamastack.io in namespace "team-a"; ask an administrator for that right, ` +
+			`you cannot get llamastackdistributions.llamastack.io in namespace "team-a"; ask an administrator for that permission, ` +
 				"and check it with: kubectl auth can-i get llamastackdistributions.llamastack.io -n team-a",
 		},
 		"expired credentials": {

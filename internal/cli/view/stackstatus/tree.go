@@ -211,7 +211,7 @@ func (s *Server) providersText() string {
 	for _, health := range []struct{ status, words string }{
 		{v1alpha2.ProviderHealthOK, "healthy"},
 		{v1alpha2.ProviderHealthError, "with an error"},
-		{v1alpha2.ProviderHealthUnknown, "of unknown health"},
+		{v1alpha2.ProviderHealthUnknown, "with unknown health"},
 	} {
 		if number := sums[health.status]; number > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", number, health.words))
