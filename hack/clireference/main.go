@@ -195,7 +195,7 @@ func overview(root *cobra.Command) string {
 			}
 		}
 	}
-	block(&text, "Flag of every command", root.PersistentFlags().FlagUsages())
+	block(&text, "Flag for every command", root.PersistentFlags().FlagUsages())
 	text.WriteString("\n")
 	return text.String()
 }

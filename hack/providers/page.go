@@ -236,7 +236,7 @@ func defaultText(value json.RawMessage, kind *schema.Expr) string {
 	case kind != nil && len(classesIn(kind)) > 0:
 		return "the defaults of the mapping"
 	case value[0] == '"':
-		return "a long text"
+		return "a long string"
 	default:
 		return "see `kubectl llamastack providers -o json`"
 	}

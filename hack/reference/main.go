@@ -92,7 +92,7 @@ func tables(name string, fields []shapes.Field) string {
 		fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", field.Name, typeOf(field.Kind), required, cell(field.Doc))
 	}
 	if name == shapes.Providers {
-		const other = "A key of the provider's configuration, with its value in a Secret. It is the short form of secretRefs."
+		const other = "A key of the provider's configuration, with its value in a Secret. This is the short form of secretRefs."
 		fmt.Fprintf(&out, "| any other key | %s | | %s |\n", typeOf(shapes.Secret), other)
 	}
 	return strings.TrimRight(out.String(), "\n")

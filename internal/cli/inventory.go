@@ -78,7 +78,7 @@ func (t *takeover) release(s dryrun.Stack, found dryrun.Outcome) {
 		path = convert.OlderPaths(path)
 	}
 	t.ByHand = append(t.ByHand, fmt.Sprintf("%s: %q: this command cannot determine the release of the server in this "+
-		"image, so the command does not check the stack against the release; the operator reads the labels of the image; "+
+		"image, so the command does not check the stack against a release; the operator reads the labels of the image; "+
 		"if the labels do not contain the release, add the release to the tag", path, s.Object.Spec.Distribution.Image))
 }
 

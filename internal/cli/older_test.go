@@ -105,7 +105,7 @@ var validateOlderCases = map[string]struct {
 	"ConfigMap of another namespace": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +
 			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: shared}\ndata: {config.yaml: a}\n", 1,
-		[]string{`spec.server.userConfig: the stack cannot use ConfigMap "mine" in namespace "shared"; add the namespace "default" to the annotation llamastack.io/allow-namespaces of the ConfigMap`},
+		[]string{`spec.server.userConfig: the stack cannot use ConfigMap "mine" in namespace "shared"; add the namespace "default" to the annotation llamastack.io/allow-namespaces on the ConfigMap`},
 	},
 	"ConfigMap that exists only in the namespace of the stack": {
 		older(`{server: {distribution: {name: starter}, userConfig: {configMapName: mine, configMapNamespace: shared}}}`) +

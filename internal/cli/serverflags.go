@@ -160,8 +160,8 @@ func authoritiesIn(file string, stdin io.Reader) ([]*x509.Certificate, error) {
 	}
 	found := certificatesIn(data)
 	if len(found) == 0 {
-		return nil, fmt.Errorf("--ca-file %q: the file contains no certificates in PEM format; write the certificates "+
-			"of the authorities to the file", file)
+		return nil, fmt.Errorf("--ca-file %q: the file contains no certificates in PEM format; write the authorities' "+
+			"certificates to the file", file)
 	}
 	return found, nil
 }

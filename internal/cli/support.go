@@ -52,7 +52,7 @@ func newSupportBundleCommand(streams Streams, version string) *cobra.Command {
 	options := supportOptions{}
 	command := &cobra.Command{
 		Use:   "support-bundle [NAME…] --output FILE",
-		Short: "Write an archive about stacks and the operator for a support case, without secrets",
+		Short: "Collect data about stacks and the operator in an archive for a support case, without secrets",
 		Long:  supportHelp,
 		Example: `  kubectl llamastack support-bundle my-stack -o support.tar.gz
   kubectl llamastack support-bundle -A --server-logs -o support.tar.gz`,

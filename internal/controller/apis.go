@@ -199,7 +199,7 @@ func (a *optionalAPIs) comes(
 		}
 		return
 	}
-	logger.Info("The cluster serves a kind that exposes stacks", "kind", kind.GroupKind().String())
+	logger.Info("The cluster now serves a kind that exposes stacks", "kind", kind.GroupKind().String())
 	requeue(ctx)
 }
 

@@ -164,7 +164,7 @@ func (r *Reconciler) addWorkers(mgr ctrl.Manager, options Options, requeued chan
 	if options.MirrorSets != nil {
 		mirrors := newMirrorSets(options.MirrorSets, mgr.GetRESTMapper(), r.pool.Mirror, mgr.GetLogger().WithName("mirrors"))
 		workers["image reader"] = mirrors.before(r.pool)
-		workers["watches of mirror sets"] = manager.RunnableFunc(func(ctx context.Context) error {
+		workers["watches for mirror sets"] = manager.RunnableFunc(func(ctx context.Context) error {
 			return mirrors.follow(ctx, options.Definitions)
 		})
 	}

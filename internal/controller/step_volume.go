@@ -160,7 +160,7 @@ func notGrown(live *corev1.PersistentVolumeClaim, wanted resource.Quantity, err 
 	return &status.Failure{
 		Condition: v1alpha2.ConditionStorageReady, Reason: v1alpha2.ReasonStorageResizeRefused, Retry: status.Backoff,
 		Err: err,
-		Message: fmt.Sprintf("PersistentVolumeClaim %q stays at %s and cannot grow to %s: %s. The pods keep their volume; "+
+		Message: fmt.Sprintf("PersistentVolumeClaim %q remains at %s and cannot grow to %s: %s. The pods keep their volume; "+
 			"ask an administrator to raise the quota or to set allowVolumeExpansion: true in the StorageClass, "+
 			"or restore the earlier value of spec.workload.storage.size",
 			live.Name, has.String(), wanted.String(), reasonOf(err)),

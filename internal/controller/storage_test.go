@@ -208,7 +208,7 @@ func TestVolumeCannotGrow(t *testing.T) {
 
 	env.UpdateSpec(t, "my", spec("30Gi", 0))
 	condition := env.WaitForCondition(t, "my", v1alpha2.ConditionStorageReady, v1alpha2.ReasonStorageResizeRefused)
-	want := `PersistentVolumeClaim "my-pvc" stays at 20Gi and cannot grow to 30Gi: only dynamically provisioned pvc can be resized and ` +
+	want := `PersistentVolumeClaim "my-pvc" remains at 20Gi and cannot grow to 30Gi: only dynamically provisioned pvc can be resized and ` +
 		`the storageclass that provisions the pvc must support resize. The pods keep their volume; ` +
 		`ask an administrator to raise the quota or to set allowVolumeExpansion: true in the StorageClass, ` +
 		`or restore the earlier value of spec.workload.storage.size`

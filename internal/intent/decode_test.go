@@ -138,8 +138,8 @@ settings: {host: x}`), []string{
 	}},
 	"two values, one variable": {inference + indent(2, `- {id: a-b, provider: vllm, apiKey: {secretKeyRef: {name: one, key: k}}}
 - {id: a_b, provider: vllm, apiKey: {secretKeyRef: {name: two, key: k}}}`), []string{
-		"spec.providers.inference[1].apiKey.secretKeyRef: is stored in the variable LLSD_A_B_API_KEY, and so is " +
-			"spec.providers.inference[0].apiKey.secretKeyRef, which refers to a different Secret or key; " +
+		"spec.providers.inference[1].apiKey.secretKeyRef: is stored in the variable LLSD_A_B_API_KEY, but " +
+			"spec.providers.inference[0].apiKey.secretKeyRef uses the same variable for a different Secret or key; " +
 			"give one of the providers another id, or remove one of the two references",
 	}},
 

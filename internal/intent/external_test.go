@@ -106,9 +106,9 @@ func TestExternalErrors(t *testing.T) {
 		"one variable, two secrets": {
 			`externalProviders: {inference: [{providerId: a.b, image: b, secretRefs: {k: {secretKeyRef: {name: s, key: t}}}}, ` +
 				`{providerId: a-b, image: b, secretRefs: {k: {secretKeyRef: {name: s, key: u}}}}]}`,
-			`spec.externalProviders.inference[1].secretRefs[k].secretKeyRef: is stored in the variable LLSD_A_B_K, and so is ` +
-				`spec.externalProviders.inference[0].secretRefs[k].secretKeyRef, which refers to a different Secret or ` +
-				`key; give one of the providers another id, or remove one of the two references`,
+			`spec.externalProviders.inference[1].secretRefs[k].secretKeyRef: is stored in the variable LLSD_A_B_K, but ` +
+				`spec.externalProviders.inference[0].secretRefs[k].secretKeyRef uses the same variable for a different ` +
+				`Secret or key; give one of the providers another id, or remove one of the two references`,
 		},
 		"too deep": {
 			`externalProviders: {inference: [{providerId: a, image: b, config: {a: ` + strings.Repeat("[", 33) + strings.Repeat("]", 33) + `}}]}`,

@@ -128,7 +128,7 @@ func collisions(uses []SecretUse, errs *Errors) {
 		a, b := uses[i-1], uses[i]
 		if a.EnvVar == b.EnvVar && a.EnvVar != "" && (a.Secret != b.Secret || a.Key != b.Key) {
 			errs.Forbidden(field.NewPath(b.Path),
-				"is stored in the variable %s, and so is %s, which refers to a different Secret or key; "+
+				"is stored in the variable %s, but %s uses the same variable for a different Secret or key; "+
 					"give one of the providers another id, or remove one of the two references", b.EnvVar, a.Path)
 		}
 	}

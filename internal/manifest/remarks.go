@@ -66,11 +66,11 @@ func (r *remarks) ofObject(object map[string]any) {
 		names.AnnotationUserConfigNamespace: "This annotation contains the namespace of the ConfigMap in overrideConfig. The " +
 			"annotation replaces the v1alpha1 field spec.server.userConfig.configMapNamespace. The operator reads that " +
 			"ConfigMap only if the annotation " +
-			names.AnnotationAllowNamespaces + " of the ConfigMap allows the namespace of this stack.",
+			names.AnnotationAllowNamespaces + " on the ConfigMap allows the namespace of this stack.",
 		names.AnnotationCABundleNamespace: "This annotation contains the namespace of the ConfigMap in caBundle. The annotation " +
 			"replaces the v1alpha1 field spec.server.tlsConfig.caBundle.configMapNamespace. The operator reads that ConfigMap " +
 			"only if the annotation " +
-			names.AnnotationAllowNamespaces + " of the ConfigMap allows the namespace of this stack.",
+			names.AnnotationAllowNamespaces + " on the ConfigMap allows the namespace of this stack.",
 	} {
 		if given[name] != nil {
 			r.annotation(name, comment)

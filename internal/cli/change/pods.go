@@ -147,7 +147,7 @@ func causes(was, is rollout.Inputs) []string {
 		{was.MountPath != is.MountPath || was.Claim != is.Claim, "the volume changes (spec.workload.storage)"},
 		{!reflect.DeepEqual(was.Resources, is.Resources), "the resources change (spec.workload.resources)"},
 		{!reflect.DeepEqual(was.Overrides, is.Overrides), "the overrides change (spec.workload.overrides)"},
-		{!reflect.DeepEqual(was.Spread, is.Spread), "the spread of the pods changes " +
+		{!reflect.DeepEqual(was.Spread, is.Spread), "the topology spread constraints change " +
 			"(spec.workload.topologySpreadConstraints)"},
 		{was.TLSSecret != is.TLSSecret, "the server's certificate changes (spec.networking.tls)"},
 		{was.CABundle != is.CABundle, "the trusted certificates change (spec.networking.tls.caBundle)"},

@@ -39,7 +39,7 @@ func (c *Change) verdict() string {
 	case c.Pods.Restart == Restarts:
 		return "changes, and the pods restart"
 	case c.Pods.Restart == Blocked:
-		return "changes that wait until you accept the loss of data"
+		return "changes, and the pods are not replaced until you accept the loss of data"
 	default:
 		return "changes, and the pods are not replaced"
 	}

@@ -270,7 +270,7 @@ func (m *Manifests) Override(object *v1alpha2.LlamaStackDistribution) (*plan.Ove
 			return nil, err
 		}
 		return nil, fmt.Errorf("%s: the stack cannot use ConfigMap %q in namespace %q; add the namespace %q to the "+
-			"annotation %s of the ConfigMap", path, use.Name, use.Namespace, object.Namespace, names.AnnotationAllowNamespaces)
+			"annotation %s on the ConfigMap", path, use.Name, use.Namespace, object.Namespace, names.AnnotationAllowNamespaces)
 	}
 	if _, ok := found.Files[found.Key]; !ok && len(use.Keys)+len(use.AnyOf) > 0 {
 		return nil, fmt.Errorf("%s.key: ConfigMap %q has no key %q; add the key to the ConfigMap, or correct the "+

@@ -131,7 +131,7 @@ func (r *Running) Unrecorded() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("Deployment %q has no record from this operator in the annotation %s, so the "+
-		"comparison assumes that the running pods follow the spec of the stack; to compare the running pods, run kubectl "+
+		"comparison assumes that the running pods match the spec of the stack; to compare the running pods, run kubectl "+
 		"llamastack migrate --dry-run", r.Deployment.Name, names.AnnotationRendered)}
 }
 

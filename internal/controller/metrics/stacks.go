@@ -21,7 +21,7 @@ var (
 		[]string{"namespace", "name", "type"}, nil)
 	configGenerations = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "llama_stack_operator_config_generations_total",
-		Help: "Generated configurations that differ from the previous configuration, and failed attempts. " +
+		Help: "Generated configurations that differ from the previous configuration, and failed attempts to generate one. " +
 			"A repeated failure counts once.",
 	}, []string{"result"})
 	secondsToReady = prometheus.NewHistogram(prometheus.HistogramOpts{
