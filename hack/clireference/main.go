@@ -44,7 +44,7 @@ const (
 // exitCodes lists the meanings of the exit codes 0, 1 and 2 for each command. The text for a code is empty if the
 // command never uses the code.
 var exitCodes = map[string][3]string{
-	"init":   {success, "", wrong + "; an invalid answer, or a file that already exists if --force is not set"},
+	"init":   {success, "", wrong + "; an invalid answer, or, without --force, a file that already exists"},
 	"render": {success, rejected, wrong},
 	"validate": {
 		success, "a manifest is rejected or cannot be read, or the files contain no stack; with --strict, also a warning", wrong,

@@ -47,7 +47,7 @@ the fields cannot express gives the reason.
 
 For an OGXServer, a comment above the spec lists each field that a stack does not
 have, with the reason and the alternative. The command also prints a warning for each
-of these fields, and for each field that makes the server of the stack behave
+of these fields, and for each field that makes the stack's server behave
 differently. A stack cannot be converted back to an OGXServer. The command does not
 migrate the data and the objects of the OGXServer.`
 

@@ -114,7 +114,7 @@ func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
 		remedy = fmt.Sprintf("did you mean %q?", draft.APIField(nearest))
 	}
 	if line, ok := release.LineWithAPI(rel.Line, name); ok && release.Compare(line, rel.Line) > 0 {
-		remedy = "use release " + line + ", which is the first with this API"
+		remedy = "use release " + line + ", the first release with this API"
 	}
 	if gone, ok := rel.Removal("api", name); ok {
 		remedy = "release " + gone.Last + " was the last that had it; " + gone.Instead

@@ -31,7 +31,7 @@ The archive contains no secrets. It contains only the names of the keys in a Sec
 The text <redacted> replaces these values:
 
   - literal environment variables other than the operator's own
-  - arguments of containers
+  - container arguments
   - annotations other than the operator's own
   - values of keys whose names indicate a credential
   - user information in URLs

@@ -30,7 +30,7 @@ remedy. The exit code is 1 if a manifest has an error.
 
 Set --previous to the manifests of the running stacks to report the stored data that
 the change leaves behind, and how to migrate or recover the data. Data that cannot be
-recovered is an error until an annotation of the stack accepts the loss.
+recovered is an error until an annotation on the stack accepts the loss.
 
 With --output json, sarif or github, the command prints the findings to standard
 output, with the line and the column of the field. Generated text (standard input,

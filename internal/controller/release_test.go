@@ -38,8 +38,8 @@ func TestReleaseNote(t *testing.T) {
 			want: "the server runs release " + newest +
 				".0, but its configuration is for release 0.1: the image's label is incorrect; set spec.distribution.image to an image with the label io.llamastack.server.version=" + newest + ".0",
 		},
-		"an unknown release":                  {version: "9.0.0", configured: "0.7", want: "the server runs release 9.0.0, but its configuration is for release 0.7: use an image of a server release that this operator supports: " + strings.Join(offered, ", ")},
-		"a release with the same first digit": {version: "0.70.1", configured: "0.7", want: "the server runs release 0.70.1, but its configuration is for release 0.7: use an image of a server release that this operator supports: " + strings.Join(offered, ", ")},
+		"an unknown release":                  {version: "9.0.0", configured: "0.7", want: "the server runs release 9.0.0, but its configuration is for release 0.7: use an image with a server release that this operator supports: " + strings.Join(offered, ", ")},
+		"a release with the same first digit": {version: "0.70.1", configured: "0.7", want: "the server runs release 0.70.1, but its configuration is for release 0.7: use an image with a server release that this operator supports: " + strings.Join(offered, ", ")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := &stack{}

@@ -148,7 +148,7 @@ func releaseNote(stack *stack, image *distribution.Resolved, decision *rollout.D
 	remedy := fmt.Sprintf("set spec.distribution.version to %q", line)
 	switch {
 	case !slices.Contains(release.Offered(), line):
-		remedy = "use an image of a server release that this operator supports: " + strings.Join(release.Offered(), ", ")
+		remedy = "use an image with a server release that this operator supports: " + strings.Join(release.Offered(), ", ")
 	case stack.Spec.Distribution.Name != "":
 	case image.DetectedBy == distribution.ByLabel: // a label takes precedence over the tag
 		remedy = fmt.Sprintf("the image's label is incorrect; set spec.distribution.image to an image with the label %s=%s", registry.LabelRelease, version)

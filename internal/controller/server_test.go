@@ -87,7 +87,7 @@ func TestServerReleaseDiffers(t *testing.T) {
 		})
 		env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 	}
-	note := "the server runs release 1.9.2, but its configuration is for release 0.7: use an image of a server release that this operator supports: " + strings.Join(release.Offered(), ", ")
+	note := "the server runs release 1.9.2, but its configuration is for release 0.7: use an image with a server release that this operator supports: " + strings.Join(release.Offered(), ", ")
 	expect("; " + note)
 	var notes []string
 	for _, event := range env.ListEvents(t) {

@@ -43,7 +43,7 @@ func (r *Report) Write(page *bytes.Buffer, all bool) {
 func (r *Report) writeEffects(page *bytes.Buffer, all bool) {
 	r.writeActions(page)
 	if !r.Boots && len(r.Changes) == 0 {
-		fmt.Fprintf(page, "\ndata and clients: not known, because the stack does not start on %s\n", r.To)
+		fmt.Fprintf(page, "\ndata and clients: not known, because the stack would not start on %s\n", r.To)
 		return
 	}
 	r.writeData(page)
