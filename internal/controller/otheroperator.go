@@ -93,7 +93,7 @@ func (r *Reconciler) holdBack(ctx context.Context, stack *stack) time.Duration {
 		return 0
 	}
 	message := fmt.Sprintf("An operator for v1alpha1 also manages this stack: field manager %q wrote the status of the "+
-		"stack at %s. This operator writes to the stack again when the other operator has not written to the stack for "+
+		"stack at %s. This operator will write to the stack again when the other operator has not written to the stack for "+
 		"%s. Remove the other installation, but keep the CustomResourceDefinition",
 		write.Manager, write.Time.UTC().Format(time.RFC3339), otherOperatorGone)
 	r.recorder.Eventf(stack, nil, corev1.EventTypeWarning, v1alpha2.EventOtherOperator, eventAction, "%s",
