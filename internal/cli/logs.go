@@ -36,7 +36,7 @@ no such pod, the newest pod. The pods of a stack include the pods in which the o
 tests a change. The logs are from the server's container, or from the init container
 that prevents the server from starting.
 
-With --all-pods, each line begins with the name of its pod, and lines of more than
+With --all-pods, each line begins with the name of its pod, and lines longer than
 64 KiB are split.`
 
 	logsExample = `  # print the server's logs from before its last restart

@@ -48,7 +48,7 @@ Secrets, and never prints their values.`
   # print each key of the configuration with its source, for example a field of the spec
   kubectl llamastack render -f stack.yaml --explain
 
-  # use the images in the operator's ConfigMap of a cluster
+  # use the images from the operator's ConfigMap in a cluster
   kubectl get configmap llama-stack-operator-config -n llama-stack-k8s-operator-system -o yaml > operator.yaml
   kubectl llamastack render -f stack.yaml --operator-config operator.yaml
 

@@ -76,7 +76,7 @@ const exitCodes = `Exit codes:
   1  there is a problem: a manifest, an image or a stack is rejected, or the work is not complete
   2  the command line is invalid: an unknown command, flag or value, or a file that does not exist`
 
-const rootHelp = `Write, check and operate stacks of the Llama Stack operator.
+const rootHelp = `Write, check and operate stacks for the Llama Stack operator.
 
 The commands for manifests run the operator's own code on your files and need no
 cluster. The commands for clusters use your kubeconfig and your permissions.
@@ -94,7 +94,7 @@ error of any kind.`
 func NewCommand(streams Streams, version string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "kubectl-llamastack",
-		Short:         "Write, check and operate stacks of the Llama Stack operator",
+		Short:         "Write, check and operate stacks for the Llama Stack operator",
 		Long:          rootHelp,
 		Version:       versionOr(version),
 		SilenceUsage:  true,

@@ -95,7 +95,7 @@ func checkPolicy(r *report, facts *Facts) {
 		r.add(Warning, fmt.Sprintf("%s%q does not exist, so the policy has no effect", binding, name), reinstall)
 	case !slices.Contains(facts.Binding.Value.Spec.ValidationActions, "Deny"):
 		r.add(Warning, fmt.Sprintf("%s%q does not contain the action Deny, so the policy has no effect", binding, name),
-			"set spec.validationActions of the binding to [Deny]")
+			"set spec.validationActions in the binding to [Deny]")
 	default:
 		r.ok("the admission policy is active")
 	}

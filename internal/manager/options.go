@@ -109,14 +109,14 @@ func (o *Options) bindServers(flags *pflag.FlagSet) {
 	flags.StringVar(&o.MetricsCertPath, "metrics-cert-path", "",
 		"folder with the certificate for metrics (default: a self-signed certificate)")
 	flags.StringVar(&o.MetricsCertName, "metrics-cert-name", corev1.TLSCertKey, "file name of the certificate in the "+
-		"folder of --metrics-cert-path")
+		"--metrics-cert-path folder")
 	flags.StringVar(&o.MetricsCertKey, "metrics-cert-key", corev1.TLSPrivateKeyKey, "file name of the certificate's key "+
-		"in the folder of --metrics-cert-path")
+		"in the --metrics-cert-path folder")
 	flags.StringVar(&o.WebhookBindAddress, "webhook-bind-address", ":9443",
 		`address to serve the conversion and validation webhooks on; "0" disables the webhooks`)
 	flags.StringVar(&o.WebhookCertPath, "webhook-cert-path", "",
 		"folder with tls.crt and tls.key for the webhooks (default: the operator creates a certificate and registers the "+
-			"authority of this certificate)")
+			"certificate's authority)")
 	flags.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", ":8081",
 		"address to serve /healthz and /readyz on")
 }

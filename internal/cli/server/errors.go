@@ -29,8 +29,8 @@ func (e *UnansweredError) Error() string {
 			"spec.networking.tls.secretName", e.Err)
 	}
 	if _, is := errors.AsType[*tls.CertificateVerificationError](e.Err); is {
-		return fmt.Sprintf("the server's certificate is not trusted: %v; add the certificate of the certificate authority to the "+
-			"key ca.crt of the Secret in spec.networking.tls.secretName, or set --ca-file", e.Err)
+		return fmt.Sprintf("the server's certificate is not trusted: %v; add the certificate authority's certificate to the "+
+			"key ca.crt in the Secret in spec.networking.tls.secretName, or set --ca-file", e.Err)
 	}
 	if errors.Is(e.Err, context.DeadlineExceeded) {
 		return fmt.Sprintf("the server did not respond to a request for %s within the time limit; set a longer --timeout, or look at the server log", e.Path)
