@@ -77,7 +77,7 @@ func namespaced(data []byte) ([]byte, error) {
 		}
 	}
 	if len(result.Rules) == 0 {
-		return nil, fmt.Errorf("ClusterRole %q has no rule for a namespace", role.Name)
+		return nil, fmt.Errorf("ClusterRole %q has no rule for namespaced resources", role.Name)
 	}
 	return yaml.Marshal(result)
 }
