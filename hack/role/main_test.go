@@ -46,7 +46,7 @@ rules:
   - list
 `,
 		},
-		{name: "no rule for namespaced resources", in: "metadata: {name: empty}", err: `ClusterRole "empty" has no rule for a namespace`},
+		{name: "no rule for namespaced resources", in: "metadata: {name: empty}", err: `ClusterRole "empty" has no rule for namespaced resources`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := namespaced([]byte(test.in))
