@@ -270,7 +270,7 @@ var habits = []habit{
 	{text: "The server stores its data on the volume, in the directory that the image uses.", applies: has("spec", "workload",
 		"storage")},
 	{text: "LLAMA_STACK_CONFIG is /etc/llama-stack/config.yaml."},
-	{text: "The operator mounts all keys of the ConfigMap in overrideConfig at /etc/llama-stack.", applies: has("spec",
+	{text: "The operator mounts all keys of overrideConfig's ConfigMap at /etc/llama-stack.", applies: has("spec",
 		"overrideConfig")},
 	{text: "The container requests one CPU for each worker, and 1Gi of memory, unless spec.workload.resources sets other " +
 		"values.", applies: func(hub map[string]any) bool {

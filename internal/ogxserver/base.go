@@ -99,7 +99,7 @@ func (c *conversion) models() {
 	c.went(path("spec.resources.models"), path("spec.resources.models"))
 	if !c.registersNone() {
 		c.differs("In an OGXServer, these models replace the models that the base configuration registers. "+
-			"In a stack, the models of the base configuration also remain registered if their providers exist.",
+			"In a stack, the models in the base configuration also remain registered if their providers exist.",
 			"spec", "resources", "models")
 	}
 	for i, value := range models {

@@ -85,7 +85,7 @@ func (p *Plan) unlisted(warn func(format string, args ...any)) {
 	if err != nil || yamlnode.Len(yamlnode.At(p.root(), "providers", vectorIO)) == 0 {
 		return
 	}
-	const each = "do not share their lists of vector stores, so a replica does not find the vector stores that other replicas created after it started; "
+	const each = "do not share their lists of vector stores, so a replica does not find the vector stores that other replicas created after this replica started; "
 	store, ok := match.Release.Storage.Lists(vectorIO)
 	if !ok {
 		warn(each+"use release %s or later and set spec.settings.storage.stores.vector_stores, or disable vectorIo", release.FirstLineThatLists(vectorIO))

@@ -10,7 +10,7 @@ const (
 	onServers   = onDatabases + "disabled: [vectorIo, files]\n"
 	onPgvector  = "disabled: [files, vectorIo/faiss, vectorIo/sqlite-vec]\nworkload: {replicas: 2}\n" +
 		"providers: {vectorIo: {provider: pgvector, endpoint: pg, apiKey: {secretKeyRef: {name: pg, key: password}}}}\n"
-	ownLists  = "replicas do not share their lists of vector stores, so a replica does not find the vector stores that other replicas created after it started; "
+	ownLists  = "replicas do not share their lists of vector stores, so a replica does not find the vector stores that other replicas created after this replica started; "
 	notShared = "replicas do not share data that is in files: "
 	oneVolume = "replicas share one volume that only pods on the same node can mount"
 )

@@ -70,7 +70,7 @@ func unknown(providers []v1alpha2.ProviderInfo) []v1alpha2.ProviderInfo {
 	for i := range list {
 		if list[i].Health.Status != v1alpha2.ProviderHealthNotImplemented {
 			list[i].Health = v1alpha2.ProviderHealthStatus{
-				Status: v1alpha2.ProviderHealthUnknown, Message: "The server has not answered for a while",
+				Status: v1alpha2.ProviderHealthUnknown, Message: "The server has not responded for a while",
 			}
 		}
 	}

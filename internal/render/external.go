@@ -57,7 +57,7 @@ func externalContainers(
 		return nil, nil
 	}
 	if in.Config == nil {
-		return nil, errors.New("install external providers: there is no configuration to complete")
+		return nil, errors.New("install external providers: there is no configuration to add them to")
 	}
 	var containers []*corev1ac.ContainerApplyConfiguration
 	for i := range in.External {

@@ -68,8 +68,8 @@ func keepRequired(d *draft.Draft) map[*draft.Provider]bool {
 		all[e] = true
 		if e.Path() == nil {
 			api := draft.APIField(e.API)
-			d.Warnf(intent.BaseProvidersPath, "keeps the provider %s/%s of the base, because these providers need the API %s: "+
-				"%s; to replace the provider of the base, add a provider to spec.providers.%s", api, e.ID, api, draft.Listed(k.needs[e]), api)
+			d.Warnf(intent.BaseProvidersPath, "keeps the base's provider %s/%s, because these providers need the API %s: "+
+				"%s; to replace the base's provider, add a provider to spec.providers.%s", api, e.ID, api, draft.Listed(k.needs[e]), api)
 		}
 	}
 	return all
@@ -192,6 +192,6 @@ func warnOfReference(d *draft.Draft, path, provider string) {
 		return
 	}
 	d.Warn(draft.Finding{Path: intent.BaseProvidersPath.String(), ConfigPath: path, Message: fmt.Sprintf(
-		"removes %s, because the server does not have the provider %s of the base; to set a default, use spec.settings",
+		"removes %s, because the server does not have the base's provider %s; to set a default, use spec.settings",
 		path, provider)})
 }

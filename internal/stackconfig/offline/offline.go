@@ -142,12 +142,12 @@ func baseNeeds(calls, loads []string) []need {
 	offline := field.NewPath("spec", "offline")
 	if len(calls) > 0 {
 		found = append(found, need{path: offline, message: fmt.Sprintf(
-			"providers of the base call public services that an offline cluster cannot reach: %s; disable these providers in spec.disabled, or configure your own endpoints for these providers",
+			"providers in the base configuration call public services that an offline cluster cannot reach: %s; disable these providers in spec.disabled, or configure your own endpoints for these providers",
 			draft.Listed(calls))})
 	}
 	if len(loads) > 0 {
 		found = append(found, need{path: offline, message: fmt.Sprintf(
-			"providers of the base download files when they first need these files: %s; provide the files from huggingface.co through spec.modelFiles.huggingFaceCache, or disable the providers in spec.disabled",
+			"providers in the base configuration download files when they first need these files: %s; provide the files from huggingface.co through spec.modelFiles.huggingFaceCache, or disable the providers in spec.disabled",
 			draft.Listed(loads))})
 	}
 	return found

@@ -97,7 +97,7 @@ func (r *registrar) provider(res *resource, name string, path *field.Path) bool 
 		return false
 	}
 	if name != "" && !e.Enabled {
-		r.Warnf(path, "provider %q exists only when the variable %s is set, and the server omits %q without this provider; set the variable in spec.secretEnv or spec.workload.overrides.env", name, e.Condition, res.id)
+		r.Warnf(path, "provider %q exists only when the variable %s is set, and without this provider, the server omits %q; set the variable in spec.secretEnv or spec.workload.overrides.env", name, e.Condition, res.id)
 	}
 	origin := draft.From(path)
 	if name == "" {
@@ -141,7 +141,7 @@ func (r *registrar) choose(api, name string, path *field.Path) (*draft.Provider,
 	}
 	detail := fmt.Sprintf("%q is not a configured %s provider; available: %s", name, draft.APIField(api), r.AvailableProviders(api))
 	if r.Dropped[[2]string{api, name}] {
-		detail += fmt.Sprintf("; %s removes this provider of the base: to keep it, add it to spec.providers.%s",
+		detail += fmt.Sprintf("; %s removes this provider from the base configuration: to keep it, add it to spec.providers.%s",
 			intent.BaseProvidersPath, draft.APIField(api))
 	}
 	r.notFound(path, name, detail)

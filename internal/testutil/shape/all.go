@@ -8,7 +8,7 @@ import (
 
 // All lists the shapes, grouped by the part of the pipeline that they stress.
 var All = []Shape{
-	{"base: aliases of a long text", 3000, withBase(func(n int) string {
+	{"base: aliases of a long string", 3000, withBase(func(n int) string {
 		return "x: &a " + strings.Repeat("a", 150_000) + "\ny:\n" + lines(n, "- *a\n")
 	})},
 	{"base: aliases of aliases", 9, withBase(func(n int) string {
@@ -34,13 +34,13 @@ var All = []Shape{
 	{"base: unknown apis", 70_000, withBase(func(n int) string { return "apis:\n" + lines(n, "- a%d\n") })},
 	{"base: the same api", 65_000, withBase(func(n int) string { return "apis:\n" + lines(n, "- inference\n") })},
 	{"base: unknown providers", 32_000, withBase(func(n int) string { return "providers:\n" + lines(n, "  a%d: [{}]\n") })},
-	{"base: providers of one api", 14_000, withBase(func(n int) string {
+	{"base: providers for one api", 14_000, withBase(func(n int) string {
 		return "providers:\n  inference:\n" + lines(n, "  - {provider_id: p%d, provider_type: remote::vllm}\n")
 	})},
 	{"base: providers that need another api", 14_000, withBase(func(n int) string {
 		return "providers:\n  vector_io:\n" + lines(n, "  - {provider_id: p%d, provider_type: inline::faiss}\n")
 	})},
-	{"base: providers with one id", 14_000, withBase(func(n int) string {
+	{"base: providers with the same id", 14_000, withBase(func(n int) string {
 		return "providers:\n  inference:\n" + lines(n, "  - {provider_id: p, provider_type: remote::vllm}\n")
 	})},
 	{"base: providers with conditional ids", 10_000, withBase(func(n int) string {
@@ -88,7 +88,7 @@ var All = []Shape{
 		return "connectors:\n" + lines(n, "- {connector_id: m%d, connector_type: mcp, url: http://a}\n")
 	})},
 	{"base: unset variables", 30_000, withBase(func(n int) string { return "x:\n" + lines(n, "- ${env.X%d}\n") })},
-	{"base: unset variables in one text", 40_000, withBase(func(n int) string {
+	{"base: unset variables in one string", 40_000, withBase(func(n int) string {
 		return "x: " + lines(n, "${env.X%d}") + "\n"
 	})},
 	{"base: variables with defaults", 25_000, withBase(func(n int) string { return "x:\n" + lines(n, "- ${env.X%d:=a}\n") })},
@@ -98,7 +98,7 @@ var All = []Shape{
 		return "x: &a\n- 1\n" + "y:\n" + lines(700*n, strings.Repeat(" ", 1)+"- a\n")
 	})},
 	{"base: a long key", 700_000, withBase(func(n int) string { return "? " + strings.Repeat("k", n) + "\n: v\n" })},
-	{"base: a long text", 700_000, withBase(func(n int) string { return "x: " + strings.Repeat("k ", n/2) + "\n" })},
+	{"base: a long string", 700_000, withBase(func(n int) string { return "x: " + strings.Repeat("k ", n/2) + "\n" })},
 	{"base: dots in keys", 20_000, withBase(func(n int) string { return lines(n, "a.b[%d].c: {a: 1}\n") })},
 	{"base: a long id", 700_000, withBase(func(n int) string {
 		return "providers:\n  inference:\n  - {provider_id: " + strings.Repeat("k", n) + ", provider_type: remote::vllm}\n"
@@ -110,7 +110,7 @@ var All = []Shape{
 		return "providers:\n  inference:\n" + lines(n, "  - {provider_id: p%d, provider_type: remote::vllm, config: {max_tokens: x}}\n")
 	})},
 
-	{"override: aliases of a long text", 3000, func(n int) written {
+	{"override: aliases of a long string", 3000, func(n int) written {
 		return written{
 			spec:     object{"overrideConfig": object{"configMapName": "mine"}, "workload": object{"workers": 2}},
 			override: "x: &a " + strings.Repeat("a", 150_000) + "\ny:\n" + lines(n, "- *a\n"),

@@ -107,7 +107,7 @@ func inBackground(command *script.Command) *script.Command {
 func (p *Place) write(block *script.Block) error {
 	file := filepath.Join(p.Folder, filepath.FromSlash(block.Title))
 	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-		return fmt.Errorf("create the folder of %q: %w", block.Title, err)
+		return fmt.Errorf("create the folder for %q: %w", block.Title, err)
 	}
 	if err := os.WriteFile(file, []byte(block.Text), 0o600); err != nil {
 		return fmt.Errorf("write %q: %w", block.Title, err)

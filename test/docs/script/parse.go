@@ -257,7 +257,7 @@ func (p *parser) commands(block *Block, lines []string, offset int, indent strin
 				i += end + 1
 			} else {
 				i = len(lines)
-				p.problem(command.Line, "the text of the command has no end; add %q", match[3])
+				p.problem(command.Line, "the here-document has no end; add %q", match[3])
 			}
 			text = strings.Join(append([]string{text}, lines[start:i]...), "\n")
 		}

@@ -144,7 +144,7 @@ func TestProblems(t *testing.T) {
 		"<!-- docs-test: stand-ins Vllm -->":                            `1: "Vllm" is not a stand-in`,
 		"<!-- docs-test: stand-ins other -->":                           `1: the stand-in "other" has no default port`,
 		"~~~yaml title=\"../a\"\n~~~":                                   `1: the title "../a" is not a path`,
-		"~~~console\n$ cat <<EOF\nx\n~~~":                               `2: the text of the command has no end; add "EOF"`,
+		"~~~console\n$ cat <<EOF\nx\n~~~":                               `2: the here-document has no end; add "EOF"`,
 		"<!-- docs-test: setup somewhere\ntrue\n-->\n":                  `1: "setup somewhere" is not the start of a hidden block`,
 		"~~~yaml title=\"a/b.yaml\"\n~~~\n<!-- a comment\n\n~~~\n-->\n": "",
 	} {

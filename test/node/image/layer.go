@@ -36,7 +36,7 @@ func (l *layer) Uncompressed() (io.ReadCloser, error) { return os.Open(l.file) }
 func NewLayer(folder string, entries ...Entry) (v1.Layer, error) {
 	file, err := os.CreateTemp(folder, "layer-*.tar")
 	if err != nil {
-		return nil, fmt.Errorf("create the file of a layer: %w", err)
+		return nil, fmt.Errorf("create a file for a layer: %w", err)
 	}
 	digest := sha256.New()
 	buffered := bufio.NewWriterSize(io.MultiWriter(file, digest), 1<<20)

@@ -112,7 +112,7 @@ func (p *Public) milvus(ctx context.Context) (v1.Image, error) {
 	own := filepath.Join(packages, "milvus_lite", "lib")
 	files, err := filepath.Glob(own + "/*")
 	if err != nil {
-		return nil, fmt.Errorf("find the programs of Milvus Lite: %w", err)
+		return nil, fmt.Errorf("find the Milvus Lite programs: %w", err)
 	}
 	shared, err := libraries(ctx, files, own)
 	if err != nil {

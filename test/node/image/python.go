@@ -32,7 +32,7 @@ func findPython(ctx context.Context, bin string) (python, error) {
 	start := filepath.Join(bin, "python")
 	output, err := exec.CommandContext(ctx, start, "-c", describePython).Output()
 	if err != nil {
-		return python{}, fmt.Errorf("read the paths of %q: %w", start, err)
+		return python{}, fmt.Errorf("read the paths from %q: %w", start, err)
 	}
 	var p python
 	if err := json.Unmarshal(output, &p); err != nil {
@@ -41,7 +41,7 @@ func findPython(ctx context.Context, bin string) (python, error) {
 	for at := start; at != p.Program; {
 		next, err := os.Readlink(at)
 		if err != nil {
-			return python{}, fmt.Errorf("follow the links of %q: %w", start, err)
+			return python{}, fmt.Errorf("follow the symbolic links from %q: %w", start, err)
 		}
 		if !filepath.IsAbs(next) {
 			next = filepath.Join(filepath.Dir(at), next)

@@ -47,7 +47,7 @@ func parseOptions(usage string, w world, args []string, count int) (clientOption
 	flags.SetOutput(w.stderr)
 	flags.DurationVar(&options.timeout, "timeout", 5*time.Second, "time limit for the whole response")
 	flags.StringVar(&options.token, "token", "", "bearer token")
-	flags.StringVar(&options.authority, "authority", "", "certificate authorities in PEM format, one of which must have signed the certificate of the server; if empty, the client accepts any certificate")
+	flags.StringVar(&options.authority, "authority", "", "certificate authorities in PEM format, one of which must have signed the server's certificate; if empty, the client accepts any certificate")
 	if err := flags.Parse(args); err != nil {
 		return options, nil, fmt.Errorf("standin %s: %w", usage, err)
 	}

@@ -297,7 +297,7 @@ func copied(spec fields) fields {
 		err = json.Unmarshal(data, &out)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("corpus: copy of a spec: %v", err)) // an error is a bug in this package
+		panic(fmt.Sprintf("corpus: copy a spec: %v", err)) // an error is a bug in this package
 	}
 	return out
 }

@@ -179,9 +179,9 @@ func (n *negatives) disabled() {
 	n.choice("disabled/of-no-release", Unasked, "A misspelled name disables nothing, and the user would not notice the mistake.", with(off("infrence")))
 	n.choice("disabled/part-of-an-API", Unasked, "The inference router serves the models, so this part of the API cannot be disabled separately.", with(off("models")))
 	n.choice("disabled/of-the-server", Unasked, "The server always serves this API, which needs no provider, and has no setting to disable it.", with(off("inspect")))
-	n.choice("disabled/provider-that-is-not-there", Unasked, "The stack does not have the part to remove, so nothing changes. The warning points to a possible typing error.",
+	n.choice("disabled/provider-that-is-not-there", Unasked, "The stack does not contain the part that the entry would remove, so nothing changes. The warning points out a possible typo.",
 		with(off("inference/nowhere")))
-	n.choice("disabled/wildcard-for-nothing", Unasked, "The stack does not have the part to remove, so nothing changes. The warning points to a possible typing error.",
+	n.choice("disabled/wildcard-for-nothing", Unasked, "The stack does not contain the part that the entry would remove, so nothing changes. The warning points out a possible typo.",
 		with(off("inference/*")))
 	n.choice("disabled/and-configured", Unasked, "Two fields contradict each other, and spec.disabled takes precedence.",
 		with(fields{

@@ -32,8 +32,8 @@ func (n *negatives) models() {
 			first(func(model fields) { model["metadata"] = metadata }))
 	}
 	n.refused("model/embedding-without-dimension", "embedding", embedding(nil))
-	n.choice("model/embedding-with-a-fraction", Taken, "The length of a vector must be a whole number, so the first request for a vector would fail.", embedding(1.5))
-	n.choice("model/embedding-with-a-text", Taken, "The length of a vector must be a whole number, so the first request for a vector would fail.", embedding("many"))
+	n.choice("model/embedding-with-a-fraction", Taken, "The length of a vector must be a whole number. With this value, the first request for a vector would fail.", embedding(1.5))
+	n.choice("model/embedding-with-a-text", Taken, "The length of a vector must be a whole number. With this value, the first request for a vector would fail.", embedding("many"))
 	unserved := mistake{
 		wrong: n.own(fields{"storage": fields{"kv": fields{}}, "resources": fields{"models": []any{"a"}}}),
 		right: n.small,
@@ -80,7 +80,7 @@ func (n *negatives) models() {
 	n.shields()
 	for _, known := range n.rel.Resources() {
 		if known.Dropped {
-			n.choice("resource/dropped/"+known.Kind, Taken, "The server reads the list but registers none of its entries. The user may be unable to change the base.",
+			n.choice("resource/dropped/"+known.Kind, Taken, "The server reads the list but registers none of its entries. The user might be unable to change the base.",
 				n.inBase(func(config fields) { n.registerDropped(config, known) }))
 		}
 	}
@@ -220,7 +220,7 @@ func (n *negatives) names() {
 	spec["resources"] = fields{"models": []any{"a"}}
 	named := n.again()
 	named["resources"] = fields{"models": []any{fields{"name": "a", "provider": "vllm"}}}
-	n.choice("model/of-the-first-provider", Unasked, "The user may intend a provider other than the first provider of the base.",
+	n.choice("model/of-the-first-provider", Unasked, "The user might intend a provider other than the first provider of the base.",
 		mistake{wrong: n.over(base, spec), right: n.over(base, named)})
 	for _, reference := range n.rel.References {
 		if reference.Resource != "models" || reference.ProviderKey == "" {
@@ -229,7 +229,7 @@ func (n *negatives) names() {
 		value := fields{reference.ProviderKey: "vllm", reference.ResourceKey: "nobody-has-it"}
 		section, key, _ := strings.Cut(reference.Path, ".")
 		if !strings.Contains(key, ".") {
-			n.choice("reference/model-that-nothing-registers", Unasked, "A provider may list the model. Only the running server can determine this.",
+			n.choice("reference/model-that-nothing-registers", Unasked, "A provider might list the model. Only the running server can determine this.",
 				n.inSpec(fields{"settings": fields{section: fields{key: value}}},
 					func(config fields) { at(config, section)[key] = value }))
 			break

@@ -126,9 +126,9 @@ func (n *negatives) settings() {
 	twice := "Two fields contradict each other, and it is unclear which of them the user intends."
 	n.choice("setting/of-a-field", Unasked, twice, with(fields{"settings": fields{"server": fields{"port": 9000}}}))
 	n.choice("setting/removes-what-a-field-set", Unasked, twice, with(fields{"removeSettings": []any{"server.port"}}))
-	n.choice("setting/removes-what-is-not-there", Unasked, "The stack does not have the part to remove, so nothing changes. The warning points to a possible typing error.",
+	n.choice("setting/removes-what-is-not-there", Unasked, "The stack does not contain the part that the entry would remove, so nothing changes. The warning points out a possible typo.",
 		with(fields{"removeSettings": []any{"server.prt"}}))
-	n.choice("setting/removes-like-nothing-there", Unasked, "The stack does not have the part to remove, so nothing changes. The warning points to a possible typing error.",
+	n.choice("setting/removes-like-nothing-there", Unasked, "The stack does not contain the part that the entry would remove, so nothing changes. The warning points out a possible typo.",
 		with(fields{"removeSettings": []any{"qwertzuiop"}}))
 	list := n.m.nothing() + "server: {auth: {provider_config: {type: github_token}, access_policy: []}}\n"
 	n.choice("setting/removes-a-part-of-a-list", Unasked, "The entries of a list have no keys, so a path cannot refer to them.", mistake{
@@ -147,7 +147,7 @@ func (n *negatives) settings() {
 		}}},
 	}}))
 	if n.rel.Runtime.HealthNeedsToken {
-		n.choice("setting/authentication", Taken, "The server starts, but its health check requires a token, which the probes do not have.", with(fields{"settings": fields{
+		n.choice("setting/authentication", Taken, "The server starts, but its health check requires a token, which the probes do not send.", with(fields{"settings": fields{
 			"server": fields{"auth": fields{"provider_config": fields{
 				"type":     "custom",
 				"endpoint": "http://auth.example/check",
@@ -181,15 +181,15 @@ func (n *negatives) probes() {
 	}
 	custom := fields{"type": "custom", "endpoint": "http://auth.example/check"}
 	if n.rel.TopLevel.HasPath("server.auth.route_policy") {
-		n.choice("probe/no-rule-for-it", Taken, "The server starts, but answers its probes with 403.", server("auth", fields{
+		n.choice("probe/no-rule-for-it", Taken, "The server starts, but responds to the probes with 403.", server("auth", fields{
 			"provider_config": custom, "route_policy": []any{fields{"permit": fields{"paths": "/v1/models*"}}},
 		}))
 	}
 	if n.rel.TopLevel.HasPath("server.quota") {
 		store := fields{"backend": "kv_default", "namespace": "quota"}
-		n.choice("probe/uses-up-the-quota", Unasked, "The server starts, but answers its probes with 429 after a few minutes.",
+		n.choice("probe/uses-up-the-quota", Unasked, "The server starts, but responds to the probes with 429 after a few minutes.",
 			server("quota", fields{"kvstore": store}))
-		n.choice("probe/uses-up-a-larger-quota", Unasked, "The server starts, but answers its probes with 429 after a few hours.",
+		n.choice("probe/uses-up-a-larger-quota", Unasked, "The server starts, but responds to the probes with 429 after a few hours.",
 			server("quota", fields{"kvstore": store, "anonymous_max_requests": 8640}))
 	}
 	if n.rel.Runtime.IntrospectionUnverified {
@@ -216,7 +216,7 @@ func (n *negatives) ownChoices() {
 		wrong: n.own(n.smallSpec(inference(n.vllm(nil), n.vllm(fields{"endpoint": "http://other.example"})))), right: n.small,
 		change: func(config fields) { addProvider(config, "inference", firstProvider(config, "inference")) },
 	})
-	n.choice("own/duplicate-id-in-the-base", Taken, "The server uses the last of the two values, and does not report this. The user may be unable to change the base.",
+	n.choice("own/duplicate-id-in-the-base", Taken, "The server uses the last of the two values, and does not report this. The user might be unable to change the base.",
 		n.inBase(func(config fields) { addProvider(config, "inference", firstProvider(config, "inference")) }))
 	n.choice("own/folded-names", Unasked, "Two ids that differ only in '-' and '.' would share one variable for their credentials.", with(inference(
 		fields{"id": "a-b", "provider": "openai", "apiKey": ref("one", "key")},
@@ -252,7 +252,7 @@ func (n *negatives) ownChoices() {
 	n.choice("own/base-version", Taken, "The requirements list the supported versions (FR-028, FR-029). The server accepts any number.",
 		n.inBase(func(config fields) { config["version"] = 3 }))
 	if key := n.rel.Runtime.DistributionKey; key != "" {
-		n.choice("own/base-name-that-is-a-number", Taken, "The server converts the number to text here. With quotes, every parser reads the name as text.",
+		n.choice("own/base-name-that-is-a-number", Taken, "For this key, the server converts the number to text. With quotes, every parser reads the name as text.",
 			n.inBase(func(config fields) { config[key] = 5 }))
 	}
 	small := string(n.config)
@@ -260,7 +260,7 @@ func (n *negatives) ownChoices() {
 	n.choice("own/base-key-that-is-no-text", Unasked, "A configuration key cannot be a list.", text("? [a]\n: 1\n"+small))
 	n.choice("own/base-empty", Unasked, "An empty base is a mistake, because it contains nothing to serve.", text("\n"))
 	n.choice("own/base-too-large", Unasked, "A larger base might not fit into a ConfigMap together with its metadata.", text("a: "+strings.Repeat("x", 800<<10)))
-	n.choice("own/base-too-deep", Unasked, "The server has no value that is nested so deeply, and the limit protects the memory of the operator.", text(strings.Repeat("{a: ", 120)+"1"+strings.Repeat("}", 120)))
+	n.choice("own/base-too-deep", Unasked, "No value in a server configuration is nested so deeply, and the limit protects the operator's memory.", text(strings.Repeat("{a: ", 120)+"1"+strings.Repeat("}", 120)))
 	n.choice("own/base-of-aliases", Unasked, "Nested aliases could use all of the operator's memory.", text(aliases()))
 }
 

@@ -138,7 +138,7 @@ func (n *negatives) connections() {
 	wrong("insists-on-tls", "postgresql://u:p@h/d?sslmode=require", "The backend of this release has no setting for TLS, and would connect in clear text.", secretvalue.PartHostPlain)
 	wrong("numeric-user", "postgresql://123:p@h/d", "The server converts the user to a number, but its class requires text.", secretvalue.PartUser)
 	wrong("numeric-password", "postgresql://u:123@h/d", "The server converts the password to a number, but its class requires text.", secretvalue.PartPassword)
-	wrong("numeric-database", "postgresql://u:p@h/123", "The server converts the name of the database to a number, but its class requires text.", secretvalue.PartDB)
+	wrong("numeric-database", "postgresql://u:p@h/123", "The server converts the database name to a number, but its class requires text.", secretvalue.PartDB)
 	wrong("numeric-host", "postgresql://u:p@123/d", "The server converts the host to a number, but its class requires text.", secretvalue.PartHost)
 }
 

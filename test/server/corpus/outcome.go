@@ -57,7 +57,7 @@ func (c *Case) Run() (*Outcome, error) {
 	}
 	outcome := &Outcome{Config: built.Config, Warnings: built.Warnings}
 	if outcome.Env, err = c.environment(built); err != nil {
-		return nil, fmt.Errorf("environment of case %q of %s: %w", c.Name, c.Release.Line, err)
+		return nil, fmt.Errorf("determine the environment of case %q of %s: %w", c.Name, c.Release.Line, err)
 	}
 	outcome.Command = commandOf(built)
 	return outcome, nil

@@ -90,7 +90,7 @@ func dataDigest(line string) (string, error) {
 		}
 		if strings.HasSuffix(file, ".overlay.yaml") {
 			if content, err = withoutReasons(content); err != nil {
-				return "", fmt.Errorf("read the release data of %s: %w", filepath.Base(file), err)
+				return "", fmt.Errorf("read the release data in %s: %w", filepath.Base(file), err)
 			}
 		}
 		hash.Write(content)

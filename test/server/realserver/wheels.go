@@ -36,11 +36,11 @@ func ProviderWheels(ctx context.Context, provider, release string) (string, erro
 		"--only-binary=:all:", "--require-hashes", "--requirement", path, "--dest", work)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("download the wheels of %q: %w", lock, err)
+		return "", fmt.Errorf("download the wheels for %q: %w", lock, err)
 	}
 	// If another test has already created the directory, it contains the same wheels.
 	if err := os.Rename(work, dir); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("move the wheels of %q into the cache: %w", lock, err)
+		return "", fmt.Errorf("move the wheels for %q into the cache: %w", lock, err)
 	}
 	return dir, nil
 }

@@ -115,7 +115,7 @@ func (c Cache) step(name string, do func() error) error {
 func key(s Set, compiler toolchain) (string, error) {
 	digest := sha256.New()
 	if err := addModule(digest, s.Module); err != nil {
-		return "", fmt.Errorf("reading the inputs of the build of %s: %w", s.Title, err)
+		return "", fmt.Errorf("reading the build inputs of %s: %w", s.Title, err)
 	}
 	fmt.Fprintln(digest, s.Tags, s.LinkerFlags, s.packages())
 	short := hex.EncodeToString(digest.Sum(nil))[:8]

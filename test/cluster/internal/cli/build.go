@@ -12,7 +12,7 @@ import (
 const assetsVariable = "KUBEBUILDER_ASSETS"
 
 func runBuild(ctx context.Context, env environment, args []string) error {
-	flags := newFlags(env, "build", "", "Downloads the programs for a control plane into the user's cache, or builds them from Go modules if the\ndownload fails, if CI is set, or if CLUSTER_PROGRAMS is build. If CLUSTER_PROGRAMS is release, never builds\nthe programs of Kubernetes and etcd. Does nothing if the programs exist.")
+	flags := newFlags(env, "build", "", "Downloads the programs for a control plane into the user's cache, or builds them from Go modules if the\ndownload fails, if CI is set, or if CLUSTER_PROGRAMS is build. If CLUSTER_PROGRAMS is release, never builds\nthe Kubernetes and etcd programs. Does nothing if the programs exist.")
 	name := lineFlag(env, flags)
 	withNode := flags.Bool("node", false, "also download or build the programs for a node")
 	if err := parse(flags, args); err != nil {

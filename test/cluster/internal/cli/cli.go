@@ -45,7 +45,7 @@ func verbs() []verb {
 		{name: "build", summary: "download or build etcd, the Kubernetes control plane and kubectl into the user's cache", run: runBuild},
 		{name: "assets", summary: "download or build the programs, then print the folder for KUBEBUILDER_ASSETS", run: runAssets},
 		{name: "up", summary: "start a control plane and print the line that exports its KUBECONFIG", run: runUp},
-		{name: "status", summary: "show the components and whether they run", run: runStatus},
+		{name: "status", summary: "show the components and whether they are running", run: runStatus},
 		{name: "down", summary: "stop the control plane and remove its state folder", run: runDown},
 		{name: "run", summary: "start a control plane, run a command against it, and stop the control plane", run: runRun},
 		{name: restartNode, summary: "kill all processes of the node, which then starts again", run: runRestartNode},

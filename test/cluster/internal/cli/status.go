@@ -10,7 +10,7 @@ import (
 )
 
 func runStatus(_ context.Context, env environment, args []string) error {
-	flags := newFlags(env, "status", "", "Shows the components of the control plane and whether they run. The exit code is 1 if the control plane does not\nserve requests.")
+	flags := newFlags(env, "status", "", "Shows the components of the control plane and whether they are running. The exit code is 1 if the control plane\ndoes not serve requests.")
 	dir := dirFlag(flags, defaultDir)
 	if err := parse(flags, args); err != nil {
 		return err

@@ -110,7 +110,7 @@ func (n *Node) Join(admin string) error {
 	}
 	volumes := filepath.Join(s.Folder, "volumes")
 	if err := os.MkdirAll(volumes, 0o755); err != nil { //nolint:gosec // pods of any user must be able to access it
-		return fmt.Errorf("making the folder of volumes: %w", err)
+		return fmt.Errorf("making the folder for volumes: %w", err)
 	}
 	if err := n.run("provisioner", "", "--kubeconfig", admin, "--node", s.Name, "--folder", volumes); err != nil {
 		return err
