@@ -150,8 +150,8 @@ func TestPublicModels(t *testing.T) {
   resources: {models: [llama, {name: fast, providerModelId: meta/llama-70b}]}}`
 	for _, verb := range []string{"render", "validate"} {
 		contains(t, run(t, stack(spec), verb, "-f", "-").err,
-			`note: standard input: demo: spec.resources.models[0]: the name of this model for clients is "vllm/llama"`,
-			`note: standard input: demo: spec.resources.models[1]: the name of this model for clients is "vllm/meta/llama-70b"`,
+			`note: standard input: demo: spec.resources.models[0]: clients use the name "vllm/llama" for this model`,
+			`note: standard input: demo: spec.resources.models[1]: clients use the name "vllm/meta/llama-70b" for this model`,
 			`spec.resources.models[1].name: server release 0.7 ignores this name because providerModelId is set`)
 	}
 	got := run(t, stack(spec), "upgrade-check", "-f", "-", "--to", "1.0")

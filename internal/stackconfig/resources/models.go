@@ -54,7 +54,7 @@ func (r *registrar) public(m *intent.Model, res *resource) {
 	id := res.Public(m.Name, provider, m.ProviderModelID)
 	r.models = append(r.models, PublicModel{Path: m.Path.String(), Name: m.Name, ID: id})
 	if res.DropsID() && m.ProviderModelID != "" && m.ProviderModelID != m.Name {
-		r.Warnf(m.Path.Child("name"), "server release %s ignores this name because providerModelId is set, and the name of the model for clients is %q; set name to the value of providerModelId", r.Release.Line, id)
+		r.Warnf(m.Path.Child("name"), "server release %s ignores this name because providerModelId is set, and clients use the name %q for the model; set name to the value of providerModelId", r.Release.Line, id)
 	}
 }
 
@@ -119,5 +119,5 @@ func (m PublicModel) Renamed() bool { return m.ID != m.Name }
 
 // String returns a message about the name for the user who wrote it.
 func (m PublicModel) String() string {
-	return fmt.Sprintf("%s: the name of this model for clients is %q", m.Path, m.ID)
+	return fmt.Sprintf("%s: clients use the name %q for this model", m.Path, m.ID)
 }

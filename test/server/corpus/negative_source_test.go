@@ -46,7 +46,7 @@ var toldElsewhere = map[string]string{
 	"%s of at most %s":                                              "no key has the limit",
 	"%s and %d more":                                                many,
 	"and %d more":                                                   many,
-	"%s: the name of this model for clients is %q":                  "the output of plan for each model, and not a message about a problem",
+	"%s: clients use the name %q for this model":                    "the output of plan for each model, and not a message about a problem",
 	"text that matches ":                                            "the engine has a description for every pattern in the release data",
 	"a value other than ":                                           "the engine has no case of a key with excluded values: TestTextLimits of package schema",
 	"remove one of them":                                            external,
