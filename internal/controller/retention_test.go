@@ -119,7 +119,7 @@ func TestDataLossIsAccepted(t *testing.T) {
 	env.Get(t, "my", before)
 	env.UpdateSpec(t, "my", specOfRelease("0.7"))
 	refused := env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDataLossNotAccepted)
-	const message = "spec.distribution: release 0.7 cannot read the data that vector_io/faiss stored under release 0.3, so it does not start, and no tool converts this data: " +
+	const message = "spec.distribution: release 0.7 cannot read the data that vector_io/faiss stored under release 0.3, so the server does not start, and no tool converts this data: " +
 		"stay on 0.3, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; " +
 		"before the change, accept the loss of the remaining data with the annotation llamastack.io/accept-data-loss: \"vector_io/faiss\"\n" +
 		"The running pods do not change"

@@ -29,7 +29,7 @@ func TestRetentionOfData(t *testing.T) {
 			"the SQLite file /.llama/distributions/starter/kvstore.db on PersistentVolumeClaim my-pvc, and is missing from Redis at redis:6379"
 		unserved    = ": the server no longer serves vector stores: the content of vector_io/faiss"
 		notRequired = "spec.distribution.baseProviders: the data of batches"
-		lost        = "spec.distribution: release 0.7 cannot read the data that vector_io/faiss stored under release 0.3, so it does not start, and no tool converts this data: " +
+		lost        = "spec.distribution: release 0.7 cannot read the data that vector_io/faiss stored under release 0.3, so the server does not start, and no tool converts this data: " +
 			"stay on 0.3, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) and create them again after the change; " +
 			"before the change, accept the loss of the remaining data with the annotation llamastack.io/accept-data-loss: \"vector_io/faiss\"\n" +
 			"The running pods do not change"

@@ -241,7 +241,7 @@ func (o observed) keep() (Decision, error) {
 		return Decision{}, err
 	}
 	message := fmt.Sprintf("The pods of Deployment %q keep their earlier template; the next change, or "+
-		"`kubectl rollout restart deployment/%s`, changes these fields: %s", o.live.Name, o.live.Name, differences)
+		"`kubectl rollout restart deployment/%s`, updates these fields: %s", o.live.Name, o.live.Name, differences)
 	return Decision{Outcome: KeepTemplate, Deployment: deployment, Record: next, Message: message}, nil
 }
 

@@ -121,7 +121,7 @@ var decideCases = map[string][]step{
 		{stack: one, want: rollout.Changed, rollouts: 1},
 		{
 			stack: upgraded, want: rollout.KeepTemplate, rollouts: 1, habit: "old",
-			message: "changes these fields: spec.containers[llama-stack].env[HABIT].value",
+			message: "updates these fields: spec.containers[llama-stack].env[HABIT].value",
 		},
 		{stack: upgraded, want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
 		{stack: scaled(upgraded), want: rollout.KeepTemplate, rollouts: 1, habit: "old"},
@@ -148,7 +148,7 @@ var decideCases = map[string][]step{
 	"an older operator's template stays until the next change": {
 		{
 			happens: func(w *world) { w.older(one) }, stack: one, want: rollout.KeepTemplate, rollouts: 1, habit: "older",
-			message: "changes these fields: spec.containers[llama-stack].env[HABIT].value",
+			message: "updates these fields: spec.containers[llama-stack].env[HABIT].value",
 		},
 		{stack: one, want: rollout.KeepTemplate, rollouts: 1, habit: "older"},
 		{stack: two, want: rollout.Changed, rollouts: 2, habit: "old", image: "server:2"},

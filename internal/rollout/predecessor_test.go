@@ -122,7 +122,7 @@ func olderSteps(writes func(stack) func(*world)) map[string][]step {
 			{stack: one, want: rollout.Changed, rollouts: 1},
 			{
 				happens: writes(one), stack: one, want: rollout.KeepTemplate, rollouts: 2, habit: "older",
-				message: "changes these fields: spec.containers[llama-stack].env[HABIT].value",
+				message: "updates these fields: spec.containers[llama-stack].env[HABIT].value",
 			},
 			{stack: one, want: rollout.KeepTemplate, rollouts: 2, habit: "older"},
 			{stack: scaled(one), want: rollout.KeepTemplate, rollouts: 2, habit: "older"},

@@ -151,7 +151,7 @@ func TestMessageNamesPlacesAndNoValues(t *testing.T) {
 	if err != nil || decision.Outcome != rollout.KeepTemplate {
 		t.Fatalf("outcome %s, error %v", decision.Outcome, err)
 	}
-	const want = "changes these fields: spec.containers[llama-stack].args, spec.containers[llama-stack].env[HABIT], " +
+	const want = "updates these fields: spec.containers[llama-stack].args, spec.containers[llama-stack].env[HABIT], " +
 		"spec.containers[llama-stack].env[OTHER], spec.containers[llama-stack].env[PASSWORD], " +
 		"spec.containers[llama-stack].securityContext, spec.containers[llama-stack].volumeMounts[/data], " +
 		"spec.volumes[data]"

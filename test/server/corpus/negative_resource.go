@@ -284,7 +284,7 @@ func (n *negatives) tools() {
 	alone := fields{"inference": n.vllm(nil)}
 	n.choice("tool/without-any-provider", Unasked, "No provider would run the tool.", with(alone, "websearch"))
 	n.choice("tool/without-its-provider", Unasked, "No provider would run the tool.", with(brave, "rag"))
-	n.choice("tool/of-the-wrong-provider", Unasked, "The provider does not have the tool, so a request that uses the tool would fail.",
+	n.choice("tool/of-the-wrong-provider", Unasked, "The provider does not offer the tool, so a request that uses the tool would fail.",
 		with(brave, fields{"name": "rag", "provider": "brave"}))
 	n.choice("tool/of-no-provider", Unasked, "No provider would run the tool.",
 		with(brave, fields{"name": "websearch", "provider": "nowhere"}))

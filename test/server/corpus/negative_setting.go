@@ -212,11 +212,11 @@ func (n *negatives) ownChoices() {
 	text := func(raw string) mistake {
 		return mistake{wrong: n.over([]byte(raw), n.again()), right: n.small, raw: raw}
 	}
-	n.choice("own/duplicate-id", Taken, "The server uses the last of the two values, and does not report this.", mistake{
+	n.choice("own/duplicate-id", Taken, "The server uses the second of the two values, and does not report this.", mistake{
 		wrong: n.own(n.smallSpec(inference(n.vllm(nil), n.vllm(fields{"endpoint": "http://other.example"})))), right: n.small,
 		change: func(config fields) { addProvider(config, "inference", firstProvider(config, "inference")) },
 	})
-	n.choice("own/duplicate-id-in-the-base", Taken, "The server uses the last of the two values, and does not report this. The user might be unable to change the base.",
+	n.choice("own/duplicate-id-in-the-base", Taken, "The server uses the second of the two values, and does not report this. The user might be unable to change the base.",
 		n.inBase(func(config fields) { addProvider(config, "inference", firstProvider(config, "inference")) }))
 	n.choice("own/folded-names", Unasked, "Two ids that differ only in '-' and '.' would share one variable for their credentials.", with(inference(
 		fields{"id": "a-b", "provider": "openai", "apiKey": ref("one", "key")},
@@ -256,7 +256,7 @@ func (n *negatives) ownChoices() {
 			n.inBase(func(config fields) { config[key] = 5 }))
 	}
 	small := string(n.config)
-	n.choice("own/base-key-twice", Taken, "The server uses the last of the two values, and does not report this.", text("version: 2\n"+small))
+	n.choice("own/base-key-twice", Taken, "The server uses the second of the two values, and does not report this.", text("version: 2\n"+small))
 	n.choice("own/base-key-that-is-no-text", Unasked, "A configuration key cannot be a list.", text("? [a]\n: 1\n"+small))
 	n.choice("own/base-empty", Unasked, "An empty base is a mistake, because it contains nothing to serve.", text("\n"))
 	n.choice("own/base-too-large", Unasked, "A larger base might not fit into a ConfigMap together with its metadata.", text("a: "+strings.Repeat("x", 800<<10)))

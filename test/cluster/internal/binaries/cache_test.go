@@ -246,7 +246,7 @@ func TestWaitingForTheLockEndsWithTheContext(t *testing.T) {
 	if _, err := b.cache.lock(ctx, folder); err == nil {
 		t.Error("two callers hold the lock")
 	}
-	if !strings.Contains(b.progress.String(), "Waiting for another process that builds or downloads key") {
+	if !strings.Contains(b.progress.String(), "Waiting for another process that is building or downloading key") {
 		t.Errorf("the error of the waiting caller is %q", b.progress)
 	}
 	if err := unlock(); err != nil {
