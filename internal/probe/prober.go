@@ -176,7 +176,8 @@ func (p *Prober) conclude(target Target, now result) bool {
 	}
 	news := known.update(now)
 	if err := cmp.Or(now.err, now.modelsErr, now.mcpErr); err != nil {
-		p.log.V(1).Info("The server does not report at least one of these: its version, its providers, its models, its MCP servers",
+		p.log.V(1).Info("The server does not report at least one of these: "+
+			"its version, its providers, its models, its MCP servers",
 			"stack", target.Stack.String(), "error", err.Error(), "again", !known.done)
 	}
 	switch {

@@ -196,8 +196,8 @@ func (c *comparison) hiddenKeys() string {
 
 // unreadable returns the message about content that prevents a release from starting.
 func (c *comparison) unreadable(what string) string {
-	return fmt.Sprintf("release %s cannot read the data that %s stored under release %s, so the server does not start, and "+
-		"no tool converts this data: stay on %s, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) "+
+	return fmt.Sprintf("release %s cannot read the data that %s stored under release %s, so the server does not start, "+
+		"and no tool converts this data: stay on %s, or delete the vector stores of that provider through the API (DELETE /v1/vector_stores/ID) "+
 		"and create them again after the change; before the change, accept the loss of the remaining data with the annotation %s: %q",
 		c.after.Release, what, c.before.Release, c.before.Release, Annotation, what)
 }

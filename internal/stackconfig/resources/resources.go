@@ -141,7 +141,8 @@ func (r *registrar) choose(api, name string, path *field.Path) (*draft.Provider,
 	}
 	detail := fmt.Sprintf("%q is not a configured %s provider; available: %s", name, draft.APIField(api), r.AvailableProviders(api))
 	if r.Dropped[[2]string{api, name}] {
-		detail += fmt.Sprintf("; %s removes this provider from the base configuration: to keep it, add it to spec.providers.%s",
+		detail += fmt.Sprintf("; %s removes this provider from the base configuration: to keep it, "+
+			"add it to spec.providers.%s",
 			intent.BaseProvidersPath, draft.APIField(api))
 	}
 	r.notFound(path, name, detail)

@@ -181,9 +181,10 @@ func (n *negatives) probes() {
 	}
 	custom := fields{"type": "custom", "endpoint": "http://auth.example/check"}
 	if n.rel.TopLevel.HasPath("server.auth.route_policy") {
-		n.choice("probe/no-rule-for-it", Taken, "The server starts, but responds to the probes with 403.", server("auth", fields{
-			"provider_config": custom, "route_policy": []any{fields{"permit": fields{"paths": "/v1/models*"}}},
-		}))
+		n.choice("probe/no-rule-for-it", Taken, "The server starts, but responds to the probes with 403.",
+			server("auth", fields{
+				"provider_config": custom, "route_policy": []any{fields{"permit": fields{"paths": "/v1/models*"}}},
+			}))
 	}
 	if n.rel.TopLevel.HasPath("server.quota") {
 		store := fields{"backend": "kv_default", "namespace": "quota"}

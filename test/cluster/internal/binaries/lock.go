@@ -36,7 +36,8 @@ func (c Cache) wait(ctx context.Context, file *os.File) error {
 			return err
 		}
 		if !told {
-			fmt.Fprintf(c.Progress, "Waiting for another process that is building or downloading %s\n", filepath.Base(file.Name()))
+			fmt.Fprintf(c.Progress, "Waiting for another process that is building or downloading %s\n",
+				filepath.Base(file.Name()))
 			told = true
 		}
 		select {
