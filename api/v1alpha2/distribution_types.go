@@ -85,10 +85,10 @@ type LlamaStackDistributionSpec struct {
 	// +optional
 	Storage *StateStorageSpec `json:"storage,omitempty"`
 
-	// settings is a JSON merge patch for the generated configuration, for sections that have no field here, such as
-	// server.auth and vector_stores. The operator applies the patch last. It merges objects, and replaces lists and single
-	// values. The patch must not contain null, or a setting that another field sets. ${env.NAME} refers to a variable of
-	// secretEnv. Mutually exclusive with overrideConfig. If unset, nothing is patched.
+	// settings is a JSON merge patch for the generated configuration, for sections that have no field in the spec, such
+	// as server.auth and vector_stores. The operator applies the patch last. It merges objects, and replaces lists and
+	// scalar values. The patch must not contain null, or a setting that another field sets. ${env.NAME} refers to a
+	// variable of secretEnv. Mutually exclusive with overrideConfig. If unset, nothing is patched.
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:MinProperties=1

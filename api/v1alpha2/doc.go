@@ -2,7 +2,7 @@
 // group llamastack.io. Package intent strictly decodes the polymorphic fields. Package validate checks the rules that
 // CEL cannot express.
 //
-// Three rules apply to every type here:
+// Three rules apply to every type in this package:
 //
 //   - The types keep the form that a user wrote (one provider or a list, a string or an object), so that a round trip
 //     changes nothing.

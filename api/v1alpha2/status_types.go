@@ -230,10 +230,10 @@ type DistributionConfigStatus struct {
 	// were created as v1alpha1.
 	// +optional
 	AvailableDistributions map[string]string `json:"availableDistributions,omitempty"`
-	// providers lists providers of the running server, sorted by API and id, as the server's path /v1/providers returns
-	// them. The list has the providers that the spec names and the providers whose health the server checks, at most 20.
-	// If there are no such providers, the list has the first five providers of the server. For stacks that were created as
-	// v1alpha1, the list has all providers. The list is empty if the server does not return its providers.
+	// providers lists providers that the running server returns at /v1/providers, sorted by API and id. The list has
+	// the providers that the spec names and the providers whose health the server checks, at most 20. If there are no
+	// such providers, the list has the first five providers of the server. For stacks that were created as v1alpha1,
+	// the list has all providers. The list is empty if the server does not return its providers.
 	// +optional
 	Providers []ProviderInfo `json:"providers,omitempty"`
 	// providersLeftOut is the number of providers that the server returns but that are omitted from providers.
@@ -284,13 +284,13 @@ const (
 	// ProviderHealthNotImplemented means that the server does not check the provider. From release 0.3 on, servers check
 	// no providers.
 	ProviderHealthNotImplemented = "Not Implemented"
-	// ProviderHealthUnknown means that the server reports a different status, or has not answered for a while.
+	// ProviderHealthUnknown means that the server reports any other status, or has not responded for a while.
 	ProviderHealthUnknown = "Unknown"
 )
 
 // ProviderHealthStatus is a provider's health as the server reports it. No condition depends on this health.
 type ProviderHealthStatus struct {
-	// status is OK, Error, Not Implemented, or Unknown while the server does not answer. From release 0.3 on, servers
+	// status is OK, Error, Not Implemented, or Unknown while the server does not respond. From release 0.3 on, servers
 	// always report Not Implemented.
 	// +optional
 	Status string `json:"status,omitempty"`

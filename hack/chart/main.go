@@ -80,8 +80,8 @@ func write(p part, folder string) error {
 	return nil
 }
 
-// take returns the lines of one key of the object with this name. The lines are unchanged, because encoding the YAML
-// again would wrap text differently.
+// take returns the lines of one key of the object with the given name. The lines are unchanged, because encoding the
+// YAML again would wrap text differently.
 func take(data []byte, name, key string) ([]byte, error) {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	for decoder := yaml.NewDecoder(bytes.NewReader(data)); ; {

@@ -149,7 +149,7 @@ var (
 	eventsIntro string
 )
 
-// conditions returns the page with the condition types in their order, each with its reasons.
+// conditions returns the page with the condition types in the order of their constants, each with its reasons.
 func conditions(blocks []block, found map[string]entries.Entry) (string, error) {
 	var page strings.Builder
 	page.WriteString(conditionsIntro)

@@ -55,8 +55,8 @@ func run(target string, manifests []string) error {
 	return nil
 }
 
-// named returns the images that the objects in a manifest run. It skips CustomResourceDefinitions, whose fields
-// describe images.
+// named returns the images that the objects in a manifest run. It skips CustomResourceDefinitions, in which a field
+// named image is a schema.
 func named(manifest []byte) ([]string, error) {
 	var images []string
 	for decoder := yaml.NewDecoder(bytes.NewReader(manifest)); ; {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// These patterns match the rules in the CustomResourceDefinition that a schema can express. Only the API server checks
-// the other rules.
+// These patterns match those rules in the CustomResourceDefinition that a schema can express. Only the API server
+// checks the other rules.
 var (
 	matchesRule  = regexp.MustCompile(`^(self == '\*' \|\| )?self\.matches\('([^']+)'\)(?: && !self\.matches\('([^']+)'\))?$`)
 	hasRule      = regexp.MustCompile(`^has\(self\.(\w+)\)$`)
@@ -19,7 +19,7 @@ var (
 	keysRule     = regexp.MustCompile(`^self\.all\(name, name\.matches\('([^']+)'\)\)$`)
 )
 
-// addRules adds the rules of a field that a schema can express.
+// addRules adds those rules of a field that a schema can express.
 func addRules(to, from object) {
 	rules, _ := from["x-kubernetes-validations"].([]any)
 	for _, each := range rules {

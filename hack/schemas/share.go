@@ -74,7 +74,7 @@ func (s *sharer) free(name string) string {
 }
 
 // eachPart calls a function for each schema directly below a schema, with the name of the nearest field, and replaces
-// the inner schema with the result. If deep is true, it visits all deeper schemas first.
+// the inner schema with the result. If `deep` is true, it visits all deeper schemas first.
 func (s *sharer) eachPart(schema object, name string, visit func(part object, name string) any, deep bool) {
 	one := func(holder object, key, name string) {
 		if part, ok := holder[key].(object); ok {

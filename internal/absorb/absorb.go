@@ -34,7 +34,7 @@ type Comment struct {
 	Text string
 }
 
-// Result holds the replacement of overrideConfig, or the reasons why there is none.
+// Result holds the replacement for overrideConfig, or the reasons why there is none.
 type Result struct {
 	// Spec holds the fields of the spec by their JSON names, as JSON values. It is nil if Stays is not empty.
 	Spec map[string]any
@@ -101,7 +101,7 @@ func begin(in plan.Input) (*builder, []Reason) {
 	}
 	mounted := in.Override.Data
 	if b.before.Config != nil {
-		// The pod reads a copy of the user's file that sets the number of workers or the certificate files.
+		// The pod reads a copy of the user's file. The copy also sets the number of workers or the certificate files.
 		mounted = b.before.Config
 	}
 	if b.want, err = read(mounted); err != nil {

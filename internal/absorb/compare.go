@@ -40,7 +40,7 @@ func (c *candidate) judge(built *plan.Plan, stack *v1alpha2.LlamaStackDistributi
 	return result
 }
 
-// judgement is the comparison of got, the configuration that is generated from the fields, with want, the user's.
+// judgement is the comparison of `got`, the configuration that is generated from the fields, with `want`, the user's.
 type judgement struct {
 	*candidate
 	got, want object

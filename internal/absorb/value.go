@@ -126,7 +126,7 @@ func whole(number int) json.Number { return json.Number(strconv.Itoa(number)) }
 
 func equal(a, b any) bool { return reflect.DeepEqual(a, b) }
 
-// at returns the value at keys of nested objects, or nil if a key is missing.
+// at returns the value at a path of keys in nested objects, or nil if a key is missing.
 func at(value any, keys ...string) any {
 	for _, key := range keys {
 		inner, _ := value.(object)

@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// answers holds the API server's last response for each object. It only saves calls: without it, the operator would
-// read objects more often. It saves calls if the cache does not yet contain the operator's last write, or holds only
-// the metadata of an object. It also saves calls if the API server stores an object in a form that differs from the
-// applied one. Calls for one object are not concurrent.
+// answers holds the API server's last response for each object. Its only purpose is to save calls: without it, the
+// operator would read objects more often. It saves calls if the cache does not yet contain the operator's last write,
+// or holds only the metadata of an object. It also saves calls if the API server stores an object in a form that
+// differs from the applied one. Calls for one object are not concurrent.
 type answers struct {
 	mu      sync.Mutex
 	entries map[types.NamespacedName]map[objectKey]entry
@@ -57,7 +57,7 @@ func (m *answers) put(owner types.NamespacedName, object *unstructured.Unstructu
 	m.entries[owner][keyOf(object)] = e
 }
 
-// confirmed reports whether an earlier response has shown that wanted is in force in this version of the object.
+// confirmed reports whether an earlier response has shown that `wanted` is in force in this version of the object.
 func (m *answers) confirmed(
 	owner types.NamespacedName, wanted *unstructured.Unstructured, uid types.UID, resourceVersion string,
 ) bool {

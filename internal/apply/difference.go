@@ -10,10 +10,11 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// InForce reports whether an apply of wanted by the manager would leave the live object unchanged: the manager owns
-// exactly the fields of wanted, and each field has the value in wanted. If another client changes a field, the manager
-// no longer owns it, so InForce detects the change. If wanted no longer contains a field, the manager still owns it, so
-// InForce detects this too. A restart causes no write, because the object stores the managed fields (decision 0019).
+// InForce reports whether an apply of `wanted` by the manager would leave the live object unchanged: the manager owns
+// exactly the fields of `wanted`, and each field has the value in `wanted`. If another client changes a field, the
+// manager no longer owns it, so InForce detects the change. If `wanted` no longer contains a field, the manager still
+// owns it, so InForce detects this too. A restart causes no write, because the object stores the managed fields
+// (decision 0019).
 func InForce(wanted, live *unstructured.Unstructured, manager string) bool {
 	owned := ownedFields(live, live.GetAPIVersion(), manager)
 	if owned == nil {
@@ -37,8 +38,8 @@ func withoutIdentity(object map[string]any) map[string]any {
 	return fields
 }
 
-// compare reports whether live has every value in wanted, and whether the manager owns exactly the fields of wanted.
-// The owned set distinguishes keyed lists from atomic lists.
+// compare reports whether `live` has every value in `wanted`, and whether the manager owns exactly the fields of
+// `wanted`. The owned set distinguishes keyed lists from atomic lists.
 func compare(owned *fieldpath.Set, wanted, live any) bool {
 	switch wanted := wanted.(type) {
 	case map[string]any:

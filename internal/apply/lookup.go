@@ -104,7 +104,7 @@ func (a *Applier) read(ctx context.Context, wanted *unstructured.Unstructured, a
 	return live, nil
 }
 
-// parallel calls the function do for all elements concurrently. It passes a panic on to the caller, which can handle
+// parallel calls the function `do` for all elements concurrently. It passes a panic on to the caller, which can handle
 // it.
 func parallel(all []int, do func(int)) {
 	var group sync.WaitGroup

@@ -70,7 +70,7 @@ func isMaker(entry metav1.ManagedFieldsEntry, owner Owner, apiVersion string) bo
 }
 
 // mayBeRendered reports whether an operator may have rendered a field. The field must be below a top-level field of
-// wanted. Labels and annotations of the object and of its pod template must be in wanted themselves.
+// `wanted`. Labels and annotations of the object and of its pod template must be in `wanted` themselves.
 func mayBeRendered(path fieldpath.Path, wanted *unstructured.Unstructured) bool {
 	top := path[0].FieldName
 	if top == nil || wanted.Object[*top] == nil {

@@ -90,7 +90,7 @@ func withoutEmpty(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEnt
 	})
 }
 
-// split divides a set into the fields for which choose returns true, and all other fields.
+// split divides a set into the fields for which `choose` returns true, and all other fields.
 func split(set *fieldpath.Set, choose func(fieldpath.Path) bool) (chosen, left *fieldpath.Set) {
 	chosen, left = fieldpath.NewSet(), fieldpath.NewSet()
 	for path := range set.All() {

@@ -13,10 +13,11 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// Reclaim takes over the fields below the path root from every manager whose updates also wrote the field at the path
-// mark, which is below root. Only the owner sets the field at mark, so any other manager that writes it is restoring
-// fields that the owner once applied. After Reclaim, the next apply removes the fields below root that it leaves out.
-// Reclaim returns the desired object with its current live object. It writes nothing if there are no fields to reclaim.
+// Reclaim takes over the fields below the path `root` from every manager whose updates also wrote the field at the path
+// `mark`, which is below `root`. Only the owner sets the field at `mark`, so any other manager that writes it is
+// restoring fields that the owner once applied. After Reclaim, the next apply removes the fields below `root` that it
+// leaves out. Reclaim returns the desired object with its current live object. It writes nothing if there are no fields
+// to reclaim.
 func (a *Applier) Reclaim(ctx context.Context, desired Desired, root, mark []any) (Desired, error) {
 	if desired.Live == nil {
 		return desired, nil

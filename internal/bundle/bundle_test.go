@@ -94,7 +94,7 @@ func open(t *testing.T, content []byte) (*bundle.Bundle, error) {
 	return opened, err
 }
 
-// target returns a registry. If before returns true, it has handled the request in place of the registry.
+// target returns a registry. If `before` returns true, it has handled the request in place of the registry.
 func target(t *testing.T, before func(http.ResponseWriter, *http.Request) bool) *bundle.Target {
 	t.Helper()
 	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)))

@@ -169,7 +169,7 @@ func (l *layer) Compressed() (io.ReadCloser, error) {
 	return &counter{ReadCloser: body, sum: l.sent}, nil
 }
 
-// counter adds the number of bytes that it reads to a sum.
+// counter counts the bytes that are read through it, and adds them to a sum.
 type counter struct {
 	io.ReadCloser
 

@@ -15,7 +15,7 @@ const (
 
 // Problem describes a part of a text that is not a usable certificate.
 type Problem struct {
-	// Line is the first line of the block, from 1. Zero means the whole text.
+	// Line is the first line of the block, counted from 1. Zero means the whole text.
 	Line int
 	// Detail describes the problem. It never contains any part of the block.
 	Detail string
@@ -52,8 +52,9 @@ func Keys(keys []string, content map[string][]byte) (certificates [][]byte, prob
 	return certificates, problems
 }
 
-// LeaveOut divides the problems with several texts into two groups. left holds the problems with blocks that can be
-// left out, because the rest of their text contains a certificate. problems holds all other problems.
+// LeaveOut divides the problems with several texts into two groups. The result `left` holds the problems with blocks
+// that can be left out, because the rest of their text contains a certificate. The result `problems` holds all other
+// problems.
 func LeaveOut(content map[string][]byte, all map[string][]Problem) (problems, left map[string][]Problem) {
 	problems, left = map[string][]Problem{}, map[string][]Problem{}
 	for key, found := range all {

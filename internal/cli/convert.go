@@ -130,8 +130,8 @@ type converter struct {
 	absorber *absorber
 }
 
-// finish prints the output if all documents are valid. It never prints a part of the documents, because a command that
-// reads the output, such as kubectl apply, would apply that part.
+// finish prints the output if all documents are valid. It never prints only a part of the documents, because a command
+// that reads the output, such as kubectl apply, would apply that part.
 func (c *converter) finish(p printer, out io.Writer, files []string) error {
 	for _, warning := range c.warnings {
 		p.warning(warning)

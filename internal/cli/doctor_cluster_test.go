@@ -8,7 +8,7 @@ import (
 )
 
 // On a real API server with the operator's manifests and a stack, the commands work for an administrator and for a user
-// without rights.
+// without permissions.
 func TestDoctorAndSupportBundleOnCluster(t *testing.T) {
 	c := upgrade.Start(t)
 	webhook := upgrade.StartWebhook(t)

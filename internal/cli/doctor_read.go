@@ -33,15 +33,15 @@ const (
 	labelName    = "app.kubernetes.io/name"
 )
 
-// examiner reads the facts about an installation. It records the rights that the caller lacks, and continues without
-// them.
+// examiner reads the facts about an installation. It records the permissions that the caller lacks, and continues
+// without them.
 type examiner struct {
 	*kube.Cluster
 	facts *doctor.Facts
 }
 
 // readFacts reads the facts for package doctor. It returns an error only if the first request fails for a reason other
-// than a missing right.
+// than a missing permission.
 func readFacts(
 	ctx context.Context, cluster *kube.Cluster, all bool, operatorNamespace, command string,
 ) (*doctor.Facts, error) {
@@ -86,7 +86,7 @@ func get[T client.Object](
 	}
 }
 
-// server reads the version of the API server. It records a missing right or an invalid response in the facts, and
+// server reads the version of the API server. It records a missing permission or an invalid response in the facts, and
 // returns any other error.
 func (e *examiner) server(ctx context.Context) error {
 	set, err := e.Clientset()
@@ -148,7 +148,7 @@ func (e *examiner) webhookNamespace() string {
 	return ""
 }
 
-// webhooks reads the validating webhook, the admission policy, and the certificate of the webhooks.
+// webhooks reads the validating webhook, the admission policy, and the webhooks' certificate.
 func (e *examiner) webhooks(ctx context.Context) {
 	admission := func(resource string) schema.GroupResource {
 		return schema.GroupResource{Group: admissionv1.GroupName, Resource: resource}
@@ -172,7 +172,7 @@ func (e *examiner) webhooks(ctx context.Context) {
 	}
 }
 
-// rights asks the API server whether the caller has each of the rights that the commands need.
+// rights asks the API server whether the caller has each of the permissions that the commands need.
 func (e *examiner) rights(ctx context.Context, all bool) {
 	namespace := e.Namespace
 	if all {

@@ -104,7 +104,8 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// For a user with few rights, the command prints warnings with the missing rights, and the exit code is 0.
+// For a user with few permissions, the command prints warnings that name the missing permissions, and the exit code is
+// 0.
 func TestDoctorDenied(t *testing.T) {
 	api := installed(t)
 	for _, path := range api.Paths() {

@@ -34,7 +34,7 @@ const (
 	maxStacks = 10_000
 )
 
-// surveyor reads a cluster for an inventory, one object after the other and with the rights of the caller. It changes
+// surveyor reads a cluster for an inventory, one object at a time and with the caller's permissions. It changes
 // nothing.
 type surveyor struct {
 	client client.Client

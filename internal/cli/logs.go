@@ -143,7 +143,7 @@ func ofPods(number int) string {
 	return fmt.Sprintf("one of %d pods; for all pods, set --all-pods", number)
 }
 
-// print prints the logs of the targets one after the other, or concurrently with --follow. After an error for one
+// print prints the logs of the targets one after the other or, with --follow, concurrently. After an error for one
 // target, it still prints the logs of the others.
 func (o *logsOptions) print(
 	ctx context.Context, set kubernetes.Interface, namespace string, targets []podlogs.Target, merger *podlogs.Merger,

@@ -182,7 +182,7 @@ func (r *reader) running(ctx context.Context, stack *v1alpha2.LlamaStackDistribu
 }
 
 // operatorConfig reads the operator's ConfigMap from a file. Without a file, it reads the ConfigMap from any namespace
-// of the cluster.
+// in the cluster.
 func (r *reader) operatorConfig(ctx context.Context, file string, stdin io.Reader, p printer) (err error) {
 	if file != "" {
 		r.config, err = readOperatorConfig(file, stdin, p)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// operatorConfig writes the ConfigMap of the operator and another ConfigMap to a file.
+// operatorConfig writes the operator's ConfigMap and another ConfigMap to a file.
 func operatorConfig(t *testing.T, data string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "operator.yaml")

@@ -96,7 +96,7 @@ func (o *upgradeOptions) addFlags(command *cobra.Command) {
 // hasFiles reports whether the command reads stacks in files.
 func (o *upgradeOptions) hasFiles() bool { return len(o.files)+len(o.kustomizations) > 0 }
 
-// check returns an error if the command line selects stacks in two ways, or for an invalid value of --output.
+// check returns an error if the command line selects stacks in two ways, or contains an invalid value of --output.
 func (o *upgradeOptions) check(args []string) error {
 	switch {
 	case len(args) > 0 && o.hasFiles():

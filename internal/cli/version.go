@@ -117,7 +117,7 @@ func (o *versionOptions) server(ctx context.Context, version string, p printer) 
 	return found, nil
 }
 
-// apiServer reads the version of the API server, and the API versions of stacks that it serves.
+// apiServer reads the version of the API server, and the API versions in which it serves stacks.
 func apiServer(cluster *kube.Cluster) (*versionlist.Server, error) {
 	set, err := cluster.Clientset()
 	if err != nil {
@@ -160,7 +160,7 @@ func operatorDeployments(ctx context.Context, cluster *kube.Cluster) ([]appsv1.D
 	return found, nil
 }
 
-// servedVersions returns the versions of stacks that the API server serves.
+// servedVersions returns the API versions in which the API server serves stacks.
 func servedVersions(api discovery.DiscoveryInterface) ([]string, error) {
 	groups, err := api.ServerGroups()
 	if err != nil {

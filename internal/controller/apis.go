@@ -59,7 +59,8 @@ type optionalAPIs struct {
 
 	mu     sync.RWMutex
 	served map[schema.GroupVersionKind]bool
-	// adding serializes calls to watch, because the creation and a later update of a definition cause two events.
+	// adding serializes calls of the method watch, because the creation and a later update of a definition cause two
+	// events.
 	adding sync.Mutex
 }
 
@@ -160,8 +161,8 @@ func watchDefinition(
 	return nil
 }
 
-// definitionHandler calls the function comes if a kind may have been added, by its definition or by a new version in
-// the definition. It calls the function goes if the definition is being deleted or was deleted.
+// definitionHandler calls the function `comes` if a kind may have been added, by its definition or by a new version in
+// the definition. It calls the function `goes` if the definition is being deleted or was deleted.
 func definitionHandler(comes, goes func()) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { comes() },

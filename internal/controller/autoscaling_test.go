@@ -131,7 +131,7 @@ func TestAutoscaling(t *testing.T) {
 }
 
 // TestAutoscalerWithoutMetrics checks that an autoscaler without metrics is reported while the pods serve requests, and
-// that the stack stays ready.
+// that the stack remains ready.
 func TestAutoscalerWithoutMetrics(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.AutoscalerPatience = time.Second

@@ -123,6 +123,6 @@ func TestStatusOfAnotherStackOfTheName(t *testing.T) {
 	if diff := cmp.Diff([]int{http.StatusUnprocessableEntity}, s.codes); diff != "" {
 		t.Errorf("responses to the first write of the status (-want +got):\n%s", diff)
 	}
-	// The children of the first stack still exist, because no garbage collector runs here.
+	// The children of the first stack still exist, because no garbage collector runs in this test.
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonOwnershipConflict)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// newStatus returns a status with the conditions that every status has. The conditions in others replace conditions of
-// the same type.
+// newStatus returns a status with the conditions that every status has. The conditions in `others` replace conditions
+// of the same type.
 func newStatus(configMap string, others ...metav1.Condition) *v1alpha2.LlamaStackDistributionStatus {
 	conditions := []metav1.Condition{
 		{Type: v1alpha2.ConditionValidationSucceeded, Status: metav1.ConditionTrue, Reason: v1alpha2.ReasonSpecValid},

@@ -58,7 +58,7 @@ func waitForDegraded(t *testing.T, env *controllertest.Environment, message stri
 	})
 }
 
-// waitForTagEvents waits until the number of events about a tag is count, and one of these events names both digests.
+// waitForTagEvents waits until the number of events about a tag is `count`, and one of these events names both digests.
 func waitForTagEvents(t *testing.T, env *controllertest.Environment, count int, from, to string) {
 	t.Helper()
 	controllertest.WaitUntil(t, func() error {
@@ -121,7 +121,7 @@ func TestMovedTag(t *testing.T) {
 	waitForDegraded(t, env, "")
 }
 
-// waitForRollout waits until the Deployment of the stack "my" has a generation other than that of before, an earlier
+// waitForRollout waits until the Deployment of the stack "my" has a generation other than that of `before`, an earlier
 // copy of the Deployment.
 func waitForRollout(t *testing.T, env *controllertest.Environment, before *appsv1.Deployment) {
 	t.Helper()

@@ -88,7 +88,7 @@ func (k *disconnector) close() {
 }
 
 // reconcileUntilDisconnected starts an operator that is disconnected after n writes, and waits until that happens or
-// until done reports that no more writes were needed.
+// until `done` reports that no more writes were needed.
 func reconcileUntilDisconnected(
 	t *testing.T, env *controllertest.Environment, n int, loseAnswer bool, done func() error,
 ) (wasCut bool) {

@@ -189,7 +189,7 @@ func join(path, key string) string {
 	}
 }
 
-// unnamed returns an object without metadata.name, because the field Was of Object shows a change to the name.
+// unnamed returns an object without metadata.name, because Object.Was shows a change to the name.
 func unnamed(object map[string]any) map[string]any {
 	metadata, ok := object["metadata"].(map[string]any)
 	if !ok {

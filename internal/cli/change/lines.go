@@ -40,7 +40,7 @@ func unified(from, to, before, after string) string {
 	return b.String()
 }
 
-// hunkEnd returns the end of the hunk whose first difference is at start.
+// hunkEnd returns the end of the hunk whose first difference is at `start`.
 func hunkEnd(edits []edit, start int) int {
 	last := start
 	for i := start; i < len(edits) && i <= last+2*context; i++ {

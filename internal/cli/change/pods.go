@@ -46,9 +46,9 @@ type Pods struct {
 	replaces bool
 }
 
-// pods decides as package rollout does: the operator replaces pods if the inputs of their template change and the
-// template itself changes. Both sides come from the same pipeline, so facts that are available only to the operator
-// cause no difference.
+// pods makes the same decision as package rollout: the operator replaces pods if the inputs to their template change
+// and the template itself changes. Both sides come from the same pipeline, so facts that are available only to the
+// operator cause no difference.
 func pods(in Input, objects []Object) (Pods, error) {
 	if in.Before == nil {
 		return firstPods(in), nil
@@ -103,7 +103,7 @@ func (p *Pods) replace(in Input) {
 	p.TriesFirst, p.Preflight = preflight(in, recreates)
 }
 
-// sameInputs reports whether both plans have the same inputs of the pod template.
+// sameInputs reports whether both plans have the same inputs to the pod template.
 func sameInputs(before, after *plan.Plan) (bool, error) {
 	was, err := rollout.Digest(before.Rendered.Inputs, rollout.References{})
 	if err != nil {
@@ -129,7 +129,7 @@ func template(objects []Object) []string {
 	return paths
 }
 
-// causes names the inputs of the pod template that differ.
+// causes names the inputs to the pod template that differ.
 func causes(was, is rollout.Inputs) []string {
 	var found []string
 	for _, part := range []struct {

@@ -41,7 +41,7 @@ type Outcome struct {
 func (m *Manifests) Plan(s Stack) Outcome { return m.PlanSince(s, nil) }
 
 // PlanSince is like Plan, but plans a change to a running stack. before contains the places where the running pods
-// store data. Nil means that no stack runs.
+// store data. Nil means that there is no running stack.
 func (m *Manifests) PlanSince(s Stack, before *retention.Places) Outcome {
 	var found Outcome
 	if s.Decoded {
@@ -114,7 +114,7 @@ func (s *Stack) leftOut(path string) bool {
 	return slices.ContainsFunc(s.unfit, func(unfit string) bool { return within(path, unfit) || within(unfit, path) })
 }
 
-// within reports whether path is the same as other, or is below other.
+// within reports whether `path` is the same as `other`, or is below `other`.
 func within(path, other string) bool {
 	rest, ok := strings.CutPrefix(path, other)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')

@@ -156,8 +156,8 @@ func (l *ociLayout) Write(_ context.Context, changed *Labelled, tag string) erro
 	return writeFile(filepath.Join(string(l.path), indexFile), content)
 }
 
-// withEntry returns the index of the layout with the changed image. The image replaces the entry with the tag. Without
-// a tag, it replaces the entry that was read. If the index contains no such entry, withEntry adds one.
+// withEntry returns the index of the layout with the changed image. The image replaces the entry that has the tag.
+// Without a tag, it replaces the entry that was read. If the index contains no such entry, withEntry adds one.
 func (l *ociLayout) withEntry(content []byte, top *Manifest, tag string) ([]byte, error) {
 	index, err := decodeObject(content)
 	if err != nil {

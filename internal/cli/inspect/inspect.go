@@ -92,7 +92,7 @@ func (r *reader) get(ctx context.Context, name string, object client.Object, res
 	return !apierrors.IsNotFound(err) && !r.fail(err, "get", resource)
 }
 
-// list reads a list page by page, and calls take after each page.
+// list reads a list page by page, and calls `take` after each page.
 func (r *reader) list(
 	ctx context.Context,
 	selector labels.Selector,

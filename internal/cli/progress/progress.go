@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// columns is the maximum length of the line in characters. A terminal of 60 columns would wrap a longer line, which
+// columns is the maximum length of the line in characters. A terminal with 60 columns would wrap a longer line, which
 // then could not be replaced.
 const columns = 59
 

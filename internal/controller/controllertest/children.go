@@ -65,7 +65,7 @@ func (env *Environment) CheckDeploymentUnchanged(t *testing.T, before *appsv1.De
 	}
 }
 
-// WaitForDeploymentUpdate waits until the Deployment of the stack "my" has a generation other than that of before, an
+// WaitForDeploymentUpdate waits until the Deployment of the stack "my" has a generation other than that of `before`, an
 // earlier copy of the Deployment.
 func (env *Environment) WaitForDeploymentUpdate(t *testing.T, before *appsv1.Deployment) {
 	t.Helper()

@@ -60,8 +60,8 @@ func (env *Environment) WaitForStackState(
 	})
 }
 
-// WithConditions returns a copy of the conditions with changes. The arguments in others are pairs of a type and its new
-// value. An empty value removes a condition.
+// WithConditions returns a copy of the conditions with changes. The arguments in `others` are pairs of a type and its
+// new value. An empty value removes a condition.
 func WithConditions(conditions map[string]string, others ...string) map[string]string {
 	changed := maps.Clone(conditions)
 	for i := 0; i < len(others); i += 2 {

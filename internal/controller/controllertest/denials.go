@@ -13,8 +13,8 @@ import (
 )
 
 // DenyWrites creates a policy that denies requests to create or update a resource in the namespace of the test. It
-// waits until the policy denies the creation of the object probe. It returns a function that deletes the binding of the
-// policy, so that the policy no longer applies.
+// waits until the policy denies the creation of the object `probe`. It returns a function that deletes the binding of
+// the policy, so that the policy no longer applies.
 func (env *Environment) DenyWrites(t *testing.T, group, resource, why string, probe client.Object) (allow func()) {
 	t.Helper()
 	name := env.Namespace + "-" + resource

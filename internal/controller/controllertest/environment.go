@@ -166,8 +166,8 @@ func (env *Environment) Key(name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: env.Namespace, Name: name}
 }
 
-// WaitUntil polls until check returns nil. If the test uses a Reconciler, WaitUntil reconciles before each check. After
-// Timeout, the test fails with the last errors from check and from the Reconciler.
+// WaitUntil polls until `check` returns nil. If the test uses a Reconciler, WaitUntil reconciles before each check.
+// After Timeout, the test fails with the last errors from `check` and from the Reconciler.
 func WaitUntil(t *testing.T, check func() error) {
 	t.Helper()
 	testutil.Within(t, Timeout, func() error {

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// InitContainerStatuses returns the statuses of the init containers in a pod of the ReplicaSet. The map states contains
-// the states by container name. Containers that are not in the map are waiting.
+// InitContainerStatuses returns the statuses of the init containers in a pod of the ReplicaSet. The map `states`
+// contains the states by container name. Containers that are not in the map are waiting.
 func InitContainerStatuses(set *appsv1.ReplicaSet, states map[string]corev1.ContainerState) []corev1.ContainerStatus {
 	var statuses []corev1.ContainerStatus
 	for _, container := range set.Spec.Template.Spec.InitContainers {

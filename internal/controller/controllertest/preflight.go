@@ -24,7 +24,7 @@ func (env *Environment) ListPreflightPods(t *testing.T) []corev1.Pod {
 }
 
 // WaitForPreflightPod waits until the stack "my" has exactly one preflight pod, and returns this pod. It must differ
-// from the pod in the argument before, which can be nil.
+// from the pod in the argument `before`, which can be nil.
 func (env *Environment) WaitForPreflightPod(t *testing.T, before *corev1.Pod) *corev1.Pod {
 	t.Helper()
 	var found corev1.Pod

@@ -46,7 +46,7 @@ type Reconciler struct {
 var reconcilers sync.Map
 
 // StartReconciler makes the test reconcile, in place of an operator, whenever the test waits. The version identifies
-// the calls for ListCalls and WaitUntilIdle. The functions in wraps can observe and change the requests to the API
+// the calls for ListCalls and WaitUntilIdle. The functions in `wraps` can observe and change the requests to the API
 // server.
 func (env *Environment) StartReconciler(
 	t *testing.T, version string, wraps ...func(http.RoundTripper) http.RoundTripper,

@@ -9,7 +9,7 @@ import (
 // Unknown is the text for an unknown value.
 const Unknown = "-"
 
-// Age returns the time since at in the format of kubectl, or Unknown if at is zero.
+// Age returns the time since `at` in the format of kubectl, or Unknown if `at` is zero.
 func Age(at, now time.Time) string {
 	if at.IsZero() {
 		return Unknown

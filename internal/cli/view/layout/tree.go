@@ -36,7 +36,7 @@ func (n *Node) String(width int) string {
 	return out.String()
 }
 
-// write draws a node. First precedes the first line, and rest precedes all other lines.
+// write draws a node. The string `first` precedes the first line, and `rest` precedes all other lines.
 func (n *Node) write(out *strings.Builder, first, rest string, width int) {
 	further := rest
 	if len(n.Children) > 0 {

@@ -390,8 +390,8 @@ var cases = map[string]*stackstatus.Facts{
 	}),
 }
 
-// The golden files for each case contain the output for a terminal of 60 columns, for a terminal of 110 columns, and
-// with --verbose for a pipe.
+// The golden files for each case contain the output for a terminal with 60 columns, for a terminal with 110 columns,
+// and, with --verbose, for a pipe.
 func TestReport(t *testing.T) {
 	for name, given := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -33,7 +33,7 @@ type Client struct {
 // Server contains the versions of a cluster.
 type Server struct {
 	Kubernetes string `json:"kubernetes"`
-	// APIVersions are the versions of stacks that the API server serves, the preferred version first.
+	// APIVersions are the API versions in which the API server serves stacks, the preferred version first.
 	APIVersions []string   `json:"apiVersions"`
 	Operators   []Operator `json:"operators"`
 	// Unlisted reports whether the caller cannot list the Deployments of operators.
