@@ -85,7 +85,7 @@ type ServerSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule=`!(has(self.name) && has(self.image) && size(self.name) > 0 && size(self.image) > 0)`,message=`name and image are mutually exclusive: remove one of them`
 type DistributionSpec struct {
-	// name is a distribution that the operator supports, for example starter. Null means unset.
+	// name is the name of a distribution that the operator supports, for example starter. Null means unset.
 	// +nullable
 	// +optional
 	Name string `json:"name,omitempty"`

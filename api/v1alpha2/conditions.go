@@ -173,8 +173,8 @@ const (
 
 // Reasons of Available.
 const (
-	// ReasonMinimumReplicasAvailable means that the requested pods serve requests with the current configuration. Status:
-	// True.
+	// ReasonMinimumReplicasAvailable means that the requested number of pods serve requests with the current
+	// configuration. Status: True.
 	ReasonMinimumReplicasAvailable = "MinimumReplicasAvailable"
 	// ReasonScaledToZero means that the stack has no pods, as requested. Status: True.
 	ReasonScaledToZero = "ScaledToZero"

@@ -88,7 +88,7 @@ type LlamaStackDistributionSpec struct {
 	// settings is a JSON merge patch for the generated configuration, for sections that have no field in the spec, such
 	// as server.auth and vector_stores. The operator applies the patch last. It merges objects, and replaces lists and
 	// scalar values. The patch must not contain null, or a setting that another field sets. ${env.NAME} refers to a
-	// variable of secretEnv. Mutually exclusive with overrideConfig. If unset, nothing is patched.
+	// variable in secretEnv. Mutually exclusive with overrideConfig. If unset, nothing is patched.
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:MinProperties=1
@@ -139,7 +139,7 @@ type LlamaStackDistributionSpec struct {
 	Workload *WorkloadSpec `json:"workload,omitempty"`
 
 	// externalProviders adds providers from container images, by API name. They are merged last. An external provider
-	// replaces a configured provider with the same id. External providers can be combined with overrideConfig.
+	// replaces a configured provider that has the same id. External providers can be combined with overrideConfig.
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=20
 	// +optional
@@ -175,7 +175,7 @@ type LlamaStackDistributionSpec struct {
 // +kubebuilder:validation:XValidation:rule=`!has(self.imageUpdates) || self.imageUpdates != 'Follow' || !has(self.image) || !self.image.contains('@')`,message=`Follow requires an image with a tag and without a digest: remove the digest, or remove imageUpdates`,messageExpression=`'Follow requires an image without a digest, but "' + self.image + '" has a digest and always refers to the same image: remove the digest, or remove imageUpdates'`,fieldPath=`.imageUpdates`,reason=FieldValueForbidden
 // +kubebuilder:validation:XValidation:rule=`!has(self.version) || has(self.name)`,message=`version is valid only with name: set name instead of image, or remove version`,messageExpression=`'"' + self.version + '" selects the release of a named distribution: set name instead of image, or put the version in the tag of image'`,fieldPath=`.version`,reason=FieldValueForbidden
 type DistributionSpec struct {
-	// name is a distribution that the operator supports, for example starter.
+	// name is the name of a distribution that the operator supports, for example starter.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +optional

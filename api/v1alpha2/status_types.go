@@ -232,8 +232,8 @@ type DistributionConfigStatus struct {
 	AvailableDistributions map[string]string `json:"availableDistributions,omitempty"`
 	// providers lists providers that the running server returns at /v1/providers, sorted by API and id. The list has
 	// the providers that the spec names and the providers whose health the server checks, at most 20. If there are no
-	// such providers, the list has the first five providers of the server. For stacks that were created as v1alpha1,
-	// the list has all providers. The list is empty if the server does not return its providers.
+	// such providers, the list has the server's first five providers. For stacks that were created as v1alpha1, the
+	// list has all providers. The list is empty if the server does not return its providers.
 	// +optional
 	Providers []ProviderInfo `json:"providers,omitempty"`
 	// providersLeftOut is the number of providers that the server returns but that are omitted from providers.

@@ -157,7 +157,7 @@ type PodDisruptionBudgetSpec struct {
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 
-// WorkloadOverrides changes the pod. Your entry replaces the operator's entry with the same name or path.
+// WorkloadOverrides changes the pod. Your entry replaces the operator's entry that has the same name or path.
 //
 // In server-side apply, each list has one owner. A list can be empty, as in a pod. The lists do not have the list type
 // map, because the API server would then reject every later write to an object that comes from an older version and has

@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/bundle"
 )
 
-// layoutPrefix is the prefix of the name of an image in an OCI layout.
+// layoutPrefix is the prefix of an image name that refers to an OCI layout.
 const layoutPrefix = "oci:"
 
 // puller copies images into a layout. It does not copy existing content again.

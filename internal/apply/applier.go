@@ -24,8 +24,8 @@ type Options struct {
 	Scheme *runtime.Scheme
 	// Manager is the field manager of every apply.
 	Manager string
-	// MetadataOnly lists the kinds for which only metadata is cached. The cache of these kinds has no selector, so objects
-	// that are not in the cache do not exist or are new.
+	// MetadataOnly lists the kinds for which only metadata is cached. The cache for these kinds has no selector, so
+	// objects that are not in the cache do not exist or are new.
 	MetadataOnly []schema.GroupVersionKind
 }
 
@@ -67,7 +67,8 @@ const (
 // Desired is an object that may be applied: it has no other owner, and the Applier has taken over the fields of
 // predecessors.
 type Desired struct {
-	// Wanted is the object to apply. Callers may replace it with a different rendering of the object before Set.
+	// Wanted is the object to apply. Callers may replace it with a different rendering of the object before they call
+	// Set.
 	Wanted *unstructured.Unstructured
 	// Live is the object in the cluster, or nil if no such object was found. If it is nil, Set creates the object, and
 	// fails with a conflict if the object exists. If the object is known to be in force, Live is the cached object, which

@@ -113,7 +113,7 @@ func find(element fieldpath.PathElement, items []any) int {
 	return -1
 }
 
-// denotes reports whether the path element identifies the list item. A key field that is missing in the item matches
+// denotes reports whether the path element identifies the list item. A key field that is missing from the item matches
 // any value, because the API server sets its default.
 func denotes(element fieldpath.PathElement, index int, item any) bool {
 	switch {

@@ -83,7 +83,7 @@ func (a *Applier) send(ctx context.Context, desired Desired) (client.Object, err
 	// duplicate fields, and the API server would parse the object again.
 	options := []client.PatchOption{client.FieldOwner(a.manager), client.FieldValidation(metav1.FieldValidationIgnore)}
 	if desired.Live != nil {
-		// With the UID, the apply fails with a conflict if the object was replaced since the lookup.
+		// With the UID, the apply fails with a conflict if the object has been replaced since the lookup.
 		wanted.SetUID(desired.Live.GetUID())
 		options = append(options, client.ForceOwnership)
 	} else {

@@ -17,8 +17,8 @@ const (
 	controllerUID = "00000000-0000-0000-0000-000000000000"
 )
 
-// SharedFields stores the equal managed fields of many cached children only once. Managed fields make up a tenth of the
-// size of a child, and are equal in all children of one kind whose owners use the same options. An Applier can read the
+// SharedFields stores the equal managed fields of many cached children only once. Managed fields make up a tenth of a
+// child's size, and are equal in all children of one kind whose owners use the same options. An Applier can read the
 // shared fields.
 type SharedFields struct{ known *lru.Cache }
 

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// maxManifest bounds the size in bytes of a manifest, and of the index of a layout.
+	// maxManifest bounds the size in bytes of a manifest, and of a layout's index.
 	maxManifest = 4 << 20
 	// maxDepth bounds the nesting of indexes.
 	maxDepth = 3

@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// completionTime bounds the requests for a completion, because the shell waits for the result.
+// completionTime bounds the duration of the requests for a completion, because the shell waits for the result.
 const completionTime = 3 * time.Second
 
 // manifestExtensions are the file extensions of manifests.
@@ -162,8 +162,8 @@ func clusterOf(command *cobra.Command) (*kube.Cluster, error) {
 	return flags.Connect(command.Root().Version)
 }
 
-// completeStacks completes the name of a stack in the namespace of the command. After an error, it returns no names,
-// because a shell does not show messages from a completion.
+// completeStacks completes the name of a stack in the command's namespace. After an error, it returns no names, because
+// a shell does not show messages from a completion.
 func completeStacks(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -138,7 +138,8 @@ func (d *differ) changes(ctx context.Context) ([]dryrun.Stack, []change.Change, 
 	return compared, changes, problems, nil
 }
 
-// asError sets the exit code of a rejection to the code for errors, because the default code means differences.
+// asError sets the exit code of a rejection to the code for errors, because the default code means that there are
+// differences.
 func asError(err error) error {
 	if rejected, ok := errors.AsType[*rejection](err); ok {
 		rejected.code = codeError

@@ -123,7 +123,7 @@ func notTaken(written string, err error) error {
 		"the image"}
 }
 
-// inspectImage reads and checks the image of the wanted platform or, if wanted is nil, of each platform.
+// inspectImage reads and checks the image of the wanted platform or, if `wanted` is nil, of each platform.
 func inspectImage(
 	ctx context.Context, reader *registry.Reader, written string, wanted *v1.Platform, timeout time.Duration,
 ) (*imageReport, error) {

@@ -235,8 +235,8 @@ func TestImageLabelKeepsAttestations(t *testing.T) {
 	}
 }
 
-// The reference to an image in an OCI layout contains a tag or a digest. The written image replaces the image with the
-// same tag.
+// The reference to an image in an OCI layout contains a tag or a digest. The written image replaces the image that has
+// the same tag.
 func TestImageLayoutNames(t *testing.T) {
 	config := write(t, map[string]string{"config.yaml": ownConfig}) + "/config.yaml"
 	digest, err := serverImage(t, false, "amd64").Digest()

@@ -184,7 +184,7 @@ func oldDeployment(stack *unstructured.Unstructured) *appsv1.Deployment {
 	}
 }
 
-// readOnly returns the kubeconfig of a user who can list stacks and, if others is set, can read all other objects in
+// readOnly returns the kubeconfig of a user who can list stacks and, if `others` is set, can read all other objects in
 // the inventory.
 func readOnly(t *testing.T, c *upgrade.Cluster, others bool) string {
 	t.Helper()

@@ -52,7 +52,7 @@ func kustomized(folder string) ([]document.Document, error) {
 // loggedError matches an error that kubectl logs in the format of Kubernetes components.
 var loggedError = regexp.MustCompile(`(?m)^E\d{4} \S+ +\d+ \S+\] "command failed" err=("(?:[^"\\]|\\.)*")$`)
 
-// buildError returns the message of a failed build, without the prefixes of kubectl and kustomize.
+// buildError returns the message of a failed build, without the prefixes that kubectl and kustomize add.
 func buildError(messages string) string {
 	if match := loggedError.FindStringSubmatch(messages); match != nil {
 		if text, err := strconv.Unquote(match[1]); err == nil {

@@ -217,8 +217,8 @@ func (o *migrateOptions) inventory(ctx context.Context, stdin io.Reader, p print
 	return v.found, err
 }
 
-// tryMigration tests a migration without writing anything. To standard output, it prints a list of the stacks that a
-// migration would write.
+// tryMigration tests a migration without writing anything. It prints the stacks that a migration would write, as a list
+// on standard output.
 func tryMigration(ctx context.Context, streams Streams, p printer, m *migration.Migrator, storage string) error {
 	stacks, result, err := m.Try(ctx, storage)
 	if err != nil {

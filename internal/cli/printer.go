@@ -8,8 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 )
 
-// rejection is an error, such as an invalid manifest, for which the exit code is 1 unless code is set. A command may
-// already have printed some of the problems.
+// rejection is an error, for example about an invalid manifest, for which the exit code is 1 unless `code` is set. A
+// command may already have printed some of the problems.
 type rejection struct {
 	// problems are messages. The printer writes each message on a separate line.
 	problems []string

@@ -305,7 +305,7 @@ func namesOf(references ...any) []string {
 	return found
 }
 
-// events adds the events of a namespace that are about selected objects.
+// events adds the events in a namespace that are about selected objects.
 func (c *collector) events(ctx context.Context, namespace string, selected func(*corev1.ObjectReference) bool) {
 	all := c.once(ctx, eventKind, namespace, nil)
 	for i := range all {

@@ -35,8 +35,8 @@ func addAnswer[T interface {
 	}
 }
 
-// operator adds the objects of the operator that the doctor has read. For each Deployment of an operator, it also adds
-// the pods with their logs, the events of the namespace, and the Secret with the webhook certificate.
+// operator adds those objects of the operator that the doctor has read. For each Deployment of an operator, it also
+// adds the pods with their logs, the events in the namespace, and the Secret with the webhook certificate.
 func (c *collector) operator(ctx context.Context, facts *doctor.Facts) {
 	addAnswer(c, "the CustomResourceDefinition", facts.Definition)
 	addAnswer(c, "the validating webhook", facts.Webhook)

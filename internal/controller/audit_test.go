@@ -18,7 +18,7 @@ import (
 )
 
 // TestCalls checks the documented number of calls. A new object causes one write for each child and one for the status.
-// A visible transition causes one status write, and so does a restart of the operator with another version. An idle
+// A visible transition causes one status write, and so does a restart of the operator with a different version. An idle
 // object causes no calls.
 func TestCalls(t *testing.T) {
 	t.Parallel()

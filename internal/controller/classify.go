@@ -15,7 +15,7 @@ import (
 )
 
 // classify converts any error to a Failure. It returns a Failure unchanged. For any other error, it determines the
-// reason and when the operator tries again.
+// reason and the time of the next attempt.
 func classify(err error, condition string) *status.Failure {
 	var failure *status.Failure
 	switch {
@@ -78,8 +78,8 @@ func denied(err error) bool {
 	return strings.HasPrefix(message, "admission webhook ") && strings.Contains(message, " denied the request")
 }
 
-// fieldsInvalid reports whether only the validation of the API server rejects the fields of an object. An admission
-// policy may cause the same code, but an administrator may change the policy at any time.
+// fieldsInvalid reports whether only the API server's validation rejects the fields of an object. An admission policy
+// may cause the same code, but an administrator may change the policy at any time.
 func fieldsInvalid(err error) bool {
 	type several interface {
 		error

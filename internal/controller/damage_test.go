@@ -73,8 +73,8 @@ func TestRecordOfAnUnknownGeneration(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonDeploymentUpdateSucceeded)
 }
 
-// stackReplacer replaces the stack with another stack of the same name immediately before the first write of the
-// status.
+// stackReplacer replaces the stack with another stack that has the same name, immediately before the first status
+// write.
 type stackReplacer struct {
 	next  http.RoundTripper
 	do    func()
@@ -96,7 +96,7 @@ func (s *stackReplacer) RoundTrip(request *http.Request) (*http.Response, error)
 	return response, err
 }
 
-// TestStatusOfAnotherStackOfTheName checks that the status of a stack is never written to another stack of the same
+// TestStatusOfAnotherStackOfTheName checks that the status of a stack is never written to another stack with the same
 // name.
 func TestStatusOfAnotherStackOfTheName(t *testing.T) {
 	t.Parallel()

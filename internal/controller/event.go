@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxEvents is the maximum number of events for one write of the status.
+	// maxEvents is the maximum number of events for one status write.
 	maxEvents = 2
 	// maxNote is the API's limit for the note of an event, in bytes.
 	maxNote = 1024

@@ -17,7 +17,7 @@ import (
 )
 
 // NewDirect returns a reconciler without a manager. It has no watches, and reads without caches. Tests call it to
-// reconcile. Its workers do nothing before StartWorkers.
+// reconcile. Its workers do nothing before StartWorkers is called.
 func NewDirect(ctx context.Context, recorder events.EventRecorder, options Options) (*Reconciler, error) {
 	reader := directReader{Reader: options.Direct}
 	options.Optional, options.OperatorConfig = reader, reader

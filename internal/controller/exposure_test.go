@@ -277,8 +277,8 @@ func TestRoute(t *testing.T) {
 	again.Stop(t)
 }
 
-// TestHostnameOfTwoStacks checks that only one stack is exposed with a host name. A waiting stack gets the host name
-// when the other stack no longer uses it. The status reveals nothing about another namespace.
+// TestHostnameOfTwoStacks checks that only one stack is exposed with a host name. A waiting stack receives the host
+// name when the other stack no longer uses it. The status reveals nothing about another namespace.
 func TestHostnameOfTwoStacks(t *testing.T) {
 	const spec = `{distribution: {name: starter}, networking: {expose: {hostname: %s}}}`
 	env, other := controllertest.NewEnvironment(t), controllertest.NewEnvironment(t)

@@ -41,8 +41,8 @@ type Pods struct {
 	TriesFirst bool   `json:"preflight"`
 	Preflight  string `json:"preflightReason,omitempty"`
 
-	// replaces reports whether the operator changes the pod template of an existing stack, whether or not a pod runs. It
-	// is false for a paused stack.
+	// replaces reports whether the operator changes the pod template of an existing stack, whether or not a pod is
+	// running. It is false for a paused stack.
 	replaces bool
 }
 

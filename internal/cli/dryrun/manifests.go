@@ -146,8 +146,8 @@ func WrongKind(meta metav1.TypeMeta) string {
 	}
 }
 
-// DataProblem returns the message for a ConfigMap or Secret that cannot be decoded. It does not contain the content,
-// which may be secret.
+// DataProblem returns the message for a ConfigMap or Secret that cannot be decoded. The message does not contain the
+// content, which may be secret.
 func DataProblem(kind string, err error) string {
 	if _, corrupt := errors.AsType[base64.CorruptInputError](err); corrupt {
 		encoded, plain := "data", "stringData"

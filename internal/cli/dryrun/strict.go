@@ -21,7 +21,7 @@ func WithPlace(problem typecheck.Problem, typ reflect.Type) string {
 	return problem.String()
 }
 
-// placesOf returns the paths of all fields of the API's types with the given name, in no particular order.
+// placesOf returns the paths of all fields with the given name in the API's types, in no particular order.
 func placesOf(name string, typ reflect.Type, path string) []string {
 	var found []string
 	for key, field := range typecheck.FieldsOf(typ) {

@@ -104,7 +104,7 @@ func ruleIndex(id string) int {
 	return -1
 }
 
-// locations returns the line of the file and the field of a finding. A finding about generated text has no physical
+// locations returns the line in the file and the field of a finding. A finding about generated text has no physical
 // location, because there is no file.
 func (f *Finding) locations() []sarifLocation {
 	var location sarifLocation

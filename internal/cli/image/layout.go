@@ -107,7 +107,7 @@ func (l *ociLayout) Tag() string {
 	return ""
 }
 
-// Name returns the name of the image with a different tag.
+// Name returns the image's name with a different tag.
 func (l *ociLayout) Name(tag string) string {
 	if tag == "" {
 		return l.image

@@ -20,7 +20,7 @@ type Place interface {
 	// Tag returns the tag of the image, or "" if the image has no tag. For an image in a registry, it also returns ""
 	// if the name contains a digest.
 	Tag() string
-	// Name returns the name of the image with a different tag, as a user can write it. For an empty tag, it returns the
+	// Name returns the image's name with a different tag, as a user can write it. For an empty tag, it returns the
 	// unchanged name.
 	Name(tag string) string
 	// Write writes the changed image with a tag. With an empty tag, it replaces the image that was read. In a registry,

@@ -36,7 +36,7 @@ func (r *repository) Tag() string {
 	return ""
 }
 
-// Name returns the name of the image with a different tag.
+// Name returns the image's name with a different tag.
 func (r *repository) Name(tag string) string {
 	if tag == "" {
 		return r.image

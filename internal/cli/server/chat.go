@@ -109,8 +109,8 @@ func (c *Client) ask(ctx context.Context, model string, body []byte) (*http.Resp
 	}
 }
 
-// ofProvider matches messages from the libraries that servers use to send requests to providers. Servers forward the
-// status of a provider, so status 401 may concern the credentials of the provider.
+// ofProvider matches messages from the libraries that servers use to send requests to providers. Servers forward a
+// provider's status, so status 401 may concern the provider's credentials.
 var ofProvider = regexp.MustCompile(`\bError code: [45]\d\d\b`)
 
 // isNoPath reports whether a response body means that the server does not serve the path. Such a body has no message,

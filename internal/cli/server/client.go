@@ -29,8 +29,8 @@ type Options struct {
 	URL string
 	// Token is the bearer token. Empty means no token.
 	Token string
-	// Authorities verify the certificate of the server. The name in the certificate is not verified, because a forwarded
-	// port has a different host name. Nil means that the certificate is not verified.
+	// Authorities holds the authorities with which the server's certificate is verified. The name in the certificate is
+	// not verified, because a forwarded port has a different host name. Nil means that the certificate is not verified.
 	Authorities []*x509.Certificate
 	// Timeout is the time limit for a request without a streamed response. Zero means 30 seconds.
 	Timeout time.Duration

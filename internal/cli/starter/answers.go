@@ -54,7 +54,7 @@ type Answers struct {
 	Endpoint string
 	// Secret is the NAME/KEY of the provider's API key. Empty means no API key.
 	Secret string
-	// Settings are other keys of the provider with their values, as KEY=VALUE.
+	// Settings are the provider's other keys with their values, as KEY=VALUE.
 	Settings []string
 	Models   []string
 	// Store is one of Stores. VolumeSize is the size of the volume. StoreEndpoint is the Redis address. StoreSecret is the

@@ -88,7 +88,7 @@ type Action struct {
 	// Problem describes the problem, and Remedy describes the action.
 	Problem string `json:"problem"`
 	Remedy  string `json:"remedy,omitempty"`
-	// Stops reports whether the new pods do not start without the action.
+	// Stops reports whether the new pods need the action to start.
 	Stops bool `json:"stops"`
 	// Already reports whether the current release has the same problem.
 	Already bool `json:"already,omitempty"`

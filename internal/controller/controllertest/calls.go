@@ -71,8 +71,8 @@ func (a *auditLog) finishedCalls(t *testing.T) []call {
 	return a.calls
 }
 
-// ListCalls returns the requests of the operator or reconciler with this version in the namespace of the test, for
-// example "patch deployments my". It leaves out watches, lists and events.
+// ListCalls returns the requests of the operator or reconciler with this version in the test's namespace, for example
+// "patch deployments my". It leaves out watches, lists and events.
 func (env *Environment) ListCalls(t *testing.T, version string) []string {
 	t.Helper()
 	var calls []string

@@ -15,13 +15,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// WaitForChild waits until an object exists in the namespace of the test, and reads it.
+// WaitForChild waits until an object exists in the test's namespace, and reads it.
 func (env *Environment) WaitForChild(t *testing.T, name string, child client.Object) {
 	t.Helper()
 	WaitUntil(t, func() error { return env.Client.Get(t.Context(), env.Key(name), child) })
 }
 
-// WaitForNoChild waits until an object does not exist in the namespace of the test.
+// WaitForNoChild waits until an object does not exist in the test's namespace.
 func (env *Environment) WaitForNoChild(t *testing.T, name string, child client.Object) {
 	t.Helper()
 	WaitUntil(t, func() error {
@@ -37,8 +37,8 @@ func (env *Environment) WaitForNoChild(t *testing.T, name string, child client.O
 	})
 }
 
-// MarkDeploymentReady writes the status of a Deployment as the controllers of a cluster do after its rollout: all
-// replicas are updated, ready and available.
+// MarkDeploymentReady writes the status of a Deployment as a cluster's controllers do after the rollout: all replicas
+// are updated, ready and available.
 func (env *Environment) MarkDeploymentReady(t *testing.T, name string) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
@@ -93,7 +93,7 @@ func (env *Environment) MarkDeploymentReadyAfterUpdate(t *testing.T, name string
 	env.MarkDeploymentReady(t, name)
 }
 
-// CheckNoChildren checks that the operator has created no children in the namespace of the test.
+// CheckNoChildren checks that the operator has created no children in the test's namespace.
 func (env *Environment) CheckNoChildren(t *testing.T) {
 	t.Helper()
 	labels := client.MatchingLabels{names.LabelManagedBy: names.ManagedBy}

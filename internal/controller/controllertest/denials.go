@@ -12,9 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// DenyWrites creates a policy that denies requests to create or update a resource in the namespace of the test. It
-// waits until the policy denies the creation of the object `probe`. It returns a function that deletes the binding of
-// the policy, so that the policy no longer applies.
+// DenyWrites creates a policy that denies requests to create or update a resource in the test's namespace. It waits
+// until the policy denies the creation of the object `probe`. It returns a function that deletes the binding of the
+// policy, so that the policy no longer applies.
 func (env *Environment) DenyWrites(t *testing.T, group, resource, why string, probe client.Object) (allow func()) {
 	t.Helper()
 	name := env.Namespace + "-" + resource
@@ -74,8 +74,8 @@ func (env *Environment) DenyWrites(t *testing.T, group, resource, why string, pr
 	}
 }
 
-// ExhaustQuota creates an exceeded quota, and returns a function that deletes it. No controller updates the usage of
-// quotas in this cluster.
+// ExhaustQuota creates a quota that is exceeded, and returns a function that deletes it. No controller updates the
+// usage of quotas in this cluster.
 func (env *Environment) ExhaustQuota(t *testing.T, resourceName corev1.ResourceName) (allow func()) {
 	t.Helper()
 	one := corev1.ResourceList{resourceName: resource.MustParse("1")}

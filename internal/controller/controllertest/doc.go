@@ -25,8 +25,8 @@
 //	env.MarkDeploymentReady(t, "my")
 //	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 //
-// With OwnOperatorConfig, the reconciler reads the ConfigMap of the operator in the namespace of the test. With
-// Workers, it queries servers and reads images in the background.
+// With OwnOperatorConfig, the reconciler reads the ConfigMap of the operator in the test's namespace. With Workers, it
+// queries servers and reads images in the background.
 //
 // # An operator
 //

@@ -142,7 +142,7 @@ func (env *Environment) DeleteStacks(t *testing.T) {
 	}
 }
 
-// Create creates objects in the namespace of the test.
+// Create creates objects in the test's namespace.
 func (env *Environment) Create(t *testing.T, objects ...client.Object) {
 	t.Helper()
 	for _, object := range objects {
@@ -153,7 +153,7 @@ func (env *Environment) Create(t *testing.T, objects ...client.Object) {
 	}
 }
 
-// Get reads an object in the namespace of the test.
+// Get reads an object in the test's namespace.
 func (env *Environment) Get(t *testing.T, name string, into client.Object) {
 	t.Helper()
 	if err := env.Client.Get(t.Context(), env.Key(name), into); err != nil {
@@ -161,7 +161,7 @@ func (env *Environment) Get(t *testing.T, name string, into client.Object) {
 	}
 }
 
-// Key returns the key of an object in the namespace of the test.
+// Key returns the key of an object in the test's namespace.
 func (env *Environment) Key(name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: env.Namespace, Name: name}
 }

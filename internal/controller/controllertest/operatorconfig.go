@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// SetOperatorConfig sets one key of the operator's ConfigMap, which must be in the namespace of the test
+// SetOperatorConfig sets one key of the operator's ConfigMap, which must be in the test's namespace
 // (OwnOperatorConfig). It waits until the ConfigMap exists. An empty value removes the key.
 func (env *Environment) SetOperatorConfig(t *testing.T, key, value string) {
 	t.Helper()

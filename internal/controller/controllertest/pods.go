@@ -147,7 +147,7 @@ func (env *Environment) CreatePod(t *testing.T, set *appsv1.ReplicaSet, status c
 	return pod
 }
 
-// SetProgressReason writes the status of a stack's Deployment that has no ready pods, with this reason in the condition
+// SetProgressReason gives a stack's Deployment a status without ready pods, with this reason in the condition
 // Progressing.
 func (env *Environment) SetProgressReason(t *testing.T, stack, reason string) {
 	t.Helper()

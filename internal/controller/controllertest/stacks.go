@@ -86,7 +86,7 @@ func (env *Environment) WaitForExternalProviders(
 	return object
 }
 
-// NewStack returns a stack in the namespace of the test. It decodes the spec strictly.
+// NewStack returns a stack in the test's namespace. It decodes the spec strictly.
 func (env *Environment) NewStack(t *testing.T, name, spec string) *v1alpha2.LlamaStackDistribution {
 	t.Helper()
 	object := &v1alpha2.LlamaStackDistribution{}

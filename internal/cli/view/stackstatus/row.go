@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// Level is the urgency of the state of a stack.
+// Level is the urgency of a stack's state.
 type Level string
 
 const (
@@ -130,7 +130,7 @@ func levelOf(stack *v1alpha2.LlamaStackDistribution, ready *metav1.Condition) Le
 	}
 }
 
-// awaits reports whether the status of the condition that Ready depends on is not known yet, for example while the
+// awaits reports whether the status of the condition that Ready depends on is still unknown, for example while the
 // operator reads the labels of an image.
 func awaits(conditions []metav1.Condition) bool {
 	cause := status.Cause(conditions)

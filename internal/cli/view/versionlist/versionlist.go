@@ -36,7 +36,7 @@ type Server struct {
 	// APIVersions are the API versions in which the API server serves stacks, the preferred version first.
 	APIVersions []string   `json:"apiVersions"`
 	Operators   []Operator `json:"operators"`
-	// Unlisted reports whether the caller cannot list the Deployments of operators.
+	// Unlisted reports whether the caller cannot list operator Deployments.
 	Unlisted bool `json:"operatorsUnlisted,omitempty"`
 	// Stacks counts the stacks by the operator that last wrote their status.
 	Stacks []Written `json:"stacks"`
