@@ -15,7 +15,7 @@ const (
 	ConditionValidationSucceeded = "ValidationSucceeded"
 	// ConditionSecretsResolved is True if every referenced Secret and key exists and is usable.
 	ConditionSecretsResolved = "SecretsResolved"
-	// ConditionConfigGenerated is True if the server has a configuration with which it can start.
+	// ConditionConfigGenerated is True if the server has a configuration that it can start with.
 	ConditionConfigGenerated = "ConfigGenerated"
 	// ConditionDeploymentUpdated is True if every child object is applied.
 	ConditionDeploymentUpdated = "DeploymentUpdated"
@@ -92,8 +92,8 @@ const (
 	ReasonOverrideConfigUsed = "OverrideConfigUsed"
 	// ReasonDistributionDefaultUsed means that the configuration in the image is used unchanged. Status: True.
 	ReasonDistributionDefaultUsed = "DistributionDefaultUsed"
-	// ReasonConfigGenerationFailed means that the spec does not result in a configuration with which the server can
-	// start. The message lists each field and the remedy. Status: False.
+	// ReasonConfigGenerationFailed means that the spec does not result in a configuration that the server can start
+	// with. The message lists each field and the remedy. Status: False.
 	ReasonConfigGenerationFailed = "ConfigGenerationFailed"
 	// ReasonMissingProviderForResource means that a resource has no provider. Status: False.
 	ReasonMissingProviderForResource = "MissingProviderForResource"

@@ -55,8 +55,8 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	DistributionConfig *DistributionConfigStatus `json:"distributionConfig,omitempty"`
 
-	// models lists the models that the running server serves, sorted by id. The list has at most 20 models. It is empty if
-	// the server does not list its models.
+	// models lists the models that the running server serves, sorted by id. The list contains at most 20 models. It is
+	// empty if the server does not list its models.
 	// +listType=atomic
 	// +optional
 	Models []ModelStatus `json:"models,omitempty"`
@@ -65,9 +65,9 @@ type LlamaStackDistributionStatus struct {
 	// +optional
 	ModelsLeftOut int32 `json:"modelsLeftOut,omitempty"`
 
-	// mcpServers lists the MCP servers that are registered in the running server, sorted by id. The list has at most 20
-	// MCP servers. It is empty if the stack has no MCP servers, or if the server does not list them. Servers do not report
-	// the health of their MCP servers.
+	// mcpServers lists the MCP servers that are registered in the running server, sorted by id. The list contains at
+	// most 20 MCP servers. It is empty if the stack has no MCP servers, or if the server does not list them. Servers do
+	// not report the health of their MCP servers.
 	// +listType=map
 	// +listMapKey=id
 	// +optional
@@ -230,10 +230,10 @@ type DistributionConfigStatus struct {
 	// were created as v1alpha1.
 	// +optional
 	AvailableDistributions map[string]string `json:"availableDistributions,omitempty"`
-	// providers lists providers that the running server returns at /v1/providers, sorted by API and id. The list has
-	// the providers that the spec names and the providers whose health the server checks, at most 20. If there are no
-	// such providers, the list has the server's first five providers. For stacks that were created as v1alpha1, the
-	// list has all providers. The list is empty if the server does not return its providers.
+	// providers lists providers that the running server returns at /v1/providers, sorted by API and id. The list
+	// contains the providers that the spec names and the providers whose health the server checks, at most 20. If there
+	// are no such providers, the list contains the server's first five providers. For stacks that were created as
+	// v1alpha1, the list contains all providers. The list is empty if the server does not return its providers.
 	// +optional
 	Providers []ProviderInfo `json:"providers,omitempty"`
 	// providersLeftOut is the number of providers that the server returns but that are omitted from providers.

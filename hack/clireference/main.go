@@ -82,7 +82,8 @@ var exitCodes = map[string][3]string{
 	"version": {success, "the cluster does not respond", wrong},
 }
 
-// run writes the pages. A page for a command that no longer exists is an error, because the page may contain notes.
+// run writes the pages. It returns an error for a page whose command no longer exists, because the page may contain
+// notes.
 func run(folder string) error {
 	root := cli.NewCommand(cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "reference")
 	root.InitDefaultHelpFlag()

@@ -47,8 +47,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A page without the comment at the end of the help, and a page for an unknown command, are errors, because these pages
-// may contain handwritten text.
+// A page without the comment at the end of the help, and a page for an unknown command, cause errors, because these
+// pages may contain handwritten text.
 func TestHandwrittenTextIsKept(t *testing.T) {
 	for name, text := range map[string]string{"status.md": "# status\n", "gone.md": "# gone\n\n" + end} {
 		folder := t.TempDir()

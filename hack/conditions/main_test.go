@@ -88,7 +88,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// A constant without a complete comment is an error, and so is a constant whose value is not a string.
+// A constant without a complete comment causes an error, and so does a constant whose value is not a string.
 func TestCommentsAreComplete(t *testing.T) {
 	for text, want := range map[string]string{
 		strings.Replace(constants, " Status: True.", "", 1):                    "neither a status nor an event type",

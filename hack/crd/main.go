@@ -75,7 +75,7 @@ func rewrite(file string) error {
 }
 
 // finish returns the definition with its conversion, and without the descriptions below the embedded types. A missing
-// field is an error: the field was probably renamed, and embedded must list the new name.
+// field causes an error: the field was probably renamed, and embedded must list the new name.
 func finish(data []byte) ([]byte, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {

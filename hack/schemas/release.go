@@ -48,7 +48,7 @@ type releaseSchema struct {
 	classes *classes
 }
 
-// types returns the provider types of an API, except those with which the server cannot start.
+// types returns the provider types of an API, except those that the server cannot start with.
 func (s *releaseSchema) types(api string) []*provider.Type {
 	var types []*provider.Type
 	for _, name := range s.rel.ProviderTypes(api) {

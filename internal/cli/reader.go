@@ -67,7 +67,7 @@ func (r *reader) compareVersion(stack *v1alpha2.LlamaStackDistribution) {
 	}
 }
 
-// read reads an object. It reports false for an object that does not exist, or that the caller cannot read.
+// read reads an object. It returns false for an object that does not exist, or that the caller cannot read.
 func (r *reader) read(ctx context.Context, resource schema.GroupResource, key dryrun.Key, into client.Object,
 ) (bool, error) {
 	err := r.cluster.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: key.Name}, into)

@@ -80,7 +80,7 @@ func (o *statusOptions) addFlags(command *cobra.Command) {
 	flags.BoolVarP(&o.watch, "watch", "w", false, "show the status again when it changes, until you press Ctrl-C")
 }
 
-// show writes the page of the selected stacks once.
+// show writes the page for the selected stacks once.
 func (o *statusOptions) show(
 	ctx context.Context, cluster *kube.Cluster, args []string, width int, page *bytes.Buffer,
 ) error {

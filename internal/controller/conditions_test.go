@@ -43,7 +43,7 @@ func kubectl(t *testing.T, env *controllertest.Environment, args ...string) (str
 	return out.String(), err
 }
 
-// checkKubectlWait checks for which conditions kubectl wait succeeds.
+// checkKubectlWait checks which conditions `kubectl wait` succeeds for.
 func checkKubectlWait(t *testing.T, env *controllertest.Environment, name string, want map[string]bool) {
 	t.Helper()
 	for condition, succeeds := range want {

@@ -26,7 +26,7 @@ var (
 	dropped = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// Read returns the entries of the pages in a folder, keyed by reason. A reason with two entries is an error.
+// Read returns the entries of the pages in a folder, keyed by reason. A reason with two entries causes an error.
 func Read(folder string) (map[string]Entry, error) {
 	pages, err := filepath.Glob(filepath.Join(folder, "*.md"))
 	if err != nil {

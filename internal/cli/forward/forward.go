@@ -75,7 +75,7 @@ func Open(ctx context.Context, config *rest.Config, pod *corev1.Pod, local uint1
 	return session, nil
 }
 
-// begin starts forwarding ports. It reports false if the forwarding ends before it is ready.
+// begin starts forwarding ports. It returns false if the forwarding ends before it is ready.
 func (s *Session) begin(forwarder *portforward.PortForwarder, ready <-chan struct{}) bool {
 	done := make(chan struct{})
 	s.Done = done

@@ -25,7 +25,7 @@
 //	env.MarkDeploymentReady(t, "my")
 //	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 //
-// With OwnOperatorConfig, the reconciler reads the ConfigMap of the operator in the test's namespace. With Workers, it
+// With OwnOperatorConfig, the reconciler reads the operator's ConfigMap in the test's namespace. With Workers, it
 // queries servers and reads images in the background.
 //
 // # An operator

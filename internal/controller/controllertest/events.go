@@ -12,9 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// ListEvents returns the events of the operator in the test's namespace. It leaves out the events of other components.
-// For example, the API server reports Services that a test creates while the API server repairs its list of cluster
-// IPs.
+// ListEvents returns the operator's events in the test's namespace. It leaves out the events of other components. For
+// example, the API server reports Services that a test creates while the API server repairs its list of cluster IPs.
 func (env *Environment) ListEvents(t *testing.T) []eventsv1.Event {
 	t.Helper()
 	var list eventsv1.EventList

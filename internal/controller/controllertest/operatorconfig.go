@@ -29,7 +29,7 @@ func (env *Environment) SetOperatorConfig(t *testing.T, key, value string) {
 	})
 }
 
-// createOperatorConfig creates the ConfigMap of the operator unless it exists, as an operator does when it starts.
+// createOperatorConfig creates the operator's ConfigMap unless it exists, as an operator does when it starts.
 func (env *Environment) createOperatorConfig(t *testing.T) {
 	t.Helper()
 	config := &corev1.ConfigMap{
