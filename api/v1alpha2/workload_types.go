@@ -55,9 +55,9 @@ type WorkloadSpec struct {
 	// preflight determines whether the operator tests a new image or configuration in a separate pod before it stops a
 	// running pod: Auto, Always or Never. With Auto, the operator does this only if pods on different nodes cannot use the
 	// volume of workload.storage at the same time, so that a pod must stop before the next pod starts. Auto also requires
-	// that the server stores all its data in files, and that you do not add volumes that outlive a pod, extended resources
-	// such as GPUs, or a custom command to the pods. Defaults to Auto. For a stack that was created as v1alpha1, the
-	// default is Never.
+	// that the server stores all its data in files, and that you do not add any of these to the pods: volumes that
+	// outlive a pod, extended resources such as GPUs, or a custom command. Defaults to Auto. For a stack that was
+	// created as v1alpha1, the default is Never.
 	// +kubebuilder:validation:Enum=Auto;Always;Never
 	// +optional
 	Preflight PreflightMode `json:"preflight,omitempty"`

@@ -115,9 +115,9 @@ func filled(t testing.TB, stack *v1alpha2.LlamaStackDistribution, got absorb.Res
 	return stack
 }
 
-// parsed returns a configuration without differences that have no effect on the server: the order of APIs, empty lists
-// of resources, and null values and empty metadata of resources. It replaces each key in the parameter secrets with the
-// key's value.
+// parsed returns a configuration after it removes the differences that do not affect the server: the order of APIs,
+// empty lists of resources, and null values and empty metadata of resources. It replaces each key in the parameter
+// secrets with the key's value.
 func parsed(t testing.TB, text string, secrets map[string]string) config {
 	t.Helper()
 	var c config

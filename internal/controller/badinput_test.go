@@ -14,7 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/controller/controllertest"
 )
 
-// replaceSecret replaces a Secret with another Secret of the same name, because the type of a Secret is immutable.
+// replaceSecret replaces a Secret with another Secret that has the same name, because the type of a Secret is
+// immutable.
 func replaceSecret(t *testing.T, env *controllertest.Environment, secret *corev1.Secret) {
 	t.Helper()
 	if err := env.Client.Delete(t.Context(),
@@ -24,8 +25,8 @@ func replaceSecret(t *testing.T, env *controllertest.Environment, secret *corev1
 	env.Create(t, secret)
 }
 
-// TestBadCertificateOfARunningStack checks that a certificate that becomes invalid while the stack runs is reported in
-// one sentence, and that the pods keep the certificate that they started with.
+// TestBadCertificateOfARunningStack checks that the status reports, in one sentence, a certificate that becomes invalid
+// while the stack is running, and that the pods keep the certificate that they started with.
 func TestBadCertificateOfARunningStack(t *testing.T) {
 	const spec = `{distribution: {name: starter}, networking: {tls: {enabled: true, secretName: cert}}}`
 	opaque := controllertest.NewTLSSecret(t, "cert")

@@ -90,8 +90,8 @@ func TestDenials(t *testing.T) {
 	}
 }
 
-// TestDenialOfAChange checks that a change that the API server rejects partly or completely does not change the running
-// pods.
+// TestDenialOfAChange checks that the running pods do not change if the API server rejects a change partly or
+// completely.
 func TestDenialOfAChange(t *testing.T) {
 	const running = `{distribution: {name: starter}, workload: {replicas: 1}}`
 	for _, tc := range []struct {
@@ -240,8 +240,8 @@ func TestRefusedExposure(t *testing.T) {
 	env.Get(t, "my-ingress", &networkingv1.Ingress{})
 }
 
-// TestConfigMapOfARunningStack checks that a ConfigMap that is deleted while the stack runs does not change the pods
-// and is reported.
+// TestConfigMapOfARunningStack checks that the deletion of a ConfigMap while the stack is running does not change the
+// pods, and that the status reports it.
 func TestConfigMapOfARunningStack(t *testing.T) {
 	certificate, _ := testutil.NewCertificate(t, time.Now().Add(time.Hour))
 	for _, tc := range []struct {

@@ -96,7 +96,8 @@ func hostOf(object client.Object) []string {
 	return slices.Compact([]string{host, plan.Hostname(stack, cluster, true)})
 }
 
-// hostsIn returns the index values of stacks with a host name in a cluster with this domain. The domain may be empty.
+// hostsIn returns the index values of the stacks that request the host name, in a cluster with this domain. The domain
+// may be empty.
 func hostsIn(host, domain string) []string {
 	if label, of := strings.CutSuffix(host, "."+domain); of && domain != "" {
 		return []string{host, label + "." + anyDomain}

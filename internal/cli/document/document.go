@@ -42,7 +42,7 @@ type Document struct {
 	// Origin is the source of generated text: "standard input", "kustomize DIR" or "Helm template PATH". Empty means that
 	// a user wrote the file.
 	Origin string
-	// Line is the line of the file on which the document begins. The first line is 1.
+	// Line is the line in the file on which the document begins. The first line is 1.
 	Line int
 	// Source is the text of the document. Data is the document as JSON, or nil if the text cannot be read.
 	Source, Data []byte

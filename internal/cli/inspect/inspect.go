@@ -39,7 +39,7 @@ type reader struct {
 	failed error
 }
 
-// Read returns the facts about a stack without the time, which the caller sets. If the caller is not allowed to read an
+// Read returns the facts about a stack, except the time, which the caller sets. If the caller is not allowed to read an
 // object, the facts name the object. Read ignores any other failure to read the models, and returns the first of all
 // remaining failures as an error.
 func Read(

@@ -29,7 +29,7 @@ type Facts struct {
 	Models []modellist.Model
 	// Unseen contains a sentence for each kind of object that the caller cannot read.
 	Unseen []string
-	// Flags are the flags of the connection, which are added to the next command.
+	// Flags are the connection flags, which are added to the next command.
 	Flags string
 	// Now is the time of the report.
 	Now time.Time
