@@ -74,7 +74,8 @@ func TestServingAuthorities(t *testing.T) {
 }
 
 func TestServingPublic(t *testing.T) {
-	// This is a certificate for www.google.com that expired in 2023, with the certificates that signed it.
+	// This is a certificate that was issued for www.google.com and expired in 2023, with the certificates that signed
+	// it.
 	public, err := os.ReadFile("testdata/public.pem")
 	if err != nil {
 		t.Fatal(err)

@@ -79,7 +79,7 @@ func (s *imageServer) push(t *testing.T, repository string, image remote.Taggabl
 	return ref.Name()
 }
 
-// tarLayer returns a layer with one file. It is uncompressed, so that its digest does not depend on the version of Go.
+// tarLayer returns a layer with one file. It is uncompressed, so that its digest does not depend on the Go version.
 func tarLayer(t *testing.T, name, content string, mediaType types.MediaType) v1.Layer {
 	t.Helper()
 	var archive bytes.Buffer

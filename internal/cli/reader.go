@@ -143,8 +143,8 @@ func (r *reader) stacks(ctx context.Context, names []string) ([]v1alpha2.LlamaSt
 	return found, nil
 }
 
-// unreadable returns a sentence for each required ConfigMap that the caller cannot read, unless the namespace of the
-// stack contains a readable ConfigMap with the same name.
+// unreadable returns a sentence for each required ConfigMap that the caller cannot read, unless the stack's namespace
+// contains a readable ConfigMap with the same name.
 func unreadable(m *dryrun.Manifests, object *v1alpha2.LlamaStackDistribution) []string {
 	var found []string
 	for _, use := range intent.ConfigMaps(object) {
