@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// judge compares the generated configuration with the configuration of the user.
+// judge compares the generated configuration with the user's configuration.
 func (c *candidate) judge(built *plan.Plan, stack *v1alpha2.LlamaStackDistribution) Result {
 	got, err := read(built.Config)
 	if err != nil {

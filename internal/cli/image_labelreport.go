@@ -99,7 +99,7 @@ func (r *labelReport) verdict(p printer) error {
 	return nil
 }
 
-// onlyTagged reports whether, for at least one image, only the tag specifies the release of the server.
+// onlyTagged reports whether, for at least one image, only the tag specifies the server release.
 func (r *labelReport) onlyTagged() bool {
 	return slices.ContainsFunc(r.checked.Images, func(one platformReport) bool {
 		return one.Release != nil && one.Release.From == string(distribution.ByTag)

@@ -27,7 +27,7 @@ func (p printer) finding(s *dryrun.Stack, f *findings.Finding) {
 	}
 }
 
-// refusedReport returns the report for files from which no stack can be read. It contains the problems of the files.
+// refusedReport returns the report for files from which no stack can be read. It contains the problems with the files.
 func refusedReport(rejected *rejection) *findings.Report {
 	report := &findings.Report{
 		Invalid: len(rejected.problems), Stacks: []findings.Object{},

@@ -24,7 +24,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// kubectl runs kubectl in the namespace of the environment.
+// kubectl runs kubectl in the environment's namespace.
 func kubectl(t *testing.T, env *controllertest.Environment, args ...string) (string, error) {
 	t.Helper()
 	data, err := controllertest.ControlPlane().Kubeconfig()

@@ -26,13 +26,12 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// Cluster is a connection to a cluster, with the permissions of the caller.
+// Cluster is a connection to a cluster, with the caller's permissions.
 type Cluster struct {
 	client.Client
 	// Config is the configuration of the connection.
 	Config *rest.Config
-	// Namespace is the namespace of the command: the value of --namespace, else the namespace of the context, else
-	// "default".
+	// Namespace is the command's namespace: the value of --namespace, else the context's namespace, else "default".
 	Namespace string
 
 	flags *Flags

@@ -18,7 +18,7 @@ type Flags struct {
 	Kubeconfig string
 	// Context is a context in the kubeconfig. Empty means the current context.
 	Context string
-	// Namespace is the namespace of the stacks. Empty means the namespace of the context.
+	// Namespace is the namespace of the stacks. Empty means the context's namespace.
 	Namespace string
 	// AllNamespaces selects the stacks in every namespace.
 	AllNamespaces bool
@@ -47,8 +47,8 @@ func (f *Flags) AddScope(command *cobra.Command) {
 	command.MarkFlagsMutuallyExclusive("namespace", "all-namespaces")
 }
 
-// selection returns the flags of the connection for the end of a command line. The result begins with a space unless it
-// is empty.
+// selection returns the connection flags for the end of a command line. The result begins with a space unless it is
+// empty.
 func (f *Flags) selection() string {
 	var text string
 	if f.Kubeconfig != "" {
@@ -60,7 +60,7 @@ func (f *Flags) selection() string {
 	return text
 }
 
-// load returns the configuration of the connection, and the namespace of the command.
+// load returns the configuration of the connection, and the command's namespace.
 func (f *Flags) load() (*rest.Config, string, error) {
 	loader, err := f.loader()
 	if err != nil {

@@ -35,7 +35,7 @@ var Resource = schema.GroupResource{Group: v1alpha2.GroupVersion.Group, Resource
 // errTooMany is the error for a list of more than MaxStacks stacks.
 var errTooMany = fmt.Errorf("there are more than %d stacks; select fewer with --namespace or --selector", MaxStacks)
 
-// Stack returns a stack in the namespace of the command. In a cluster with the previous operator, where the API server
+// Stack returns a stack in the command's namespace. In a cluster with the previous operator, where the API server
 // serves only v1alpha1, it converts the stack.
 func (c *Cluster) Stack(ctx context.Context, name string) (*v1alpha2.LlamaStackDistribution, error) {
 	key := client.ObjectKey{Namespace: c.Namespace, Name: name}

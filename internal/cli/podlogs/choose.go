@@ -12,7 +12,7 @@ import (
 
 // Options select pods and a container.
 type Options struct {
-	// Container is the name of a container or an init container. Empty selects the container of the server, or the init
+	// Container is the name of a container or an init container. Empty selects the server's container, or the init
 	// container that prevents the server from starting.
 	Container string
 	// Server is the name of the server's container.

@@ -70,7 +70,7 @@ func New(options Options) (*Client, error) {
 	}}, nil
 }
 
-// verify returns a function that verifies the certificate of a server.
+// verify returns a function that verifies a server's certificate.
 func verify(authorities []*x509.Certificate) func(tls.ConnectionState) error {
 	return func(state tls.ConnectionState) error {
 		if authorities == nil {

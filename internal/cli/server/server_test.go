@@ -149,8 +149,8 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// The client checks that a trusted authority issued the certificate of the server, unless Authorities is nil. If no
-// trusted authority issued the certificate, the client does not send a request, and therefore does not send the token.
+// The client checks that a trusted authority issued the server's certificate, unless Authorities is nil. If no trusted
+// authority issued the certificate, the client does not send a request, and therefore does not send the token.
 func TestCertificate(t *testing.T) {
 	for name, tc := range map[string]struct {
 		authorities func(own *x509.Certificate) []*x509.Certificate

@@ -44,7 +44,7 @@ const (
 	FlagExpose        = "--expose"
 )
 
-// Answers are the unchecked answers of a user.
+// Answers are a user's unchecked answers.
 type Answers struct {
 	Name, Namespace       string
 	Distribution, Release string

@@ -133,7 +133,7 @@ func NewEnvironment(t *testing.T) *Environment {
 	return env
 }
 
-// DeleteStacks deletes the stacks of the test.
+// DeleteStacks deletes the test's stacks.
 func (env *Environment) DeleteStacks(t *testing.T) {
 	t.Helper()
 	if err := env.Client.DeleteAllOf(context.WithoutCancel(t.Context()), &v1alpha2.LlamaStackDistribution{},

@@ -29,9 +29,9 @@ type NewReconcilerFunc = func(context.Context, events.EventRecorder, controller.
 // StartWorkersFunc makes a reconciler query servers and read images until the context ends.
 type StartWorkersFunc = func(context.Context, *controller.Reconciler)
 
-// Reconciler reconciles the stacks in the namespace of a test whenever the test waits. It replaces an operator and has
-// no watches or caches. It has workers only if the field Workers of the environment is set. It has the permissions of
-// the environment's ServiceAccount.
+// Reconciler reconciles the stacks in a test's namespace whenever the test waits. It replaces an operator and has no
+// watches or caches. It has workers only if the environment's field Workers is set. It has the permissions of the
+// environment's ServiceAccount.
 type Reconciler struct {
 	*controller.Reconciler
 	environment *Environment
