@@ -15,7 +15,7 @@ import (
 )
 
 // TestSpecBecomesTooLarge checks that the Deployment of a running stack does not change when the spec of the stack
-// becomes too large. The status reports the reason, and the stack continues with a smaller spec.
+// becomes too large. The status reports the reason, and the stack continues when its spec becomes smaller.
 func TestSpecBecomesTooLarge(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "large")

@@ -8,12 +8,13 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// largeInput is the size of the spec and the configurations, in bytes, above which a plan is large. Plans for catalogue
-// images have at most a fifth of this size.
+// largeInput is the total size, in bytes, of the spec and the configurations above which a plan counts as large. Plans
+// for catalogue images have at most a fifth of this size.
 const largeInput = 128 << 10
 
 // largePlans builds one large plan at a time. Building a plan needs up to a hundred times as much memory as its input,
-// so several large plans at the same time would need more memory than the operator has. Small plans never wait.
+// so building several large plans at the same time would need more memory than the operator has. Small plans never
+// wait.
 type largePlans chan struct{}
 
 func newLargePlans() largePlans { return make(largePlans, 1) }

@@ -132,7 +132,8 @@ func markAllReady(t *testing.T, env *controllertest.Environment) {
 func TestCallsOfManyStacks(t *testing.T) {
 	const (
 		version = "many"
-		// With the race detector, the test takes six times as long. A smaller number of stacks reveals as many races.
+		// With the race detector, the test takes six times as long. A smaller number of stacks reveals just as many
+		// races.
 		sharing = 100 / controllertest.Slowdown
 		others  = 100 / controllertest.Slowdown
 	)
@@ -183,8 +184,8 @@ func TestCallsOfManyStacks(t *testing.T) {
 	t.Run("a restart", func(t *testing.T) {
 		operator.Stop(t)
 		env.StartOperator(t, version)
-		// Reads of ConfigMaps show that every stack is reconciled: at least three for each stack that shares the Secret, and
-		// at least one for each other stack.
+		// Reads of ConfigMaps show that every stack is reconciled: at least three for each stack that shares the
+		// Secret, and at least one for each of the other stacks.
 		waitForCalls(t, env, version, seen, "get configmaps", 3*sharing+others)
 		now := env.WaitUntilIdleWithin(t, version, manyTimeout)[seen:]
 		t.Logf("calls: %v", controllertest.CountCalls(now))
@@ -194,8 +195,8 @@ func TestCallsOfManyStacks(t *testing.T) {
 	})
 }
 
-// waitForCalls waits until the number of the operator's calls with this verb and resource is count. The parameter seen
-// is the number of earlier calls, which are not counted.
+// waitForCalls waits until the operator has made count new calls with this verb and resource. The parameter seen is the
+// number of earlier calls, which are not counted.
 func waitForCalls(t *testing.T, env *controllertest.Environment, version string, seen int, sort string, count int) {
 	t.Helper()
 	got := 0

@@ -59,8 +59,8 @@ func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	}
 }
 
-// TestInvalidServiceName checks that a name that Kubernetes does not accept for a Service does not affect the other
-// objects of a v1alpha1 stack, and that the status reports the missing Service.
+// TestInvalidServiceName checks that a v1alpha1 stack whose name Kubernetes does not accept for a Service still has its
+// other objects, and that the status reports the missing Service.
 func TestInvalidServiceName(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "no-service")

@@ -63,8 +63,8 @@ func newV1alpha1Stack(t *testing.T, spec string) *stack {
 	return object
 }
 
-// TestUpgradeRestartsNoOlderStack checks that pods keep an earlier operator's start script for a userConfig, and its
-// value of enableServiceLinks, until the user changes the spec.
+// TestUpgradeRestartsNoOlderStack checks that pods keep the start script for a userConfig and the value of
+// enableServiceLinks that an earlier operator rendered, until the user changes the spec.
 func TestUpgradeRestartsNoOlderStack(t *testing.T) {
 	const spec = `{distribution: {name: starter}, overrideConfig: {configMapName: mine}`
 	config := &corev1.ConfigMap{

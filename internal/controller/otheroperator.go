@@ -22,7 +22,7 @@ import (
 const otherOperatorGone = 15 * time.Minute
 
 // OtherStatusWrites returns the managed fields of a stack that show when another operator wrote its status. Only
-// operators for v1alpha1 write a status in that version. Of its fields, a returned entry keeps at most
+// operators for v1alpha1 write a status in that version. A returned entry keeps none of its fields except
 // status.version.lastUpdated. The time of an entry changes only when its fields change, and status.version.lastUpdated
 // changes with each write.
 func OtherStatusWrites(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {

@@ -36,8 +36,8 @@ func (r *Reconciler) findPlaces(
 	return r.checkOwnership(ctx, stack, workload, made)
 }
 
-// placesOfLast returns the stores of a stack whose Deployment no longer exists, from its last generated configuration.
-// The data may still exist. Without a pod, the other places are unknown. placesOfLast returns nil if there is no such
+// placesOfLast returns the stores in the last generated configuration of a stack whose Deployment no longer exists. The
+// data may still exist. Without a pod, the other places are unknown. placesOfLast returns nil if there is no such
 // configuration.
 func (r *Reconciler) placesOfLast(
 	ctx context.Context, stack *stack, image *distribution.Resolved,
@@ -60,7 +60,7 @@ func (r *Reconciler) placesOfLast(
 	return places, nil
 }
 
-// runningPlaces returns the places of the data, from the configuration that the Deployment mounts.
+// runningPlaces returns the places where the data is stored, according to the configuration that the Deployment mounts.
 func (r *Reconciler) runningPlaces(
 	ctx context.Context, stack *stack, workload *workload, planned distribution.Resolved,
 ) (*retention.Places, error) {
@@ -100,7 +100,7 @@ func mountedConfig(deployment *appsv1.Deployment) (name, key string) {
 }
 
 // ranAs returns the distribution that a Deployment was rendered for, according to its record or, if the record does not
-// name a known distribution, to its image.
+// name a known distribution, according to its image.
 func ranAs(workload *workload, container string, planned distribution.Resolved) distribution.Resolved {
 	ran := workload.running.Distribution
 	if ran.Name != "" {

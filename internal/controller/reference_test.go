@@ -22,7 +22,7 @@ const recoveryTime = 3 * time.Second
 
 // TestMissingReferences checks that the objects that a spec refers to can be created after the stack and without a
 // label. Until then, the operator creates no children, and the status names the missing object and the field that
-// refers to it. The stack then continues without a change to its spec.
+// refers to it. When the objects exist, the stack continues without a change to its spec.
 func TestMissingReferences(t *testing.T) {
 	const (
 		withSecret   = `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000", apiKey: {secretKeyRef: {name: creds, key: token}}}}}`

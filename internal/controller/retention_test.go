@@ -108,8 +108,8 @@ func touchStack(t *testing.T, env *controllertest.Environment) {
 	})
 }
 
-// TestDataLossIsAccepted checks that a change that loses data permanently waits, with the pods unchanged, until the
-// annotation names the data.
+// TestDataLossIsAccepted checks that a change that would permanently lose data waits, with the pods unchanged, until
+// the annotation names the data.
 func TestDataLossIsAccepted(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)

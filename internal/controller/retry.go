@@ -36,8 +36,8 @@ func newRetries() retries {
 	return retries{unanswered: exponential(lastUnansweredRetry), quiet: exponential(lastRetry)}
 }
 
-// pause returns the time until the next attempt after a quiet failure of a step, or after a write of the status without
-// a response. Zero means that there is no such failure.
+// pause returns the time until the next attempt after a quiet failure of a step, or after a status write that received
+// no response. Zero means that there is no such failure.
 func (r retries) pause(request reconcile.Request, failure *status.Failure, err error) time.Duration {
 	quiet := failure != nil && failure.Retry == status.Quiet
 	if unavailable(err) || quiet && unavailable(failure) {

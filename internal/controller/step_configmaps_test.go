@@ -114,9 +114,9 @@ func checkConfigMaps(t *testing.T, tc configMapsCase) {
 	}
 }
 
-// TestConfigMapOfTheSameNameInAnotherNamespace checks that a ConfigMap in the stack's own namespace does not replace a
-// ConfigMap in another namespace that the running pods use. If the pods do not use that ConfigMap and the operator must
-// not read it, the ConfigMap in the stack's own namespace replaces it.
+// TestConfigMapOfTheSameNameInAnotherNamespace checks that, if the running pods use a ConfigMap in another namespace, a
+// ConfigMap in the stack's own namespace does not replace it. If the pods do not use the ConfigMap in the other
+// namespace and the operator must not read it, the ConfigMap in the stack's own namespace replaces it.
 func TestConfigMapOfTheSameNameInAnotherNamespace(t *testing.T) {
 	const asked = "shared/mine"
 	own := newStack(t, `{distribution: {name: starter}, overrideConfig: {configMapName: mine}}`)

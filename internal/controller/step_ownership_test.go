@@ -104,7 +104,7 @@ func TestOwnershipOfChildren(t *testing.T) {
 }
 
 // TestDecisionWithAStaleCache checks that the operator waits for its cache if the record has a newer generation than
-// the cached stack, unless the API server has no newer generation either.
+// the cached stack. It does not wait if the API server has no newer generation either.
 func TestDecisionWithAStaleCache(t *testing.T) {
 	const spec = `{distribution: {name: starter}}`
 	for name, tc := range map[string]struct {

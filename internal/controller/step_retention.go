@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// retention reports the data that a change leaves behind, before the operator writes the change. A change that loses
-// data permanently waits until the user accepts the loss.
+// retention reports the data that a change leaves behind, before the operator writes the change. A change that would
+// permanently lose data waits until the user accepts the loss.
 func (r *Reconciler) retention(stack *stack, made *plan.Plan, decision rollout.Decision) (leaves []string, err error) {
 	if !decision.Replaces || len(made.Losses) == 0 {
 		return nil, nil

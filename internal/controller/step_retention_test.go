@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// TestRetentionOfData checks that data that a change leaves behind is reported once, and that a change that loses data
-// permanently waits.
+// TestRetentionOfData checks that data that a change leaves behind is reported once, and that a change that would
+// permanently lose data waits.
 func TestRetentionOfData(t *testing.T) {
 	const (
 		onVolume = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`

@@ -26,9 +26,9 @@ func FromHub(hub map[string]any) map[string]any {
 	return tree.values(decoderFor(hub))
 }
 
-// ErrOmitted means that those fields of an object that v1alpha1 cannot show did not fit into its annotation. Writing
-// the object as v1alpha1 removes these fields. DataProblem returns the error for the object in v1alpha2 until the
-// object is written again.
+// ErrOmitted means that the fields that v1alpha1 cannot show did not fit into the annotation of the object. Writing the
+// object as v1alpha1 removes these fields. DataProblem returns the error for the object in v1alpha2 until the object is
+// written again.
 var ErrOmitted = errors.New("some fields that v1alpha1 does not show did not fit into the annotation, so writing the " +
 	"object as v1alpha1 removes them; write the object as v1alpha2")
 

@@ -62,9 +62,9 @@ func parseLosses(content *object) (losses, error) {
 }
 
 // restored returns the converted content with the lost values. It restores a lost value only if the visible value is
-// still the value that was recorded with the loss. visible was converted from written, and back converts to the version
-// of written. The fields that are visible in that version must not change. If restored returns an error, it restores no
-// value.
+// still the value that was recorded with the loss. The parameter visible is the result of converting written. The
+// function back converts an object to the version that written has. The fields that are visible in that version must
+// not change. If restored returns an error, it restores no value.
 func (r restoring) restored(
 	l losses, written, visible *object, back func(*object) *object,
 ) (*object, error) {

@@ -29,7 +29,7 @@ func (p *Plan) placesOf(in Input, deployment *appsv1ac.DeploymentApplyConfigurat
 	}), nil
 }
 
-// typedPod returns the parts of a rendered pod and its server's container that determine the places of data.
+// typedPod returns the parts of a rendered pod, and of its server container, that determine where data is stored.
 func typedPod(rendered *corev1ac.PodSpecApplyConfiguration, server string) (*corev1.PodSpec, error) {
 	part := corev1ac.PodSpecApplyConfiguration{Volumes: rendered.Volumes}
 	for i := range rendered.Containers {

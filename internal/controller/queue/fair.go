@@ -14,9 +14,9 @@ import (
 // fair prefers the stacks of namespaces in which few stacks are waiting. Without this preference, all stacks of other
 // tenants would wait until the many stacks of one tenant are processed.
 //
-// A request gets its requested priority, minus the number of binary digits of the number of other waiting requests in
-// its namespace. Requested priorities are multiples of handler.LowPriority, so that each class of requests precedes the
-// next class. There are only a few different priorities, because they are label values of the metrics.
+// The priority of a request is its requested priority minus the number of binary digits in the number of other waiting
+// requests in its namespace. Requested priorities are multiples of handler.LowPriority, so that each class of requests
+// precedes the next class. There are only a few different priorities, because they are label values in the metrics.
 type fair struct {
 	priorityqueue.PriorityQueue[reconcile.Request]
 

@@ -38,8 +38,8 @@ func taken(queue *fair, count int) []string {
 
 const crowd = 200
 
-// TestNamespacesTakeTurns checks that a new stack does not wait for the many stacks of another namespace, however the
-// stacks were added, and that a second and a third new stack do not wait for them either.
+// TestNamespacesTakeTurns checks that a new stack does not wait for the many stacks in another namespace, regardless of
+// how the stacks were added, and that a second and a third new stack do not wait for them either.
 func TestNamespacesTakeTurns(t *testing.T) {
 	for name, add := range map[string]func(*fair, reconcile.Request){
 		"without a priority": func(queue *fair, request reconcile.Request) { queue.Add(request) },
