@@ -73,7 +73,7 @@ func (e *encoder) comma(i int) {
 	}
 }
 
-// appendText appends a string as marshal writes it, but is faster in most cases.
+// appendText appends a string as marshal writes it, but is faster than marshal in most cases.
 func appendText[T string | []byte](dst []byte, text T) []byte {
 	begin := len(dst)
 	dst = append(append(dst, '"'), text...)

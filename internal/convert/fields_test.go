@@ -90,7 +90,7 @@ func keepsJSON(typ reflect.Type) bool {
 	return raw
 }
 
-// required maps fields to other fields of the same object without which they have no meaning.
+// required maps each field to the other fields, in the same object, without which it has no meaning.
 var required = map[string]tree{
 	"autoscaling": {"maxReplicas": json.Number("5")},
 	"userConfig":  {"configMapName": "config"},

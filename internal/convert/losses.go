@@ -31,7 +31,7 @@ type loss struct {
 // roomForLosses is the size in bytes that is enough for most losses.
 const roomForLosses = 1 << 10
 
-// appendTo appends losses as marshal writes them, but is faster. Most objects have losses.
+// appendTo appends losses as marshal writes them, but is faster than marshal. Most objects have losses.
 func (l losses) appendTo(dst []byte) []byte {
 	dst = append(dst, '{')
 	if l.Born != "" {

@@ -84,7 +84,8 @@ func (o *object) get(key string) value {
 	return value{}
 }
 
-// open opens the object in the member at an index in place, and returns it. It returns nil for any other value.
+// open opens, in place, the object that is the member at an index, and returns it. It returns nil if the member is not
+// an object.
 func (o *object) open(i int) *object { return o.members[i].value.open(o.arena) }
 
 func (o *object) set(key string, v value) {

@@ -35,7 +35,7 @@ func (v value) hasMoved() bool {
 	return slices.ContainsFunc(moved, func(key string) bool { return v.member(key).exists() })
 }
 
-// providerToHub moves the fields next to settings into settings. Existing keys of settings take precedence. Values of
+// providerToHub moves the fields next to settings into settings. Existing keys in settings take precedence. Values of
 // an incorrect type are not moved, because validation reports them.
 func providerToHub(provider *object) {
 	settings := provider.objectAt("settings")

@@ -16,8 +16,8 @@ func treeOf(values map[string]any) *object {
 	return tree
 }
 
-// decoderFor returns a function that decodes JSON in the same way as the given values. It decodes numbers to Go numbers
-// if the values contain Go numbers, as in an unstructured object, and otherwise to json.Number.
+// decoderFor returns a function that decodes JSON in the same way as the given values were decoded. It decodes numbers
+// to Go numbers if the values contain Go numbers, as in an unstructured object, and otherwise to json.Number.
 func decoderFor(values any) func(json.RawMessage) any {
 	if hasGoNumber(values) {
 		return decodeNumbers

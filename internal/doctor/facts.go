@@ -18,7 +18,8 @@ import (
 // exist.
 type Answer[T any] struct {
 	Value T
-	// Problem is the reason why the value is not known, for example a missing right. Empty means that the value is known.
+	// Problem is the reason why the value is not known, for example a missing permission. Empty means that the value is
+	// known.
 	Problem string
 }
 
@@ -49,21 +50,21 @@ type Facts struct {
 	Rules Answer[map[string][]rbacv1.PolicyRule]
 	// Config is the operator's ConfigMap.
 	Config Answer[*corev1.ConfigMap]
-	// Rights are the caller's rights.
+	// Rights are the caller's permissions.
 	Rights Answer[[]Right]
 	// Stacks are the selected stacks.
 	Stacks Answer[[]v1alpha2.LlamaStackDistribution]
 }
 
-// Right is one of the caller's rights.
+// Right is one of the caller's permissions.
 type Right struct {
-	// Verb, Group, Resource and Subresource identify the right.
+	// Verb, Group, Resource and Subresource identify the permission.
 	Verb, Group, Resource, Subresource string
-	// Namespace is empty for a right in all namespaces.
+	// Namespace is empty for a permission in all namespaces.
 	Namespace string
-	// Needed is the action that requires the right.
+	// Needed is the action that requires the permission.
 	Needed string
-	// Allowed reports whether the caller has the right.
+	// Allowed reports whether the caller has the permission.
 	Allowed bool
 }
 

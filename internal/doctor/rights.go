@@ -2,7 +2,7 @@ package doctor
 
 import "github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 
-// Needed returns the rights that a user needs in a namespace. The empty namespace means all namespaces.
+// Needed returns the permissions that a user needs in a namespace. The empty namespace means all namespaces.
 func Needed(namespace string) []Right {
 	stacks := func(verb, needed string) Right {
 		return Right{

@@ -20,10 +20,10 @@ var (
 	namespacedRole []byte
 )
 
-// maxMissing is the maximum number of missing rights that a message lists.
+// maxMissing is the maximum number of missing permissions that a message lists.
 const maxMissing = 5
 
-// checkRules compares the operator's rights with those that it needs.
+// checkRules compares the operator's permissions with those that it needs.
 func checkRules(r *report, facts *Facts) {
 	if facts.Rules.Problem != "" {
 		r.unknown("the operator's permissions", facts.Rules.Problem)
@@ -49,7 +49,7 @@ func checkRules(r *report, facts *Facts) {
 	}
 }
 
-// missing adds an error if rules do not grant all rights in the role. The error lists the missing rights.
+// missing adds an error if rules do not grant all permissions in the role. The error lists the missing permissions.
 func missing(r *report, role []byte, rules []rbacv1.PolicyRule, where string) {
 	var wanted rbacv1.ClusterRole // a Role has the same fields
 	if err := yaml.Unmarshal(role, &wanted); err != nil {
@@ -71,10 +71,10 @@ func missing(r *report, role []byte, rules []rbacv1.PolicyRule, where string) {
 	r.add(Error, fmt.Sprintf("the operator lacks permissions %s: %s", where, text), reinstall)
 }
 
-// single is one right in a rule.
+// single is one permission in a rule.
 type single struct{ group, resource, name, verb string }
 
-// String describes the right.
+// String describes the permission.
 func (s single) String() string {
 	resource := s.resource
 	if s.group != "" {
@@ -86,7 +86,7 @@ func (s single) String() string {
 	return s.verb + " " + resource
 }
 
-// expand splits rules into single rights.
+// expand splits rules into single permissions.
 func expand(rules []rbacv1.PolicyRule) []single {
 	var all []single
 	for _, rule := range rules {
@@ -107,7 +107,7 @@ func expand(rules []rbacv1.PolicyRule) []single {
 	return all
 }
 
-// isIn reports whether a rule grants the right.
+// isIn reports whether a rule grants the permission.
 func (s single) isIn(rule rbacv1.PolicyRule) bool {
 	names := rule.ResourceNames
 	return has(rule.APIGroups, s.group) && hasResource(rule.Resources, s.resource) && has(rule.Verbs, s.verb) &&

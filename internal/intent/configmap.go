@@ -120,8 +120,8 @@ func (u ConfigMapUse) Here() ConfigMapUse {
 	return u
 }
 
-// OverrideKey returns the key with the configuration in overrideConfig's ConfigMap. For a v1alpha1 stack, the key may
-// be the name of the file that was used up to release 0.3.
+// OverrideKey returns the key with the configuration in overrideConfig's ConfigMap. For a v1alpha1 stack, the key can
+// also be the name of the file that was used up to release 0.3.
 func OverrideKey(obj *v1alpha2.LlamaStackDistribution, files map[string][]byte) string {
 	if key := obj.Spec.OverrideConfig.Key; key != "" {
 		return key

@@ -36,9 +36,9 @@ type Intent struct {
 	Settings Settings
 	// SecretEnv are the user's own environment variables with values from Secrets, sorted by name.
 	SecretEnv []Variable
-	// Variables are the names of the environment variables that the user sets on the container (workload.overrides.env),
-	// sorted. A provider of the base that exists only if a variable is set counts as configured if that variable is in
-	// this list.
+	// Variables are the names of the environment variables that the user sets on the container
+	// (workload.overrides.env), sorted. A base provider that exists only if a variable is set counts as configured if
+	// that variable is in this list.
 	Variables []string
 	// MoreVariables reports whether the container has further variables with unknown names
 	// (workload.overrides.envFrom).
@@ -52,7 +52,7 @@ type Intent struct {
 // Distribution selects the server that the stack runs, by Name or Image.
 type Distribution struct {
 	Name, Image, Version string
-	// RequiredOnly reports whether the server has only those providers of its base that the providers of the spec need
+	// RequiredOnly reports whether the server has only those base providers that the providers in the spec need
 	// (spec.distribution.baseProviders: Required).
 	RequiredOnly bool
 }
@@ -175,8 +175,8 @@ type Store struct {
 type Disabled struct {
 	// API is the API as written, for example postTraining or post_training.
 	API string
-	// Provider is the provider's id. Empty means the whole API. Wildcard means every provider of the base that the spec
-	// does not declare.
+	// Provider is the provider's id. Empty means the whole API. Wildcard means every base provider that the spec does
+	// not declare.
 	Provider string
 	Path     *field.Path
 }
@@ -187,7 +187,8 @@ const Wildcard = "*"
 // BaseProvidersPath is the path of the field that selects the providers of the base.
 var BaseProvidersPath = field.NewPath("spec", "distribution", "baseProviders")
 
-// Declares reports whether the spec has a provider with the given API and id. api is the server's name for the API.
+// Declares reports whether the spec has a provider with the given API and id. The parameter api is the server's name
+// for the API.
 func (in *Intent) Declares(api, id string) bool {
 	return in.ExternalWith(api, id) != nil ||
 		slices.ContainsFunc(in.Providers, func(p Provider) bool { return p.API == api && p.ID == id })

@@ -29,8 +29,8 @@ func decodeJSON(raw []byte) (any, error) {
 	return value, nil
 }
 
-// object reads the fields of one JSON object strictly. A field of the wrong type is an error, and so is every field
-// that was not read.
+// object reads the fields of one JSON object strictly. Each field of the wrong type, and each field that was not read,
+// is an error.
 type object struct {
 	*Errors
 	path   *field.Path

@@ -126,7 +126,7 @@ func ownedRemoval(text string, keys []string, path *field.Path) *field.Error {
 }
 
 // Owned returns the remedy for a part of the configuration that settings must not change, or an empty string if
-// settings may change the part. holds reports whether the part contains an owned part.
+// settings may change the part. The result named holds reports whether the part contains an owned part.
 func Owned(keys ...string) (instead string, holds bool) {
 	for i := range ownedParts {
 		part := strings.Split(ownedParts[i].path, ".")

@@ -69,7 +69,7 @@ func clientConfig(config *rest.Config, options Options, version string) *rest.Co
 	return config
 }
 
-// newManager returns a manager with health checks and a memoryReleaser. gogc is the value of $GOGC.
+// newManager returns a manager with health checks and a memoryReleaser. The parameter gogc is the value of $GOGC.
 func newManager(config *rest.Config, options Options, gogc string) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
 	builder := runtime.NewSchemeBuilder(clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha2.AddToScheme)

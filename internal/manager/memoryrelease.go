@@ -17,7 +17,7 @@ const (
 	// startTicks is the maximum duration of the start, during which every stack is reconciled. With Go's default
 	// percentage, the start is a fifth shorter.
 	startTicks = 7
-	// busyBytes is more memory, in bytes, than an idle operator allocates in a tick.
+	// busyBytes is a threshold, in bytes. An idle operator allocates less memory than this in a tick.
 	busyBytes = 4 << 20
 )
 
