@@ -85,8 +85,8 @@ func (m *Migrator) read(ctx context.Context) (*definition, error) {
 	return read, nil
 }
 
-// readAgain reads the definition. It returns ErrChanged if the definition was replaced or its spec was changed since an
-// earlier read, whose result is before. A client may have changed the storage version and reverted this change.
+// readAgain reads the definition. It returns ErrChanged if the definition has been replaced, or its spec has changed,
+// since the earlier read that returned before. A client may have changed the storage version and reverted this change.
 func (m *Migrator) readAgain(ctx context.Context, before *definition) (*definition, error) {
 	now, err := m.read(ctx)
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 
 // HostLabel returns the first label of a stack's generated host name: <stack>-<namespace>-<hash>, truncated to the
 // maximum length of a label. The hash covers the two names with a separator that neither contains, so that stack a-b in
-// c and stack a in b-c have different labels.
+// namespace c and stack a in namespace b-c have different labels.
 func HostLabel(stack, namespace string) string {
 	sum := sha256.Sum256([]byte(namespace + "/" + stack))
 	label := stack + "-" + namespace

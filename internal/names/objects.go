@@ -75,8 +75,8 @@ func BaseConfigMap(stack, hash string) string {
 // StorageSecret returns the name of the Secret with derived connection parts.
 func StorageSecret(stack string) string { return stack + "-storage" }
 
-// NextStorageSecret returns the name to use after the parts have changed. digest is the keyed digest of the parts.
-// Running pods continue to read the Secret that they started with.
+// NextStorageSecret returns the name to use after the parts have changed. The parameter digest is the keyed digest of
+// the parts. Running pods continue to read the Secret that they started with.
 func NextStorageSecret(stack, digest string) string {
 	return StorageSecret(stack) + "-" + prefix(digest, HashLength)
 }
@@ -87,8 +87,8 @@ func IsStorageSecret(stack, name string) bool {
 	return found && (rest == "" || rest[0] == '-' && len(rest) == 1+HashLength)
 }
 
-// Preflight returns the name of a pod in which a change is tested, and of the objects created for that pod. hash is the
-// hash of the pod's template.
+// Preflight returns the name of a pod in which a change is tested, and of the objects created for that pod. The
+// parameter hash is the hash of the pod's template.
 func Preflight(stack, hash string) string {
 	return PreflightPrefix(stack) + prefix(hash, HashLength)
 }

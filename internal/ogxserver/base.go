@@ -29,8 +29,8 @@ func readBase(data []byte) *baseConfig {
 	return base
 }
 
-// disabled writes spec.disabled: the disabled APIs of the OGXServer, and the providers of the base that the providers
-// of the OGXServer replace.
+// disabled writes spec.disabled: the disabled APIs of the OGXServer, and the base providers that the providers of the
+// OGXServer replace.
 func (c *conversion) disabled() {
 	list, _ := runtime.DeepCopyJSONValue(c.get("spec.disabledAPIs")).([]any)
 	if list != nil {
@@ -53,8 +53,8 @@ func (c *conversion) disabled() {
 	}
 }
 
-// baseUnknown adds a warning for a base that is not known: the user must disable the providers of the base that the
-// providers of the OGXServer replace.
+// baseUnknown adds a warning for a base that is not known: the user must disable the base providers that the providers
+// of the OGXServer replace.
 func (c *conversion) baseUnknown() {
 	if len(c.taken) > 0 {
 		c.differs("The providers that an OGXServer lists for an API replace all of the base configuration's providers for that API. "+
@@ -63,8 +63,8 @@ func (c *conversion) baseUnknown() {
 	}
 }
 
-// replaced returns the providers of the base that the providers of the OGXServer replace. It omits the providers of
-// disabled APIs.
+// replaced returns the base providers that the providers of the OGXServer replace. It omits the providers of disabled
+// APIs.
 func (c *conversion) replaced(disabled []any) []string {
 	if c.base == nil {
 		return nil

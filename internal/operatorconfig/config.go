@@ -16,7 +16,7 @@ import (
 
 // These are the keys of the ConfigMap.
 const (
-	// KeyImageOverrides holds images that replace those of the catalogue, and names that the catalogue does not
+	// KeyImageOverrides holds images that replace those in the catalogue, and names that the catalogue does not
 	// contain.
 	KeyImageOverrides = "image-overrides"
 	// KeyFeatureFlags holds settings for every stack.
@@ -27,7 +27,7 @@ const (
 	KeyGateway = "gateway"
 	// KeyRegistries holds the settings for reading images.
 	KeyRegistries = "registries"
-	// KeyBounds holds the limits for the stacks of a namespace.
+	// KeyBounds holds the limits for the stacks in a namespace.
 	KeyBounds = "bounds"
 )
 
@@ -43,7 +43,7 @@ type Config struct {
 	Gateway *Gateway
 	// Registries holds the settings for reading images.
 	Registries Registries
-	// Bounds holds the limits for the stacks of each namespace.
+	// Bounds holds the limits for the stacks in each namespace.
 	Bounds bounds.Bounds
 
 	// known holds the keys that are missing or were valid at least once.
@@ -100,8 +100,8 @@ func Template() map[string]string {
 	return data
 }
 
-// Read reads the ConfigMap. Nil means that it does not exist. For a key with an error, Read returns the value of last,
-// the previous config. The field of each error begins with the key.
+// Read reads the ConfigMap. Nil means that it does not exist. For a key with an error, Read returns the value from
+// last, the previous config. The field of each error begins with the key.
 func Read(configMap *corev1.ConfigMap, last Config) (Config, field.ErrorList) {
 	config := Config{Registries: Registries{ReadLabels: true}, known: map[string]bool{}}
 	r := &reader{}

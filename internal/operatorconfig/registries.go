@@ -83,7 +83,7 @@ func readRegistries(r *reader, root node, registries *Registries) {
 	r.checkCloudIdentity(root.path.Child("cloudIdentity"), registries)
 }
 
-// cloudRepository validates an entry of cloudIdentity, because no other host may receive the operator's token.
+// cloudRepository validates an entry of cloudIdentity, because only cloud registries may receive the operator's token.
 func (r *reader) cloudRepository(n node, text string) {
 	r.repository(n, text)
 	host, below, _ := strings.Cut(text, "/")

@@ -232,7 +232,8 @@ func (p *Plan) renderObjects(in Input) (err error) {
 	return nil
 }
 
-// recorded checks the pods against the limits, determines the places of data, and adds the record to the Deployment.
+// recorded checks the pods against the limits, determines where the data is stored, and adds the record to the
+// Deployment.
 func (p *Plan) recorded(in Input, inputs rollout.Inputs, deployment *appsv1ac.DeploymentApplyConfiguration) error {
 	err := p.bounded(in, deployment)
 	if err != nil {

@@ -60,7 +60,8 @@ func workersOnly(stack *v1alpha2.LlamaStackDistribution) bool {
 		render.TLSSecret(spec) == ""
 }
 
-// workersIgnored returns a warning that the number of workers in the spec has no effect. why is the reason.
+// workersIgnored returns a warning that the number of workers in the spec has no effect. The parameter why is the
+// reason.
 func workersIgnored(in Input, why string) stackconfig.Finding {
 	return stackconfig.Finding{
 		Path: "spec.workload.workers", Ignored: true, Message: fmt.Sprintf("%d: %s", render.Workers(&in.Object.Spec), why),
@@ -69,7 +70,7 @@ func workersIgnored(in Input, why string) stackconfig.Finding {
 
 // KeepsGroup reports whether an earlier operator set the fsGroup of the running pods. On OpenShift, such pods need a
 // constraint that accepts the fsGroup. The record contains the result after this operator has rendered the template.
-// Before that, the template determines the result. live is nil if there is no Deployment.
+// Before that, the template determines the result. The parameter live is nil if there is no Deployment.
 func KeepsGroup(live *appsv1.Deployment, record *rollout.Record) bool {
 	return record.KeepsGroup || (live != nil && record.Template == "" && render.HasDataGroup(&live.Spec.Template.Spec))
 }

@@ -33,7 +33,7 @@ func inRange(id int64) bool { return id >= rangeFrom && id < rangeFrom+rangeLeng
 
 // admit returns the result of OpenShift's admission of a pod: the name of the first constraint that accepts the pod,
 // and the uid and the fsGroup that the pod gets. The pod's ServiceAccount may use the constraints in usable, in this
-// order. imageUID is the user of the image.
+// order. The parameter imageUID is the user that the image specifies.
 func admit(
 	pod *corev1.PodSpec, imageUID int64, usable ...constraint,
 ) (by string, uid int64, fsGroup *int64, err error) {

@@ -46,8 +46,8 @@ func facts(in Input) render.Input {
 	return result
 }
 
-// Hostname returns the host name with which a stack is exposed. earlier is Input.EarlierHost. An empty string means
-// that the stack is not exposed, or that the cluster chooses the host name.
+// Hostname returns the host name with which a stack is exposed. The parameter earlier is Input.EarlierHost. An empty
+// string means that the stack is not exposed, or that the cluster chooses the host name.
 func Hostname(stack *v1alpha2.LlamaStackDistribution, cluster render.Cluster, earlier bool) string {
 	return render.Hostname(render.Input{Stack: stack, Expose: expose(&stack.Spec), Cluster: cluster, EarlierHost: earlier})
 }
@@ -87,7 +87,7 @@ func configuration(in Input) []byte {
 	}
 }
 
-// server returns the settings of the container that the release requires. If the release is unknown, the pods get the
+// server returns the container settings that the release requires. If the release is unknown, the pods get the
 // variables of all known releases, because a server ignores the variables of other releases.
 func server(in Input) render.Server {
 	resolved := &in.Distribution

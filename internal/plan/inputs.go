@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// inputs returns the inputs of the pod template. If a renderer of the pod read an input that is missing here, a change
-// to that input would not replace the pods. A test compares the renderers with these inputs.
+// inputs returns the inputs of the pod template. If a renderer of the pod read an input that inputs does not return, a
+// change to that input would not replace the pods. A test compares the renderers with these inputs.
 func (p *Plan) inputs(in Input) rollout.Inputs {
 	spec := &in.Object.Spec
 	inputs := rollout.Inputs{

@@ -24,7 +24,7 @@ func (p *Plan) losses(in Input) []retention.Loss {
 }
 
 // fieldOf returns the field that a user most likely changed. A removed provider is missing from the places. The spec
-// shows whether the provider was disabled, or removed with the other providers of the base.
+// shows whether the provider was disabled, or removed with the other base providers.
 func (p *Plan) fieldOf(loss *retention.Loss, in Input) string {
 	gone := func(what string) bool {
 		_, there := p.Places.Data[what]
@@ -51,8 +51,8 @@ func disables(item, what string, gone bool) bool {
 	return plain(itemAPI) == plain(api) && (!one || itemID == id || itemID == intent.Wildcard && gone)
 }
 
-// drops reports whether spec.distribution.baseProviders removed the provider of the base that stores the named data.
-// The provider of the agents API stores responses.
+// drops reports whether spec.distribution.baseProviders removed the base provider that stores the named data. The
+// provider of the agents API stores responses.
 func (p *Plan) drops(what string) bool {
 	api, id, named := strings.Cut(what, "/")
 	for key := range p.dropped {

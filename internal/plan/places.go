@@ -15,7 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/baseconfig"
 )
 
-// placesOf returns the places of the stack's data, from the configuration and from the rendered pod with patches.
+// placesOf returns the places where the stack's data is stored, according to the configuration and to the rendered pod
+// with patches.
 func (p *Plan) placesOf(in Input, deployment *appsv1ac.DeploymentApplyConfiguration) (*retention.Places, error) {
 	server := names.ServerContainer(in.Object.Annotations)
 	pod, err := typedPod(deployment.Spec.Template.Spec, server)

@@ -68,7 +68,7 @@ type Input struct {
 	OpenShift bool
 	// KeepsGroup is the result of the function KeepsGroup. It applies to v1alpha1 stacks on OpenShift.
 	KeepsGroup bool
-	// Bounds contains the limits that an administrator sets for the stacks of the namespace. Nil means no limits.
+	// Bounds contains the limits that an administrator sets for the stacks in the namespace. Nil means no limits.
 	Bounds *bounds.Rule
 	// LongConfigMapName selects the longer name for the ConfigMap with the generated or copied configuration, because
 	// another object has the usual name.
@@ -142,7 +142,7 @@ type Plan struct {
 
 	input  render.Input
 	stores stores
-	// dropped contains the API and the id of each provider of the base that spec.distribution.baseProviders removed.
+	// dropped contains the API and the id of each base provider that spec.distribution.baseProviders removed.
 	dropped map[[2]string]bool
 	// hidden is a configuration that is not mounted, because the user mounts a volume in its place. It is still an input,
 	// because earlier operators mounted it beneath the volume, and the inputs of their pods must not change.

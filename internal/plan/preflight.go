@@ -86,8 +86,9 @@ func (p *Plan) PreflightName() (string, error) {
 	return render.PreflightName(p.input.Stack.Name, p.Rendered.Deployment.Spec.Template)
 }
 
-// PreflightObjects returns the preflight pod of this plan after the objects that it needs, in apply order. values is
-// the parameter of WithStorageSecret. constraint is the security context constraint that admits the running pods.
+// PreflightObjects returns the preflight pod of this plan after the objects that it needs, in apply order. The
+// parameter values is the same as in WithStorageSecret. The parameter constraint is the security context constraint
+// that admits the running pods.
 func (p *Plan) PreflightObjects(values map[string][]byte, constraint string) ([]render.Object, error) {
 	preflight := render.Preflight{Template: p.Rendered.Deployment.Spec.Template, Constraint: constraint}
 	if len(p.Derived) > 0 {

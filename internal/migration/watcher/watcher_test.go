@@ -192,7 +192,7 @@ func TestWatcher(t *testing.T) {
 	}
 }
 
-// If the operator has no right to read the definition, it logs the missing right and does not migrate.
+// If the operator has no permission to read the definition, it logs the missing permission and does not migrate.
 func TestWithoutRights(t *testing.T) {
 	c := upgrade.Start(t)
 	o := startOperator(t, c, "nobody")
