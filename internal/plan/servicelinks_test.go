@@ -6,8 +6,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// A v1alpha1 stack still has the variables of Services, unless such a variable would replace a port that the server
-// reads.
+// A v1alpha1 stack still has the variables that Kubernetes derives from Services, unless such a variable would replace
+// a port that the server reads.
 func TestServiceLinks(t *testing.T) {
 	const (
 		vllm    = `{inference: {provider: vllm, settings: {base_url: "http://${env.VLLM_SERVICE_HOST:=vllm}:8000/v1"}}}`

@@ -15,7 +15,8 @@ import (
 
 // Trust holds the certificates that a server trusts in addition to the public authorities.
 type Trust struct {
-	// Own contains the certificates of the ConfigMap that the spec names, in DER form. It is nil if the spec names none.
+	// Own contains the certificates in the ConfigMap that the spec names, in DER form. It is nil if the spec names
+	// none.
 	Own [][]byte
 	// Platform contains the certificates that a platform provides in the stack's namespace, in DER form. It may be nil.
 	Platform [][]byte
@@ -40,8 +41,8 @@ type UnusableKey struct {
 // key. A ConfigMap that the spec names and that is missing from the contents adds no certificate.
 //
 // An entry that is not a certificate makes a key in the user's ConfigMap unusable. In a v1alpha1 stack, such an entry
-// only causes a warning, because these stacks have always used the other certificates in the key. In a ConfigMap of the
-// platform, such an entry is ignored.
+// only causes a warning, because these stacks have always used the other certificates in the key. In the platform's
+// ConfigMap, such an entry is ignored.
 func ReadTrust(stack *v1alpha2.LlamaStackDistribution, contents map[string]map[string][]byte) (Trust, []UnusableKey) {
 	var trust Trust
 	var unusable []UnusableKey

@@ -144,7 +144,7 @@ func (tc readTrustCase) check(t *testing.T) {
 }
 
 // If a stack trusts the platform's certificates in addition to those of its spec, the plan also contains the digest
-// without the platform's certificates. The operator does not replace pods with that digest.
+// without the platform's certificates. The operator does not replace pods that have that digest.
 func TestPlatformCertificatesReplaceNoPods(t *testing.T) {
 	one, _ := testutil.SameCertificate(t)
 	ours, _ := cabundle.Read(one)

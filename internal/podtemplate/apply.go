@@ -16,7 +16,7 @@ import (
 
 // Apply merges the patch into a copy of the template. The only container of the template, apart from init containers,
 // is the server's container. It comes first in the result. The errors are for the user. Each error names a field of the
-// patch. The path of the field begins with path.
+// patch. The path of the field begins with the parameter path.
 func Apply(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, path *field.Path,
 ) (*corev1ac.PodTemplateSpecApplyConfiguration, field.ErrorList) {
 	result, errs := merge(template, patch, path)
@@ -61,7 +61,8 @@ func merge(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, p
 	return result, nil
 }
 
-// Check returns the errors of a patch that do not depend on the stack. server is the name of the server's container.
+// Check returns the errors of a patch that do not depend on the stack. The parameter server is the name of the server's
+// container.
 func Check(patch []byte, server string, path *field.Path) field.ErrorList {
 	_, errs := merge(skeleton(server), patch, path)
 	return errs

@@ -10,7 +10,8 @@ import (
 )
 
 // Object returns a copy of a Kubernetes object without secrets. It drops managed fields, and replaces the values of all
-// annotations that are not in the list annotations. For a Secret, it keeps only the names of the keys in the data.
+// annotations that the variable annotations does not list. For a Secret, it keeps only the names of the keys in the
+// data.
 func (k *Known) Object(object map[string]any) map[string]any {
 	switch object["kind"] {
 	case "Secret":

@@ -18,9 +18,9 @@ var (
 	variable = regexp.MustCompile(`\benv\[([^\]]+)\]\.value$`)
 )
 
-// Value returns a value without its secrets. path is the path of the value in a configuration or an object. Value
-// replaces the whole value of a key such as api_key, or of a variable with such a name. It keeps references to
-// variables, without their defaults.
+// Value returns a value without its secrets. The parameter path is the path of the value in a configuration or an
+// object. Value replaces the whole value of a key such as api_key, or of a variable with such a name. It keeps
+// references to variables, without their defaults.
 func Value(path, value string) string {
 	switch {
 	case value == "":

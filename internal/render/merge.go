@@ -29,7 +29,7 @@ func merged(all ...map[string]string) map[string]string {
 }
 
 // withUsers returns the operator's items with keys that the user's items do not have, followed by the user's items.
-// Each key occurs once. path is the path of the user's items in the spec.
+// Each key occurs once. The parameter path is the path of the user's items in the spec.
 func withUsers[T, U any](path string, own []*T, ownKey func(*T) string, users []U, key func(U) string) ([]*T, error) {
 	users = lastOfEach(users, key)
 	taken := make(map[string]bool, len(users))

@@ -181,8 +181,8 @@ func (c *ConfigMaps) notFound(use intent.ConfigMapUse, namespace string) string 
 		use.Name, use.Namespace, names.AnnotationAllowNamespaces, namespace, namespace)
 }
 
-// read returns the content of one ConfigMap, or nil if it does not exist. id is the key under which the content is
-// remembered for the stack.
+// read returns the content of one ConfigMap, or nil if it does not exist. The parameter id is the key under which the
+// content is remembered for the stack.
 func (c *ConfigMaps) read(
 	ctx context.Context, memory map[types.NamespacedName]map[string]content, stack, key types.NamespacedName, id string,
 ) (*content, error) {

@@ -50,7 +50,8 @@ func Provider(path string) string {
 var identities = []string{"provider_id", "model_id", "shield_id", "toolgroup_id", "connector_id", "vector_store_id"}
 
 // label returns the name of an entry of a list: its value if it is a scalar, its id if it has one, and otherwise its
-// index. The name of a model does not contain the provider, because the provider may be the difference.
+// index. The name of a model does not contain the provider, because two configurations may differ only in the provider
+// of a model.
 func label(item *yaml.Node, i int) string {
 	if item.Kind == yaml.ScalarNode {
 		return item.Value

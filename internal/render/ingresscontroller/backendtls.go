@@ -54,7 +54,7 @@ func VerifiesBackendTLS(class string) bool {
 }
 
 // BackendTLS returns the annotations on Ingress and Service that make an Ingress of the class connect to the Service
-// with that name over HTTPS. An empty class is the cluster's default.
+// with the given name over HTTPS. An empty class is the cluster's default.
 func BackendTLS(class, serviceName string) (ingress, service map[string]string) {
 	ingress, service = map[string]string{}, map[string]string{}
 	for _, one := range of(class) {

@@ -98,9 +98,9 @@ func (p *Pool) setBusy(one *part, waits bool) {
 	}
 }
 
-// pauseTogether returns the pause before a task checks again whether a share is free. waiting is the number of waiting
-// tasks in its namespace. All waiting tasks together check at most as often as busyTogether tasks with the pause busy,
-// regardless of their number.
+// pauseTogether returns the pause before a task checks again whether a share is free. The parameter waiting is the
+// number of waiting tasks in its namespace. All waiting tasks together check at most as often as busyTogether tasks
+// with the pause busy, regardless of their number.
 func pauseTogether(waiting int) time.Duration {
 	return busy * time.Duration(1+waiting/busyTogether)
 }
