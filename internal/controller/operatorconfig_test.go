@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/operatorconfig"
 )
 
-// listConfigEvents returns the events about the ConfigMap of the operator.
+// listConfigEvents returns the events about the operator's ConfigMap.
 func listConfigEvents(t *testing.T, env *controllertest.Environment) []eventsv1.Event {
 	t.Helper()
 	var found []eventsv1.Event

@@ -103,7 +103,7 @@ func TestServerReleaseDiffers(t *testing.T) {
 	asked.Version.Store(&version)
 	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "starter: mirror.example.com/starter:0.7.3")
 	env.WaitForImage(t, "my", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
-	env.WaitForServerVersion(t, "my", "") // the pods of the new image are starting
+	env.WaitForServerVersion(t, "my", "") // the pods with the new image are starting
 	env.MarkDeploymentReady(t, "my")
 	env.WaitForServerVersion(t, "my", "0.7.3")
 	expect("1 model")

@@ -93,7 +93,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// imageCases returns the rows of TestImage. The catalogue of the operator has the given image.
+// imageCases returns the rows of TestImage. The operator's catalogue contains the given image.
 func imageCases(catalogue string) []imageCase {
 	const repository = "docker.io/ogxai/distribution-starter:"
 	const recorded = repository + "0.7.0"

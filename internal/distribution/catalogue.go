@@ -13,9 +13,9 @@ import (
 // entry is one distribution in the catalogue.
 type entry struct {
 	name string
-	// last is the last release that has the distribution. Empty means that the newest release has it too.
+	// last is the last release that contains the distribution. Empty means that the newest release contains it too.
 	last string
-	// only is the list of the releases that have the distribution, if there are just a few. Empty means all.
+	// only is the list of the releases that contain the distribution, if there are just a few. Empty means all.
 	only []string
 }
 
@@ -52,7 +52,7 @@ func (e *entry) image(version string) string {
 }
 
 // pin returns the pinned release of a line, or the release that the entry's field "only" lists for that line. It
-// returns an empty string if the line is not offered, or if this release does not have the distribution.
+// returns an empty string if the line is not offered, or if this release does not contain the distribution.
 func (e *entry) pin(line string) string {
 	if !release.IsOffered(line) {
 		return ""
@@ -67,7 +67,7 @@ func (e *entry) pin(line string) string {
 	return version
 }
 
-// has reports whether a release has the distribution.
+// has reports whether a release contains the distribution.
 func (e *entry) has(version string) bool {
 	return (e.last == "" || release.Compare(version, e.last) <= 0) && (e.only == nil || slices.Contains(e.only, version))
 }
@@ -89,7 +89,7 @@ func (e *entry) versions(line string) []string {
 }
 
 // defaultVersion returns the release for a name without a version: the release of the default line or, if that line
-// does not have the distribution, of the newest line that has it.
+// does not contain the distribution, of the newest line that contains it.
 func (e *entry) defaultVersion() string {
 	if version := e.pin(release.DefaultLine()); version != "" {
 		return version
@@ -176,7 +176,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("distribution %q has no version %q; use one of the known versions: %s", e.Name, e.Version, known)
 }
 
-// Path returns the field of the spec that caused an error from Resolve.
+// Path returns the path of the spec field that caused an error from Resolve.
 func Path(err error) string {
 	unknown, ok := errors.AsType[*UnknownError](err)
 	_, isRelease := errors.AsType[*release.UnknownError](err)

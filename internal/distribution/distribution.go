@@ -119,7 +119,7 @@ func overridden(name, version, image string) (Resolved, error) {
 		}
 		r.Base = own.Base // if the tag is a release that is not offered, DetectedBy remains Unknown and the user is warned
 	}
-	r.Name, r.Image, r.Entrypoint = name, image, nil // another image may have a different entrypoint
+	r.Name, r.Image, r.Entrypoint = name, image, nil // the replacement may have a different entrypoint
 	if r.Base == nil && r.DetectedBy != Unknown {
 		r.Base, err = baseConfig(r.Release, name)
 	}

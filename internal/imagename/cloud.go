@@ -26,8 +26,8 @@ var clouds = []struct {
 // CloudForms describes the hosts that CloudOf recognizes, for messages.
 const CloudForms = "<account>.dkr.ecr.<region>.amazonaws.com, <location>-docker.pkg.dev, gcr.io or <name>.azurecr.io"
 
-// CloudOf returns the cloud of a registry that only this cloud can serve. The name of the registry must be in its
-// normal form. CloudOf returns false for all other registries.
+// CloudOf returns the cloud of a registry if only that cloud can serve the registry. The name of the registry must be
+// in its normal form. CloudOf returns false for all other registries.
 func CloudOf(registry string) (Cloud, bool) {
 	for _, one := range clouds {
 		if one.hosts.MatchString(registry) {

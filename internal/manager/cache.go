@@ -104,7 +104,7 @@ func operatorConfigOptions(namespace string) cache.Options {
 	}
 }
 
-// addOperatorConfig adds a cache of the operator's ConfigMap. Every replica fills the cache, because its webhooks read
+// addOperatorConfig adds a cache for the operator's ConfigMap. Every replica fills the cache, because its webhooks read
 // it.
 func addOperatorConfig(
 	ctx context.Context, mgr ctrl.Manager, config *rest.Config, namespace string,

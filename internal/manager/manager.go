@@ -164,8 +164,8 @@ func metricsOptions(options Options) metricsserver.Options {
 	return result
 }
 
-// withoutHTTP2 disables HTTP/2, which has had many vulnerabilities that let clients exhaust a server. No client of the
-// operator needs HTTP/2.
+// withoutHTTP2 disables HTTP/2, which has had many vulnerabilities that let clients exhaust a server. None of the
+// operator's clients needs HTTP/2.
 func withoutHTTP2(config *tls.Config) { config.NextProtos = []string{"http/1.1"} }
 
 // addHealth adds the liveness check, and starts the caches. Readiness depends on the caches only if there are no

@@ -83,7 +83,7 @@ func checkSame(t *testing.T, before, after map[string]*unstructured.Unstructured
 	}
 }
 
-// Migrating a hundred stacks of the previous operator to v1alpha2 and back does not change any field of the stacks.
+// Migrating a hundred of the previous operator's stacks to v1alpha2 and back does not change any field of these stacks.
 func TestThereAndBack(t *testing.T) {
 	const count = 100
 	c := upgrade.Start(t)

@@ -64,7 +64,7 @@ func admit(
 }
 
 // The pods of a stack that was taken over on OpenShift can write to their volume before and after a change. The pods of
-// every other stack are admitted.
+// all other stacks are admitted.
 func TestVolumesOnOpenShiftStayWritable(t *testing.T) {
 	const (
 		spec    = `{server: {distribution: {name: starter}, containerSpec: {port: 8321}, storage: {}}}`

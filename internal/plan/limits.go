@@ -9,7 +9,7 @@ import (
 )
 
 // withLimits returns the stack with the limits that its running pods have because of their workers. These limits equal
-// the requests. A quota of the namespace may reject pods without limits. The user's own limits take precedence.
+// the requests. A quota in the namespace may reject pods without limits. The user's own limits take precedence.
 func withLimits(in Input) *v1alpha2.LlamaStackDistribution {
 	kept := limited(in)
 	if len(kept) == 0 {

@@ -17,7 +17,7 @@ const (
 	metricsPortVariable    = "OGX_METRICS_PORT"
 )
 
-// serviceLinks reports whether the pods have the variables that Kubernetes derives from the Services of the namespace
+// serviceLinks reports whether the pods have the variables that Kubernetes derives from the Services in the namespace
 // (X_SERVICE_HOST, X_PORT). Only pods of v1alpha1 stacks have these variables, because a configuration may read them.
 // These pods always have the variables if they read the variable of a Service (see readsService). Otherwise, they have
 // none if the server, or the generated configuration, reads a port from a variable X_PORT that the container does not

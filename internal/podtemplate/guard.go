@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// ownVolumes are the operator's volumes. If a volume has a mount path in this map, a patch must neither remove nor
+// ownVolumes are the operator's volumes. If a volume has a mount path in this list, a patch must neither remove nor
 // change the volume or its mount, because the server reads the operator's files at that path. A patch may change the
 // other volumes, but must not remove them.
 var ownVolumes = []struct{ name, mountPath string }{

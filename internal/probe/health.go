@@ -31,7 +31,7 @@ const notImplemented = "Provider does not implement health check"
 // "Client error '404 Not Found' for url …", "Server error '503 …".
 const code = `(?i)\b(error|status)( code)?:? '?`
 
-// problems maps patterns in the providers' own messages to messages of the operator.
+// problems maps patterns in the providers' own messages to the operator's messages.
 var problems = []struct {
 	pattern *regexp.Regexp
 	message string

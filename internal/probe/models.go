@@ -28,7 +28,7 @@ func (m Models) equal(other Models) bool {
 	return m.LeftOut == other.LeftOut && slices.Equal(m.Listed, other.Listed)
 }
 
-// models requests the models of a server. It drops the metadata of the models.
+// models requests a server's list of models. It drops the metadata of the models.
 func (c client) models(ctx context.Context, target Target) (Models, error) {
 	body, err := c.get(ctx, target, modelsPath, maxAnswer)
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 // nameForm matches valid names of APIs, providers and their types. The status shows these names.
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}$`)
 
-// providers requests the providers of a server. It drops their settings, because the server inserts values from its
+// providers requests a server's list of providers. It drops their settings, because the server inserts values from its
 // environment into them, and masks secrets only under a few known names (server fact 37).
 func (c client) providers(ctx context.Context, target Target) ([]v1alpha2.ProviderInfo, error) {
 	body, err := c.get(ctx, target, providersPath, maxAnswer)

@@ -19,7 +19,7 @@ import (
 var bases = []string{"minimal", "compat"}
 
 // differences returns the golden files of a case: the kinds and names of its objects in their order, the changes to
-// each object that is also in the base, and the complete text of every other object.
+// each object that is also in the base, and the complete text of all other objects.
 func differences(t *testing.T, in render.Input, objects []render.Object) map[string][]byte {
 	t.Helper()
 	base := baseObjects(t, in.Stack)

@@ -142,7 +142,7 @@ func (c *copying) hasPrograms(t *testing.T) {
 	}
 }
 
-// replace replaces a program of the image. An empty script removes it.
+// replace replaces a program in the image. An empty script removes it.
 func (c *copying) replace(t *testing.T, program, script string) {
 	t.Helper()
 	place := filepath.Join(c.bin, program)

@@ -35,8 +35,8 @@ type Input struct {
 	// StorageSecret is the name of the Secret with derived values: the parts of connection strings (see function
 	// StorageSecret). Empty means the usual name.
 	StorageSecret string
-	// Launcher reports whether a command of the operator, and not the image's entrypoint, starts the server with the
-	// configuration, as is usual for v1alpha1 stacks. The user's own command takes precedence.
+	// Launcher reports whether one of the operator's commands, and not the image's entrypoint, starts the server with
+	// the configuration, as is usual for v1alpha1 stacks. The user's own command takes precedence.
 	Launcher bool
 	// ServiceLinks reports whether the pods get the variables that Kubernetes derives from the Services of their
 	// namespace.
@@ -118,7 +118,7 @@ type Base struct {
 
 // ExternalProvider is a provider's package that an init container copies from its image.
 type ExternalProvider struct {
-	// API and ID identify the provider in the configuration. Path is the field of the spec that declares it.
+	// API and ID identify the provider in the configuration. Path is the path of the spec field that declares it.
 	API, ID, Path string
 	// Image contains the package. The image has a digest if the operator has read the digest. PullPolicy is empty if the
 	// user sets no policy.

@@ -21,7 +21,7 @@ type Object struct {
 // Objects renders every child that the stack should have, in apply order.
 //
 // The error reports a configuration that is too large for a ConfigMap (*TooLargeError), a spec that cannot be rendered
-// (*InvalidError), or a value of the spec that is not a Kubernetes value.
+// (*InvalidError), or a value in the spec that is not a Kubernetes value.
 func Objects(in Input) ([]Object, error) {
 	var objects []Object
 	for _, kind := range childKinds {

@@ -53,7 +53,7 @@ func startup(in Input) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	return result, nil
 }
 
-// startsAnything reports whether a program of the operator runs before the server starts.
+// startsAnything reports whether one of the operator's programs runs before the server starts.
 func startsAnything(in Input) bool { return in.Registry != nil || hasExternal(in) }
 
 func startupVolume(in Input) *corev1ac.VolumeApplyConfiguration {
