@@ -44,7 +44,8 @@ type mirrorSets struct {
 	tell   func(mirror.Set)
 	log    logr.Logger
 
-	// known is closed after the first call to tell. changed receives a value when the mirrors may have changed.
+	// known is closed after the first call to tell. The channel changed receives a value when the mirrors may have
+	// changed.
 	known   chan struct{}
 	changed chan struct{}
 

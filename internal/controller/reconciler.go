@@ -25,7 +25,7 @@ import (
 
 // Reconciler reconciles LlamaStackDistributions.
 type Reconciler struct {
-	// cache is the reader for watched objects. direct is the client that bypasses the caches.
+	// cache is the reader for watched objects. The field direct is the client that bypasses the caches.
 	cache  client.Reader
 	direct client.Client
 

@@ -20,8 +20,8 @@ import (
 type imageLabels struct {
 	// distribution is the image's distribution, with the release from its label.
 	distribution distribution.Resolved
-	// config is the configuration in the labels. Nil means that the stack's base is not from the labels. digest is the
-	// image's digest.
+	// config is the configuration in the labels. Nil means that the stack's base is not from the labels. The field
+	// digest is the image's digest.
 	config []byte
 	digest string
 	// tag is the result of comparing the running image with its tag.

@@ -153,8 +153,8 @@ func (g Grammar) next(text string) (before string, reference Reference, after st
 	}
 }
 
-// fits reports whether a name is the start of a reference. followed is true if an operator or a closing brace follows
-// the name.
+// fits reports whether a name is the start of a reference. The parameter followed is true if an operator or a closing
+// brace follows the name.
 func (g Grammar) fits(name string, followed bool) bool {
 	return followed && (g == Lookalike || name != "")
 }

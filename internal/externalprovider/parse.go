@@ -43,7 +43,7 @@ func FromLabel(text string) (*Package, error) {
 }
 
 // Parse reads a metadata file. Errors about a field contain the line number. Parse does not panic on any input. It
-// ignores unknown fields, because a later version of the format may add some.
+// ignores unknown fields, because a later version of the format may add fields.
 func Parse(data []byte) (*Package, error) {
 	found, err := parse(data)
 	if err != nil {

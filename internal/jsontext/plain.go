@@ -33,7 +33,7 @@ func Plain(text []byte, i int) int {
 	return i
 }
 
-// PlainASCII is like Plain, but also stops at a byte that is not ASCII. JSON encoders may write other characters in
+// PlainASCII is like Plain, but also stops at a byte that is not ASCII. JSON encoders can write other characters in
 // several ways, but write ASCII text in only one.
 func PlainASCII(text []byte, i int) int {
 	for ; i <= len(text)-wordBytes; i += wordBytes {

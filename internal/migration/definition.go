@@ -28,8 +28,8 @@ type definition struct {
 	resourceVersion string
 	generation      int64
 	kind            schema.GroupKind
-	// storage is the storage version. stored contains the versions in which objects may be stored. served contains the
-	// versions that the API server serves.
+	// storage is the storage version. The field stored contains the versions in which objects may be stored. The field
+	// served contains the versions that the API server serves.
 	storage        string
 	stored, served []string
 	// converts reports whether a webhook converts objects. Without a webhook, the API server changes only the apiVersion

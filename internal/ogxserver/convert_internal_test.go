@@ -99,7 +99,7 @@ func leaves(value any, at []string) []leaf {
 	return found
 }
 
-// lookup returns the value at a path, which may lead through lists.
+// lookup returns the value at a path. The path can lead through lists.
 func lookup(value any, steps []string) any {
 	for _, step := range steps {
 		switch v := value.(type) {

@@ -136,7 +136,7 @@ func (r *reader) unknownKey(key string) {
 	r.fail(field.NewPath(key), key, unknown("key", key, known))
 }
 
-// unknown returns the error message for a name that is not among the known ones.
+// unknown returns the error message for a name that is not among the known names.
 func unknown(what, name string, known []string) string {
 	message := "unknown " + what
 	if near := suggest.Nearest(name, known); near != "" {

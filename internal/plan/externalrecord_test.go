@@ -24,7 +24,8 @@ func externals() []intent.ExternalProvider {
 	}
 }
 
-// withExternals returns an input with external providers. found contains the facts about their images by provider id.
+// withExternals returns an input with external providers. The parameter found contains the facts about their images by
+// provider id.
 func withExternals(t *testing.T, external []intent.ExternalProvider, found map[string]*plan.ExternalImage) plan.Input {
 	t.Helper()
 	in := input(t, "disabled: [eval]\n")

@@ -43,7 +43,7 @@ func (p *Plan) fieldOf(loss *retention.Loss, in Input) string {
 }
 
 // disables reports whether an entry of spec.disabled matches the name of data. vectorIo, vector_io and vectorIo/faiss
-// match vector_io/faiss. vectorIo/* matches it if gone is true.
+// match vector_io/faiss. vectorIo/* matches it if the parameter gone is true.
 func disables(item, what string, gone bool) bool {
 	plain := func(text string) string { return strings.ToLower(strings.ReplaceAll(text, "_", "")) }
 	itemAPI, itemID, one := strings.Cut(item, "/")

@@ -10,7 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// maxModels bounds the list of models, which is stored in an object's status. A remote provider may list hundreds.
+// maxModels bounds the list of models, which is stored in an object's status. A remote provider may list hundreds of
+// models.
 const maxModels = 20
 
 // modelForm matches valid public ids of models. The status shows these ids.

@@ -32,8 +32,8 @@ func setEnvironment(in Input, container *corev1ac.ContainerApplyConfiguration) e
 	return nil
 }
 
-// ownEnvironment returns the operator's variables in a fixed order, because a variable may refer to an earlier one as
-// $(NAME).
+// ownEnvironment returns the operator's variables in a fixed order, because a variable can refer to an earlier variable
+// as $(NAME).
 func ownEnvironment(in Input) []EnvVar {
 	spec := &in.Stack.Spec
 	mountPath := MountPath(spec)

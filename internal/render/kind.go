@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// ChildKind is a kind of object that a stack may have, with the properties that determine how the operator handles its
+// ChildKind is a kind of object that a stack can have, with the properties that determine how the operator handles its
 // objects.
 type ChildKind struct {
 	schema.GroupVersionKind
@@ -114,10 +114,10 @@ var childKinds = []ChildKind{
 	},
 }
 
-// ChildKinds lists every kind of object that a stack may have, in apply order. Callers must not change the list.
+// ChildKinds lists every kind of object that a stack can have, in apply order. Callers must not change the list.
 func ChildKinds() []ChildKind { return childKinds }
 
-// Kinds lists the group, version and kind of every object that a stack may have, in apply order.
+// Kinds lists the group, version and kind of every object that a stack can have, in apply order.
 func Kinds() []schema.GroupVersionKind {
 	return kindsWhere(func(ChildKind) bool { return true })
 }
@@ -128,7 +128,7 @@ func PrunedKinds() []schema.GroupVersionKind {
 	return append(kindsWhere(func(kind ChildKind) bool { return !kind.Retained }), podKind)
 }
 
-// ExposureKinds lists the kinds that may expose a stack.
+// ExposureKinds lists the kinds that can expose a stack.
 func ExposureKinds() []schema.GroupVersionKind {
 	return kindsWhere(func(kind ChildKind) bool { return kind.Exposes })
 }

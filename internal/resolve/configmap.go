@@ -28,8 +28,8 @@ type ConfigMaps struct {
 	namespaces []string
 
 	mu sync.Mutex
-	// stacks holds the ConfigMaps that each stack refers to. bases holds the ConfigMap with the base configuration of each
-	// stack.
+	// stacks holds the ConfigMaps that each stack refers to. The field bases holds the ConfigMap with the base
+	// configuration of each stack.
 	stacks, bases map[types.NamespacedName]map[string]content
 }
 
