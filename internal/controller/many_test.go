@@ -165,7 +165,8 @@ func TestCallsOfManyStacks(t *testing.T) {
 			t.Errorf("%d writes of statuses, want at least one for each of %d stacks", wrote[statuses], sharing)
 		}
 		delete(wrote, statuses)
-		// Changed derived values get a separate Secret. The previous Secret, which no pod reads any longer, is deleted.
+		// Changed derived values are stored in a separate Secret. The previous Secret, which no pod reads any longer,
+		// is deleted.
 		if diff := cmp.Diff(map[string]int{"patch secrets": sharing, "patch deployments": sharing, "delete secrets": sharing},
 			wrote); diff != "" {
 			t.Errorf("writes other than those of statuses (-want +got):\n%s", diff)

@@ -15,7 +15,7 @@ import (
 )
 
 // TestOtherOperator checks that this operator does not write to a stack that an operator for v1alpha1 manages, not even
-// its status, until that operator has not written for 15 minutes. Writes from before the start of this operator are
+// its status, until 15 minutes after the last write of that operator. Writes from before the start of this operator are
 // ignored.
 func TestOtherOperator(t *testing.T) {
 	began := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)

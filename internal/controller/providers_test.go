@@ -53,7 +53,7 @@ func waitForProviders(
 
 // TestProviders checks that the running server's providers are in the status, with their names and with their health as
 // the server reports it. A change causes one write of the status. If nothing changes, the operator writes nothing. The
-// stack stays ready in both cases.
+// stack remains ready in both cases.
 func TestProviders(t *testing.T) {
 	t.Parallel()
 	const canary = "cAnArY-3e5a"

@@ -71,7 +71,7 @@ type Options struct {
 	// AutoscalerPatience is the time that the operator waits for an autoscaler's metrics before it reports a problem. Zero
 	// means three minutes.
 	AutoscalerPatience time.Duration
-	// Identities returns credentials for the operator pod's own identity, for the cloud registries for which an
+	// Identities returns credentials, with the operator pod's own identity, for the cloud registries for which an
 	// administrator allows this identity. Nil means that the pod has no identity.
 	Identities registry.Identities
 	// OpenShift reports whether the cluster assigns the uid, gid and fsGroup of pods.

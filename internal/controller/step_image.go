@@ -28,8 +28,8 @@ type resolvedImage struct {
 }
 
 // image determines the server's image and release. A running stack keeps the image with which it was created while the
-// name and version in its spec stay the same, so that an operator upgrade never changes the server of a running stack.
-// An override, while it is set, replaces the image.
+// name and version in its spec remain the same, so that an operator upgrade never changes the server of a running
+// stack. An override, while it is set, replaces the image.
 func (r *Reconciler) image(ctx context.Context, stack *stack, running *rollout.Record) (resolvedImage, error) {
 	config, _, err := r.config.get(ctx)
 	if err != nil {

@@ -81,7 +81,7 @@ func TestImageOverrides(t *testing.T) {
 	}
 }
 
-// TestImage checks that a stack keeps the image with which it was created while its spec stays the same, even if a
+// TestImage checks that a stack keeps the image with which it was created while its spec remains the same, even if a
 // newer operator has a different catalogue.
 func TestImage(t *testing.T) {
 	catalogue, err := distribution.Resolve("starter", "", "", nil)

@@ -141,8 +141,8 @@ func checkPlan(t *testing.T, tc planCase, given []client.Object) {
 	}
 }
 
-// TestChooseStorageSecret checks that a pod reads the connection parts that it started with: changed parts get a Secret
-// with a different name, and parts whose digest is in a record stay in the recorded Secret.
+// TestChooseStorageSecret checks that a pod reads the connection parts that it started with: changed parts are stored
+// in a Secret with a different name, and parts whose digest is in a record remain in the recorded Secret.
 func TestChooseStorageSecret(t *testing.T) {
 	own := newStack(t, `{distribution: {name: starter}}`)
 	digestKey := resolve.DigestKey{ID: "key"}

@@ -62,7 +62,7 @@ func references(uses []intent.SecretUse) int {
 	return len(paths)
 }
 
-// expiryNotice is the time before the expiry of a certificate at which the warnings start.
+// expiryNotice is how long before the expiry of a certificate the warnings start.
 const expiryNotice = 14 * 24 * time.Hour
 
 // expiring returns a warning for the condition if the certificate expires soon. It requeues the stack for the time when

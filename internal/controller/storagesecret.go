@@ -33,10 +33,10 @@ func derive(stack *stack, entries []secretvalue.Derived, secrets resolve.Values)
 	return derived, nil
 }
 
-// chooseStorageSecret returns the name and digest of the Secret with connection parts. Changed parts get a Secret with
-// a different name, because pods of the running revision and of older revisions must read the parts that they started
-// with, even after a restart. Parts whose digest is in a record stay in the recorded Secret. Nil means that there are
-// no parts.
+// chooseStorageSecret returns the name and digest of the Secret with connection parts. Changed parts are stored in a
+// Secret with a different name, because pods of the running revision and of older revisions must read the parts that
+// they started with, even after a restart. Parts whose digest is in a record remain in the recorded Secret. Nil means
+// that there are no parts.
 func chooseStorageSecret(f planFacts, derived map[string][]byte) *rollout.StorageSecret {
 	if len(derived) == 0 {
 		return nil

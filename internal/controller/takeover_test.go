@@ -82,8 +82,8 @@ func (f *fixture) checkAdoption(t *testing.T, stack *stack, want rollout.Outcome
 }
 
 // TestReleaseOfATakenOverStack checks the release of a stack that ran the image with the tag `latest`. When the stack
-// changes, it keeps the release that it runs and does not get the newest one. The version is from the previous
-// operator, or from this operator after the takeover.
+// changes, it keeps the release that it runs and does not change to the newest release. The version is from the
+// previous operator, or from this operator after the takeover.
 func TestReleaseOfATakenOverStack(t *testing.T) {
 	const running, told = "docker.io/llamastack/distribution-starter:latest", "version: {llamaStackServerVersion: 0.3.5}"
 	for name, status := range map[string][2]string{"known before": {told, told}, "known later": {"", told}} {

@@ -76,7 +76,7 @@ type layout struct {
 	// units are compared and restored as a whole, because a part alone would have a different meaning. The step `*`
 	// matches any key.
 	units []path
-	// anchors are objects whose lost fields are restored only if the object still exists.
+	// anchors are objects whose lost fields are restored only if the objects still exist.
 	anchors []path
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/convert"
 )
 
-// followed maps the conditions that only v1alpha1 has to the v1alpha2 conditions from which they are derived.
+// followed maps the v1alpha1-only conditions to the v1alpha2 conditions from which they are derived.
 var followed = map[any]string{
 	"DeploymentReady": "Available", "HealthCheck": "Available", "ServiceReady": "DeploymentUpdated",
 	"ConfigReady": "ConfigGenerated",

@@ -24,7 +24,7 @@ func (r Resolved) WithLabel(version string, own bool) (Resolved, error) {
 		labelled.Release, labelled.Version, labelled.Exact, labelled.DetectedBy = match.Release, match.Asked, match.Exact,
 			ByLabel
 	case own:
-		// The base stays the same, because no other base is a better match.
+		// The base remains the same, because no other base is a better match.
 		labelled.Release, labelled.Exact, labelled.DetectedBy = release.Default(), false, Unknown
 		labelled.Version = strings.TrimPrefix(version, "v")
 		return labelled, nil

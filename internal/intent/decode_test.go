@@ -298,7 +298,7 @@ func TestTooManyProviders(t *testing.T) {
 	}
 }
 
-// A value that no API server stores results in an error and not in a panic.
+// A value that no API server would store causes an error and not a panic.
 func TestNotJSON(t *testing.T) {
 	for _, raw := range []string{"", "{", "{} {}", "\x00"} {
 		obj := object(t, "")

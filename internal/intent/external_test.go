@@ -60,8 +60,8 @@ externalProviders:
 	}
 }
 
-// A provider that an external provider replaces needs no Secret, and its variables do not conflict with other
-// variables.
+// If an external provider replaces a provider, the replaced provider needs no Secret, and its variables do not conflict
+// with other variables.
 func TestExternalTakesThePlaceOfAnother(t *testing.T) {
 	in := normal(t, `
 providers: {inference: {id: mine, provider: vllm, apiKey: {secretKeyRef: {name: old, key: k}}}}

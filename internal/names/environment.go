@@ -32,7 +32,7 @@ const (
 	// EnvRegistry is the namespace of the server's registry in a store that several stacks may use. The generated
 	// configuration has the stack's own namespace as the default.
 	EnvRegistry = "LLS_REGISTRY"
-	// EnvGeneration is the UID of the stack, a slash, and the generation of the stack for which the pod was created.
+	// EnvGeneration is the UID of the stack, a slash, and the stack generation for which the pod was created.
 	EnvGeneration = "LLS_GENERATION"
 	// EnvPythonPath lists the directories that Python searches for packages before it searches the directories of the
 	// image.

@@ -42,8 +42,8 @@ const (
 	AnnotationCABundleHash = "llamastack.io/ca-bundle-hash"
 	// AnnotationInputs on the pod template is the digest of all inputs from which the template was rendered.
 	AnnotationInputs = "llamastack.io/inputs"
-	// AnnotationGeneration on the pod template is the UID of the stack, a slash, and the generation of the stack for which
-	// the template was rendered. The template's digest excludes it, so that a new generation alone does not trigger a
+	// AnnotationGeneration on the pod template is the UID of the stack, a slash, and the stack generation for which the
+	// template was rendered. The template's digest excludes it, so that a new generation alone does not trigger a
 	// rollout.
 	AnnotationGeneration = "llamastack.io/generation"
 	// AnnotationRendered on the Deployment is a record of the last rendering (see package rollout).

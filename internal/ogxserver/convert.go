@@ -71,7 +71,7 @@ type conversion struct {
 	result Result
 	// base is the configuration of the server without any changes, or nil if it is not known.
 	base *baseConfig
-	// taken maps the server's name for each API for which the OGXServer has providers to the ids of these providers.
+	// taken contains the ids of the OGXServer's providers, by the server's name for their API.
 	taken map[string][]string
 }
 

@@ -429,7 +429,8 @@ func TestCopyWithAWarning(t *testing.T) {
 	})
 }
 
-// The script copies the package even if the image has no timeout program, or an old version with a different syntax.
+// The script copies the package even if the image has no timeout program, or has an old version of it with a different
+// syntax.
 func TestCopyWithoutATimeLimit(t *testing.T) {
 	for name, program := range map[string]string{
 		"no program": "",

@@ -20,7 +20,7 @@ func readInput(t *testing.T, path string) render.Input {
 }
 
 // files returns each object in the form in which it is sent to the API server, in a file numbered by its position in
-// the order.
+// the apply order.
 func files(t *testing.T, objects []render.Object) map[string][]byte {
 	t.Helper()
 	result := make(map[string][]byte)

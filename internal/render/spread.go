@@ -15,7 +15,7 @@ const avoidance = 100
 var spreadOver = []string{corev1.LabelTopologyRegion, corev1.LabelTopologyZone, corev1.LabelHostname}
 
 // spreadConstraints returns the user's constraints or, if there are none, a preference for different regions, zones and
-// nodes. A stack with one replica also has this preference, although the preference has no effect there. If the
+// nodes. A stack with one replica also has this preference, although the preference has no effect in this case. If the
 // template depended on the number of replicas, scaling would replace the pods.
 func spreadConstraints(in Input) ([]*corev1ac.TopologySpreadConstraintApplyConfiguration, error) {
 	if given := workload(&in.Stack.Spec).TopologySpreadConstraints; len(given) > 0 {

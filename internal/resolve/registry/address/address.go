@@ -54,7 +54,7 @@ var special = prefixes(
 	"ff00::/8",          // multicast
 )
 
-// metadata lists the addresses at which clouds give a machine its credentials, and which are outside the ranges above.
+// metadata lists the addresses, outside the ranges above, at which clouds give a machine its credentials.
 var metadata = prefixes(
 	"100.100.100.200/32",     // Alibaba
 	"168.63.129.16/32",       // Azure
