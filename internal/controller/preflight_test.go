@@ -356,7 +356,8 @@ func TestNoPreflight(t *testing.T) {
 	const rolling = `{distribution: {name: starter}, resources: {models: [llama]}}`
 	for name, tc := range map[string]struct {
 		first, then string
-		// idle means that the pods do not serve requests yet. same means that the template does not change.
+		// The field idle means that the pods do not serve requests yet. The field same means that the template does not
+		// change.
 		idle, same bool
 	}{
 		"first rollout in progress": {first: controllertest.VolumeSpec, then: controllertest.ChangedVolumeSpec, idle: true},

@@ -13,7 +13,7 @@ import (
 
 // recordServer records the providers, the models and the MCP servers that the running server lists. Until the server
 // has responded, recordServer keeps the lists of the previous server. If the server lists no providers, recordServer
-// removes the lists. No condition depends on them, because the services of providers are not part of the stack.
+// removes the lists. No condition depends on these lists, because the providers' services are not part of the stack.
 func recordServer(s *stack, in *intent.Intent, answer *probe.Answer) {
 	now := &s.Status
 	if !answer.Concluded {

@@ -10,7 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// exposedStack reports whether the spec has network settings, so that a change to the exposure settings may affect it.
+// exposedStack reports whether the spec has network settings. If so, a change to the exposure settings may affect the
+// stack.
 func exposedStack(stack *v1alpha2.LlamaStackDistribution) bool { return stack.Spec.Networking != nil }
 
 // requeueExposed returns a function that requeues the stacks that the addition or removal of a kind may affect.

@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// byHostname requeues the stacks with a host name that another stack requests or no longer requests.
+// byHostname requeues the stacks whose host name another stack starts or stops requesting.
 func (r *Reconciler) byHostname() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return handler.Funcs{

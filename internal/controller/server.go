@@ -97,7 +97,7 @@ func serverOf(s *state, pods []corev1.Pod) (probe.Target, bool) {
 }
 
 // rolloutOf returns an identifier of a rollout. It depends on the template, which changes with a restart but not with
-// scaling. It also depends on the images of the pods, which may change without the template if a tag moves.
+// scaling. It also depends on the images of the pods, which may change without a change to the template if a tag moves.
 func rolloutOf(deployment *appsv1.Deployment, images []string) (string, error) {
 	template, err := json.Marshal(deployment.Spec.Template)
 	if err != nil {

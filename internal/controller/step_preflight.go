@@ -24,8 +24,8 @@ import (
 const preflightRetry = 5 * time.Minute
 
 // preflight tests a change to the pods in a separate pod before the running pods are replaced. All state is in the
-// cluster: the pod's name identifies the change, the pod's status contains the outcome, and a failed pod is kept while
-// the change is the same. When the pod is ready, apply continues, and prune deletes the pod.
+// cluster: the pod's name identifies the change, the pod's status contains the outcome, and a failed pod is kept as
+// long as the change remains the same. When the pod is ready, apply continues, and prune deletes the pod.
 func (r *Reconciler) preflight(
 	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, report *report,
 ) error {

@@ -53,7 +53,8 @@ func (r *Reconciler) readSecrets(
 	}}, nil
 }
 
-// references returns the number of fields that refer to a Secret. A field with a certificate uses two keys.
+// references returns the number of fields that refer to a Secret. A field with a certificate uses two keys, but counts
+// once.
 func references(uses []intent.SecretUse) int {
 	paths := map[string]bool{}
 	for _, use := range uses {

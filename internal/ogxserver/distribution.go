@@ -12,7 +12,8 @@ import (
 // firstRelease is the first release whose server is called OGX.
 const firstRelease = "0.8.0"
 
-// repository is the prefix of the image of an OGXServer's distribution. The name of the distribution follows it.
+// repository is the prefix of the image reference for an OGXServer's distribution. The name of the distribution follows
+// it.
 const repository = "docker.io/ogxai/distribution-"
 
 // distribution selects the server that runs. An OGXServer does not select a release. It runs the newest image at the

@@ -180,7 +180,7 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// example matches a commented line that sets a value.
+// example matches a commented-out line that sets a value.
 var example = regexp.MustCompile(`(?m)^# ([^ ]+: .*)$`)
 
 func TestImagesChanged(t *testing.T) {

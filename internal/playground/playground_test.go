@@ -115,7 +115,7 @@ func compare(t *testing.T, file, asked string) int {
 	return len(got.Stacks)
 }
 
-// sameErrors checks that the command line prints every error of the playground.
+// sameErrors checks that the command line prints every error that the playground reports.
 func sameErrors(t *testing.T, got []playground.Finding, stderr string) {
 	t.Helper()
 	found := 0

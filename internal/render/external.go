@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// externalLimit limits the size of the packages of all external providers on the node's disk.
+// externalLimit limits the space on the node's disk for the packages of all external providers.
 const externalLimit = "8Gi"
 
 // externalPackages is the directory from which the server imports external providers (decision 0017).

@@ -12,7 +12,7 @@ import (
 )
 
 // TestChildrenLast checks the order of requests: changes, then the objects that existed when the operator started, then
-// new children. Another event for the stack of a new child moves its request forward.
+// new children. Another event for the stack of a new child moves the stack's request forward.
 func TestChildrenLast(t *testing.T) {
 	queue := priorityqueue.New[reconcile.Request]("test")
 	defer queue.ShutDown()
