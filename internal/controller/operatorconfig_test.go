@@ -129,8 +129,8 @@ func TestBadOperatorConfig(t *testing.T) {
 	env.WaitForImage(t, "my", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
 }
 
-// TestOwnDistributionName checks that a distribution name that an administrator adds works like a name in the catalogue
-// if the spec has a base configuration, and that the error for an unknown name lists all names.
+// TestOwnDistributionName checks that an administrator's own distribution name works like a name in the catalogue if
+// the spec has a base configuration, and that the error for an unknown name lists all names.
 func TestOwnDistributionName(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true

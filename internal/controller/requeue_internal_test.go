@@ -112,8 +112,8 @@ func TestRequeueByOperatorConfig(t *testing.T) {
 	}
 }
 
-// TestRequeueByHostname checks that a stack is requeued when another stack requests its host name or no longer requests
-// it, whether the domain of the host name is in the spec or in the operator's ConfigMap.
+// TestRequeueByHostname checks that a stack is requeued when another stack starts or stops requesting its host name,
+// regardless of whether the domain of the host name is in the spec or in the operator's ConfigMap.
 func TestRequeueByHostname(t *testing.T) {
 	const domain = "apps.example.com"
 	exposed := func(key, expose string) *stack {

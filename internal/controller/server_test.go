@@ -60,8 +60,8 @@ func TestServerVersion(t *testing.T) {
 	}
 }
 
-// TestServerReleaseDiffers checks that the status and an event report, with the remedy, that the release of a server
-// differs from the release of its configuration, and that the message disappears when the remedy is applied.
+// TestServerReleaseDiffers checks that, if the release of a server differs from the release of its configuration, the
+// status and an event report the difference and the remedy, and that the message disappears when the remedy is applied.
 func TestServerReleaseDiffers(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.OwnOperatorConfig = true

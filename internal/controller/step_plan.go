@@ -48,9 +48,9 @@ type planned struct {
 	secrets resolve.Values
 }
 
-// plan builds the configuration and every object. From the cluster, it reads only the host names of stacks and of the
-// objects that expose them, the existing NetworkPolicy and, if the Deployment no longer exists, the last generated
-// configuration.
+// plan builds the configuration and every object. It reads only the following data from the cluster: the host names of
+// stacks and of the objects that expose them, the existing NetworkPolicy and, if the Deployment no longer exists, the
+// last generated configuration.
 func (r *Reconciler) plan(ctx context.Context, f planFacts, report *report) (planned, error) {
 	made, err := r.planInput(ctx, f)
 	if err == nil {
