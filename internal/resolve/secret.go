@@ -49,7 +49,7 @@ func (v Values) Get(secret, key string) ([]byte, bool) {
 	return value, ok
 }
 
-// Serving returns the certificate of a Secret, with its authorities. It returns nil if no certificate was read from the
+// Serving returns the certificate in a Secret, with its authorities. It returns nil if no certificate was read from the
 // Secret.
 func (v Values) Serving(secret string) *cabundle.Serving {
 	return cabundle.NewServing(v.data[keyRef{secret, names.TLSCertificate}], v.authorities[secret])

@@ -89,7 +89,7 @@ func (c *comparison) volumes() {
 	}
 }
 
-// data compares the places of one kind of data.
+// data compares the places where one kind of data is stored.
 func (c *comparison) data(what string) {
 	was := c.before.Data[what]
 	is, there := c.after.Data[what]
@@ -131,8 +131,8 @@ func (c *comparison) stays(what string, was, is Data) {
 	}
 }
 
-// unprefixed reports whether the stored keys have the prefix of their namespace, but the server reads keys without the
-// prefix after the change.
+// unprefixed reports whether the stored keys have the prefix of their namespace, but after the change, the server reads
+// keys without this prefix.
 func (c *comparison) unprefixed(was, is Data) bool {
 	apart := func(p *Places, data Data) bool {
 		return slices.ContainsFunc(data.In, func(place Place) bool {

@@ -56,7 +56,7 @@ func elsewhere(from, to, tool string) string {
 	return message
 }
 
-// copyTool returns the tool that copies a store to another one of the same type, or an empty string if there is none.
+// copyTool returns the tool that copies a store to another store of the same type, or an empty string if there is none.
 func copyTool(from, to string) string {
 	switch {
 	case from != to:

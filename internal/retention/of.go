@@ -27,7 +27,7 @@ type Input struct {
 	Pod Pod
 }
 
-// Of returns the places of a stack's data. It never fails, and leaves out parts that it cannot read.
+// Of returns the places where a stack's data is stored. It never fails, and leaves out parts that it cannot read.
 func Of(in Input) *Places {
 	r := reader{Input: in, places: &Places{
 		Version: version, Override: in.Override, Volumes: in.Pod.Volumes,
@@ -99,8 +99,8 @@ func (r *reader) stores() {
 	}
 }
 
-// place returns the place that a node describes: a part of a backend, or a separate backend, which gets the path as its
-// name.
+// place returns the place that a node describes: a part of a backend, or a separate backend, whose name is then the
+// path.
 func (r *reader) place(node *yaml.Node, path string) (Place, bool) {
 	if name := text(node, "backend"); name != "" {
 		backend := r.backendNode(name)

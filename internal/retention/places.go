@@ -74,9 +74,9 @@ type Store struct {
 type Data struct {
 	// Type is the type of the provider that stores the data.
 	Type string `json:"type,omitempty"`
-	// In lists the places of the data.
+	// In lists the places where the data is stored.
 	In []Place `json:"in,omitempty"`
-	// Form is the format of the provider's data. A server cannot read another format.
+	// Form is the format of the provider's data. A server that uses another format cannot read the data.
 	Form string `json:"form,omitempty"`
 }
 

@@ -20,11 +20,11 @@ var stateless = map[string]bool{
 	"inference": true, "safety": true, "tool_runtime": true, "scoring": true, "eval": true, "datasetio": true,
 }
 
-// fileKeys lists the keys of provider settings that contain paths of files or directories.
+// fileKeys lists the keys in provider settings whose values contain file or directory paths.
 var fileKeys = []string{"db_path", "storage_dir", "path"}
 
-// addressKeys lists the keys of provider settings that contain a part of a server's address. urlKeys lists the keys
-// that contain a whole address.
+// addressKeys lists the keys in provider settings whose values contain a part of a server's address. urlKeys lists the
+// keys whose values contain a whole address.
 var (
 	urlKeys = []string{
 		"url", "uri", "location", "base_url", "weaviate_cluster_url", "elasticsearch_url",
@@ -36,8 +36,8 @@ var (
 // maxDepth bounds the depth of the search for stores in a provider's settings.
 const maxDepth = 6
 
-// providers reads the places of the providers' data. The id identifies the data of a vector provider, because vector
-// stores refer to the id. The data of any other provider has no id.
+// providers reads the places where the providers store their data. The id identifies the data of a vector provider,
+// because vector stores refer to the id. The data of any other provider has no id.
 func (r *reader) providers() {
 	all := yamlnode.Get(r.Config, "providers")
 	for _, api := range yamlnode.Keys(all) {

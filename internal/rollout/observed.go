@@ -25,8 +25,8 @@ type observed struct {
 	// record is the record on the live Deployment. It is valid if recorded is true.
 	record   Record
 	recorded bool
-	// byPredecessor reports whether another operator wrote the template, even if the template contains annotations of this
-	// operator.
+	// byPredecessor reports whether another operator wrote the template, even if the template contains this operator's
+	// annotations.
 	byPredecessor bool
 	// inputs is the digest of the inputs in the live template's annotation.
 	inputs string

@@ -99,8 +99,8 @@ func chosen(t *testing.T, s stack) rollout.Rendered {
 	return rendered
 }
 
-// TestReleaseDetectedLater checks that no pod is replaced if the release of another program's pods is detected after
-// their takeover. The image of this release is rolled out with the next change.
+// TestReleaseDetectedLater checks that no pod is replaced if the operator takes over another program's pods and detects
+// their release only later. The image of this release is rolled out with the next change.
 func TestReleaseDetectedLater(t *testing.T) {
 	for name, tc := range map[string]struct {
 		edit func(*stack)

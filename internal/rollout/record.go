@@ -61,7 +61,8 @@ type Record struct {
 	// LeftAsImage reports whether the container keeps the settings of its image because the release was known only from
 	// the tag of the image.
 	LeftAsImage bool `json:"leftAsImage,omitempty"`
-	// Limited is the sorted list of the resources for which the stack's workers keep the limits of the previous operator.
+	// Limited is the sorted list of the resources for which the stack's workers keep the limits that the previous operator
+	// set.
 	Limited []corev1.ResourceName `json:"limited,omitempty"`
 	// Left describes the data that the last change to the pods left behind.
 	Left []string `json:"left,omitempty"`

@@ -56,8 +56,8 @@ type stack struct {
 	operator string
 	// habit is a part of the template that comes from the operator.
 	habit string
-	// data is the release of the places in the record. left is the data that the change left behind. Empty means that the
-	// record contains no places, or that no data was left behind.
+	// data is the release that the places in the record specify. left is the data that the change left behind. Empty means
+	// that the record contains no places, or that no data was left behind.
 	data, left string
 	// trusts holds the certificates in the spec, and platform holds the certificates of the platform. before means that an
 	// earlier operator did not record the platform's certificates.
@@ -69,14 +69,14 @@ func newStack() stack {
 	return stack{uid: firstUID, generation: 1, replicas: 1, image: "server:1", operator: operatorV1, habit: "old"}
 }
 
-// change returns an edited copy of the stack, as the next generation.
+// change returns an edited copy of the stack, with the next generation.
 func (s stack) change(edit func(*stack)) stack {
 	s.generation++
 	edit(&s)
 	return s
 }
 
-// with returns an edited copy of the stack, as the same generation.
+// with returns an edited copy of the stack, with the same generation.
 func (s stack) with(edit func(*stack)) stack {
 	edit(&s)
 	return s

@@ -136,7 +136,7 @@ func readIntent(t testing.TB, data []byte) *intent.Intent {
 	return in
 }
 
-// written returns the files of a case. The origins omit the values of the base, because they explain only the values
+// written returns the files of a case. The origins omit the values from the base, because they explain only the values
 // that a field or a step wrote.
 func written(t *testing.T, result *stackconfig.Result, report *stackconfig.Report) map[string][]byte {
 	t.Helper()

@@ -21,8 +21,8 @@ type Input struct {
 	// Release is the server release that will read the configuration.
 	Release *release.Release
 	// ReleaseUnknown reports whether the release of the server is unknown. Release is then the best guess. Generate also
-	// writes the names that other releases use for the same settings, so that the configuration works in all releases
-	// from 0.3 on. If Release does not accept a value of the base, Generate reports a warning instead of an error.
+	// writes the names that other releases use for the same settings, so that the configuration works in all releases from
+	// 0.3 on. If Release does not accept a value in the base, Generate reports a warning instead of an error.
 	ReleaseUnknown bool
 	// Directory is the directory of the running pods' SQLite files, as written in the configuration. Empty means that no
 	// pods run or that the directory is unknown. Generate uses it for a base that does not set the paths of the files.
@@ -77,7 +77,7 @@ type (
 	Report = draft.Report
 	// Finding is a warning.
 	Finding = draft.Finding
-	// Explained is one value of the configuration with its origin.
+	// Explained is one value in the configuration, with its origin.
 	Explained = draft.Explained
 	// Registry describes where the server stores the resources that it registered.
 	Registry = storage.Registry

@@ -67,7 +67,7 @@ func TextVariables(settings *intent.Settings, rel *release.Release) []string {
 }
 
 // numbered returns a copy of a value in which a number replaces each string that consists of one reference without an
-// operator. In at, it maps the path of each such string to the name of the variable.
+// operator. It adds the path of each such string to the map `at`, with the name of the variable.
 func numbered(value any, path string, at map[string]string) any {
 	switch v := value.(type) {
 	case map[string]any:

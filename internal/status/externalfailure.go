@@ -14,7 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// copyLimit is how long the init container of an external provider may run. A successful copy takes less time.
+// copyLimit is the maximum time for which an external provider's init container may run. A successful copy takes less
+// time.
 const copyLimit = 10 * time.Minute
 
 // externalFailure returns the reason why an external provider cannot be installed in a pod. It is empty if no failure
@@ -141,7 +142,8 @@ func blames(ended *corev1.ContainerStateTerminated, provider *ExternalProvider) 
 	})
 }
 
-// contains reports whether text contains part at a position where fits accepts the text before and after part.
+// contains reports whether `text` contains `part` at a position where the function `fits` accepts the text before and
+// after `part`.
 func contains(text, part string, fits func(before, after string) bool) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], part)

@@ -79,7 +79,8 @@ func Shorten(text string, limit int) string {
 	return text[:end] + ellipsis
 }
 
-// maxTakenOver bounds, in characters, the part of a cluster component's message that the status repeats.
+// maxTakenOver is the maximum length, in characters, of the part of a cluster component's message that the status
+// repeats.
 const maxTakenOver = 1024
 
 // takenOver shortens a message from a cluster component to maxTakenOver.

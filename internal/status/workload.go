@@ -17,8 +17,7 @@ import (
 
 // Observation is the state of the workload.
 type Observation struct {
-	// Available is the condition that reports whether the requested number of pods serves requests and, if not, the
-	// reason.
+	// Available is the condition that reports whether as many pods as requested serve requests and, if not, the reason.
 	Available metav1.Condition
 	// Replicas is the number of the Deployment's pods.
 	Replicas int32

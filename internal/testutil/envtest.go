@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// assetsVariable is the environment variable with the directory of the control plane's binaries.
+	// assetsVariable is the environment variable that specifies the directory of the control plane's binaries.
 	assetsVariable = "KUBEBUILDER_ASSETS"
-	// emulatedVariable is the environment variable with an older version of Kubernetes, such as 1.34, whose APIs and
-	// features the API server emulates. If it is unset, the API server uses its own version.
+	// emulatedVariable is the environment variable that specifies an older version of Kubernetes, such as 1.34, whose APIs
+	// and features the API server emulates. If it is unset, the API server uses its own version.
 	emulatedVariable = "EMULATED_KUBERNETES"
 )
 

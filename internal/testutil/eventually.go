@@ -8,7 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Eventually polls until done returns true. It fails the test if done returns an error, or after half a minute.
+// Eventually polls until the function `done` returns true. It fails the test if `done` returns an error, or after half
+// a minute.
 func Eventually(t testing.TB, what string, done func() (bool, error)) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, settle, true,
@@ -18,8 +19,8 @@ func Eventually(t testing.TB, what string, done func() (bool, error)) {
 	}
 }
 
-// Within polls until check returns nil, and returns the elapsed time. If check does not return nil within patience, the
-// test fails with the last error.
+// Within polls until the function `check` returns nil, and returns the elapsed time. If `check` does not return nil
+// within the time `patience`, the test fails with the last error.
 func Within(t testing.TB, patience time.Duration, check func() error) time.Duration {
 	t.Helper()
 	var last error

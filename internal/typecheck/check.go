@@ -30,8 +30,8 @@ func (p Problem) String() string {
 }
 
 // Check returns the problems with a value, sorted by field name. The value must come from encoding/json with UseNumber.
-// The result fitting is the value without the parts that a decoder rejects, so that the rest can be decoded and checked
-// too. Rejected fields are missing from fitting, and rejected items of lists are null.
+// The result `fitting` is the value without the parts that a decoder rejects, so that the rest can be decoded and
+// checked too. Rejected fields are missing from `fitting`, and rejected list items are null.
 func Check(value any, typ reflect.Type) (fitting any, problems []Problem) {
 	c := checker{}
 	fitting, _ = c.value(value, typ, "")

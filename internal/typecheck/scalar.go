@@ -164,9 +164,9 @@ func outline(typ reflect.Type) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// oneLevelDeeper returns text that lists the fields that belong one level deeper, in the only field of their object.
-// For example, the name and the key of a Secret reference belong below secretKeyRef. It returns an empty string for any
-// other mistake.
+// oneLevelDeeper returns the part of a message that names the fields to move one level deeper, into the only field of
+// the object. For example, the name and the key of a Secret reference belong below secretKeyRef. It returns an empty
+// string for any other mistake.
 func oneLevelDeeper(fields map[string]any, typ reflect.Type) string {
 	if typ.NumField() != 1 || typ.Field(0).Type.Kind() != reflect.Struct || len(fields) == 0 {
 		return ""

@@ -57,7 +57,7 @@ func SpecBytes(obj *v1alpha2.LlamaStackDistribution) int {
 	}
 	data, err := json.Marshal(&obj.Spec)
 	if err != nil {
-		return 0 // the spec contains a raw value that is not JSON, which later rules reject
+		return 0 // the spec contains a raw value that is not JSON; later rules reject it
 	}
 	return len(data)
 }

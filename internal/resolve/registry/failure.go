@@ -63,7 +63,7 @@ var apiCodes = []string{
 	"TAG_INVALID", "TOOMANYREQUESTS", "UNAUTHORIZED", "UNAVAILABLE", "UNKNOWN", "UNSUPPORTED",
 }
 
-// maxErrorBody bounds how much of a failed response is read.
+// maxErrorBody is the maximum number of bytes that are read from the body of a failed response.
 const maxErrorBody = 64 << 10
 
 // refusal returns the error for a failed response.

@@ -146,7 +146,7 @@ func (r *reads) counted() int {
 	return len(r.at)
 }
 
-// TestHostileAnswers checks the message that a user gets for each response from a registry, and the time at which the
+// TestHostileAnswers checks the message that a user sees for each response from a registry, and the time at which the
 // image is read again.
 func TestHostileAnswers(t *testing.T) {
 	network := newHostileNetwork(t)
@@ -166,7 +166,8 @@ func TestHostileAnswers(t *testing.T) {
 	golden.Dir(t, "testdata/hostile", map[string][]byte{"answers.txt": []byte(told.String())})
 }
 
-// run makes a pool read the image, and returns the line for the row: its rule and the message that a user gets.
+// run makes a pool read the image, and returns the golden file's line for the case: the rule and the message that a
+// user sees.
 func (row *hostileAnswer) run(t *testing.T, network *hostileNetwork) string {
 	decoders = &sync.Pool{} // each bubble needs its own pool
 	t.Cleanup(func() { decoders = &sync.Pool{} })

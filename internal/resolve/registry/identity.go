@@ -34,8 +34,8 @@ type IdentityError interface {
 	Pause() time.Duration
 }
 
-// identity authenticates with the operator's own identity. It gets a token only when a registry requires credentials.
-// Its fingerprint does not change when the token changes.
+// identity authenticates with the operator's own identity. It requests a token only when a registry requires
+// credentials. Its fingerprint does not change when the token changes.
 type identity struct {
 	from     Identities
 	cloud    imagename.Cloud

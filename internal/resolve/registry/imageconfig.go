@@ -77,7 +77,7 @@ func (c *imageConfig) addLabels(ctx context.Context, into map[string]string, nam
 }
 
 const (
-	// maxEntrypoint bounds, in bytes, an entrypoint that the operator uses.
+	// maxEntrypoint is the maximum size, in bytes, of an entrypoint that the operator uses.
 	maxEntrypoint = 4 << 10
 	// maxRawEntrypoint bounds the entrypoint as JSON, in which an escaped byte takes up to six bytes.
 	maxRawEntrypoint = 6 * maxEntrypoint

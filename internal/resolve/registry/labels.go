@@ -42,7 +42,7 @@ const maxConfig = baseconfig.MaxSize
 // maxPath is the maximum length of a file path in Linux.
 const maxPath = 4096
 
-// maxShown is the number of bytes of a label that an error shows.
+// maxShown is the maximum number of bytes of a label's value that an error shows.
 const maxShown = 128
 
 // shorten returns at most maxShown bytes of the value of a label, for a message.

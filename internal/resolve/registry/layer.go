@@ -22,7 +22,7 @@ const (
 	// maxUnpacked bounds the part of an unpacked layer that is read, so that a small layer that unpacks to a large size
 	// does not take much time.
 	maxUnpacked = 256 << 20
-	// maxEntries bounds the number of entries of a layer that fileIn examines.
+	// maxEntries bounds the number of entries that fileIn examines in a layer.
 	maxEntries = 50_000
 	// maxWindow bounds the window of the zstd decoder. Every decoder has to support this size (RFC 8878, section
 	// 3.1.1.1.2), and encoders use no larger window by default.

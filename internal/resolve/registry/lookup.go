@@ -78,8 +78,8 @@ func (l *lookup) askDigest(ctx context.Context) (v1.Hash, error) {
 	return digest, nil
 }
 
-// answer calls ask, and remembers the result unless the context is canceled. If the registry rejects the credentials
-// and the challenge was in memory, answer drops the challenge and calls ask again.
+// answer calls the function `ask`, and remembers the result unless the context is canceled. If the registry rejects the
+// credentials and the challenge was in memory, answer drops the challenge and calls `ask` again.
 func (l *lookup) answer(ctx context.Context, ask func(context.Context) (v1.Hash, error)) *answer {
 	ctx, wanted := withWanted(ctx)
 	registry := l.ref.Context().RegistryStr()

@@ -19,7 +19,8 @@ type descriptor struct {
 	Data     embedded  `json:"data"`
 }
 
-// MaxEmbedded bounds, in bytes, content that is read from a descriptor. Larger content is read from its blob.
+// MaxEmbedded is the maximum size, in bytes, of content that is read from a descriptor. Larger content is read from its
+// blob.
 const MaxEmbedded = 32 << 10
 
 // embedded is content within its own descriptor, as the OCI image specification allows (descriptor.md, "data").
@@ -101,8 +102,8 @@ func decodeManifest(content []byte) (*manifest, error) {
 // maxListed bounds the number of manifests, layers or labels that eachEntry visits.
 const maxListed = 10_000
 
-// find returns the first entry of a list for which fits returns true, or nil if there is no such entry. It keeps one
-// entry in memory at a time.
+// find returns the first entry in a list for which the function `fits` returns true, or nil if there is no such entry.
+// It keeps one entry in memory at a time.
 func find(ctx context.Context, list json.RawMessage, fits func(*descriptor) bool) (*descriptor, error) {
 	var found *descriptor
 	err := eachEntry(ctx, list, '[', func(decoder *json.Decoder) (done bool, err error) {
@@ -119,7 +120,7 @@ func find(ctx context.Context, list json.RawMessage, fits func(*descriptor) bool
 }
 
 // eachEntry passes each entry of a list or an object to the function `use`, with the decoder positioned at the entry,
-// until `use` returns done. start is the first character of the list or the object.
+// until `use` returns true or an error. start is the first character of the list or the object.
 func eachEntry(
 	ctx context.Context, content json.RawMessage, start json.Delim, use func(*json.Decoder) (done bool, err error),
 ) error {

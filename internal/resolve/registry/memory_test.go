@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// yamlOf returns a configuration of the given size that is unique for its number.
+// yamlOf returns a configuration of the given size. Each number results in a different configuration.
 func yamlOf(number, size int) string {
 	line := fmt.Sprintf("# configuration %d\n%s", number, config)
 	return line + strings.Repeat("# some more of it, as of many providers and models\n", size)[:size-len(line)]
@@ -56,7 +56,7 @@ func BenchmarkExtract(b *testing.B) {
 	}
 }
 
-// hold creates an image whose configuration is in its label, or in a layer after another file. With the form gzip or
+// hold creates an image whose configuration is in a label, or in a layer after another file. With the form gzip or
 // zstd, the layer is compressed.
 func (f *forged) hold(tb testing.TB, form, config string) {
 	if form == "label" {

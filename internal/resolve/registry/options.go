@@ -34,7 +34,7 @@ type Options struct {
 	// Mirrors holds the mirror sets in the cluster: places to try before the source, or instead of it. If Rewrite replaces
 	// the name of an image, a Reader reads the image only at the replacement.
 	Mirrors mirror.Set
-	// Platform selects the image in an index. Zero means linux on the architecture of this program.
+	// Platform selects the image in an index. Zero means linux on the architecture of this binary.
 	Platform v1.Platform
 	// CheckInterval is the pause before a Pool checks again which digest a tag refers to. Zero means the Pool's default.
 	CheckInterval time.Duration

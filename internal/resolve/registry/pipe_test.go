@@ -32,7 +32,7 @@ func newBufferedConn(end net.Conn) net.Conn {
 	return b
 }
 
-// pump writes until the connection is closed, including everything that was written before that.
+// pump sends the buffered writes until the connection is closed, including all writes that were buffered before that.
 func (b *bufferedConn) pump() {
 	defer func() {
 		_ = b.Close()

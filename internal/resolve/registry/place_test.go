@@ -165,7 +165,7 @@ func TestPlaces(t *testing.T) {
 
 func rewriting(from, to string) Options { return Options{Rewrite: map[string]string{from: to}} }
 
-// hubImages returns the names of some Docker Hub images, with each way to write the host.
+// hubImages returns the names of some Docker Hub images, with the host written in each possible way.
 func hubImages(images ...string) []string {
 	var result []string
 	for _, image := range images {

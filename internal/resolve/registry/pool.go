@@ -65,7 +65,7 @@ const (
 	lookAgain               = time.Hour
 	fresh                   = time.Minute
 	providersTime           = time.Minute
-	// busy is the pause before a task is tried again because its registry or namespace has no free share. If more than
+	// busy is the pause before another attempt at a task whose registry or namespace had no free share. If more than
 	// busyTogether tasks for the namespace are waiting, their pauses are longer (see pauseTogether).
 	busy         = 50 * time.Millisecond
 	busyTogether = 16

@@ -184,8 +184,8 @@ func TestPoolForgets(t *testing.T) {
 	})
 }
 
-// TestPoolLooksAgain checks that an image that gets its labels later is found, and that an image without labels causes
-// one notification.
+// TestPoolLooksAgain checks that an image that receives its labels later is found, and that an image without labels
+// causes one notification.
 func TestPoolLooksAgain(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/later:1", image(t, map[string]string{"some": "label"}))

@@ -23,7 +23,7 @@ type Providers struct {
 	Credentials string
 }
 
-// maxProviders bounds, in bytes, the total size of the labels of one stack's external providers.
+// maxProviders is the maximum total size, in bytes, of the labels of one stack's external providers.
 const maxProviders = 1 << 20
 
 // These are the errors for an image that was not read because of other images.

@@ -23,8 +23,8 @@ type Watched struct {
 type Tag struct {
 	// Digest is the digest that the tag referred to in the last answer. Empty means that there was no answer.
 	Digest string
-	// Err is the reason why there is no newer answer. Nil means that the last attempt succeeded, or that only this attempt
-	// failed. The pool does not report a single failure, unless the first attempt fails and Soon is set.
+	// Err is the reason why there is no newer answer. Nil means that the last attempt succeeded, or that only the last
+	// attempt failed. The pool does not report a single failure, unless the first attempt fails and Soon is set.
 	Err error
 }
 
@@ -49,8 +49,8 @@ type tagTask struct {
 // toldFailures is the number of consecutive failures after which Watch reports the failure.
 const toldFailures = 2
 
-// maxCredentials bounds, in bytes, the credentials that the pool keeps for a tag. The pool reads larger credentials for
-// each comparison.
+// maxCredentials is the maximum size, in bytes, of the credentials that the pool keeps for a tag. The pool reads larger
+// credentials for each comparison.
 const maxCredentials = 16 << 10
 
 // Watch returns the result of comparing a tag. It returns false until an attempt ends. It does not wait: the first call

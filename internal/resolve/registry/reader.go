@@ -118,7 +118,7 @@ func (r *Reader) inPlaces(
 	return read
 }
 
-// within calls ask with a time limit: the remaining time divided by the number of places left to try.
+// within calls the function `ask` with a time limit: the remaining time divided by the number of places left to try.
 func within(ctx context.Context, left int, ask func(context.Context) reading) reading {
 	if deadline, ok := ctx.Deadline(); ok && left > 1 {
 		var cancel context.CancelFunc

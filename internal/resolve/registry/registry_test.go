@@ -284,7 +284,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestRemembered checks that the content of a digest is read once, and that the manifest is requested each time.
+// TestRemembered checks that the content of a digest is read once, and that the manifest is requested for each read.
 func TestRemembered(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/known:1", image(t, map[string]string{LabelBase64: encoded(config)}))

@@ -60,8 +60,8 @@ type flight struct {
 	reading
 }
 
-// together calls ask once for all concurrent callers with the same question. No caller waits longer than its own
-// context, and no caller fails because the context of another caller is canceled.
+// together calls the function `ask` once for all concurrent callers with the same question. No caller waits longer than
+// its own context, and no caller fails because the context of another caller is canceled.
 func (r *Reader) together(ctx context.Context, of question, ask func() reading) reading {
 	for {
 		r.mu.Lock()

@@ -34,7 +34,7 @@ type Part struct {
 	Size   int64
 }
 
-// trail reads from a source and records what it read.
+// trail reads from a source and records the parts that it has read.
 type trail struct {
 	from  Source
 	parts []Part

@@ -11,10 +11,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry/address"
 )
 
-// maxBody bounds, in bytes, the body of every response. The largest responses are layers.
+// maxBody is the maximum size, in bytes, of a response body. The largest responses are layers.
 const maxBody = maxLayer + 1<<20
 
-// maxHeader bounds, in bytes, the header of a response.
+// maxHeader is the maximum size, in bytes, of a response header.
 const maxHeader = 256 << 10
 
 // maxRedirects bounds the number of redirects that one request follows.

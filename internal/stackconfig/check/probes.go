@@ -98,8 +98,8 @@ func matchesRoute(pattern, path string) (matches, known bool) {
 // probesPerDay is the number of readiness probes that a pod receives in a day.
 const probesPerDay = 24 * 60 * 60 / release.ReadinessPeriod
 
-// defaultAnonymousRequests is the number of requests per day that the server answers for a client without a token if
-// the quota does not set a number.
+// defaultAnonymousRequests is the number of requests per day that a client without a token may send if the quota does
+// not set a number.
 const defaultAnonymousRequests = 100
 
 // quota warns about a quota that the probes exhaust. The server counts probes in the same way as a client's requests
@@ -139,7 +139,8 @@ func (c *checker) introspection() {
 	}
 }
 
-// warnAt reports a warning at a place in the configuration and, if a field wrote the value there, at this field.
+// warnAt reports a warning at a place in the configuration and, if a field wrote the value at that place, also at the
+// field.
 func (c *checker) warnAt(path, message string) {
 	finding := draft.Finding{ConfigPath: path, Message: message}
 	if origin := c.OriginAt(path); origin.Path != nil {

@@ -57,7 +57,7 @@ func withoutIDs(known release.Resource, item *yaml.Node) *yaml.Node {
 	return rest
 }
 
-// writtenAt returns the field that wrote a value of the configuration, or the path of a value from the base.
+// writtenAt returns the field that wrote a value in the configuration, or the path of a value from the base.
 func (c *checker) writtenAt(path string) string {
 	if origin := c.OriginAt(path); origin.Path != nil {
 		return origin.Path.String()

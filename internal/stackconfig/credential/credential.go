@@ -16,7 +16,7 @@ var words = []string{
 	"private_key", "token",
 }
 
-// IsKey reports whether the value of a key of the server's configuration is always a credential. Examples are
+// IsKey reports whether the value of a key in the server's configuration is always a credential. Examples are
 // client_secret, api_keys and token.
 func IsKey(key string) bool {
 	key = strings.ToLower(strings.ReplaceAll(key, "-", "_"))

@@ -74,7 +74,7 @@ func (x *Index) addKeys(e *Provider) {
 	}
 }
 
-// Remove removes the providers for which gone returns true.
+// Remove removes the providers for which the function `gone` returns true.
 func (x *Index) Remove(gone func(*Provider) bool) {
 	x.Providers = slices.DeleteFunc(x.Providers, gone)
 	x.byAPI, x.byID = make(map[string][]*Provider), make(map[[2]string]*Provider)

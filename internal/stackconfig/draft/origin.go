@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Origin is the origin of a value of the configuration.
+// Origin is the origin of a value in the configuration.
 type Origin struct {
 	// Path is the field of the spec that set the value. Nil means that no field set it.
 	Path *field.Path
@@ -44,7 +44,7 @@ func (o Origin) String() string {
 // Root returns the root of the generated configuration. Do not change it.
 func (r *Report) Root() *yaml.Node { return r.root }
 
-// Explained is one value of the configuration with its origin.
+// Explained is one value in the configuration, with its origin.
 type Explained struct {
 	// Path is the place in the configuration, for example providers.inference[2].config.base_url.
 	Path string `json:"path"`
@@ -101,7 +101,7 @@ func valueText(node *yaml.Node) string {
 	}
 }
 
-// Finder finds values of a configuration by their paths. The configuration must not change while a Finder is in use.
+// Finder finds values in a configuration by their paths. The configuration must not change while a Finder is in use.
 type Finder struct {
 	top     *yaml.Node
 	origins map[*yaml.Node]Origin
@@ -114,7 +114,7 @@ func NewFinder(d *Draft) Finder {
 	return Finder{top: d.Root, origins: d.report.origins, wide: make(map[*yaml.Node]*yamlnode.Fields)}
 }
 
-// OriginAt returns the origin of the value at a path of the configuration. If there is no such value, OriginAt returns
+// OriginAt returns the origin of the value at a path in the configuration. If there is no such value, OriginAt returns
 // the origin of the nearest value that would contain it. A value that a field wrote unchanged (settings, metadata) has
 // the same structure as the field, so the rest of the path applies to the field.
 func (f *Finder) OriginAt(path string) Origin {
@@ -149,7 +149,7 @@ func SplitPath(path string) []string {
 	return slices.DeleteFunc(steps, func(step string) bool { return step == "" })
 }
 
-// NodeAt returns the value at a path of the configuration, or nil when there is none.
+// NodeAt returns the value at a path in the configuration, or nil when there is none.
 func (f *Finder) NodeAt(path string) *yaml.Node {
 	node := f.top
 	for _, step := range SplitPath(path) {

@@ -137,7 +137,7 @@ func TestSchemasThatGrow(t *testing.T) {
 	}
 }
 
-// FuzzSchema checks that no problem contains a value of the configuration, and that the check does not panic for any
+// FuzzSchema checks that no problem contains a value from the configuration, and that the check does not panic for any
 // schema.
 func FuzzSchema(f *testing.F) {
 	f.Add(`{"type":"object","properties":{"k":{"anyOf":[{"type":"string","format":"password"},{"type":"null"}]}}}`, `{"k":["canary-value"]}`)

@@ -84,8 +84,8 @@ func (c *checks) modelNeed(api, provider, model string) string {
 	return ""
 }
 
-// askedNeed returns a message for a model for which the server queries a provider outside the cluster at startup, and
-// an empty string for any other model. Up to 0.5, the server queries the provider for each registered model, and does
+// askedNeed returns a message if, at startup, the server queries a provider outside the cluster for the model.
+// Otherwise, it returns an empty string. Up to 0.5, the server queries the provider for each registered model, and does
 // not start without a response.
 func (c *checks) askedNeed(api, provider string) string {
 	e := c.Index.Find(api, provider)

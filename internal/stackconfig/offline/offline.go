@@ -78,7 +78,7 @@ type need struct {
 	// path is the field of the spec that wrote the part. Nil means that no field wrote it. at is the part's path.
 	path *field.Path
 	at   string
-	// fatal reports whether the server does not start without the internet.
+	// fatal reports whether the need prevents the server from starting without internet access.
 	fatal   bool
 	message string
 }
@@ -256,10 +256,10 @@ func (c *checks) tokenizerNeed() []need {
 			"provide the tokenizer through spec.modelFiles.tiktokenCache, unless the image contains the tokenizer in the directory that the image's variable %s specifies", c.Release.Line, name, names.EnvTiktokenCache)}}
 }
 
-// outsideURL is a URL of the configuration with a host outside the cluster.
+// outsideURL is a URL in the configuration with a host outside the cluster.
 type outsideURL struct{ at, host string }
 
-// outsideURLs returns the outside URLs in a value of the configuration.
+// outsideURLs returns the outside URLs in a configuration value.
 func (c *checks) outsideURLs(node *yaml.Node, at string) []outsideURL {
 	if node == nil {
 		return nil
@@ -269,7 +269,7 @@ func (c *checks) outsideURLs(node *yaml.Node, at string) []outsideURL {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			if node.Content[i].Value == "issuer" {
-				continue // the server compares the issuer with tokens, and sends no requests to it
+				continue // the server compares it with the issuer in tokens, and sends no requests to it
 			}
 			found = append(found, c.outsideURLs(node.Content[i+1], draft.JoinPath(at, node.Content[i].Value))...)
 		}

@@ -14,7 +14,7 @@ type API struct {
 	RoutingTable string `json:"routing_table,omitempty"`
 	// Router is the API that a routing table belongs to, for example `inference` for `models`.
 	Router string `json:"router,omitempty"`
-	// NeedsProvider reports whether the server does not start when the API is listed in `apis` without a provider.
+	// NeedsProvider reports whether the API must have a provider for the server to start when `apis` lists the API.
 	NeedsProvider bool `json:"needs_provider"`
 }
 

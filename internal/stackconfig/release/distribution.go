@@ -15,8 +15,8 @@ import (
 type Distribution struct {
 	// Name is the distribution's name, for example `starter`, or `starter/run-with-postgres-store` for a variant.
 	Name string
-	// Last is the last release of the line that ships it (`0.2.14` for remote-vllm). Empty means that the newest release
-	// of the line ships it.
+	// Last is the line's last release that ships the config (`0.2.14` for remote-vllm). Empty means that the line's newest
+	// release ships it.
 	Last string
 	// Variables are the environment variables that the config reads, sorted by name.
 	Variables []Variable
@@ -36,7 +36,7 @@ type Variable struct {
 	// Enables are the strings that the config contains only when the variable is set, sorted, for example [vllm] for
 	// `${env.VLLM_URL:+vllm}`.
 	Enables []string `json:"enables,omitempty"`
-	// Required reports whether the server does not start while the variable is unset.
+	// Required reports whether the variable must be set for the server to start.
 	Required bool `json:"required,omitempty"`
 }
 

@@ -47,7 +47,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// facts prints a release, one fact per line of text.
+// facts returns a release as text, with one fact on each line.
 func facts(r *release.Release) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -61,13 +61,13 @@ type Runtime struct {
 	// ConfigVariable is the variable, for example `RUN_CONFIG_PATH`, with the file that Entrypoint passes to the server.
 	// Empty means that the image reads no such variable (0.2), and that Command must be started instead.
 	ConfigVariable string `json:"config_variable"`
-	// FactoryVariable is the variable, for example `LLAMA_STACK_CONFIG`, with the path of the config for the server's
-	// uvicorn factory.
+	// FactoryVariable is the variable, for example `LLAMA_STACK_CONFIG`, that contains the path of the config for the
+	// server's uvicorn factory.
 	FactoryVariable string `json:"factory_variable"`
-	// PortVariable is the environment variable, for example `LLAMA_STACK_PORT`, with the port to listen on.
+	// PortVariable is the environment variable, for example `LLAMA_STACK_PORT`, that specifies the port to listen on.
 	PortVariable string `json:"port_variable"`
-	// LoggingVariable is the environment variable, for example `LLAMA_STACK_LOGGING`, with the log levels. The config's
-	// own `logging` section has no effect in any release (server fact 63).
+	// LoggingVariable is the environment variable, for example `LLAMA_STACK_LOGGING`, that specifies the log levels. The
+	// config's own `logging` section has no effect in any release (server fact 63).
 	LoggingVariable string `json:"logging_variable"`
 	// TelemetryVariables reports whether OTEL_* environment variables, rather than the config, configure telemetry.
 	TelemetryVariables bool `json:"telemetry_variables"`

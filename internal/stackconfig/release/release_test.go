@@ -928,8 +928,8 @@ func TestRemovedIsGone(t *testing.T) {
 	}
 }
 
-// TestRemovedIsComplete checks that each line lists as removed everything that an earlier line had and that it does not
-// have.
+// TestRemovedIsComplete checks that each line lists as removed everything that an earlier line had and this line does
+// not have.
 func TestRemovedIsComplete(t *testing.T) {
 	lines := release.Lines()
 	for i, line := range lines[1:] {

@@ -39,7 +39,8 @@ type Resource struct {
 	PublicAlias string
 	// AnyProvider is the value of `provider_id` that selects any available provider (`all`). Empty means no such value.
 	AnyProvider string
-	// PrefixOnce reports whether an id that starts with the id of its provider and a slash does not get a second prefix.
+	// PrefixOnce reports whether an id that starts with the id of its provider and a slash does not receive a second
+	// prefix.
 	PrefixOnce bool
 	// RegistryType is the type, for example `model`, of the entries in the server's registry. Empty means that the server
 	// does not store such entries in the registry.

@@ -72,7 +72,7 @@ type Store struct {
 	// store is optional and that the defaults do not include it. When Storage.Inline is true, Default is a whole backend.
 	// Its strings may contain the placeholder {distribution}, which the method For replaces.
 	Default provider.Fields
-	// Required reports whether a server with a `storage` section does not start without the store.
+	// Required reports whether a server with a `storage` section needs the store to start.
 	Required bool
 	// RequiredWith lists settings, such as `server.auth.access_policy` and `server.tenancy.mode=multi`. If any of them is
 	// set and RequiredBy has an enabled provider, the server requires the store.

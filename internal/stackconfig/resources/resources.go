@@ -24,7 +24,7 @@ const (
 
 // Register registers the user's models, tools and shields in addition to those of the base. An entry replaces the
 // base's entry with the same kind and id. Each entry except a connector names its provider, because the server silently
-// skips such an entry without a provider (server fact 16).
+// skips any other entry that does not name a provider (server fact 16).
 //
 // Register returns the user's models with the names that clients use. registers reports whether the server stores some
 // of the resources in its registry.
@@ -110,7 +110,7 @@ func (r *registrar) provider(res *resource, name string, path *field.Path) bool 
 }
 
 // warnOfChoice warns about a model without a named provider when its provider is the first of several providers of the
-// base, because the user might intend another one. A provider that exists because the user set its variable is
+// base, because the user might intend a different provider. A provider that exists because the user set its variable is
 // intended.
 func (r *registrar) warnOfChoice(res *resource, e *draft.Provider) {
 	others := 0

@@ -43,7 +43,7 @@ type Key struct {
 	Aliases []string
 	// Type is the type of the value.
 	Type *Expr
-	// Required reports whether the class does not load without the key. The key may be null when Type allows null.
+	// Required reports whether the key must be present for the class to load. The key may be null when Type allows null.
 	Required bool
 	// Default is the value used when the key is absent: nil, bool, string, json.Number, []any or map[string]any.
 	// It is meaningful only when Required is false.

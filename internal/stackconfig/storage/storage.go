@@ -19,8 +19,8 @@ import (
 // unchanged (FR-053). The user's backends are named kv_default and sql_default, because the defaults of the server's
 // stores refer to these names (server fact 47). With other names, the configuration would have to list every store.
 //
-// Place returns the location of the server's registry, which is nil when the registry needs no changes, and the values
-// that are derived from Secrets.
+// Place returns the location of the server's registry and the values that are derived from Secrets. The location is nil
+// when the registry needs no changes.
 func Place(d *draft.Draft, registers bool) (*Registry, []secretvalue.Derived) {
 	if d.Release.Storage.Inline {
 		return nil, inlineStorage(d)

@@ -35,7 +35,7 @@ func AddRequired(d *draft.Draft) {
 		d.Release.Line, strings.Join(missing, ", "))})
 }
 
-// Required reports whether the server never starts without a store, regardless of the settings.
+// Required reports whether the server needs a store to start, regardless of the settings.
 func Required(d *draft.Draft, store *release.Store) bool {
 	return store.Required || store.NeededByAPI() && d.ServesAPI(store.RequiredBy)
 }

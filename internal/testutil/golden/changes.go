@@ -10,7 +10,7 @@ import (
 )
 
 // Changes returns the values in which an object differs from a base, one line for each value: "- path: value" for a
-// value of the base, and "+ path: value" for a value of the object. It returns nothing for equal objects. A golden file
+// value in the base, and "+ path: value" for a value in the object. It returns nothing for equal objects. A golden file
 // with these lines shows only the subject of a case, and does not change when an unrelated part of the base changes.
 //
 // A path identifies an item of a list by the item's value for one key. This is the first key in the variable

@@ -11,8 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/golden"
 )
 
-// dirVariable is the environment variable with the directory that TestDirInChild compares. The comparison runs in a
-// child process, because a failed comparison fails the test that runs it.
+// dirVariable is the environment variable that specifies the directory that TestDirInChild compares. The comparison
+// runs in a child process, because a failed comparison fails the test that runs it.
 const dirVariable = "GOLDEN_TEST_DIR"
 
 func TestDirInChild(t *testing.T) {

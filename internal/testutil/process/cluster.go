@@ -24,7 +24,7 @@ import (
 // Patience is the maximum time that a test waits for an expected state.
 const Patience = 60 * time.Second
 
-// Version is the version that the program reports.
+// Version is the version that the operator binary reports.
 const Version = "process"
 
 // Cluster is a control plane whose API server reaches Services through their endpoints, because there is no node that
@@ -34,13 +34,13 @@ type Cluster struct {
 
 	// Program is the path of the operator binary.
 	Program string
-	// Environment lists additional environment variables of the program, as KEY=value.
+	// Environment lists additional environment variables for the operator's processes, as KEY=value.
 	Environment []string
 	// Address is an address of this machine that is valid in an endpoint.
 	Address string
 }
 
-// StartCluster starts a control plane without the CustomResourceDefinition of stacks, and builds the program.
+// StartCluster starts a control plane without the CustomResourceDefinition of stacks, and builds the operator binary.
 func StartCluster(t testing.TB, options testutil.Options) *Cluster {
 	t.Helper()
 	log.SetLogger(logr.Discard())

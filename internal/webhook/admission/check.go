@@ -58,8 +58,8 @@ func (v *Validator) check(ctx context.Context, object *stack) findings {
 	return found
 }
 
-// configPatience bounds how long a request waits for the operator's configuration. The configuration is immediately
-// available, except while the operator starts.
+// configPatience bounds the time for which a request waits for the operator's configuration. The configuration is
+// immediately available, except while the operator starts.
 const configPatience = 200 * time.Millisecond
 
 func (v *Validator) config(ctx context.Context) (operatorconfig.Config, error) {
@@ -69,7 +69,7 @@ func (v *Validator) config(ctx context.Context) (operatorconfig.Config, error) {
 }
 
 // resolve determines the image and the release as the operator does: a running stack keeps its image as long as its
-// distribution name and version stay the same.
+// distribution name and version do not change.
 func (v *Validator) resolve(object *stack, config operatorconfig.Config) (distribution.Resolved, error) {
 	asked, images := object.Spec.Distribution, distribution.Overrides{}
 	if in := object.Status.ResolvedDistribution; in != nil && in.Name == asked.Name && in.Version == asked.Version {

@@ -57,7 +57,7 @@ func read(data map[string][]byte) content {
 		found.authorities = append(found.authorities, authority{certificate: certificate, key: keyOf(certificate, keys)})
 	}
 	found.sort()
-	// A pair that does not match is an error too.
+	// X509KeyPair also returns an error if the certificate and the key do not match.
 	if pair, err := tls.X509KeyPair(data[corev1.TLSCertKey], data[corev1.TLSPrivateKeyKey]); err == nil {
 		found.serving = &pair
 	}

@@ -85,7 +85,7 @@ func (e *statusError) passes() bool {
 		e.code == codeThrottling
 }
 
-// pauseOf returns the pause that a cloud requests in a failure. Zero means that the cloud requests no pause.
+// pauseOf returns the pause that a cloud requests in a failed response. Zero means that the cloud requests no pause.
 func pauseOf(err error) time.Duration {
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		return failure.pause

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/authn"
 )
 
-// googleToken is the address at which a pod, or a machine in Google Cloud, gets the token of its own service account.
+// googleToken is the address at which a pod, or a machine in Google Cloud, gets a token for its own service account.
 const googleToken = "http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token"
 
 // maxSeconds bounds the lifetime of a token whose expiry is given in seconds.
@@ -16,7 +16,7 @@ const maxSeconds = int64(mostLife / time.Second)
 const googleRemedy = "give the operator's ServiceAccount the role roles/artifactregistry.reader with Workload Identity " +
 	"Federation for GKE, or add a pull Secret to the stack"
 
-// google gets an access token of the pod's service account. Every Google registry accepts it as the password of a user
+// google gets an access token for the pod's service account. Every Google registry accepts it as the password of a user
 // with a fixed name.
 func (i *Identities) google(ctx context.Context, _ string) (credentials, error) {
 	var said struct {

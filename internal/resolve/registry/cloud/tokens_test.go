@@ -17,7 +17,7 @@ import (
 // pass advances the time in a synctest bubble.
 func pass(some time.Duration) { <-time.After(some) }
 
-// giver returns numbered tokens that expire after life. Each request takes a second.
+// giver returns numbered tokens, which expire when the time `life` has passed. Each request takes a second.
 type giver struct {
 	mu    sync.Mutex
 	life  time.Duration
