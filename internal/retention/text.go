@@ -78,8 +78,8 @@ func (p *Pod) address(text string) string {
 	return short(parsed.String())
 }
 
-// connection returns the host:port/database part of a connection string. It does not change a reference to a Secret. It
-// returns Hidden for any other form of connection string, which may contain a password anywhere.
+// connection returns the host:port/database part of a connection URL. It does not change a reference to a Secret. For
+// any other string, it returns Hidden, because the string may contain a password anywhere.
 func (p *Pod) connection(text string) string {
 	resolved := p.resolve(text)
 	if strings.HasPrefix(resolved, "{Secret ") && strings.HasSuffix(resolved, "}") {

@@ -140,7 +140,7 @@ func (o observed) applyChange() (Decision, error) {
 		next.setTemplateInputs(o.record.templateInputs())
 		rendered = o.sameGeneration()
 	}
-	// If another program wrote the template, the annotation describes a rendering of this operator and not that template,
+	// If another program wrote the template, the annotation describes a rendering by this operator and not that template,
 	// so the pods are replaced even if the inputs are the same.
 	replaces := next.templateInputs() != o.running() || o.recorded && o.record.Template == ""
 	if !replaces {

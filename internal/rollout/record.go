@@ -104,8 +104,8 @@ type Distribution struct {
 	Entrypoint string `json:"entrypoint,omitempty"`
 }
 
-// External holds the metadata of the image of an external provider. If the image could not or must not be read, only ID
-// and Image are set. External is compact because a stack may have hundreds of external providers.
+// External holds the metadata of an external provider's image. If the image could not or must not be read, only ID and
+// Image are set. External is compact because a stack may have hundreds of external providers.
 type External struct {
 	// ID is the provider's id.
 	ID string `json:"id"`
@@ -218,7 +218,7 @@ func podFields(template any) (map[string]any, error) {
 	return fields, err
 }
 
-// NewRendered adds the digest of the template of a rendered Deployment to the record, and writes the record into the
+// NewRendered adds the digest of a rendered Deployment's template to the record, and writes the record into the
 // Deployment's annotations.
 func NewRendered(deployment *appsv1ac.DeploymentApplyConfiguration, r Record) (Rendered, error) {
 	digest, err := TemplateDigest(deployment.Spec.Template)

@@ -181,7 +181,7 @@ func serves(d *draft.Draft, api string) bool {
 	return len(d.Index.Of(api)) > 0
 }
 
-// sectionAPIs maps the name of a section of settings to the API that reads the section.
+// sectionAPIs maps the name of a settings section to the API that reads the section.
 var sectionAPIs = map[string]string{"vector_stores": "vector_io", "safety": "safety"}
 
 // warnOfReference warns about a default in the base that was removed with its provider, if the server still serves the

@@ -40,8 +40,8 @@ type facts struct {
 type kind struct {
 	// Type is the type of the entries in the registry.
 	Type string `json:"type"`
-	// ID is the key of an entry's id. Own is the key that holds the provider's own name for the entry, if Form contains
-	// that name.
+	// ID is the key that holds an entry's id. Own is the key that holds the provider's own name for the entry, if Form
+	// contains that name.
 	ID  string `json:"id"`
 	Own string `json:"own,omitempty"`
 	// Form is the form of the id in the registry. Empty means the id itself.

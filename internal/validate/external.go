@@ -55,7 +55,8 @@ func externalID(c *checks, path *field.Path, provider *v1alpha2.ExternalProvider
 	}
 }
 
-// externalTwice rejects two external providers with the same id, because only one image can provide that provider.
+// externalTwice rejects two external providers with the same id, because only one image can contain the provider that
+// the server uses.
 func externalTwice(c *checks) {
 	first := make(map[string]string)
 	images := make(map[string]string)

@@ -45,7 +45,7 @@ const maxPath = 4096
 // maxShown is the maximum number of bytes of a label's value that an error shows.
 const maxShown = 128
 
-// shorten returns at most maxShown bytes of the value of a label, for a message.
+// shorten returns at most maxShown bytes of a label's value, for a message.
 func shorten(text string) string {
 	if len(text) <= maxShown {
 		return text

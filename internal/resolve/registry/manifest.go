@@ -50,7 +50,7 @@ func (d *descriptor) inline() ([]byte, bool) {
 	return d.Data, hex.EncodeToString(hasher.Sum(nil)) == d.Digest.Hex
 }
 
-// hasher returns a hash with the algorithm of the digest of the described content.
+// hasher returns a hash that uses the same algorithm as the digest of the described content.
 func (d *descriptor) hasher() (hash.Hash, error) {
 	hasher, err := v1.Hasher(d.Digest.Algorithm)
 	if err != nil || d.Size < 0 {

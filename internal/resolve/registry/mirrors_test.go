@@ -174,7 +174,7 @@ func TestRootCAs(t *testing.T) {
 }
 
 // TestMirrorsOfTags checks that the operator compares a tag at the mirrors from which it reads the image, and that no
-// registry receives the credentials of another registry.
+// registry receives the credentials for another registry.
 func TestMirrorsOfTags(t *testing.T) {
 	source, place := serve(t), serve(t)
 	digest, err := image(t, nil).Digest()

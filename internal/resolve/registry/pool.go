@@ -47,7 +47,7 @@ type PoolOptions struct {
 	// Fresh is the maximum age of a tag's digest for a stack that needs the digest for the first time. Zero means a
 	// minute.
 	Fresh time.Duration
-	// ProvidersTime bounds the time to read the images of the external providers of one stack. Zero means a minute.
+	// ProvidersTime bounds the time to read the images of one stack's external providers. Zero means a minute.
 	ProvidersTime time.Duration
 	// Log receives debug messages.
 	Log logr.Logger

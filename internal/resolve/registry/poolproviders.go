@@ -33,7 +33,7 @@ var (
 		tooLarge("total metadata of all external providers", maxProviders))
 )
 
-// providersTask reads the images of the external providers of one stack.
+// providersTask reads the images of one stack's external providers.
 type providersTask struct {
 	part
 	target Providers

@@ -35,7 +35,7 @@ type tagTask struct {
 	found   Tag
 	// auth holds the credentials that were used for the last answer, so that a comparison needs no request to the API
 	// server. Nil means that the pool has to read the credentials. The credentials are valid only for authOf, because
-	// another reader may read the image elsewhere.
+	// another reader may read the image from a different repository.
 	auth   authn.Authenticator
 	authOf *Reader
 	// failures is the number of failures since the last answer. pause is the pause before this attempt.

@@ -103,8 +103,8 @@ func (c *checker) fromUnset(path string) bool {
 	return c.unsetNote(path) != "" && c.OriginAt(path) == draft.FromBase
 }
 
-// unsetKey reports an error for a key of a user's provider whose value from the base reads a variable that is not set.
-// The remedy is to set the field or the variable.
+// unsetKey reports an error for a key in a user's provider if the key's value comes from the base and reads a variable
+// that is not set. The remedy is to set the field or the variable.
 func (c *checker) unsetKey(e *draft.Provider, p *schema.Problem, path string) {
 	at, what := e.User.Path.Child("settings"), fmt.Sprintf("the key %q", p.Path)
 	switch p.Path {

@@ -96,7 +96,7 @@ func distributionName(d *Draft) string {
 	return d.Intent.Name
 }
 
-// Place is the destination of a value: a key of a mapping, or an item of a sequence.
+// Place is the destination of a value: a key in a mapping, or an item in a sequence.
 type Place struct {
 	parent *yaml.Node
 	key    string

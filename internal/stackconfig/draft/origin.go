@@ -160,7 +160,7 @@ func (f *Finder) NodeAt(path string) *yaml.Node {
 	return node
 }
 
-// narrow is the maximum number of keys of a mapping that is searched key by key.
+// narrow is the maximum number of keys in a mapping that is searched key by key.
 const narrow = 16
 
 func (f *Finder) child(node *yaml.Node, step string) *yaml.Node {

@@ -89,7 +89,7 @@ type EndpointParts struct {
 
 // Default is the default value of one key.
 type Default struct {
-	// Key is the key of the provider's config, for example `persistence`.
+	// Key is the key in the provider's config, for example `persistence`.
 	Key string
 	// Value is null, bool, string, json.Number, []any, or Fields for an ordered mapping.
 	//

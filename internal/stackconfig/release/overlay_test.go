@@ -28,7 +28,7 @@ func TestCorrectionsAreShown(t *testing.T) {
 	}
 }
 
-// testNames returns the names of the tests of this package.
+// testNames returns the names of the tests in this package.
 func testNames(t *testing.T) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob("*_test.go")

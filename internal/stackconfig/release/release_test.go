@@ -95,7 +95,7 @@ func TestPackage(t *testing.T) {
 	})
 }
 
-// TestTopLevelKeys checks in which lines a key of the config exists.
+// TestTopLevelKeys checks in which lines a key exists in the config.
 func TestTopLevelKeys(t *testing.T) {
 	for _, tt := range []struct{ path, first, last string }{
 		{"apis", "", ""},

@@ -82,7 +82,7 @@ func (r *Resource) Public(id, provider, own string) string {
 	return text.String()
 }
 
-// DropsID reports whether the public id does not contain the entry's id when the provider uses another name.
+// DropsID reports whether the public id omits the entry's id when the provider uses a different name for the entry.
 func (r *Resource) DropsID() bool {
 	return r.PublicAlias != "" && !strings.Contains(r.PublicAlias, "{"+r.IDKey+"}")
 }

@@ -45,7 +45,7 @@ type Backend struct {
 	Class *schema.Class
 	// NeedsDirectory reports whether the directory of `db_path` must exist, because the server does not create it.
 	NeedsDirectory bool
-	// CredentialKey is the key of the password. Empty means that the backend has no such key.
+	// CredentialKey is the key for the password. Empty means that the backend has no such key.
 	CredentialKey string
 	// CredentialInHost reports whether the password can only be part of `host`, as `:<password>@<host>`, URL-encoded
 	// (kv_redis has no password key in any release).

@@ -73,7 +73,7 @@ func siblingFile(d *draft.Draft, path, name string) string {
 	return path[:slash+1] + name
 }
 
-// digest returns the first part of a hash of a tree's values. The hash does not depend on their quotes and layout.
+// digest returns the first part of a hash of a tree's values. The hash does not depend on quotes or layout.
 func digest(node *yaml.Node) string {
 	h := sha256.New()
 	hashNode(h, node)

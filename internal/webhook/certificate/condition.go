@@ -28,7 +28,7 @@ const ReasonNotInjected = "CABundleNotInjected"
 const maxMessage = 32 << 10
 
 // reports returns true if the definition already has the condition for a problem, or if there is neither a condition
-// nor a problem. It does not compare messages, because the message of the same problem may vary.
+// nor a problem. It does not compare messages, because the message for the same problem may vary.
 func (w webhooks) reports(problem string) bool {
 	return slices.ContainsFunc(w.conditions, func(condition apiextensionsv1.CustomResourceDefinitionCondition) bool {
 		return condition.Type == Untrusted
