@@ -129,7 +129,7 @@ func Secrets(ctx context.Context, direct client.Reader, query SecretQuery) (Valu
 }
 
 // keepAuthorities copies the CA certificates in the Secret of a serving certificate. If they are too long, it keeps
-// only the part that is necessary to detect this.
+// only the part that is necessary to detect the excessive length.
 func (v *Values) keepAuthorities(secret *corev1.Secret, uses []intent.SecretUse) {
 	isCertificate := func(use intent.SecretUse) bool { return use.Purpose == intent.PurposeCertificate }
 	if secret != nil && slices.ContainsFunc(uses, isCertificate) {
@@ -149,7 +149,7 @@ func (q *SecretQuery) bySecret() map[string][]intent.SecretUse {
 
 // only returns a copy of a Secret with only the keys in `uses`, because a Secret may hold a megabyte of other keys, and
 // a stack may refer to many Secrets. If a value other than a certificate is too long for an environment variable, the
-// copy contains only the part that is necessary to detect this.
+// copy contains only the part that is necessary to detect the excessive length.
 func only(secret *corev1.Secret, uses []intent.SecretUse) *corev1.Secret {
 	if secret == nil {
 		return nil

@@ -161,7 +161,7 @@ func (c *comparison) recorded(was Data) {
 
 // gone handles data whose provider or store no longer exists. It records no loss if the data does not outlive the pods.
 // It also records no loss if the new release does not support this kind of data, because package stackconfig reports
-// this.
+// this case.
 func (c *comparison) gone(what string, was Data) {
 	if !c.anyDurable(was) || !c.has(what) {
 		return

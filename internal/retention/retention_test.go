@@ -282,8 +282,8 @@ func TestPodOf(t *testing.T) {
 	}
 }
 
-// FuzzPlaces checks that Places that a user edited in an annotation never cause a panic in a comparison, and that
-// encoding and decoding does not change whether Places are known.
+// FuzzPlaces checks that a user's edits to the Places in an annotation never cause a panic in a comparison, and that
+// encoding and decoding do not change whether Places are known.
 func FuzzPlaces(f *testing.F) {
 	known := (&situation{Release: "0.3", Config: "providers: {vector_io: [{provider_id: faiss, provider_type: \"inline::faiss\", config: {persistence: {namespace: n, backend: kv_default}}}]}"}).places(f)
 	data, err := json.Marshal(known)

@@ -97,7 +97,7 @@ func (o observed) rolledBack() (back, confirmed bool) {
 		return o.templateRolledBack()
 	}
 	// `kubectl rollout undo` restores the annotations of the older revision, including the record. The newer record is on
-	// the ReplicaSet of the revision that the user left.
+	// the ReplicaSet of the revision from which the user rolled back.
 	left := int64(-1)
 	for _, past := range o.past {
 		newer := past.recorded && o.generation(past.record) > o.generation(o.record)

@@ -163,8 +163,8 @@ func (r Record) Encode() (string, error) {
 	return string(data), nil
 }
 
-// Parse reads the record from the annotations of a Deployment, or of a ReplicaSet, which has the record of the
-// Deployment from the time of its rollout. It returns false if there is no record, or if the value is not a valid
+// Parse reads the record from the annotations of a Deployment, or of a ReplicaSet, which has the Deployment's record
+// from the time of the ReplicaSet's rollout. It returns false if there is no record, or if the value is not a valid
 // record.
 func Parse(annotations map[string]string) (Record, bool) {
 	value, ok := annotations[names.AnnotationRendered]

@@ -7,12 +7,13 @@ type Autoscaled struct {
 	// Spec is the number of replicas in the spec while the autoscaler was active. Count remains in force while the spec
 	// contains this number.
 	Spec int32 `json:"spec"`
-	// Count is the number of replicas that the autoscaler left. Zero means that the autoscaler is still active.
+	// Count is the number of replicas that the autoscaler left behind. Zero means that the autoscaler is still active.
 	Count int32 `json:"count,omitempty"`
 }
 
-// keepReplicas keeps the number of replicas that an autoscaler left. The number remains in force until the number in
-// the spec changes. A user who stops an autoscaler at five replicas does not ask for the API's default of one replica.
+// keepReplicas keeps the number of replicas that an autoscaler left behind. The number remains in force until the
+// number in the spec changes. A user who stops an autoscaler at five replicas does not ask for the API's default of one
+// replica.
 func (o observed) keepReplicas() Rendered {
 	left, rendered := o.record.Autoscaled, o.rendered
 	wanted := rendered.Deployment.Spec.Replicas

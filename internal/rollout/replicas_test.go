@@ -6,8 +6,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// TestReplicasAfterAnAutoscaler checks that the number of replicas that an autoscaler left is kept until the number in
-// the spec changes.
+// TestReplicasAfterAnAutoscaler checks that the number of replicas that an autoscaler left behind is kept until the
+// number in the spec changes.
 func TestReplicasAfterAnAutoscaler(t *testing.T) {
 	for name, tc := range map[string]struct {
 		before     rollout.Autoscaled

@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/draft"
 )
 
-// dependents disables the providers that need an API that the user disabled and, in turn, the providers that need those
-// providers, because the server would not start with them. Warnings name the disabled providers.
+// dependents disables the providers that need a user-disabled API, and the providers that in turn need those providers,
+// because the server would not start with them. Warnings name the disabled providers.
 func dependents(d *draft.Draft) {
 	if len(d.Intent.Disabled) == 0 {
 		return

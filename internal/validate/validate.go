@@ -100,7 +100,7 @@ var rules = []rule{
 // Spec returns the errors in an object, in the order of its fields, and warnings about valid values that are probably
 // mistakes. It does not change the object, and never panics for any stored object. intent.Message of each error
 // contains the field path, the value and the remedy, and never the value of a secret. Spec returns the first
-// intent.MaxErrors errors and the number of the others.
+// intent.MaxErrors errors and the number of further errors.
 //
 // The intent is the decoded spec. Without errors, it is complete, and all later steps use it. It is nil for a spec that
 // is too large to be checked.

@@ -338,7 +338,7 @@ func FuzzContent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) { inspectAll(t.Context(), content) })
 }
 
-// TestWindows checks that zstd layers that arrive slowly do not block layers that are already in memory, and that the
+// TestWindows checks that slow transfers of zstd layers do not block layers that are already in memory, and that the
 // number of windows in use at once is bounded.
 func TestWindows(t *testing.T) {
 	noise := make([]byte, 2*atHand)

@@ -331,8 +331,8 @@ func TestManyStacksOnABusyRegistry(t *testing.T) {
 	})
 }
 
-// TestIdle counts the requests during a day in which many stacks wait for some tags to get labels, and checks that all
-// stacks that use a tag get its new labels.
+// TestIdle counts the requests during a day in which many stacks wait until the images of some tags have labels, and
+// checks that all stacks that use a tag receive the new labels.
 func TestIdle(t *testing.T) {
 	for _, challenge := range []string{"", "Bearer"} {
 		t.Run(challenge, func(t *testing.T) {

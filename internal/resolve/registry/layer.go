@@ -19,8 +19,8 @@ const (
 	// maxLayer bounds the size of a layer in the registry. A layer is read to its end, because the digest covers all of
 	// it.
 	maxLayer = 32 << 20
-	// maxUnpacked bounds the part of an unpacked layer that is read, so that a small layer that unpacks to a large size
-	// does not take much time.
+	// maxUnpacked bounds the number of bytes that are read from an unpacked layer, so that a small layer that unpacks to a
+	// large size does not take much time.
 	maxUnpacked = 256 << 20
 	// maxEntries bounds the number of entries that fileIn examines in a layer.
 	maxEntries = 50_000
@@ -153,7 +153,7 @@ type boundedReader struct {
 	exceeded error
 }
 
-// Read reads at most the number of bytes that are left.
+// Read reads at most the remaining number of bytes.
 func (b *boundedReader) Read(p []byte) (int, error) {
 	if err := b.ctx.Err(); err != nil {
 		return 0, err

@@ -26,8 +26,8 @@ var withConfig = map[string]string{LabelBase64: base64.StdEncoding.EncodeToStrin
 // mirrorsCases are the cases of TestMirrors.
 var mirrorsCases = []struct {
 	name string
-	// inMirror and inSource are the labels of the image in the mirror and in the source. Nil means that the image
-	// is not there.
+	// inMirror and inSource are the labels of the image in the mirror and in the source. Nil means that the repository
+	// does not contain the image.
 	inMirror, inSource map[string]string
 	mirrorAnswers      int
 	options            func(o *Options, source, mirror *served)

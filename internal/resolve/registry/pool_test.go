@@ -114,8 +114,8 @@ func TestPoolConfigure(t *testing.T) {
 	})
 }
 
-// TestPoolShares checks the limits: at most two concurrent reads from one registry for one namespace, which leaves
-// another namespace its share.
+// TestPoolShares checks the limits: at most two concurrent reads from one registry for one namespace, so that another
+// namespace keeps its share.
 func TestPoolShares(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/shares:1", image(t, nil))

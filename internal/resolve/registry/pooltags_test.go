@@ -221,8 +221,8 @@ func TestWatchSoon(t *testing.T) {
 	})
 }
 
-// TestWatchOddRegistries checks the digest of a tag at registries that do not return it for HEAD, and that a tag
-// that can never be compared is reported immediately.
+// TestWatchOddRegistries checks the digest of a tag at registries that do not return it for a HEAD request, and that
+// the pool immediately reports a tag that it can never compare.
 func TestWatchOddRegistries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watch(t, "")

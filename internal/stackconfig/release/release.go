@@ -58,8 +58,8 @@ type Runtime struct {
 	EntrypointKnown bool `json:"entrypoint_known"`
 	// Command, for example [llama stack run], starts the server with a config file as its last argument.
 	Command []string `json:"command"`
-	// ConfigVariable is the variable, for example `RUN_CONFIG_PATH`, with the file that Entrypoint passes to the server.
-	// Empty means that the image reads no such variable (0.2), and that Command must be started instead.
+	// ConfigVariable is the variable, for example `RUN_CONFIG_PATH`, that names the file for Entrypoint to pass to the
+	// server. Empty means that the image reads no such variable (0.2), and that Command must be started instead.
 	ConfigVariable string `json:"config_variable"`
 	// FactoryVariable is the variable, for example `LLAMA_STACK_CONFIG`, that contains the path of the config for the
 	// server's uvicorn factory.
