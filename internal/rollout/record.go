@@ -59,7 +59,7 @@ type Record struct {
 	// not read such a Secret, or that an earlier operator, which used one fixed name, rendered the template.
 	StorageSecret *StorageSecret `json:"storageSecret,omitempty"`
 	// LeftAsImage reports whether the container keeps the settings of its image because the release was known only from
-	// the tag of the image.
+	// the image's tag.
 	LeftAsImage bool `json:"leftAsImage,omitempty"`
 	// Limited is the sorted list of the resources for which the stack's workers keep the limits that the previous operator
 	// set.
@@ -118,8 +118,8 @@ type External struct {
 	API    string `json:"api,omitempty"`
 	Type   string `json:"type,omitempty"`
 	Module string `json:"module,omitempty"`
-	// Settings is a digest of the provider's settings that were validated with the schema of the label. Empty means
-	// that the label has no schema.
+	// Settings is a digest of the provider's settings that were validated with the schema in the label. Empty means that
+	// the label has no schema.
 	Settings string `json:"settings,omitempty"`
 }
 

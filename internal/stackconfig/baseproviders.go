@@ -43,16 +43,16 @@ func baseProviders(d *draft.Draft) map[string][]string {
 	})
 }
 
-// keeper collects the providers to keep, with the providers of the spec first.
+// keeper collects the providers to keep, with the spec's providers first.
 type keeper struct {
 	*draft.Draft
 	kept []*draft.Provider
-	// needs maps each provider of the base that is kept to the providers that need it.
+	// needs maps each kept provider from the base to the providers that need it.
 	needs map[*draft.Provider][]string
 }
 
 // keepRequired returns the providers to keep: the providers of the spec, and one provider of the base for each API that
-// those providers need and do not serve. A warning names each provider of the base that is kept.
+// those providers need and do not serve. A warning names each kept provider from the base.
 func keepRequired(d *draft.Draft) map[*draft.Provider]bool {
 	k := keeper{Draft: d, needs: make(map[*draft.Provider][]string)}
 	for _, e := range d.Index.Providers {
@@ -60,7 +60,7 @@ func keepRequired(d *draft.Draft) map[*draft.Provider]bool {
 			k.kept = append(k.kept, e)
 		}
 	}
-	for i := 0; i < len(k.kept); i++ { // a kept provider of the base may need more APIs
+	for i := 0; i < len(k.kept); i++ { // a kept provider from the base may need more APIs
 		k.keepNeeded(k.kept[i])
 	}
 	all := make(map[*draft.Provider]bool, len(k.kept))

@@ -95,7 +95,7 @@ func mustRelease(t *testing.T, line string) *release.Release {
 }
 
 // needsVariables reports whether the base needs variables that the stack does not set, so that the generation also
-// fails with all providers of the base.
+// fails with all of the base's providers.
 func needsVariables(in stackconfig.Input) bool {
 	all := *in.Intent
 	all.Distribution.RequiredOnly = false

@@ -38,7 +38,7 @@ func dependents(d *draft.Draft) {
 	warnDependents(d, with)
 }
 
-// warnDependents warns about the providers of the base that each entry of spec.disabled also disables.
+// warnDependents warns about the base's providers that each entry in spec.disabled also disables.
 func warnDependents(d *draft.Draft, with map[*intent.Disabled][]string) {
 	for i := range d.Intent.Disabled {
 		item := &d.Intent.Disabled[i]
@@ -66,7 +66,7 @@ func missingRequirement(d *draft.Draft, e *draft.Provider) (string, *intent.Disa
 	return "", nil
 }
 
-// disablerOf returns the entry of spec.disabled that removes an API completely. It returns nil when the API remains.
+// disablerOf returns the entry in spec.disabled that removes an API completely. It returns nil when the API remains.
 func disablerOf(d *draft.Draft, api string) *intent.Disabled {
 	if item := d.Disabled.APIs[api]; item != nil {
 		return item

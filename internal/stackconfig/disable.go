@@ -45,7 +45,7 @@ func disable(d *draft.Draft, dropped map[string][]string) {
 	removeReferences(d, removed)
 }
 
-// checkDisabled reports problems with an entry of spec.disabled. It distinguishes a misspelled name from an API of
+// checkDisabled reports problems with an entry in spec.disabled. It distinguishes a misspelled name from an API of
 // another release. If the release has a setting for telemetry instead of an API, checkDisabled sets this setting to
 // false.
 func checkDisabled(d *draft.Draft, item *intent.Disabled) {

@@ -9,8 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// generateFor generates the configuration of a spec with the starter of a release line, and returns it with all
-// findings.
+// generateFor generates the configuration for a spec with a release line's starter, and returns it with all findings.
 func generateFor(t *testing.T, line, spec string) (*stackconfig.Result, string) {
 	t.Helper()
 	match, err := release.Lookup(line)
@@ -132,8 +131,8 @@ func TestLinesDiffer(t *testing.T) {
 	}
 }
 
-// If spec.disabled removes all entries of the list of APIs, the list is also removed in a release in which an empty
-// list serves no APIs.
+// If spec.disabled removes all entries of the list of APIs, the list itself is removed, even in a release in which an
+// empty list serves no APIs.
 func TestDisabledLeavesNoEmptyListOfAPIs(t *testing.T) {
 	match, err := release.Lookup("1.5")
 	if err != nil {

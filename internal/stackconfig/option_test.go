@@ -60,7 +60,7 @@ func TestEveryOptionHasACase(t *testing.T) {
 	}
 }
 
-// collect records the paths of all values in a spec. All entries of a list have the same path.
+// collect records the paths of all values in a spec. All entries in a list have the same path.
 func collect(value any, path string, written map[string]bool) {
 	written[path] = true
 	switch value := value.(type) {

@@ -63,7 +63,7 @@ func (r *randomSpec) object() map[string]any {
 	return spec
 }
 
-// patch returns random settings, which match the classes of the sections and set no keys that fields of the spec set.
+// patch returns random settings, which match the classes of the sections and set no keys that spec fields set.
 func (r *randomSpec) patch() map[string]any {
 	patch := make(map[string]any)
 	for _, section := range []string{"server", "vector_stores", "safety", "logging", "external_providers_dir"} {

@@ -81,7 +81,7 @@ type (
 	Explained = draft.Explained
 	// Registry describes where the server stores the resources that it registered.
 	Registry = storage.Registry
-	// ExternalProvider is an external provider of the configuration, with the known facts about its type.
+	// ExternalProvider is an external provider in the configuration, with the known facts about its type.
 	ExternalProvider = external.Installed
 	// PublicModel is one of the user's models, with the name that clients use.
 	PublicModel = resources.PublicModel

@@ -134,7 +134,7 @@ spec:
 	return m
 }
 
-// The archive contains no secret from the cluster, neither in clear text nor encoded.
+// The archive contains no secret from the cluster, either in clear text or encoded.
 func TestCanary(t *testing.T) {
 	m := planted(t)
 	before := fmt.Sprint(m)

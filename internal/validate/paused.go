@@ -6,8 +6,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// paused rejects a value of the annotation that neither pauses the stack nor resumes it. The operator does not change
-// the objects of a stack with an error, so that a misspelled "true" does not resume the stack.
+// paused rejects an annotation value that neither pauses nor resumes the stack. The operator does not change the
+// objects of a stack with an error, so that a misspelled "true" does not resume the stack.
 func paused(c *checks) {
 	if value, ok := c.Annotations[names.AnnotationPaused]; ok && value != "true" && value != "false" {
 		c.InvalidText(field.NewPath("metadata", "annotations").Key(names.AnnotationPaused), value,

@@ -204,7 +204,7 @@ func hostile(size int) map[string]string {
 	}
 }
 
-// inspectAll processes bytes in every way in which manifests and configurations are processed.
+// inspectAll processes bytes in every way in which the package processes manifests and configurations.
 func inspectAll(ctx context.Context, content []byte) {
 	never := func(*descriptor) bool { return false }
 	if found, err := decodeManifest(content); err == nil {

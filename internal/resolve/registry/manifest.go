@@ -119,7 +119,7 @@ func find(ctx context.Context, list json.RawMessage, fits func(*descriptor) bool
 	return found, err
 }
 
-// eachEntry passes each entry of a list or an object to the function `use`, with the decoder positioned at the entry,
+// eachEntry passes each entry in a list or an object to the function `use`, with the decoder positioned at the entry,
 // until `use` returns true or an error. start is the first character of the list or the object.
 func eachEntry(
 	ctx context.Context, content json.RawMessage, start json.Delim, use func(*json.Decoder) (done bool, err error),
@@ -142,8 +142,8 @@ func eachEntry(
 	return nil
 }
 
-// entriesOf returns the decoder of a list or an object, positioned before its first entry. It returns nil if the
-// content is null or empty.
+// entriesOf returns a decoder for a list or an object, positioned before its first entry. It returns nil if the content
+// is null or empty.
 func entriesOf(content json.RawMessage, start json.Delim) (*json.Decoder, error) {
 	if content == nil {
 		return nil, nil //nolint:nilnil // missing content has no entries

@@ -212,7 +212,7 @@ func TestInsecurePlaces(t *testing.T) {
 	}
 }
 
-// TestPullSecretKeys checks which keys of a pull Secret match an image on Docker Hub. They are the same as for the
+// TestPullSecretKeys checks which keys in a pull Secret match an image on Docker Hub. They are the same as for the
 // kubelet.
 func TestPullSecretKeys(t *testing.T) {
 	for key, want := range map[string]bool{

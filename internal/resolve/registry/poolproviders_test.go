@@ -213,7 +213,7 @@ func TestPoolProvidersBounds(t *testing.T) {
 	}
 }
 
-// TestPoolProvidersMakeRoom checks that the data of external providers is dropped when other data of its namespace
+// TestPoolProvidersMakeRoom checks that the data of external providers is dropped when other data in its namespace
 // needs the space, and is read again later.
 func TestPoolProvidersMakeRoom(t *testing.T) {
 	server := serve(t)

@@ -76,7 +76,7 @@ func (c *checker) anyUnset(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && len(c.unsetIn(node.Value)) > 0 || slices.ContainsFunc(node.Content, c.anyUnset)
 }
 
-// unsetIn returns the variables to which a string refers, that nothing sets, and that have no default in the string.
+// unsetIn returns the variables in a string that nothing sets and for which the string has no default.
 func (c *checker) unsetIn(text string) []string {
 	var names []string
 	for found := range envref.Lookalike.All(text) {

@@ -31,7 +31,7 @@ type Draft struct {
 	Directory string
 	// Distribution is the name of the distribution in default paths.
 	Distribution string
-	// Index holds the providers of the configuration.
+	// Index holds the providers in the configuration.
 	Index Index
 	// Disabled holds the APIs and providers that the user disabled.
 	Disabled Disabled

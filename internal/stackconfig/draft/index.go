@@ -38,7 +38,7 @@ type Provider struct {
 	Incomplete bool
 }
 
-// Path returns the spec field that contains the provider, or nil for a provider of the base.
+// Path returns the spec field that contains the provider, or nil for a provider from the base.
 func (e *Provider) Path() *field.Path {
 	switch {
 	case e.User != nil:
@@ -118,7 +118,7 @@ type Disabled struct {
 // Has reports whether a provider is disabled.
 func (x *Disabled) Has(api, id string) bool { return x.By(api, id) != nil }
 
-// By returns the entry of spec.disabled that disables a provider, or nil when there is none.
+// By returns the entry in spec.disabled that disables a provider, or nil when there is none.
 func (x *Disabled) By(api, id string) *intent.Disabled {
 	if item := x.APIs[api]; item != nil {
 		return item
@@ -138,13 +138,13 @@ func (x *Disabled) Of(api string) *intent.Disabled {
 	return first
 }
 
-// Gone reports whether a provider of the base was removed, because the user disabled it or because
+// Gone reports whether a provider from the base was removed, because the user disabled it or because
 // spec.distribution.baseProviders removed it.
 func (d *Draft) Gone(api, id string) bool {
 	return d.Disabled.Has(api, id) || d.Dropped[[2]string{api, id}]
 }
 
-// Resolve determines the providers of the base by API and id, and which of them the user disabled. It resolves
+// Resolve determines the providers in the base by API and id, and which of them the user disabled. It resolves
 // conditional ids first, because ids are compared in their resolved form.
 func Resolve(d *Draft) {
 	d.Disabled = Disabled{APIs: map[string]*intent.Disabled{}, Providers: map[[2]string]*intent.Disabled{}}
@@ -169,8 +169,8 @@ func Resolve(d *Draft) {
 	d.expandWildcards()
 }
 
-// expandWildcards disables the providers of the base that a wildcard in spec.disabled selects: those of its API that
-// the spec does not declare and that no other entry names. It warns about a wildcard that selects no provider.
+// expandWildcards disables the base's providers that a wildcard in spec.disabled selects: those of its API that the
+// spec does not declare and that no other entry names. It warns about a wildcard that selects no provider.
 func (d *Draft) expandWildcards() {
 	for i := range d.Intent.Disabled {
 		item := &d.Intent.Disabled[i]

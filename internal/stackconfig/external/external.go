@@ -17,7 +17,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// Installed is an external provider of the configuration. Type and Module are empty when they are known only inside the
+// Installed is an external provider in the configuration. Type and Module are empty when they are known only inside the
 // provider's image.
 type Installed struct {
 	*intent.ExternalProvider

@@ -95,7 +95,7 @@ func (c *checks) needs() []need {
 	return append(found, c.tokenizerNeed()...)
 }
 
-// providerNeeds returns the needs of the providers. The providers of the base share one need for all calls to public
+// providerNeeds returns the needs of the providers. The base's providers share one need for all calls to public
 // services, and one for all downloads. A service without which the server does not start has a separate need.
 func (c *checks) providerNeeds() []need {
 	var found []need

@@ -118,7 +118,7 @@ func providerFacts(p *provider.Type) string {
 	return b.String()
 }
 
-// inline returns a value of the data as one line, with its fields in their original order.
+// inline returns a value in the data as one line, with its fields in their original order.
 func inline(value any) string {
 	fields, ok := value.(provider.Fields)
 	if !ok {

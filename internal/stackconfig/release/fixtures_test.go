@@ -308,7 +308,7 @@ func plain(value any) any {
 	return value
 }
 
-// TestConfigsAreTheShippedOnes compares the configs of the data, written as YAML, with the files that the releases
+// TestConfigsAreTheShippedOnes compares the configs in the data, written as YAML, with the files that the releases
 // ship. Both must contain the same data in the same order. For some lines, the folders and the data are from different
 // patch releases with the same content.
 func TestConfigsAreTheShippedOnes(t *testing.T) {
@@ -352,7 +352,7 @@ func compareShipped(t *testing.T, line, name, file string) {
 	}
 }
 
-// flatten lists every value of a YAML document with its path and type, in order.
+// flatten lists every value in a YAML document with its path and type, in order.
 func flatten(t *testing.T, data []byte) []string {
 	t.Helper()
 	var doc yaml.Node

@@ -184,7 +184,7 @@ func (d *document) part(of string) (any, error) {
 	}
 }
 
-// key returns the row of a key with a name in the form `Class.key`. The name of the class may contain dots.
+// key returns the row for a key, given by a name in the form `Class.key`. The class name may contain dots.
 func (d *document) key(name string) (any, error) {
 	dot := strings.LastIndexByte(name, '.')
 	if dot < 0 {

@@ -3,8 +3,7 @@ package release
 // Registry describes how the server stores registered resources in its key-value store. It is empty for 0.2, whose
 // server stores them in another way (server fact 22).
 type Registry struct {
-	// KeyPrefix is the prefix of the key of each entry. The key continues with the entry's type, a colon and the entry's
-	// id.
+	// KeyPrefix is the prefix of each entry's key. The key continues with the entry's type, a colon and the entry's id.
 	KeyPrefix string `json:"key_prefix"`
 	// ExpirationType is the type of the column `expiration` of a table in PostgreSQL.
 	ExpirationType string `json:"expiration_type"`

@@ -54,7 +54,7 @@ type Runtime struct {
 	ConfigFile string `json:"config_file"`
 	// Entrypoint is the program that the image starts. It reads ConfigVariable.
 	Entrypoint string `json:"entrypoint"`
-	// EntrypointKnown reports whether Entrypoint was read from the release's own image and is not an assumption.
+	// EntrypointKnown reports whether Entrypoint was read from the release's own image rather than assumed.
 	EntrypointKnown bool `json:"entrypoint_known"`
 	// Command, for example [llama stack run], starts the server with a config file as its last argument.
 	Command []string `json:"command"`

@@ -20,8 +20,8 @@ const (
 
 // Storage describes the `storage` section of a release.
 type Storage struct {
-	// Inline reports whether there is no `storage` section (up to 0.2). In these releases, the server's stores are keys of
-	// the top level. Each of these stores, and each store of a provider, is a whole backend and not a reference.
+	// Inline reports whether there is no `storage` section (up to 0.2). In these releases, the server's stores are
+	// top-level keys. Each of these stores, and each store of a provider, is a whole backend and not a reference.
 	Inline bool
 	// Required reports whether a config must have the section. Without the section, the server does not start, or stores
 	// its data in an unexpected location.

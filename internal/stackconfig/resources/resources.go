@@ -109,7 +109,7 @@ func (r *registrar) provider(res *resource, name string, path *field.Path) bool 
 	return true
 }
 
-// warnOfChoice warns about a model without a named provider when its provider is the first of several providers of the
+// warnOfChoice warns about a model without a named provider when its provider is the first of several providers in the
 // base, because the user might intend a different provider. A provider that exists because the user set its variable is
 // intended.
 func (r *registrar) warnOfChoice(res *resource, e *draft.Provider) {

@@ -2,5 +2,5 @@
 //
 // A case is a directory that contains a directory with the expected files. Run the tests with -update to rewrite the
 // expected files, and review the changes as you review code. The test fails if an expected file is missing, or if the
-// test no longer produces it.
+// test no longer produces one of the expected files.
 package golden

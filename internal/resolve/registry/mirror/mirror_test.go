@@ -195,7 +195,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// one returns an entry of a mirror set.
+// one returns an entry in a mirror set.
 func one(source, policy string, mirrors ...string) string {
 	quoted := make([]string, 0, len(mirrors))
 	for _, each := range mirrors {
