@@ -270,8 +270,8 @@ func TestDigestKeyIsMadeOnce(t *testing.T) {
 	}
 }
 
-// TestDigestKeyOfAnotherOperator checks that, when two operators run, the second operator uses the key of the first
-// operator.
+// TestDigestKeyOfAnotherOperator checks that, when two operators run, the second operator uses the first operator's
+// key.
 func TestDigestKeyOfAnotherOperator(t *testing.T) {
 	w := newWorld()
 	other := resolve.NewDigestKeys(w, "op")

@@ -29,7 +29,7 @@ func digestOfBytes(content []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// hostileNetwork serves the hosts in example.com with one server, which has its own TLS settings for each host.
+// hostileNetwork serves the hosts in example.com with one server, which has separate TLS settings for each host.
 type hostileNetwork struct {
 	trusted *x509.CertPool
 	hosts   map[string]*tls.Config // nil means plain text

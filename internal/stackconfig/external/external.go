@@ -29,7 +29,8 @@ type Installed struct {
 // Apply omits the providers that the user disabled, because the `disable` step reports them. It also omits, with an
 // error, the providers whose API does not exist or differs from the API in the image.
 //
-// packages are the metadata of the images, by provider id. Apply returns the providers that the pods install.
+// The parameter `packages` holds the metadata of the images, by provider id. Apply returns the providers that the pods
+// install.
 func Apply(d *draft.Draft, packages map[string]*externalprovider.Package) []Installed {
 	var installed []Installed
 	for i := range d.Intent.External {

@@ -269,7 +269,7 @@ func (c *checks) outsideURLs(node *yaml.Node, at string) []outsideURL {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			if node.Content[i].Value == "issuer" {
-				continue // the server compares it with the issuer in tokens, and sends no requests to it
+				continue // the server compares the issuer with the one in tokens, and sends no requests to it
 			}
 			found = append(found, c.outsideURLs(node.Content[i+1], draft.JoinPath(at, node.Content[i].Value))...)
 		}
