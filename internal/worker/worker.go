@@ -7,7 +7,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Run processes the items of a queue, which are stacks or identify work for stacks, with a number of concurrent
+// Run processes the items in a queue, which are stacks or identify work for stacks, with a number of concurrent
 // workers, until ctx ends. It calls notify for each item for which handle returns true.
 func Run[T comparable](
 	ctx context.Context, queue workqueue.TypedInterface[T], workers int,

@@ -298,7 +298,7 @@ func (j *journey) ready(stack string) {
 		fmt.Sprintf("--timeout=%.0fs", patience.Seconds()))
 }
 
-// images prints the images that the pods of a stack run.
+// images prints the images that a stack's pods run.
 func (j *journey) images(stack string) {
 	j.t.Helper()
 	j.kubectl("get", "pods", "--namespace", namespace, "--selector=app.kubernetes.io/instance="+stack,

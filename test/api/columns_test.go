@@ -142,7 +142,7 @@ columns-f-previous http://my-service.ns.svc.cluster.local:8321 AGE Ready 1
 	}
 }
 
-// table returns the lines of kubectl get about this test's stacks, without padding and ages.
+// table returns the lines that kubectl get prints for this test's stacks, without padding and ages.
 func table(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := kubectl(t, "", append([]string{"get", "llsd"}, args...)...)

@@ -124,8 +124,8 @@ func literals(expression string) []string {
 	return found
 }
 
-// TestSchemaHasCases fails for each check below spec in the schema that no case violates, and for each field with
-// checks that has no value in any accepted case. It does not include Kubernetes' own types.
+// TestSchemaHasCases fails for each schema check below spec that no case violates, and for each field with checks that
+// is not set in any accepted case. It does not include Kubernetes' own types.
 func TestSchemaHasCases(t *testing.T) {
 	refused, passed := refusals(t), accepted(t)
 	for _, n := range nodes(t) {
@@ -163,8 +163,9 @@ func readPolicy(t *testing.T) *admissionregistrationv1.ValidatingAdmissionPolicy
 	return policy
 }
 
-// TestPolicyHasCases reports policy messages that no test case triggers. A message is any string literal with a space
-// in the policy's expressions. Each validation must also have a message, in case its messageExpression fails.
+// TestPolicyHasCases reports policy messages that no test case triggers. A message is any string literal in the
+// policy's expressions that contains a space. Each validation must also have a message, in case its messageExpression
+// fails.
 func TestPolicyHasCases(t *testing.T) {
 	policy := readPolicy(t)
 	var expressions []string

@@ -212,8 +212,8 @@ func tunnel(w http.ResponseWriter, to string) {
 	}()
 }
 
-// reports waits until a stack has a condition about its configuration with this reason and a message that contains
-// these words.
+// reports waits until the condition about a stack's configuration has this reason, and a message that contains these
+// words.
 func (c cluster) reports(t *testing.T, stack, reason, part string) {
 	t.Helper()
 	testutil.Within(t, patience, func() error {

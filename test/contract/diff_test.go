@@ -25,8 +25,8 @@ import (
 const edits = "../../internal/cli/testdata/diff"
 
 // TestDiffAgainstTheOperator compares the output of the command diff with the behavior of the operator. diff must not
-// report a difference for the running stack. It must report a restart if and only if the operator then changes the
-// annotation for the inputs in the pod template.
+// report a difference for the running stack. It must report a restart if and only if the operator then changes the pod
+// template's annotation for the inputs.
 func TestDiffAgainstTheOperator(t *testing.T) {
 	c := live{process.StartCluster(t, testutil.Options{})}
 	c.upgrade(t)

@@ -57,8 +57,8 @@ func quoted(t *testing.T, value any) []byte {
 
 const ownConfig = "version: 2\nproviders: {}\n"
 
-// The pods keep the environment variables of Services, which a configuration may read. In this test, only the pod with
-// a generated configuration does not have them.
+// Pods keep the environment variables for Services, because a configuration may read them. The exception in this test
+// is the pod with a generated configuration, which does not have these variables.
 func TestServiceLinks(t *testing.T) {
 	for server, want := range map[string]bool{
 		"distribution: {name: starter}":                                                     true,

@@ -15,7 +15,7 @@ import (
 // instead of its index, so that the order of the items is not compared. A list of plain values is one leaf.
 type flat map[string]string
 
-// byName maps the lists whose items have a name to the field with this name.
+// byName maps each list whose items have a name to the field that contains the name.
 var byName = map[string]string{
 	"containers": "name", "initContainers": "name", "env": "name", "volumes": "name", "volumeMounts": "mountPath",
 	"ports": "port", "containerPorts": "containerPort", "topologySpreadConstraints": "topologyKey", "items": "key",

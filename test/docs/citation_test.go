@@ -330,8 +330,8 @@ func citingTexts(t *testing.T) []page {
 	return texts
 }
 
-// goTexts returns the comments and the strings in a Go file. It omits the strings in this file, because they contain
-// invalid citations.
+// goTexts returns the comments and the strings in a Go file. It omits the strings in citation_test.go, because they
+// contain invalid citations.
 func goTexts(path string) ([]string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil || !looksCiting.Match(data) {

@@ -92,7 +92,7 @@ func TestPages(t *testing.T) {
 	operator := c.StartOperator(t)
 	testutil.Within(t, process.Patience, operator.Ready)
 	c.Publish(t, operator)
-	// On a busy machine, the webhook can need more than the configured two seconds. After this time, the API server
+	// On a busy machine, the webhook can take more than the configured two seconds. After this time, the API server
 	// ignores the webhook.
 	c.MustKubectl(t, "patch", "validatingwebhookconfiguration", names.ValidatingWebhookConfiguration, "--type=json",
 		`--patch=[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":20}]`)

@@ -58,7 +58,7 @@ func slowEtcd(t *testing.T, th *theatre, _ *stage) func() {
 	}
 }
 
-// clockAhead writes times in the future into the status, as an operator with a wrong clock does. Then it starts a new
+// clockAhead writes times in the future into the status, as an operator with a wrong clock would. Then it starts a new
 // operator.
 func clockAhead(t *testing.T, th *theatre, s *stage) func() {
 	t.Helper()

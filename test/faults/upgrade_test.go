@@ -151,7 +151,7 @@ func (s *stage) restore(t *testing.T, folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// This removes the fields that no version contains any more, as an API server does.
+	// This removes the fields that no version contains any longer, as an API server does.
 	if err := yaml.Unmarshal(content, &stack.Status); err != nil {
 		t.Fatal(err)
 	}

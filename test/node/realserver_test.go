@@ -25,8 +25,8 @@ const (
 	realPatience = 10 * time.Minute
 )
 
-// realRequests are lower than the operator's default requests of one core and one GiB, because a small node runs an old
-// pod and a new pod.
+// realRequests are the resource requests of a real server. They are lower than the operator's default requests of one
+// core and one GiB, because a small node runs an old pod and a new pod.
 const realRequests = `{requests: {cpu: 100m, memory: 256Mi}}`
 
 // published contains the images that scenarios with the real server have pushed.

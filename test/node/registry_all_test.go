@@ -102,7 +102,7 @@ func (s *scenario) registries(text string) {
 	}
 }
 
-// becomes sets the registry's fault. If the fault is nil, the registry has no fault.
+// becomes sets the registry's fault. A nil fault removes the current fault.
 func (r *faultyRegistry) becomes(one fault) {
 	if one == nil {
 		r.fault.Store(nil)
@@ -354,7 +354,7 @@ func (s *scenario) movedTo(from, to string) {
 	})
 }
 
-// flipManifest returns a fault that flips the last byte of the manifest with a digest.
+// flipManifest returns a fault that flips the last byte of the manifest with this digest.
 func flipManifest(r *faultyRegistry, digest string) fault {
 	return func(w http.ResponseWriter, request *http.Request) bool {
 		if request.Method != http.MethodGet || !strings.HasSuffix(request.URL.Path, digest) {

@@ -142,7 +142,7 @@ func (s *scenario) noPods(stack string) {
 }
 
 // A stack that is scaled to zero has no pods and does not report a failure. When it is scaled up, the requested number
-// of pods serves requests.
+// of pods serve requests.
 func TestScaling(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

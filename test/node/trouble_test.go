@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// broken describes a stack that does not become ready, the report expected from the operator, and the check that the
-// cluster confirms the report.
+// broken describes a stack that does not become ready, the report expected from the operator, and a check that the
+// report matches the cluster.
 type broken struct {
 	name string
 	// spec is the rest of the spec after the name of the distribution. before contains the manifests to apply before the

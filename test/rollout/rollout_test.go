@@ -179,7 +179,7 @@ func configMapOf(deployment *appsv1.Deployment) string {
 	return ""
 }
 
-// serves waits until this number of pods is ready and there is no other pod.
+// serves waits until this number of pods are ready and no other pod exists.
 func (b *bench) serves(t *testing.T, stack string, want int) {
 	t.Helper()
 	eventually(t, func() error {

@@ -123,8 +123,8 @@ func (c *cluster) burst(b *testing.B, o *operator, from, to int) (made, reads in
 	return c.counts(b, begin)
 }
 
-// ratio divides each value of the second list by the corresponding value of the first list, and returns the median in
-// percent.
+// ratio divides each value of the second list by the corresponding value of the first list, and returns the median as a
+// percentage.
 func ratio(of, these []float64) float64 {
 	shares := make([]float64, len(of))
 	for i := range of {

@@ -12,8 +12,8 @@ const (
 	// backdated is the time between the start of a certificate's validity and the certificate's creation. Clocks in a
 	// cluster differ, and a replica whose clock is behind has to accept the certificates of other replicas.
 	backdated = 24 * time.Hour
-	// settled is the time for which a new authority is in the bundle before it signs, because clients receive the bundle
-	// with a delay.
+	// settled is the time for which a new authority is in the bundle before it signs certificates, because clients receive
+	// the bundle with a delay.
 	settled = time.Hour
 )
 
@@ -88,8 +88,8 @@ func (c content) servesBy(a authority) bool {
 	return c.serving.Leaf.CheckSignatureFrom(a.certificate) == nil
 }
 
-// leaves returns the time by which every certificate that the authority signed has expired. It returns false while
-// there is no later authority, because the authority may then still sign certificates.
+// leaves returns the time by which every certificate that the authority signed has expired. It returns false if there
+// is no later authority, because in that case the authority may still sign certificates.
 func (c content) leaves(a authority) (time.Time, bool) {
 	later := slices.IndexFunc(c.authorities, func(b authority) bool { return b.signs() && a.made().Before(b.made()) })
 	if later < 0 {

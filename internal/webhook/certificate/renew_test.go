@@ -329,7 +329,7 @@ func TestLongName(t *testing.T) {
 	}
 }
 
-// With any content of the Secret, the renewal does not panic, and repairs the content.
+// Whatever the Secret contains, the renewal does not panic, and repairs the content.
 func FuzzRenew(f *testing.F) {
 	wanted, _, err := renew(content{}, start, []string{name})
 	if err != nil {

@@ -50,7 +50,7 @@ func (a *answer) add(object []byte, version string) error {
 	return nil
 }
 
-// send writes the buffered part before the request is read to its end.
+// send writes the buffered part before the whole request has been read.
 func (a *answer) send() error {
 	if !a.sent {
 		if err := http.NewResponseController(a.to).EnableFullDuplex(); err != nil {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// buffers holds the buffers of a review. Small buffers are reused for later reviews, because most reviews have one
-// object, and the allocation of the buffers would take as long as the conversion of the object.
+// buffers holds the buffers of a review. Small buffers are reused for later reviews, because most reviews contain only
+// one object, and the allocation of the buffers would take as long as the conversion of the object.
 type buffers struct {
 	in           *bufio.Reader
 	object, held []byte

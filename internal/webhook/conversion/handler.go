@@ -10,7 +10,7 @@ import (
 
 const (
 	// smallReview bounds the bytes of a response that are buffered before they are sent to the API server. If the whole
-	// response fits, the handler reads the whole review before it answers, so a failure discards all objects of the
+	// response fits, the handler reads the whole review before it answers, so a failure discards all objects in the
 	// response. smallReview also bounds the size of a small review.
 	smallReview = 1 << 20
 	// smallReviews and largeReviews bound the number of concurrent reviews. Other reviews wait. Two large reviews take
@@ -26,9 +26,9 @@ const (
 // the message in a response with a different code. The status code is 400 for a request that is not a review, 405 for a
 // method other than POST, and 415 for a media type other than JSON.
 //
-// The uid, the desiredAPIVersion and the review's own kind and apiVersion have to precede the objects, as every API
-// server writes them. The handler begins its response to a review larger than a mebibyte while it is still reading the
-// review. The server has to use HTTP/2, or HTTP/1.1 as net/http does.
+// The uid, the desiredAPIVersion and the review's own kind and apiVersion have to precede the objects. Every API server
+// writes them in this order. The handler begins its response to a review larger than a mebibyte while it is still
+// reading the review. The server has to use HTTP/2, or HTTP/1.1 as implemented by net/http.
 func Handler(log logr.Logger) http.Handler {
 	return &handler{
 		log: log, small: make(chan struct{}, smallReviews), large: make(chan struct{}, largeReviews),

@@ -150,7 +150,8 @@ func TestNothingToConvert(t *testing.T) {
 	}
 }
 
-// The response to an invalid request is a review that states the problem and, for a problem in one object, the object.
+// The response to an invalid request is a review that states the problem and, if the problem is in one object, names
+// that object.
 func TestBadInput(t *testing.T) {
 	server := serve(t)
 	swap := func(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }

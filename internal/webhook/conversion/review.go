@@ -15,7 +15,7 @@ import (
 
 const (
 	// maxObject bounds the size of an object in bytes. An API server accepts 3 MiB from a client, and etcd stores 1.5 MiB
-	// by default. Each <, > and & in a string takes six bytes here.
+	// by default. Each <, > and & in a string takes six bytes in a review.
 	maxObject = 8 << 20
 	// readAhead is the size of the read buffer.
 	readAhead = 32 << 10
@@ -32,7 +32,7 @@ type review struct {
 	in     scanner
 	answer *answer
 	object []byte
-	// buffers is the memory of the three fields above.
+	// buffers is the memory for the three fields above.
 	buffers *buffers
 	// ended returns the reason why the client no longer waits for a response, or nil.
 	ended func() error

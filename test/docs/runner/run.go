@@ -155,8 +155,8 @@ func (p *Place) shown(output string) string {
 	return strings.ReplaceAll(output, p.Folder, shownHome)
 }
 
-// reading matches read-only commands. These commands run again until their output matches the page, because the
-// operator and the cluster need some time after a change.
+// reading is the pattern for read-only commands. These commands run again until their output matches the page, because
+// the operator and the cluster need some time after a change.
 var reading = regexp.MustCompile(`^(?:kubectl (?:get|describe|logs|events|wait|rollout status|explain|api-resources|auth can-i|` +
 	`llamastack (?:status|models|events|logs|doctor|diff|version|chat))|curl)\b`)
 

@@ -56,7 +56,7 @@ func (s *llamaStack) list(ctx context.Context, path string) ([]string, error) {
 	return ids, nil
 }
 
-// route returns the server's shortest path that ends with end, because some releases also have older paths. It returns
+// route returns the server's shortest path with the suffix end, because some releases also have older paths. It returns
 // an empty string if there is no such path.
 func (s *llamaStack) route(ctx context.Context, method, end string) (string, error) {
 	var list struct {

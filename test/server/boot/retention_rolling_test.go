@@ -125,7 +125,7 @@ func (r *rolling) boot(t *testing.T, p pod, models ...string) *llamaStack {
 	return server
 }
 
-// keeps returns an error if the server does not have every vector store that clients created.
+// keeps returns an error if the server lacks a vector store that a client created.
 func (r *rolling) keeps(ctx context.Context, server *llamaStack) error {
 	if len(r.made) == 0 {
 		return errors.New("no vector store was created")

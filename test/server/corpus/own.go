@@ -98,8 +98,8 @@ func registerIn(base fields, sectionName, kind string, entry fields) {
 	parent[kind] = append(list, entry)
 }
 
-// firstOf returns the id of a provider of the starter that exists without a condition and registers the resources in a
-// configuration.
+// firstOf returns the id of the first provider in the starter that serves the API, does not depend on a variable, and
+// registers the resources in a configuration.
 func (m *maker) firstOf(api string) string {
 	d, _ := m.rel.Distribution(starter)
 	for _, p := range providersOf(shipped(m.rel, starter)) {

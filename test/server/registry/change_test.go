@@ -19,7 +19,7 @@ type change struct {
 	before, after config
 	// between are the registrations by providers and clients before the change.
 	between [][]any
-	// conflicts reports whether the server does not start after the change if the program does not run.
+	// conflicts reports whether, without the program, the server fails to start after the change.
 	conflicts  func(w *world) bool
 	want, gone func(w *world) []string
 	// check runs additional checks on the registry after the change.

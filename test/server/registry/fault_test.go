@@ -236,8 +236,8 @@ func TestBackendsThatRefuse(t *testing.T) {
 	})
 }
 
-// TestLibraries shows the result if the image does not contain a library, if only the server can import it, or if it
-// hangs in code that no signal interrupts.
+// TestLibraries shows the result if the image does not contain a library, if only the server can import the library, or
+// if the library hangs in code that no signal interrupts.
 func TestLibraries(t *testing.T) {
 	const missing = `raise ModuleNotFoundError("No module named 'x'", name=__name__)`
 	const notForUs = `

@@ -37,7 +37,7 @@ func TestListsThatCannotBeRead(t *testing.T) {
 				t.Errorf("after the list %.60q, the list is %v", list, got)
 			}
 		}
-		// An invalid generation counts as 0, as if no pod declared the entry any more.
+		// An invalid generation counts as 0, as if no pod declared the entry any longer.
 		for _, since := range []string{`"x"`, `true`, `-1`, `null`, `1e400`, `[]`} {
 			w.do(t, c, registeredModel("was", "vllm", "via_register_api"),
 				[]any{"set", "llamastack.io:registry:declared", `{"version":1,"stack":"stack-1","declared":{"model:vllm/was":` + since + `}}`})

@@ -93,8 +93,8 @@ func newDownloader(source Source) *downloader {
 	}}}
 }
 
-// get calls do with the contents of a file. It returns an error if less than one MiB arrives within the time limit
-// Source.Stall.
+// get calls the function do with the contents of a file. It returns an error if less than one MiB arrives within the
+// time limit Source.Stall.
 func (d *downloader) get(ctx context.Context, url string, do func(io.Reader) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -313,8 +313,8 @@ metadata: {name: client}
 spec: {terminationGracePeriodSeconds: 1, containers: [{name: client, image: $REGISTRY/prober:1}]}
 `
 
-// expectPolicies sends requests to the Service of the guarded pod, from another pod, both before and after that pod has
-// the label. The guarded pod must stay ready.
+// expectPolicies sends requests to the Service of the guarded pod, from another pod, first without and then with the
+// label on that other pod. The guarded pod must stay ready.
 func (c tool) expectPolicies(t *testing.T, guarded string) {
 	t.Helper()
 	c.apply(t, guardPolicy)

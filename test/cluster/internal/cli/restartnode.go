@@ -12,8 +12,8 @@ import (
 
 const (
 	restartNode = "restart-node"
-	// dirVariable is the environment variable in which `run` passes to its command the state directory of a cluster
-	// with a node.
+	// dirVariable is the environment variable that contains the state directory of a cluster with a node. `run` sets the
+	// variable for its command.
 	dirVariable = "CLUSTER_DIR"
 )
 

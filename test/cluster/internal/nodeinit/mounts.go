@@ -106,8 +106,8 @@ var sysctls = map[string]string{
 	"vm/panic_on_oom":           "0",
 }
 
-// maskSysctls mounts files with the required values over the sysctls, so that the kubelet does not change the values of
-// the machine.
+// maskSysctls mounts files with the required values over the sysctls, so that the kubelet does not change the machine's
+// values.
 func maskSysctls(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("preparing the node's sysctls: %w", err)
