@@ -63,8 +63,7 @@ func collect(paths map[string]bool, path string, value any) {
 	}
 }
 
-// check describes a check of the schema: the rule, the path of the field, and a part of the message for a rejected
-// value.
+// check describes a schema check: the rule, the path of the field, and a part of the message for a rejected value.
 type check struct{ rule, path, text string }
 
 // limits returns the checks of a node, without its CEL rules.

@@ -248,8 +248,8 @@ type running struct {
 }
 
 // untouched compares the state of a stack before and after the upgrade. Two changes are allowed: The newer operator may
-// record once, in an annotation on the Deployment, that it keeps a pod template that it would render differently. It
-// may also create objects that the older operator did not create.
+// record once, in an annotation on the Deployment, that it keeps a pod template although it would render a different
+// one. It may also create objects that the older operator did not create.
 func (was running) untouched(is running) string {
 	if is.Generation == was.Generation+1 {
 		is.Generation = was.Generation

@@ -127,7 +127,7 @@ func hasTwo(t *testing.T, s *stage) error {
 	return s.ready(t)
 }
 
-// undo rolls the Deployment back. The operator does not revert the rollback until the spec changes.
+// undo rolls the Deployment back. The operator keeps the rollback until the spec changes.
 func undo(t *testing.T, _ *theatre, s *stage) func() {
 	t.Helper()
 	s.kubectl(t, "", "rollout", "undo", "deployment/"+stackName)

@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// webhooks lists the faults in another user's webhook for Deployments.
+// webhooks lists the faults in a user's webhook for Deployments.
 var webhooks = []fault{
 	{name: "another webhook denies the Deployment", strikes: []strike{webhook(http.StatusForbidden)}, spec: changed},
 	{name: "another webhook denies the Deployment with the status code for a conflict (409)", slow: true, strikes: []strike{webhook(http.StatusConflict)}, spec: changed},
@@ -64,7 +64,7 @@ func webhook(answer int32) strike {
 	}
 }
 
-// otherWebhook is the admission webhook of another user.
+// otherWebhook is a user's admission webhook.
 type otherWebhook struct {
 	server      *httptest.Server
 	certificate []byte

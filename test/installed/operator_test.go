@@ -23,7 +23,7 @@ import (
 
 // operator is the running operator process for a Deployment.
 type operator struct {
-	user      string // the user name of the operator in the API server
+	user      string // the operator's user name in the API server
 	namespace string
 	log       testutil.Log
 	command   *exec.Cmd

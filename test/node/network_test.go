@@ -13,7 +13,7 @@ import (
 
 // The test connects to a stack from several namespaces. Connections from the stack's own namespace and from a namespace
 // with the allowed label succeed. Connections from a namespace without this label fail. Connections from the operator
-// succeed too: the status contains the version of the server only if the operator can connect.
+// succeed too: the status contains the server's version only if the operator can connect.
 func TestNetworkPolicy(t *testing.T) {
 	t.Parallel()
 	s, friend, stranger := newScenario(t), newScenario(t), newScenario(t)
@@ -30,7 +30,7 @@ workload: {resources: %s}
 	for _, name := range []string{"own", "friend"} {
 		from[name].ask(url, &health)
 	}
-	s.eventually(func() error { // the rules may take effect shortly after the pods start
+	s.eventually(func() error { // the rules might take effect only after the pods have started
 		if _, err := from["stranger"].standin("get", "-timeout=2s", url); err == nil {
 			return fmt.Errorf("a client in another namespace gets an answer")
 		}

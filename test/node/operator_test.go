@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// operatorPods returns the pods of the operator.
+// operatorPods returns the operator's pods.
 func operatorPods(t testing.TB) []corev1.Pod {
 	t.Helper()
 	var pods corev1.PodList
@@ -46,9 +46,9 @@ func leader(t testing.TB) (string, error) {
 	return "", errors.New("no pod of the operator holds the lease")
 }
 
-// Two pods of the operator run under the restricted Pod Security standard, as a non-root user, and one of them is the
-// leader. When the leader is killed, the other pod becomes the leader. The test does not run in parallel with other
-// scenarios, because they would have to wait for the new leader.
+// Two operator pods run under the restricted Pod Security standard, as a non-root user, and one of them is the leader.
+// When the leader is killed, the other pod becomes the leader. The test does not run in parallel with other scenarios,
+// because they would have to wait for the new leader.
 func TestOperatorPods(t *testing.T) {
 	s := newScenario(t)
 	pods := operatorPods(t)

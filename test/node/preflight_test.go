@@ -29,7 +29,7 @@ func (s *scenario) tries(stack string) ([]corev1.Pod, error) {
 	return pods.Items, err
 }
 
-// oneVolume is a stack whose volume only one node at a time can mount. It does not set workload.preflight.
+// oneVolume is a stack with a volume that only one node at a time can mount. It does not set workload.preflight.
 const oneVolume = `
 distribution: {name: starter}
 providers: {inference: {id: %[1]s, provider: vllm, endpoint: "http://%[1]s:8000"}}

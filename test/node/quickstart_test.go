@@ -42,7 +42,7 @@ spec:
 
 // The test runs the v1alpha1 quickstart with real pods. No pod starts without the Secret. With the Secret, the server
 // uses the ConfigMap whose name is in the status, and sends the token to the model server. With a different model, the
-// stack gets a different ConfigMap and new pods.
+// stack has a different ConfigMap and new pods.
 func TestQuickstart(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

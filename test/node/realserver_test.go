@@ -32,8 +32,8 @@ const realRequests = `{requests: {cpu: 100m, memory: 256Mi}}`
 // published contains the images that scenarios with the real server have pushed.
 var published = map[string]bool{}
 
-// newRealScenario pushes the images that are not yet pushed, and returns a scenario with the time limit that a real
-// server needs. Such scenarios run one after the other, because a server uses all CPUs of a small machine.
+// newRealScenario pushes the images that have not yet been pushed, and returns a scenario with the time limit that a
+// real server needs. Such scenarios run one after the other, because a server uses all CPUs of a small machine.
 func newRealScenario(t testing.TB, images ...string) *scenario {
 	t.Helper()
 	images = slices.DeleteFunc(images, func(name string) bool { return published[name] })

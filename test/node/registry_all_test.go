@@ -111,7 +111,7 @@ func (r *faultyRegistry) becomes(one fault) {
 	r.fault.Store(&one)
 }
 
-// push pushes the image of the stand-in, adds a configuration in a label, as the author of an image does, and returns
+// push pushes the image of the stand-in and, like the author of an image, adds a label with a configuration. It returns
 // the digest of the new image.
 func (s *scenario) push(r *faultyRegistry, tool, config string) (digest string) {
 	s.t.Helper()

@@ -20,9 +20,9 @@ import (
 )
 
 // The node loses power and recovers. Every pod still exists, its containers are started again, and its volume is the
-// same. This also applies to the two pods of the operator, one of which becomes the leader. The operator does not write
-// the objects of the stacks. The test does not run in parallel with other scenarios. It has its own build tag, so that
-// it runs only on a node that test/cluster runs, and never restarts any other node.
+// same. This also applies to the two operator pods, one of which becomes the leader. The operator does not write the
+// objects of the stacks. The test does not run in parallel with other scenarios. It has its own build tag, so that it
+// runs only on a node that test/cluster runs, and never restarts any other node.
 func TestNodeRestart(t *testing.T) {
 	s := newScenario(t)
 	stacks := []string{"plain", "kept"}

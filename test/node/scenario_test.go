@@ -158,8 +158,8 @@ func (s *scenario) ready(name string) *v1alpha2.LlamaStackDistribution {
 	return s.condition(name, v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 }
 
-// serverVersion waits until the status contains this version of the server, and returns the whole stack. The operator
-// reads the version when all pods are available.
+// serverVersion waits until the status contains this server version, and returns the whole stack. The operator reads
+// the version when all pods are available.
 func (s *scenario) serverVersion(name, want string) *v1alpha2.LlamaStackDistribution {
 	s.t.Helper()
 	found := &v1alpha2.LlamaStackDistribution{}

@@ -177,7 +177,7 @@ workload: {resources: `+small+`}
 }
 
 // Story 5: the stack has an Ingress with the host name in the spec, and serves HTTPS. The operator can request the
-// version of the server. TestRealServerExposure checks the certificate.
+// server's version. TestRealServerExposure checks the certificate.
 func TestStory5Exposure(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

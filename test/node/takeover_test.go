@@ -231,7 +231,7 @@ func (run *takeOver) edit() {
 	run.same("an edit in each version")
 }
 
-// podUIDs returns the UIDs of the pods in running. The entries in running also contain the name of a container.
+// podUIDs returns the UIDs of the pods in a list whose entries also contain the name of a container.
 func podUIDs(running []string) []string {
 	var uids []string
 	for _, each := range running {

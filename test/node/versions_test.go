@@ -28,7 +28,7 @@ spec:
     containerSpec: {port: 8321, resources: ` + small + `}
 `
 
-// bothVersionsAfter is the maximum time for which list requests may fail after all pods of the operator were deleted.
+// bothVersionsAfter is the maximum time for which list requests may fail after all operator pods were deleted.
 const bothVersionsAfter = 30 * time.Second
 
 // inV1alpha1 and inV1alpha2 are arguments of kubectl that select the kind in a version.
@@ -81,8 +81,8 @@ func (s *scenario) refusedByWebhook(manifest, want string) {
 	})
 }
 
-// All pods of the operator are deleted at the same time, and both versions can be listed again within half a minute.
-// The test does not run in parallel with other scenarios, because they would have to wait.
+// All operator pods are deleted at the same time, and both versions can be listed again within half a minute. The test
+// does not run in parallel with other scenarios, because they would have to wait.
 func TestEveryOperatorPodIsLost(t *testing.T) {
 	s := newScenario(t)
 	s.kubectl("label", "namespace", s.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
@@ -110,7 +110,7 @@ func TestEveryOperatorPodIsLost(t *testing.T) {
 	s.kubectl("get", inV1alpha1)
 }
 
-// replaced returns an error if a lost pod still exists, or if fewer than want pods of the operator are ready.
+// replaced returns an error if a lost pod still exists, or if fewer operator pods than want are ready.
 func replaced(t testing.TB, lost []corev1.Pod, want int) error {
 	t.Helper()
 	ready := 0

@@ -32,8 +32,8 @@ const (
 	plainStacks = 10
 )
 
-// BenchmarkTenants measures the effect of 200 of the largest stacks in one namespace on another namespace and on the
-// operator. Run it with -benchtime=1x, as `make bench-tenants` does.
+// BenchmarkTenants measures how 200 of the largest stacks in one namespace affect another namespace and the operator.
+// Run it with -benchtime=1x, as `make bench-tenants` does.
 func BenchmarkTenants(b *testing.B) {
 	for b.Loop() {
 		m := measureTenants(b)

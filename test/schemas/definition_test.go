@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil/casetable"
 )
 
-// definition checks objects as the API server does for a version.
+// definition checks the objects of one version in the same way as the API server.
 type definition struct {
 	schema validation.SchemaValidator
 	tree   *structural.Structural
@@ -158,8 +158,8 @@ func integers(value any) any {
 	return value
 }
 
-// eachValue calls a function for each value below a value. It passes a function that replaces the value, and restores
-// the value after the call.
+// eachValue calls the function visit for each value nested in a value. It passes to visit a function that replaces the
+// nested value, and restores the nested value after the call.
 func eachValue(value any, path string, visit func(path string, set func(any))) {
 	switch v := value.(type) {
 	case map[string]any:

@@ -57,7 +57,7 @@ func (c *cluster) rotate(t *testing.T, first authority, replicas []*operator) {
 	testutil.Within(t, patience, func() error { return c.trusted(t) })
 	load.goOn(t)
 	load.end(t)
-	c.Install(t) // restores the webhook configuration of the manifest
+	c.Install(t) // restores the webhook configuration from the manifest
 }
 
 // age replaces the serving certificate with a certificate that is 61 days old, and waits until the operator has issued

@@ -220,7 +220,7 @@ func (c counting) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// written returns the writes since the last call.
+// written returns the writes since its last call.
 func (b *bench) written() map[string]int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

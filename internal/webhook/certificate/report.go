@@ -28,7 +28,7 @@ const (
 	quietRetry = 8 * time.Second
 )
 
-// reporter reports a failure once. It reports the same failure again only after another failure or a success.
+// reporter reports a failure once. It reports the same failure again only after a different failure or a success.
 type reporter struct {
 	recorder events.EventRecorder // nil means no events
 	// secret is the Secret with the certificates. regards is the object that events refer to.

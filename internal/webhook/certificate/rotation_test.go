@@ -51,7 +51,7 @@ func (l *load) follow(t *testing.T) string {
 	return text
 }
 
-// serve answers requests over TLS with the certificate of a replica until the test ends, and returns the address.
+// serve answers requests over TLS with a replica's certificate until the test ends, and returns the address.
 func serve(t *testing.T, replica *Certificates) string {
 	t.Helper()
 	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{

@@ -25,8 +25,8 @@ import (
 
 var errNoCertificate = errors.New("the webhooks do not have a serving certificate yet")
 
-// These constants limit the writes of a replica: a few in a burst, then one per writePause. Without a limit, replicas
-// whose clocks differ by months would replace each other's certificates all the time.
+// These constants limit a replica's writes: a few in a burst, then one per writePause. Without a limit, replicas whose
+// clocks differ by months would replace each other's certificates all the time.
 const (
 	writePause = 10 * time.Second
 	writeBurst = 5

@@ -137,7 +137,7 @@ func tarMode(mode fs.FileMode) int64 {
 	return bits
 }
 
-// layerWriter writes a tar stream. Every path exists only once, after its parents, and all entries have the same
+// layerWriter writes a tar stream. Every path occurs only once, after its parents, and all entries have the same
 // modification time.
 type layerWriter struct {
 	tar   *tar.Writer

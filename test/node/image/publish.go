@@ -26,7 +26,7 @@ var repositories = map[string]string{
 	"operator": "llama-stack-k8s-operator", "databases": "databases", "standin": "standin", "server": "llama-stack",
 }
 
-// theOnlyTag is the tag of images that do not depend on a release of the server.
+// theOnlyTag is the tag of images that do not depend on the server release.
 const theOnlyTag = "test"
 
 // Publish builds images and pushes them to the top level of a registry, host:port. The names of the images are

@@ -15,7 +15,7 @@ import (
 )
 
 // entrypoint is the entrypoint of the published images of release 0.3 and later. It starts the server with the path of
-// a configuration, or with the name of a distribution if there is no such file.
+// a configuration or, if that file does not exist, with the name of a distribution.
 const entrypoint = `#!/bin/sh
 if [ -n "$RUN_CONFIG_PATH" ] && [ -f "$RUN_CONFIG_PATH" ]; then exec %[1]s "$RUN_CONFIG_PATH" "$@"; fi
 exec %[1]s "${DISTRO_NAME}" "$@"

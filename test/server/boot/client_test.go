@@ -78,12 +78,12 @@ func (s *llamaStack) route(ctx context.Context, method, end string) (string, err
 }
 
 // maxFailed is the maximum number of requests that may fail after a start. With some releases and stores, the first
-// requests to each server process use connections of an event loop that has ended. A single request can use several
+// requests to each server process use connections from an event loop that has ended. A single request can use several
 // connections.
 const maxFailed = 4
 
 // answerTimeout is the time limit for a response. It is much longer than the usual duration on a busy machine. A
-// request that waits for a connection of an ended event loop (see maxFailed) never completes, and neither does any
+// request that waits for a connection from an ended event loop (see maxFailed) never completes, and neither does any
 // request that needs the same lock.
 const answerTimeout = 90 * time.Second
 

@@ -71,7 +71,7 @@ func (p publishedProvider) load(t *testing.T, rel *release.Release) {
 }
 
 // TestPublishedProviderOfAnotherRelease checks the error message for a published provider that does not support the
-// release of the server.
+// server's release.
 func TestPublishedProviderOfAnotherRelease(t *testing.T) {
 	if !realserver.Named() {
 		t.Skip("RELEASES is not set, so the test does not download the wheels")

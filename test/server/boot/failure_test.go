@@ -38,9 +38,9 @@ var failures = []failure{
 	{"redis, nobody listens", "testdata/redis-sqlite.yaml", func(on *place) { on.redis.address = fmt.Sprintf("127.0.0.1:%d", on.closed) }},
 }
 
-// TestUnusableStores compares the exceptions in the log of a server that cannot use its stores with a golden file,
-// because these exceptions can explain a failed pod. If the server starts nevertheless, the golden file contains the
-// word boots.
+// TestUnusableStores starts servers that cannot use their stores, and compares the exceptions in the server logs with a
+// golden file, because these exceptions can explain a failed pod. If the server starts nevertheless, the golden file
+// contains the word boots.
 func TestUnusableStores(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
 		said := make([]string, len(failures))

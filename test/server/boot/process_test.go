@@ -90,7 +90,7 @@ func start(program *exec.Cmd, stopBy syscall.Signal) (*process, error) {
 	p := &process{cmd: cmd, stopBy: stopBy, log: &syncBuffer{}, guard: guard, exited: make(chan struct{})}
 	cmd.Dir, cmd.Env, cmd.ExtraFiles = program.Dir, program.Env, []*os.File{alive}
 	cmd.Stdout, cmd.Stderr = p.log, p.log
-	// Wait waits at most this long for children that hold the output open.
+	// Wait waits at most this long for children that keep the output open.
 	cmd.WaitDelay = stopTimeout
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if program.SysProcAttr != nil {

@@ -95,7 +95,7 @@ func (a *adoption) steps() []namedTest {
 	}
 }
 
-// earlier starts the earlier operator's rendering, and creates a vector store as a client does.
+// earlier starts the server with a configuration of the earlier operator, and creates a vector store as a client does.
 func (a *adoption) earlier(t *testing.T, number int) {
 	p := a.stack.render(t)
 	p.wrapper = nil

@@ -15,7 +15,7 @@ import (
 // declaredStore is a vector store that the base configuration declares.
 const declaredStore = "declared"
 
-// retentionCase is one change to a running stack, and the expected state of the server after it.
+// retentionCase is one change to a running stack, and the expected state of the server after the change.
 type retentionCase struct {
 	name string
 	// has reports whether the release has the part that the case changes. If it is nil, every release has the part.

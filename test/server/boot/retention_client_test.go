@@ -18,7 +18,7 @@ import (
 )
 
 // maxInternal is the maximum number of internal errors after a start. With Redis and PostgreSQL, some requests use
-// connections of an event loop that has ended.
+// connections from an event loop that has ended.
 const maxInternal = 12
 
 // ask sends a request in the same way as the method do, and repeats the request after an internal error, because the

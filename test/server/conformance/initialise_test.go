@@ -172,7 +172,8 @@ func startUpstream(t *testing.T) *upstream {
 }
 
 // serve sets the listed models to the models of a configuration, under the names that the providers use. If a model has
-// another name in the configuration, the list must not also contain that name, because the server would reject both.
+// a different name in the configuration, the list must not also contain that name, because the server would reject
+// both.
 func (u *upstream) serve(config []byte) {
 	models := []map[string]any{}
 	for _, id := range corpus.Models(config) {

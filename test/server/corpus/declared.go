@@ -40,7 +40,7 @@ func (m *maker) declared() {
 	})
 }
 
-// wildcards adds cases that disable all providers of one API of the starter, with and without a declared provider, and
+// wildcards adds cases that disable all providers of one API in the starter, with and without a declared provider, and
 // a case that disables the providers of all APIs.
 func (m *maker) wildcards() {
 	var all []any

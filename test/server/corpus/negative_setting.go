@@ -171,7 +171,7 @@ func (n *negatives) settings() {
 	}
 }
 
-// probes adds settings with which the server rejects the probes of its pod, or does not verify a certificate.
+// probes adds settings with which the server rejects its pod's probes, or does not verify a certificate.
 func (n *negatives) probes() {
 	server := func(section string, value fields) mistake {
 		return mistake{

@@ -142,8 +142,8 @@ func (n *negatives) connections() {
 	wrong("numeric-host", "postgresql://u:p@123/d", "The server converts the host to a number, but its class requires text.", secretvalue.PartHost)
 }
 
-// supplied adds configurations with which the server would not start. The engine adds the missing parts, and the result
-// has no message or only a warning.
+// supplied adds configurations with which the server would not start. The engine adds the missing parts, and reports
+// nothing or only a warning.
 func (n *negatives) supplied() {
 	if n.rel.Runtime.PlainHTTPRefused {
 		n.refused("supplied/insecure", "insecure|TLS|tls", n.in(n.small, func(config fields) { delete(at(config, "server"), "insecure") }))

@@ -139,7 +139,7 @@ func (g *generator) providers() fields {
 	return all
 }
 
-// sound returns those provider types of an API with which the release's server starts.
+// sound returns those of an API's provider types with which the release's server starts.
 func (g *generator) sound(api string) []*provider.Type {
 	var types []*provider.Type
 	for _, name := range g.rel.ProviderTypes(api) {

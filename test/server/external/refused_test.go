@@ -46,7 +46,7 @@ func badInputs(rel *release.Release) map[string]badInput {
 }
 
 // TestRefused checks that the program rejects each bad input with the message in refusedFile. The program must not
-// write the configuration of the server or installed.json, and must not write a file outside the volume.
+// write the server's configuration or installed.json, and must not write a file outside the volume.
 func TestRefused(t *testing.T) {
 	want := readRefused(t)
 	var mu sync.Mutex

@@ -49,7 +49,7 @@ type interpreter struct {
 	script string // the directory of the program
 }
 
-// provider is an external provider of a stack: the program's input, and its image.
+// provider is an external provider of a stack: the program's input, and the provider's image.
 type provider struct {
 	Index  int    `json:"index"`
 	API    string `json:"api"`

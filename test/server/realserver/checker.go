@@ -127,7 +127,7 @@ func (c *Checker) Check(ctx context.Context, request Request) (Verdict, error) {
 		return Verdict{}, fmt.Errorf("write request: %w", err)
 	}
 	// The process stops its work at the time limit. If it cannot stop because the server waits in a thread, the checker
-	// kills it here.
+	// kills the process.
 	late := time.AfterFunc(time.Duration(request.Seconds+60)*time.Second, c.kill)
 	defer late.Stop()
 	defer context.AfterFunc(ctx, c.kill)()

@@ -87,9 +87,9 @@ func InstallServer(ctx context.Context, name string) (string, error) {
 	return install(ctx, name+".txt", name)
 }
 
-// InstallClients creates the environment of the client libraries for databases that a release of the server needs in
-// addition to its own environment, and returns the directory of their packages. It returns an empty string if there is
-// no lock file for the client libraries of the release.
+// InstallClients creates the environment of the database client libraries that a server release needs in addition to
+// its own environment, and returns the directory of their packages. It returns an empty string if there is no lock file
+// for the client libraries of the release.
 func InstallClients(ctx context.Context, release string) (string, error) {
 	lock := "clients-" + release + ".txt"
 	if _, _, err := place(lock, ""); errors.Is(err, fs.ErrNotExist) {

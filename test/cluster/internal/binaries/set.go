@@ -21,8 +21,8 @@ type Set struct {
 	Programs []Program
 	// Takes is the duration of a build on two cores, as text for the progress output.
 	Takes string
-	// Release lists the files of a release that contain the programs, for an operating system and an architecture. It is
-	// nil for programs that are always built.
+	// Release lists the release files that contain the programs for an operating system and an architecture. It is nil for
+	// programs that are always built.
 	Release func(source Source, os, arch string) []File
 }
 
