@@ -200,8 +200,8 @@ func install(ctx context.Context, manifest []byte) error {
 	return nil
 }
 
-// uninstall removes the objects that install applied, even after an interrupt. The deletion of the
-// CustomResourceDefinition also deletes the remaining stacks.
+// uninstall removes the objects that install applied, even after an interrupt. Deleting the CustomResourceDefinition
+// also deletes the remaining stacks.
 func uninstall(ctx context.Context, manifest []byte) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer cancel()

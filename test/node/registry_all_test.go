@@ -256,7 +256,7 @@ func (s *scenario) recovers() {
 	})
 }
 
-// runsDigest waits until the stack has only one pod, and this pod is ready and runs the image with the digest.
+// runsDigest waits until the stack has only one pod, and this pod is ready and runs the image with this digest.
 func (s *scenario) runsDigest(digest string) {
 	s.t.Helper()
 	s.eventually(func() error {

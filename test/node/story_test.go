@@ -86,7 +86,7 @@ resources:
 workload: {resources: ` + small + `}
 `
 
-// In story 2, a stack has several providers of one API, each with its own credentials.
+// In story 2, a stack has several providers for one API, each with its own credentials.
 func TestStory2SeveralProviders(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -71,8 +71,7 @@ func TestTakeOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	run.scenario = newScenario(t)
-	// Pods of v1alpha1 stacks have the security context of the older operator, which the restricted standard does not
-	// allow.
+	// Pods of v1alpha1 stacks have the older operator's security context, which the restricted standard does not allow.
 	run.kubectl("label", "namespace", run.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
 	run.make()
 	run.installOurs()

@@ -43,8 +43,7 @@ const (
 func TestStory7BothVersions(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)
-	// Pods of v1alpha1 stacks have the security context of the older operator, which the restricted standard does not
-	// allow.
+	// Pods of v1alpha1 stacks have the older operator's security context, which the restricted standard does not allow.
 	s.kubectl("label", "namespace", s.namespace, "pod-security.kubernetes.io/enforce=baseline", "--overwrite")
 	s.apply(fmt.Sprintf(older, "my", 1, "starter"))
 	s.ready("my")

@@ -28,8 +28,8 @@ type injector struct {
 	clock    clock.Clock
 }
 
-// target is one object that contains a bundle. A replica writes only if the object has a different bundle, and every
-// replica writes the same bytes.
+// target is one object that contains a bundle. A replica writes only if the object contains a different bundle, and
+// every replica writes the same bytes.
 type target struct {
 	kind     string
 	name     string
@@ -103,8 +103,8 @@ func (i *injector) check() error {
 	return nil
 }
 
-// look injects the bundle into the object if the object has a different bundle, and returns the pause before the next
-// call.
+// look injects the bundle into the object if the object contains a different bundle, and returns the pause before the
+// next call.
 func (t *target) look(ctx context.Context) time.Duration {
 	current := t.source.current.Load()
 	if current == nil {
@@ -128,7 +128,7 @@ func (t *target) look(ctx context.Context) time.Duration {
 	return t.condition(ctx, found, "")
 }
 
-// update reads the object, and injects the bundle if the object has a different bundle.
+// update reads the object, and injects the bundle if the object contains a different bundle.
 func (t *target) update(ctx context.Context, bundle []byte) (found webhooks, is state, err error) {
 	found, err = t.get(ctx)
 	if apierrors.IsNotFound(err) {
@@ -183,11 +183,11 @@ const (
 	// behind means that the replica has an older bundle than the Secret. As soon as the replica has the newer bundle,
 	// it checks the object again.
 	behind
-	// trusted means that the object has the bundle.
+	// trusted means that the object contains the bundle.
 	trusted
 )
 
-// inject writes the bundle into the object if the object has a different bundle.
+// inject writes the bundle into the object if the object contains a different bundle.
 func (t *target) inject(ctx context.Context, found webhooks, bundle []byte) (state, error) {
 	if len(found.bundles) == 0 {
 		return unconcerned, nil

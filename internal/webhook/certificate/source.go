@@ -138,8 +138,8 @@ func (s *source) secret(ctx context.Context) (*corev1.Secret, error) {
 	return secret, nil
 }
 
-// isCurrent reports whether the Secret has this bundle. If the Secret does not have it, isCurrent makes the source read
-// the Secret again.
+// isCurrent reports whether the Secret contains this bundle. If the Secret does not contain it, isCurrent makes the
+// source read the Secret again.
 func (s *source) isCurrent(ctx context.Context, bundle []byte) (bool, error) {
 	secret, err := s.secrets.Get(ctx, names.WebhookCertificateSecret, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {

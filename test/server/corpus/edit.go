@@ -55,7 +55,7 @@ func (g *generator) caseOf(name string, spec fields) Case {
 	return m.cases[0]
 }
 
-// editable returns a random spec for a stack that stores its state in files and has the resources of every Edit.
+// editable returns a random spec for a stack that stores its state in files and has the resources that every Edit has.
 func (g *generator) editable() fields {
 	spec := g.spec()
 	for _, section := range []string{"settings", "removeSettings", "networking", "workload"} {

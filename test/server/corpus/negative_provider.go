@@ -296,7 +296,7 @@ func (n *negatives) extraKeys() {
 	}
 }
 
-// unreadFields adds providers with fields of the spec for which their type has no key.
+// unreadFields adds providers with spec fields for which the provider type has no key.
 func (n *negatives) unreadFields() {
 	noEndpoint := n.first(func(kind *provider.Type) bool {
 		return kind.EndpointKey == "" && kind.API == "inference" && kind.IsRemote()

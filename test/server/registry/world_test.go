@@ -100,7 +100,7 @@ func (w *world) with(t *testing.T, store string) *world {
 	return &fresh
 }
 
-// pod returns the world of an additional pod of the same stack, with additional environment variables.
+// pod returns the world for an additional pod of the same stack, with additional environment variables.
 func (w *world) pod(env map[string]string) *world {
 	other := *w
 	other.env = maps.Clone(w.env)
