@@ -107,8 +107,8 @@ func below(module, importPath string) (string, bool) {
 	return strings.CutPrefix(importPath, module+"/")
 }
 
-// standard reports whether an import path belongs to the standard library, by the rule of the go command: the first
-// element of a module path contains a dot.
+// standard reports whether an import path belongs to the standard library, by the go command's rule: only a path
+// outside the standard library has a dot in its first element.
 func standard(importPath string) bool {
 	first, _, _ := strings.Cut(importPath, "/")
 	return !strings.Contains(first, ".")

@@ -48,7 +48,7 @@ func newRealScenario(t testing.TB, images ...string) *scenario {
 	return s
 }
 
-// readmeSample returns the first stack of the README, with the release realRelease, for which the test has an image.
+// readmeSample returns the first stack in the README, with the release realRelease, for which the test has an image.
 func readmeSample(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(testutil.Root(), "README.md"))

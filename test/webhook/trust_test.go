@@ -38,8 +38,8 @@ spec:
 // bundle.
 const leaveToCertManager = "cert-manager.io/inject-ca-from"
 
-// The test changes the bundle that the API server trusts, in the same way as users and the rotation of certificates.
-// Each part continues with the result of the previous part.
+// The test changes the bundle that the API server trusts, in the same way as users and certificate rotation do. Each
+// part continues with the result of the previous part.
 func TestTrust(t *testing.T) {
 	c := startCluster(t)
 	c.Install(t)

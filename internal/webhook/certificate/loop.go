@@ -32,7 +32,8 @@ func (s signal) send() {
 	}
 }
 
-// loop calls look immediately, whenever changed is sent, and after each pause that look returns, until ctx ends.
+// loop calls the function look immediately, whenever the signal changed is sent, and after each pause that look
+// returns, until ctx ends.
 func loop(ctx context.Context, clock clock.Clock, changed signal, look func(context.Context) time.Duration) {
 	for ctx.Err() == nil {
 		timer := clock.NewTimer(min(look(ctx), longestPause))

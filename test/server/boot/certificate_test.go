@@ -23,7 +23,7 @@ type keyPair struct {
 	key         []byte
 }
 
-// newKeyPair creates a certificate for the loopback address that is valid during the test, and a client that trusts
+// newKeyPair creates a certificate that is valid for the loopback address during the test, and a client that trusts
 // only this certificate.
 func newKeyPair(t *testing.T) (keyPair, *http.Client) {
 	t.Helper()

@@ -36,7 +36,7 @@ const (
 	// seedVariable is the environment variable with the seed of the changes. If it is not set, the seed is defaultSeed.
 	seedVariable = "RETENTION_SEED"
 	defaultSeed  = 1
-	// startSeconds is the time limit for a start of the server in the checker, which usually takes less than a second.
+	// startSeconds is the time limit for a start of the server in the checker. A start usually takes less than a second.
 	startSeconds = 300
 )
 

@@ -1,6 +1,6 @@
 //go:build js && wasm
 
-// Command wasm provides the pure pipeline to the script of the playground as a WebAssembly program.
+// Command wasm provides the pure pipeline to the playground's script as a WebAssembly program.
 package main
 
 import (
