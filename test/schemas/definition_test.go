@@ -158,8 +158,8 @@ func integers(value any) any {
 	return value
 }
 
-// eachValue calls the function visit for each value nested in a value. It passes to visit a function that replaces the
-// nested value, and restores the nested value after the call.
+// eachValue calls the function visit for each value nested in a value. The second argument of visit is a function that
+// replaces the nested value. eachValue restores the nested value after each call.
 func eachValue(value any, path string, visit func(path string, set func(any))) {
 	switch v := value.(type) {
 	case map[string]any:

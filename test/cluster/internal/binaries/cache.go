@@ -122,7 +122,7 @@ func key(s Set, compiler toolchain) (string, error) {
 	return fmt.Sprintf("%s-%s-%s-%s-%s", s.Version, compiler.version, compiler.os, compiler.arch, short), nil
 }
 
-// addModule adds the module files that a build reads to a digest, in the order of their names.
+// addModule updates a digest with the module files that a build reads, in the order of their names.
 func addModule(digest io.Writer, module string) error {
 	files := os.DirFS(module)
 	return fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
