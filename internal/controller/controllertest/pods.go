@@ -147,8 +147,8 @@ func (env *Environment) CreatePod(t *testing.T, set *appsv1.ReplicaSet, status c
 	return pod
 }
 
-// SetProgressReason gives a stack's Deployment a status without ready pods, with this reason in the condition
-// Progressing.
+// SetProgressReason sets the status of a stack's Deployment. No pod is ready, and the condition Progressing has this
+// reason.
 func (env *Environment) SetProgressReason(t *testing.T, stack, reason string) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
