@@ -250,8 +250,8 @@ const (
 	// EventExternalProviderFailed means that an external provider cannot be installed in the pods, or prevents the
 	// server from starting. Event: Warning.
 	EventExternalProviderFailed = "ExternalProviderFailed"
-	// EventExternalProviderDiffers means that an external provider is ready, but differs from its label or between the
-	// pods. Event: Warning.
+	// EventExternalProviderDiffers means that an external provider is ready, but does not match its label, or is not the
+	// same in all pods. Event: Warning.
 	EventExternalProviderDiffers = "ExternalProviderDiffers"
 	// EventCertificateExpires means that the server's certificate expires within 14 days. Event: Warning.
 	EventCertificateExpires = "CertificateExpires"

@@ -58,7 +58,8 @@ func newImageInspectCommand(streams Streams) *cobra.Command {
 		"platforms")
 	flags.StringVar(&options.operatorConfig, "operator-config", "",
 		"file with the operator's ConfigMap, whose registry settings the command uses; - for standard input")
-	flags.DurationVar(&options.timeout, "timeout", registry.DefaultTimeout, "time limit for the image of one platform")
+	flags.DurationVar(&options.timeout, "timeout", registry.DefaultTimeout,
+		"time limit for reading the image of one platform")
 	options.access.addFlags(command)
 	return command
 }

@@ -37,7 +37,7 @@ var problems = []struct {
 	message string
 }{
 	{regexp.MustCompile(code + `40[13]\b`), "The provider's service rejects the credentials"},
-	{regexp.MustCompile(code + `404\b`), "The provider's service does not serve the configured address"},
+	{regexp.MustCompile(code + `404\b`), "The provider's service has nothing at the configured address"},
 	{regexp.MustCompile(code + `429\b`), "The provider's service receives too many requests"},
 	{regexp.MustCompile(code + `4\d\d\b`), "The provider's service rejects the request"},
 	{regexp.MustCompile(code + `5\d\d\b`), "The provider's service reports an internal error"},

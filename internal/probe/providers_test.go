@@ -64,7 +64,7 @@ func TestProviders(t *testing.T) {
 		"credentials":    {failing("Health check failed: Error code: 401 - {'error': 'Incorrect API key " + canary + "'}"), vllm("Error", "The provider's service rejects the credentials"+details)},
 		"not found (0.2.24)": {
 			failing("Health check failed: Client error '404 Not Found' for url 'http://" + canary + "/health'\nFor more information check: https://developer.mozilla.org"),
-			vllm("Error", "The provider's service does not serve the configured address"+details),
+			vllm("Error", "The provider's service has nothing at the configured address"+details),
 		},
 		"rejected request":  {failing("Client error '422 " + canary), vllm("Error", "The provider's service rejects the request"+details)},
 		"server error":      {failing("Server error '502 Bad Gateway' for url '" + canary), vllm("Error", "The provider's service reports an internal error"+details)},

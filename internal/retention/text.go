@@ -60,7 +60,7 @@ func withoutUser(text string) string {
 	return text[strings.LastIndexByte(text, '@')+1:]
 }
 
-// host returns the host name in a value that may contain a user and a password before it.
+// host returns the host name in a value. The value may contain a user and a password before the host name.
 func (p *Pod) host(text string) string { return short(withoutUser(p.resolve(withoutUser(text)))) }
 
 // address returns a URL, or host:port, without user, password and query.

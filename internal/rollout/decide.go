@@ -219,7 +219,7 @@ func (o observed) leave() (Decision, error) {
 	if value, ok := o.live.Annotations[names.AnnotationRendered]; ok {
 		deployment.WithAnnotations(map[string]string{names.AnnotationRendered: value})
 	}
-	message := fmt.Sprintf("Deployment %q was rolled back to revision %d; to apply the spec, change the spec or run "+
+	message := fmt.Sprintf("Deployment %q was rolled back to revision %d; to roll forward again, change the spec or run "+
 		"`kubectl rollout undo deployment/%s`", o.live.Name, o.revision(), o.live.Name)
 	return Decision{Outcome: RolledBack, Deployment: deployment, Record: o.record, Message: message}, nil
 }

@@ -223,7 +223,7 @@ func plain(live *unstructured.Unstructured) *unstructured.Unstructured {
 	}
 	object.Object["metadata"] = map[string]any{}
 	object.SetName(live.GetName())
-	labels[names.LabelManagedBy] = inBare // the operator caches objects with its own label value
+	labels[names.LabelManagedBy] = inBare // with the operator's own value, the operator would cache the copy
 	object.SetLabels(labels)
 	object.SetAnnotations(annotations)
 	object.SetOwnerReferences(owners)

@@ -44,7 +44,7 @@ func compileFile(t *testing.T, file string) *jsonschema.Schema {
 // problem is an error that a schema reports.
 type problem struct{ path, text string }
 
-// problems returns the errors that a schema reports for a value, by path.
+// problems returns the errors that a schema reports for a value, each with its path.
 func problems(t *testing.T, schema *jsonschema.Schema, value any) []problem {
 	t.Helper()
 	data, err := json.Marshal(value)

@@ -128,8 +128,8 @@ func answer(request admission.Request, errs, warnings []string) admission.Respon
 	}}
 }
 
-// causes returns the errors by field and message, which is how kubectl prints them. kubectl does not print the message
-// of a status that has details.
+// causes returns the errors, each split into a field and a message. kubectl prints the causes of a status that has
+// details, but not the message of this status.
 func causes(errs []string) []metav1.StatusCause {
 	found := make([]metav1.StatusCause, 0, len(errs))
 	for _, err := range errs {

@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// longestSums is the maximum size of a checksum file, because a proxy may answer with a page of any length.
+// longestSums is the maximum size of a checksum file. A proxy may respond with a page of any length instead.
 const longestSums = 1 << 20
 
 // ensureReleased returns the directory with the programs of the set's release, and downloads the programs if the

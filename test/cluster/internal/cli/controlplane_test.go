@@ -108,7 +108,7 @@ func (c tool) record(t *testing.T) state.Record {
 	return record
 }
 
-// eventually polls until check returns true, and fails the test after patience.
+// eventually polls until check returns true. It fails the test if this takes longer than the constant patience.
 func eventually(t *testing.T, what string, check func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
