@@ -26,7 +26,7 @@ const samples = "samples"
 // modeline matches the line that names the JSON Schema of a sample. A bundle does not contain the schemas.
 var modeline = regexp.MustCompile(`(?m)^# yaml-language-server: .*\n`)
 
-// images is the file in dist with the list of images. It is not a manifest.
+// images is the name of the file in dist with the list of images. folderFiles skips it, because it is not a manifest.
 const images = "images.txt"
 
 // files returns all files in a bundle that are not part of an image.

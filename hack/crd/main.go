@@ -14,8 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// embedded lists the fields of each version that have Kubernetes types, as paths of property names. The command keeps
-// the descriptions of these fields, and removes the descriptions below them.
+// embedded lists the fields with Kubernetes types in each version, as paths of property names. The command keeps the
+// descriptions of these fields, and removes the descriptions below them.
 var embedded = map[string][]string{
 	v1alpha1.GroupVersion.Version: {
 		"spec.server.containerSpec.resources",

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each rule reports the sentences in found, and accepts the sentences in allowed.
+// Each rule reports the sentences in `found`, and accepts the sentences in `allowed`.
 func TestRules(t *testing.T) {
 	rows := map[string]struct{ found, allowed []string }{
 		"headless clause": {

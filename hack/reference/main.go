@@ -98,7 +98,7 @@ func tables(name string, fields []shapes.Field) string {
 	return strings.TrimRight(out.String(), "\n")
 }
 
-// typeOf returns the type of a key. A secret reference is a link to its section.
+// typeOf returns the type of a key. For a secret reference, the type is a link to the section about secret references.
 func typeOf(kind shapes.Kind) string {
 	const link = "[SecretReference](#secretreference)"
 	switch kind {

@@ -84,8 +84,8 @@ func addObject(to, rule object, text string) {
 	}
 }
 
-// messageOf returns the message of a rule without the value, as a sentence. It returns an empty string if the message
-// does not begin with the value.
+// messageOf returns the message of a rule as a sentence that does not contain the value. It returns an empty string if
+// the message does not begin with the value.
 func messageOf(rule object) string {
 	text, _ := rule["messageExpression"].(string)
 	text, ok := strings.CutPrefix(text, `'"' + self + '" `)

@@ -77,7 +77,7 @@ func namesOf(fields []shapes.Field) []string {
 	return names
 }
 
-// objectSchema returns the keywords for an object with the fields, without the keyword type.
+// objectSchema returns the keywords for an object with the given fields, except the keyword type.
 func objectSchema(fields []shapes.Field) object {
 	properties := object{}
 	var required []any
@@ -122,7 +122,7 @@ func providerSchema(fields []shapes.Field, version string) object {
 			"This is the short form of secretRefs.",
 		"errorMessage": "This is not a field of a provider. The fields are " + strings.Join(names, ", ") +
 			". Put a key of the provider's configuration below settings, or write " + secretForm + ".",
-		"type": []any{"object"}, // Editors use the message only for a list of types.
+		"type": []any{"object"}, // Editors use errorMessage only if type is a list.
 		"if":   object{"type": "object"}, "then": ref(secretReference),
 	}
 	schema["maxProperties"] = intent.MaxProviderFields

@@ -11,7 +11,7 @@ const shared = 100
 
 // sharer moves equal parts of a schema to its definitions.
 type sharer struct {
-	// counts holds the number of occurrences of each part, by the text of the part.
+	// counts holds the number of occurrences of each part, keyed by the text of the part.
 	counts      map[string]int
 	names       map[string]string
 	definitions object
@@ -36,7 +36,7 @@ func textOf(part object) string {
 	return compact(bare)
 }
 
-// replaceParts replaces the parts of a schema that occur more often than the schema itself.
+// replaceParts replaces long parts of a schema with references if the parts occur more often than the schema itself.
 func (s *sharer) replaceParts(schema object, name string, count int) {
 	s.eachPart(schema, name, func(part object, name string) any {
 		text := textOf(part)

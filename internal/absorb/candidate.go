@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// candidate is a set of fields from which the operator may generate the user's configuration.
+// candidate is a set of fields from which the operator might generate the user's configuration.
 type candidate struct {
 	*builder
 	// short selects the field endpoint for a provider's address, instead of a key in settings.
@@ -53,7 +53,7 @@ func (b *builder) attempt(short bool) Result {
 		return Result{Stays: c.stays}
 	}
 	built, stack, stays := b.render(c)
-	from := b.base // If the plan fails, settings may have to add missing keys.
+	from := b.base // If the plan fails, spec.settings may have to add keys that are missing from the base.
 	if len(stays) == 0 {
 		var err error
 		if from, err = read(built.Config); err != nil {

@@ -87,7 +87,7 @@ func (j *judgement) settleServer(runtime release.Runtime) {
 	}
 }
 
-// sortAPIs sorts the list of APIs and removes duplicates, because the server uses it as a set.
+// sortAPIs sorts the list of APIs and removes duplicates, because the server treats it as a set.
 func sortAPIs(config object) {
 	listed, ok := config["apis"].([]any)
 	if !ok {
@@ -160,7 +160,7 @@ func secretsByVariable(stack *v1alpha2.LlamaStackDistribution) map[string]secret
 	return found
 }
 
-// named replaces each value that refers to a variable from a Secret with the key of the Secret.
+// named replaces each value that refers to a variable from a Secret. The replacement is the key of the Secret.
 func named(value any, secrets map[string]secretKey) any {
 	switch v := value.(type) {
 	case object:

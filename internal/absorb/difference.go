@@ -89,7 +89,7 @@ func listed(ids []string) string {
 	return strings.Join(ids, ", ")
 }
 
-// differs records a difference, with a hint about the fields that apply.
+// differs records a difference. If there is a hint for the path, it adds the hint to the reason.
 func (j *judgement) differs(path []string, why string) {
 	if text := hint(path); text != "" {
 		why += "; " + text
@@ -116,7 +116,7 @@ func hint(path []string) string {
 	return ""
 }
 
-// environment records the variables in the configuration whose values in the pod would change.
+// environment records each variable in the configuration that would have a different value in the pod.
 func (j *judgement) environment(built *plan.Plan) {
 	before, after := variables(j.container(j.before)), variables(j.container(built))
 	seen := map[string]bool{}

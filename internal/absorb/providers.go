@@ -89,7 +89,7 @@ func byID(entries []any, id string) any {
 	return nil
 }
 
-// provider returns an entry in the form of the spec.
+// provider returns an entry in the form that the spec uses.
 func (c *candidate) provider(api string, entry any, path, index string) object {
 	id, full := textAt(entry, "provider_id"), textAt(entry, "provider_type")
 	p := providerWriter{candidate: c, path: path + ".config", at: []string{"spec", "providers", apiField(api), index}}
@@ -134,7 +134,7 @@ type providerWriter struct {
 	at   []string
 }
 
-// secrets replaces each value that consists of a variable from a Secret with a reference to the Secret.
+// secrets replaces each value that consists of a variable from a Secret. The replacement is a reference to the Secret.
 func (p *providerWriter) secrets() {
 	refs := object{}
 	for _, key := range sortedKeys(p.config) {

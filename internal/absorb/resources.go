@@ -54,7 +54,7 @@ func tidyList(kind string, entries []any) []any {
 	return tidied
 }
 
-// addResource writes an entry in the form of the spec. The comparison reports the keys that no field can hold.
+// addResource writes an entry in the form that the spec uses. The comparison reports the keys that no field can hold.
 func (c *candidate) addResource(known release.Resource, entry any, path string) {
 	values, _ := entry.(object)
 	tools := c.Distribution.Release.Tools

@@ -62,7 +62,7 @@ func checkSame(t testing.TB, input plan.Input, got absorb.Result, want string) {
 	}
 }
 
-// settleServer adds to the user's configuration the values that the pod also sets.
+// settleServer adds to the user's configuration the values that the pod sets in addition to those in the configuration.
 func settleServer(theirs, ours config, input plan.Input) {
 	if theirs["server"] == nil {
 		theirs["server"] = config{}

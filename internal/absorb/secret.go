@@ -60,7 +60,8 @@ func hasPassword(text string) bool {
 	return found != nil && !harmless(found[1])
 }
 
-// clearText returns a reason for each credential in a value that a manifest would contain in clear text.
+// clearText returns a reason for each possible credential in a value, if a manifest would contain the credential in
+// clear text.
 func (b *builder) clearText(path, key string, value any, isCredential bool) []Reason {
 	isCredential = isCredential || credential.IsKey(key) || strings.EqualFold(key, "authorization")
 	var stays []Reason

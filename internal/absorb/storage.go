@@ -32,7 +32,7 @@ func (c *candidate) addStorage() {
 	c.keepRegistry()
 }
 
-// store returns a backend in the form of the spec, or nil if no field can hold it.
+// store returns a backend in the form that the spec uses, or nil if no field can hold it.
 func (c *candidate) store(backend object, path, family string) object {
 	kind := strings.TrimPrefix(textAt(backend, "type"), family+"_")
 	switch kind {
@@ -47,8 +47,8 @@ func (c *candidate) store(backend object, path, family string) object {
 	return nil
 }
 
-// redis returns a Redis backend in the form of the spec, with the password if it comes from a Secret. It returns nil if
-// the endpoint field cannot hold the address.
+// redis returns a Redis backend in the form that the spec uses, with the password if it comes from a Secret. It returns
+// nil if the endpoint field cannot hold the address.
 func (c *candidate) redis(backend object) object {
 	host := textAt(backend, "host")
 	port, _ := backend["port"].(json.Number)

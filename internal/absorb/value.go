@@ -153,8 +153,8 @@ func textAt(value any, keys ...string) string {
 // clone returns a deep copy of the value.
 func clone(value any) any { return mapped(value, func(scalar any) any { return scalar }) }
 
-// asJSON returns a value for a field of the spec. Values without a JSON form become strings, which the later comparison
-// reports.
+// asJSON returns a value for a field of the spec. Values without a JSON form become strings. The later comparison
+// reports these values.
 func asJSON(value any) any {
 	return mapped(value, func(scalar any) any {
 		if text, ok := scalar.(opaque); ok {

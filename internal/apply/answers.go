@@ -29,8 +29,8 @@ type entry struct {
 	digest          [sha256.Size]byte
 	uid             types.UID
 	resourceVersion string
-	// live is the object until the cache contains the same version. It is nil after that, and if no lookup needs the
-	// object.
+	// live holds the object until the cache contains the same version. After that, or if no lookup needs the object, live
+	// is nil.
 	live client.Object
 }
 

@@ -319,7 +319,7 @@ func TestMigrateFieldOwnership(t *testing.T) {
 	if got := b.apply(t, b.child(t, deploymentText)); got[0] != apply.Unchanged {
 		t.Errorf("%s, want unchanged", got[0])
 	}
-	// The exception is a predecessor that the user ran again, and that was last active at PredecessorsUntil.
+	// If the user ran the predecessor again until PredecessorsUntil, the Applier takes over its fields once more.
 	live = b.get(t, deployments, "my")
 	entries := live.GetManagedFields()
 	for i := range entries {

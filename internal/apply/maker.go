@@ -14,7 +14,7 @@ import (
 // maker owns fields that the operator once rendered, and the next apply must be able to remove these fields. For
 // example, the API server rejects a list of ports that keeps an old entry with the same name.
 //
-// The manager always takes over the fields that makers wrote by updates. Until it has adopted and applied the object
+// The manager always takes over the fields that makers wrote with updates. Until it has adopted and applied the object
 // once, it also takes over the fields that makers applied. Fields that a maker applies after that are intended.
 func migrateFromMakers(
 	owner Owner, wanted, live *unstructured.Unstructured, entries []metav1.ManagedFieldsEntry, manager string,

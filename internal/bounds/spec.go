@@ -106,8 +106,8 @@ func inDomain(host string, domains []string) bool {
 	})
 }
 
-// use returns the first part of a remedy, which suggests the allowed values. The caller appends an alternative. It
-// returns "" if no value is allowed.
+// use returns the first part of a remedy, which suggests the allowed values, or "" if no value is allowed. The caller
+// appends an alternative.
 func use(what string, allowed []string) string {
 	if len(allowed) == 0 {
 		return ""

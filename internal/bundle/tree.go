@@ -152,7 +152,7 @@ func openVerified(from blobs, of v1.Descriptor) (io.ReadCloser, error) {
 	return &verifier{ReadCloser: body, hasher: hasher, of: of, left: size}, nil
 }
 
-// verifier compares the content that it reads with a digest. If they do not match, the last read returns an error.
+// verifier reads content, and compares it with a digest. If they do not match, the last read returns an error.
 type verifier struct {
 	io.ReadCloser
 

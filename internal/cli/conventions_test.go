@@ -133,8 +133,8 @@ func TestColorChoice(t *testing.T) {
 	contains(t, wrong.err, `"allways" is not a valid value; use one of auto, always, never; did you mean "always"?`)
 }
 
-// The hidden command __complete, which shells run for completions, prints the values of flags. The command completion
-// prints a script for each shell.
+// The hidden command __complete, which shells run for completions, prints the possible values of flags and arguments.
+// The command completion prints a script for each shell.
 func TestCompletion(t *testing.T) {
 	for _, tc := range []struct {
 		args []string

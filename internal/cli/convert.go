@@ -126,7 +126,7 @@ type converter struct {
 	notes              []string
 	// others lists the kinds that the converter writes unchanged.
 	others []string
-	// absorber replaces overrideConfig with fields. Nil means --absorb-config is not set.
+	// absorber replaces overrideConfig with fields. Nil means that --absorb-config is not set.
 	absorber *absorber
 }
 

@@ -32,7 +32,7 @@ func TestConvertAsTheAPIServer(t *testing.T) {
 		made++
 		object.SetName(fmt.Sprintf("stack-%d", made))
 		object.SetNamespace("default")
-		// The API server drops fields that no version has, as with kubectl --validate=false.
+		// As with kubectl --validate=false, the API server drops the fields that no version has.
 		if err := c.Create(t.Context(), object,
 			&client.CreateOptions{Raw: &metav1.CreateOptions{FieldValidation: "Ignore"}}); err != nil {
 			t.Fatal(err)

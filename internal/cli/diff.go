@@ -15,7 +15,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/dryrun"
 )
 
-// codeError is the exit code of diff for an error. The exit code 1 means that there are differences.
+// codeError is the exit code of diff for an error. It is not 1, because exit code 1 means that there are differences.
 const codeError = 2
 
 type diffOptions struct {
@@ -182,7 +182,7 @@ func writeChanges(out io.Writer, form string, stacks []dryrun.Stack, changes []c
 type differ struct {
 	printer printer
 	found   *dryrun.Manifests
-	// reader reads the cluster. Nil means that the other side is previous.
+	// reader reads the cluster. Nil means that the other side is `previous`.
 	reader   *reader
 	previous *dryrun.Manifests
 }

@@ -91,7 +91,7 @@ func (c *comparedStack) problems(s dryrun.Stack) []string {
 	})
 }
 
-// remarks prints the warnings and notes of the edited stack that the running stack does not have.
+// remarks prints those warnings and notes about the edited stack that do not also apply to the running stack.
 func (d *differ) remarks(s dryrun.Stack, sides comparedStack) {
 	if sides.input.Exists && sides.before.Plan == nil && len(sides.before.Errors) > 0 {
 		d.printer.warning(s.Title() + ": no configuration can be generated from the stack's spec in the cluster, so the configurations are not compared: " +
@@ -118,7 +118,7 @@ func comparedWith(m *dryrun.Manifests, s dryrun.Stack, previous *dryrun.Manifest
 	return sides
 }
 
-// plan plans both sides. Places contains the locations where the running pods store data. Nil means that the spec of
+// plan plans both sides. `places` contains the locations where the running pods store data. Nil means that the spec of
 // the running stack determines the locations.
 func (c *comparedStack) plan(
 	before *dryrun.Manifests, running dryrun.Stack, after *dryrun.Manifests, next dryrun.Stack, places *retention.Places,

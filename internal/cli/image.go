@@ -45,7 +45,7 @@ func (a *access) addFlags(command *cobra.Command) {
 		"file with certificate authorities to trust for the registry, in addition to the system's authorities")
 }
 
-// reader returns a reader for registries. --insecure applies only to the registry at host, which may include a port.
+// reader returns a reader for registries. --insecure applies only to the registry at `host`, which may include a port.
 // --ca-file applies to every registry.
 func (a *access) reader(options registry.Options, host string) (*registry.Reader, error) {
 	if a.insecure && host != "" {

@@ -31,8 +31,8 @@ import (
 // imageServer is a local registry.
 type imageServer struct {
 	host string
-	// before handles a request in place of the registry if before returns true. writes counts the requests that change
-	// something.
+	// before is called for each request. If it returns true, it has handled the request in place of the registry. writes
+	// counts the requests that change something.
 	before atomic.Pointer[func(http.ResponseWriter, *http.Request) bool]
 	writes atomic.Int64
 }

@@ -83,7 +83,7 @@ func listProblem(err error, namespace string) error {
 	return &rejection{problems: []string{problem}, summary: "the objects in the cluster could not be read"}
 }
 
-// unseen records a text about objects that the caller cannot read, unless it is already recorded.
+// unseen records a message about objects that the caller cannot read, unless the message is already recorded.
 func (v *surveyor) unseen(text string) {
 	if !slices.Contains(v.found.Unseen, text) {
 		v.found.Unseen = append(v.found.Unseen, text)

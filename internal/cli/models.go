@@ -128,7 +128,7 @@ func (o *modelsOptions) models(
 	return modellist.FromConfig(config, inspect.Line(t.stack))
 }
 
-// models returns the models that the server lists, through a forwarded port.
+// models reads the server's list of models through a forwarded port.
 func (t *target) models(
 	ctx context.Context, stdin io.Reader, p printer, flags *serverFlags,
 ) ([]modellist.Model, error) {

@@ -336,7 +336,7 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-// A stack remains open until the user interrupts the command.
+// The command open forwards the port until the user interrupts the command.
 func TestOpen(t *testing.T) {
 	api := fakeapi.Start(t)
 	servedStack(t, api, starterSpec(), nil, modelServer(t, oneModel, nil, false))

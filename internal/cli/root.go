@@ -89,8 +89,8 @@ kubectl llamastack render -f stack.yaml
 The command diff has the exit codes of kubectl diff: 1 for a difference, and 2 for an
 error of any kind.`
 
-// NewCommand returns the command kubectl-llamastack with all its subcommands. Version is the output of --version. If it
-// is empty, versionOr determines the output.
+// NewCommand returns the command kubectl-llamastack with all its subcommands. `version` is the output of --version. If
+// it is empty, versionOr determines the output.
 func NewCommand(streams Streams, version string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "kubectl-llamastack",

@@ -140,7 +140,8 @@ func (c *collector) addTyped(object client.Object) {
 	c.left(fmt.Sprintf("%T %s: %v", object, object.GetName(), err))
 }
 
-// list returns the objects of a kind with labels. It returns no objects for a kind that the cluster does not serve.
+// list returns the objects of a kind that have the given labels. It returns no objects for a kind that the cluster does
+// not serve.
 func (c *collector) list(
 	ctx context.Context, kind schema.GroupVersionKind, namespace string, labels map[string]string,
 ) []unstructured.Unstructured {

@@ -231,7 +231,7 @@ func (o *upgradeOptions) ofReader(
 	return reports, nil
 }
 
-// report returns the report for one stack. Known contains the facts about the running stack, or is nil.
+// report returns the report for one stack. `known` contains the facts about the running stack, or is nil.
 func (o *upgradeOptions) report(m *dryrun.Manifests, s dryrun.Stack, known *dryrun.Running) upgrade.Report {
 	in := upgrade.Input{
 		Namespace: s.Object.Namespace, Name: s.Object.Name, File: s.File, To: o.to,

@@ -22,7 +22,7 @@ type Input struct {
 	Paused, Deleting bool
 	// Serving is the number of available pods. Nil means that the number is not known.
 	Serving *int32
-	// Held is the operator's message about changes to the pod template that it postpones until it next replaces the pods.
+	// Held is the operator's message about the pod template changes that it postpones until it next replaces the pods.
 	Held string
 	// Open lists the facts that are not known, with the reasons.
 	Open []string

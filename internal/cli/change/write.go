@@ -13,7 +13,7 @@ const (
 	maxFields = 20
 )
 
-// Write writes the change as text. File is the path of the manifest.
+// Write writes the change as text. `file` is the path of the manifest.
 func (c *Change) Write(page *bytes.Buffer, file string) {
 	fmt.Fprintf(page, "%s/%s (%s): %s\n", c.Namespace, c.Name, file, c.verdict())
 	for _, warning := range c.Warnings {

@@ -8,7 +8,8 @@ import (
 )
 
 // checkAliases returns the problem with a document whose aliases expand to more than MaxBytes, or "". The decoder
-// expands all aliases, and a few lines can expand to gigabytes. The decoder reports invalid YAML.
+// expands all aliases, and a few lines can expand to gigabytes. For invalid YAML, checkAliases returns "", because the
+// decoder reports the problem.
 func checkAliases(data []byte) string {
 	if !bytes.ContainsRune(data, '&') || !bytes.ContainsRune(data, '*') {
 		return ""

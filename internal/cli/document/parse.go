@@ -6,7 +6,7 @@ import "fmt"
 // example a model or an archive.
 const MaxBytes = 16 << 20
 
-// Parse returns the documents in a text. File is the path of the text, or StandardInput. Listed reports whether the
+// Parse returns the documents in a text. `file` is the path of the text, or StandardInput. `listed` reports whether the
 // user named a folder that contains the file. For a text that is not a document, Parse returns a Document with the
 // problem.
 func Parse(file string, data []byte, listed bool) []Document {
@@ -17,8 +17,8 @@ func Parse(file string, data []byte, listed bool) []Document {
 	return splitDocuments(file, data, listed)
 }
 
-// Generated returns the documents in a text that another program generated. Origin names the program and its input, and
-// replaces the path of a file.
+// Generated returns the documents in a text that another program generated. `origin` names the program and its input,
+// and replaces the path of a file.
 func Generated(origin string, data []byte) []Document {
 	documents := splitDocuments(origin, data, false)
 	for i := range documents {

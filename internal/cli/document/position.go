@@ -135,7 +135,7 @@ func element(node *yaml.Node, name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// entry returns the key and the value of an entry in a mapping or its merge keys. Seen contains the mappings that the
+// entry returns the key and the value of an entry in a mapping or its merge keys. `seen` contains the mappings that the
 // lookup has visited, because an anchor may contain itself.
 func entry(node *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value *yaml.Node) {
 	if node == nil || node.Kind != yaml.MappingNode || seen[node] {

@@ -13,8 +13,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// trust returns the certificate authorities that the server of a stack trusts. A ConfigMap that the files do not
-// contain is not an error, because only the content of the CA bundle depends on it.
+// trust returns the certificate authorities that the server of a stack trusts. A ConfigMap that is missing from the
+// files does not cause an error, because only the content of the CA bundle depends on it.
 func (m *Manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, error) {
 	trust, unusable := plan.ReadTrust(object, m.contents(object))
 	if len(unusable) > 0 {
@@ -24,8 +24,8 @@ func (m *Manifests) trust(object *v1alpha2.LlamaStackDistribution) (plan.Trust, 
 	return trust, nil
 }
 
-// contents returns the contents of the ConfigMaps that a stack refers to, by intent.ConfigMapUse.ID and key. It omits
-// ConfigMaps that the files do not contain, and ConfigMaps that the stack cannot read.
+// contents returns the contents of the ConfigMaps that a stack refers to, keyed by intent.ConfigMapUse.ID and then by
+// key. It omits ConfigMaps that the files do not contain, and ConfigMaps that the stack cannot read.
 func (m *Manifests) contents(object *v1alpha2.LlamaStackDistribution) map[string]map[string][]byte {
 	contents := make(map[string]map[string][]byte)
 	for _, use := range slices.Concat(intent.ConfigMaps(object), intent.TrustedCA(object)) {

@@ -36,7 +36,7 @@ func DecodeStack(doc document.Document, namespace string) Stack {
 	return found
 }
 
-// decodeHub decodes a v1alpha2 document. It records the values that do not fit their fields as errors.
+// decodeHub decodes a v1alpha2 document. For each value that does not fit its field, it records an error.
 func decodeHub(data []byte, found *Stack) {
 	for _, problem := range decodeFitting(data, found.Object) {
 		found.Errors = append(found.Errors, WithPlace(problem, reflect.TypeFor[v1alpha2.LlamaStackDistribution]()))
@@ -65,7 +65,7 @@ func decodeFitting(data []byte, into any) []typecheck.Problem {
 	return problems
 }
 
-// DecodeNumbers decodes JSON, and decodes numbers as json.Number.
+// DecodeNumbers decodes JSON, with each number as a json.Number.
 func DecodeNumbers(data []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
@@ -74,7 +74,7 @@ func DecodeNumbers(data []byte, into any) error {
 
 var duplicateField = regexp.MustCompile(`^duplicate field "(.+)"$`)
 
-// twice returns the duplicate fields of a JSON document. The YAML decoder reports duplicate keys of YAML.
+// twice returns the duplicate fields in a JSON document. The YAML decoder reports duplicate keys in YAML.
 func twice(data []byte, like any) []typecheck.Problem {
 	strict, err := kjson.UnmarshalStrict(data, reflect.New(reflect.TypeOf(like).Elem()).Interface(),
 		kjson.DisallowDuplicateFields)

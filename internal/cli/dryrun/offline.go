@@ -129,8 +129,8 @@ func (o *Outcome) rename(name func(string) string) {
 	}
 }
 
-// unreadImage returns the image in the operator's ConfigMap from whose labels the operator would read the base
-// configuration, and false if there is none.
+// unreadImage returns the image that the operator's ConfigMap sets for a distribution, if the operator would read the
+// base configuration from the labels of this image. Otherwise, it returns false.
 func (m *Manifests) unreadImage(spec *v1alpha2.LlamaStackDistributionSpec) (string, bool) {
 	if !plan.NeedsBase(spec) || spec.BaseConfig != nil {
 		return "", false

@@ -115,8 +115,7 @@ func (r *Running) complete(input *plan.Input) {
 // Places returns the places where the running pods store data. Nil means that the record does not contain them.
 func (r *Running) Places() *retention.Places { return r.Record.Places }
 
-// Held returns the operator's message about changes to the pod template that it postpones until it next replaces the
-// pods.
+// Held returns the operator's message about the pod template changes that it postpones until it next replaces the pods.
 func (r *Running) Held() string {
 	condition := meta.FindStatusCondition(r.Stack.Status.Conditions, v1alpha2.ConditionAdopted)
 	if condition == nil || condition.Status != metav1.ConditionFalse {

@@ -49,8 +49,8 @@ func readInput(path string, r io.Reader, listed bool) ([]document.Document, erro
 	return document.Parse(path, data, listed), nil
 }
 
-// manifestFiles returns the manifests in a folder and its subfolders, sorted by name, or the path of a file. listed
-// reports whether the path is a folder.
+// manifestFiles returns the manifests in a folder and its subfolders, sorted by name. For a file, it returns only the
+// path of the file. listed reports whether the path is a folder.
 func manifestFiles(path string) (files []string, listed bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

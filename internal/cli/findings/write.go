@@ -21,7 +21,7 @@ const (
 // Forms returns the output formats of a report.
 func Forms() []string { return []string{FormText, FormJSON, FormSARIF, FormGitHub} }
 
-// Write writes the report in a machine-readable format. Version is the version of the command.
+// Write writes the report in a machine-readable format. `version` is the version of the command.
 func (r *Report) Write(page *bytes.Buffer, form, version string) error {
 	switch form {
 	case FormGitHub:
@@ -44,8 +44,8 @@ func encode(page *bytes.Buffer, value any) error {
 	return nil
 }
 
-// GitHub workflow commands escape the first set of characters in messages, and the second set in properties. See
-// https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts.
+// In GitHub workflow commands, messages must escape the first set of characters, and properties must escape the second
+// set. See https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts.
 var (
 	messageEscapes  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/resolve/registry"
 )
 
-// changedSource returns changed content before it is written, and reads all other content from the wrapped source.
+// changedSource returns changed content that is not written yet, and reads all other content from the wrapped source.
 type changedSource struct {
 	registry.Source
 	contents map[v1.Hash][]byte
@@ -34,7 +34,7 @@ func (s *changedSource) Blob(ctx context.Context, digest v1.Hash) (io.ReadCloser
 	return s.Source.Blob(ctx, digest)
 }
 
-// Verify reads the labelled images as the operator would read them, before they are written, and compares the result
+// Verify reads the labelled images, which are not written yet, as the operator would read them, and compares the result
 // with the labels. It returns the data that the operator would read from each image.
 func Verify(
 	ctx context.Context, from registry.Source, changed *Labelled, wanted *registry.Labels,

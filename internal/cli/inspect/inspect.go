@@ -40,8 +40,8 @@ type reader struct {
 }
 
 // Read returns the facts about a stack, except the time, which the caller sets. If the caller is not allowed to read an
-// object, the facts name the object. Read ignores any other failure to read the models, and returns the first of all
-// remaining failures as an error.
+// object, the facts name the object. Read ignores all other errors from reading the models. For all other objects, it
+// returns the first error other than a missing permission.
 func Read(
 	ctx context.Context,
 	cluster *kube.Cluster,
@@ -172,7 +172,7 @@ func (r *reader) autoscaler(ctx context.Context) {
 	}
 }
 
-// exposures reads the objects that may expose the stack. The cluster might not serve all of their kinds.
+// exposures reads the objects that can expose the stack. The cluster might not serve all of their kinds.
 func (r *reader) exposures(ctx context.Context) {
 	objects := map[string]string{
 		"Ingress":   names.Ingress(r.stack.Name),

@@ -37,8 +37,8 @@ type Cluster struct {
 	flags *Flags
 }
 
-// Connect returns a connection to the cluster that the flags select. It does not send a request. Version is the version
-// of the command, which becomes part of the user agent.
+// Connect returns a connection to the cluster that the flags select. It does not send a request. `version` is the
+// version of the command, and becomes part of the user agent.
 func (f *Flags) Connect(version string) (*Cluster, error) {
 	config, namespace, err := f.load()
 	if err != nil {

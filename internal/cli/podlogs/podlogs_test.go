@@ -134,7 +134,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// endless is a long line without a line break.
+// endless is a line that never ends.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {

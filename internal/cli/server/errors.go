@@ -54,8 +54,8 @@ type RefusedError struct {
 // Error returns a message that explains the status.
 func (e *RefusedError) Error() string { return e.text }
 
-// refusal returns the error for a response with a status other than 200. Token is the token of the request. refusal
-// removes it from the message.
+// refusal returns the error for a response with a status other than 200. `token` is the token of the request, which
+// refusal removes from the message.
 func refusal(path string, code int, body []byte, token string) *RefusedError {
 	text := fmt.Sprintf("the server responded to a request for %s with status %d", path, code)
 	switch {

@@ -104,7 +104,7 @@ type Wanted struct {
 
 // Choose returns the model with the given name. For an empty name, it returns the only LLM, or the first wanted model
 // that is an LLM. The name is the id of a model, or the name that the provider uses for it. Choose returns an error if
-// the provider's name applies to more than one model.
+// providers use the given name for more than one model.
 func Choose(models []Model, name string, wanted []Wanted) (Model, error) {
 	if name != "" {
 		return byName(models, name)

@@ -88,7 +88,7 @@ type Action struct {
 	// Problem describes the problem, and Remedy describes the action.
 	Problem string `json:"problem"`
 	Remedy  string `json:"remedy,omitempty"`
-	// Stops reports whether the new pods need the action to start.
+	// Stops reports whether the new pods cannot start without the action.
 	Stops bool `json:"stops"`
 	// Already reports whether the current release has the same problem.
 	Already bool `json:"already,omitempty"`
@@ -133,8 +133,8 @@ func (r *Report) examine(in Input) {
 	}
 }
 
-// act adds the actions: errors first, then settings without effect, and then an image that is the same for both
-// releases.
+// act adds the actions: first those for errors, then those for settings without effect, and then the one for an image
+// that is the same for both releases.
 func (r *Report) act(in Input) {
 	for _, text := range r.Refused {
 		action := newAction(text)

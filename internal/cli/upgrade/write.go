@@ -14,7 +14,7 @@ import (
 // longest is the maximum length of a value in the text, in characters.
 const longest = 60
 
-// Write writes the report as text. All adds the changes that no field of the spec causes.
+// Write writes the report as text. If `all` is true, the text includes the changes that no field of the spec causes.
 func (r *Report) Write(page *bytes.Buffer, all bool) {
 	name := r.Stack
 	if r.File == "" {
