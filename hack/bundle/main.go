@@ -115,8 +115,8 @@ func pullAll(
 	return images, missing
 }
 
-// write writes the archive and its checksum. It writes the checksum first, so that no new archive exists without its
-// checksum. If it cannot write both, it removes the incomplete archive.
+// write writes the archive and its checksum. It renames the archive only after it has written the checksum, so that no
+// new archive exists without its checksum. After an error, it removes the incomplete archive.
 func write(
 	ctx context.Context, output string, from bundle.Layout, images []bundle.Image, files []bundle.File,
 ) (int64, error) {

@@ -76,7 +76,7 @@ var (
 	detailed  = regexp.MustCompile(` (?:Status|Event): ([^.]+)\.$`)
 )
 
-// read returns the blocks of a file, without the constants that no user sees.
+// read returns the blocks in a file, without the constants that no user sees.
 func read(source string) ([]block, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), source, nil, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {

@@ -55,7 +55,7 @@ func run(folder string) error {
 	return nil
 }
 
-// pages returns the text of each page by its file name.
+// pages returns the texts of the pages, keyed by file name.
 func pages() (map[string]string, error) {
 	all := map[string]string{}
 	var lines []line

@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// classes holds the definitions of the configuration classes of a release.
+// classes holds the definitions of a release's configuration classes.
 type classes struct{ definitions object }
 
 // environment matches a string with ${env.…}, whose type is determined when the server starts. The other constants are

@@ -62,7 +62,7 @@ func write(folder string) error {
 	return nil
 }
 
-// generate returns the schemas by file name. root is the folder of the repository.
+// generate returns the schemas, keyed by file name. root is the folder of the repository.
 func generate(root string) (map[string][]byte, error) {
 	data, err := os.ReadFile(filepath.Join(root, definition))
 	if err != nil {

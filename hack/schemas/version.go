@@ -157,7 +157,7 @@ func (c *converter) object(to, from object, path []string, open bool) {
 	}
 }
 
-// references matches references to requirements, such as (FR-1). The references are only for developers.
+// references matches references to requirements, such as (FR-1). Descriptions for users omit these references.
 var references = regexp.MustCompile(`[ \n]?\(FR-[^)]*\)`)
 
 // describeField returns a description for users, each paragraph on one line.

@@ -36,7 +36,7 @@ type Comment struct {
 
 // Result holds the replacement for overrideConfig, or the reasons why there is none.
 type Result struct {
-	// Spec holds the fields of the spec by their JSON names, as JSON values. It is nil if Stays is not empty.
+	// Spec holds the fields of the spec as JSON values, keyed by their JSON names. It is nil if Stays is not empty.
 	Spec map[string]any
 	// Env holds variables for spec.workload.overrides.env, as JSON values.
 	Env []any

@@ -93,7 +93,7 @@ func (c *candidate) ensureField() {
 	}
 }
 
-// spec returns the fields that are not empty, by name.
+// spec returns the fields that are not empty, keyed by name.
 func (c *candidate) spec() map[string]any {
 	spec := map[string]any{}
 	for name, fields := range map[string]object{

@@ -311,7 +311,7 @@ func TestMigrateFieldOwnership(t *testing.T) {
 			t.Errorf("%s still owns fields", entry.Manager)
 		}
 	}
-	// A manager that uses the old name after the takeover counts as another client.
+	// After the takeover, a manager that uses the old name is no longer treated as a predecessor.
 	patch = client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"later":"x"}}}`))
 	if err := b.client.Patch(t.Context(), live, patch, client.FieldOwner("old")); err != nil {
 		t.Fatal(err)

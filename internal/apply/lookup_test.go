@@ -54,7 +54,7 @@ func TestLookupOfExistingChildren(t *testing.T) {
 	}
 }
 
-// countReads counts subsequent reads of children, by resource and version.
+// countReads counts subsequent reads of children, separately for each resource and version.
 func (b *bench) countReads() func() map[string]int {
 	var mu sync.Mutex
 	reads := map[string]int{}
@@ -224,7 +224,7 @@ func (defective) Get(context.Context, client.ObjectKey, client.Object, ...client
 }
 
 // TestAnswerWithoutContent checks that the response contains only the metadata of an object if only metadata is cached
-// for the object's kind. The response then contains no values of a Secret.
+// for the object's kind. The response then contains no Secret values.
 func TestAnswerWithoutContent(t *testing.T) {
 	b := newBench(t)
 	found, err := b.applier.CheckOwnership(t.Context(), b.owner,

@@ -15,8 +15,8 @@ import (
 
 const ogxServers = "testdata/ogxserver"
 
-// The test compares the output and the messages for manifests of the ogx-k8s-operator with golden files. The commands
-// validate and render accept each converted stack.
+// The test compares the output and the messages for ogx-k8s-operator manifests with golden files. The commands validate
+// and render accept each converted stack.
 func TestConvertOGXServer(t *testing.T) {
 	for _, name := range golden.Cases(t, ogxServers) {
 		t.Run(name, func(t *testing.T) {

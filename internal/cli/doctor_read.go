@@ -172,7 +172,7 @@ func (e *examiner) webhooks(ctx context.Context) {
 	}
 }
 
-// rights asks the API server, for each permission that the commands need, whether the caller has it.
+// rights asks the API server about each permission that the commands need, and records whether the caller has it.
 func (e *examiner) rights(ctx context.Context, all bool) {
 	namespace := e.Namespace
 	if all {

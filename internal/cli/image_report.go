@@ -207,8 +207,8 @@ func (r *imageReport) print(out io.Writer, form string, p printer) error {
 	return r.verdict(p)
 }
 
-// messages prints texts about the image. If a text applies to every platform, messages prints it only once. It prints
-// any other text with the platform, if the platform is known.
+// messages prints remarks about the image. If a remark applies to every platform, messages prints it only once. It
+// prints any other remark with the platform, if the platform is known.
 func (r *imageReport) messages(line func(string), of func(*platformReport) []string) {
 	counts := map[string]int{}
 	for i := range r.Images {

@@ -150,8 +150,8 @@ func TestInitRefuses(t *testing.T) {
 	}
 }
 
-// The command reads the answers from the lines of standard input. It repeats a question after an invalid answer, and
-// uses the default for an empty answer.
+// The command reads the answers from standard input, one answer per line. It repeats a question after an invalid
+// answer, and uses the default for an empty answer.
 func TestInitAsks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, tc := range map[string]struct {

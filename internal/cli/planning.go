@@ -27,7 +27,7 @@ func (f *planningFlags) add(command *cobra.Command, filesHelp, configHelp string
 		"file with the operator's ConfigMap, "+names.OperatorConfigMap+"; unset: "+configHelp)
 }
 
-// sources returns the files, and the namespace of objects without a namespace.
+// sources returns the files, and the namespace for objects that do not set a namespace.
 func (f *planningFlags) sources(namespace string) sources {
 	return sources{files: f.files, namespace: cmp.Or(namespace, f.Namespace, dryrun.DefaultNamespace)}
 }

@@ -126,7 +126,7 @@ func readOperatorConfig(path string, stdin io.Reader, p printer) (operatorconfig
 	return configOf(configMap, path, p)
 }
 
-// configOf parses the operator's ConfigMap. In messages, `path` is the source of the ConfigMap.
+// configOf parses the operator's ConfigMap. Each message begins with `path`, the source of the ConfigMap.
 func configOf(configMap *corev1.ConfigMap, path string, p printer) (operatorconfig.Config, error) {
 	config, errs := operatorconfig.Read(configMap, operatorconfig.Config{})
 	var problems []string

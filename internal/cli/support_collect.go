@@ -40,7 +40,7 @@ type collector struct {
 	seen       map[string]bool
 	// logged is the total size of the logs in bytes.
 	logged int
-	// listed contains the objects that were listed, by kind and namespace.
+	// listed contains the objects that were listed, keyed by kind and namespace.
 	listed map[string][]unstructured.Unstructured
 }
 

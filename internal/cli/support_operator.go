@@ -35,7 +35,7 @@ func addAnswer[T interface {
 	}
 }
 
-// operator adds those objects of the operator that the doctor has read. For each Deployment of an operator, it also
+// operator adds those of the operator's objects that the doctor has read. For each Deployment of an operator, it also
 // adds the pods with their logs, the events in the namespace, and the Secret with the webhook certificate.
 func (c *collector) operator(ctx context.Context, facts *doctor.Facts) {
 	addAnswer(c, "the CustomResourceDefinition", facts.Definition)

@@ -53,8 +53,8 @@ type Field struct {
 	Required bool
 }
 
-// Read returns the keys of the object shapes by type name, in the order of their declaration. The directory contains
-// the package v1alpha2.
+// Read returns the keys of each type's object shape, in the order of their declaration. The map's key is the type name.
+// The directory contains the package v1alpha2.
 func Read(dir string) (map[string][]Field, error) {
 	structs, err := structsOf(dir)
 	if err != nil {
@@ -124,7 +124,7 @@ func readField(field *ast.Field) (Field, error) {
 	return Field{Name: name, Kind: kind, Doc: doc, Required: slices.Contains(markers, "+required")}, nil
 }
 
-// requirements matches references to requirements, such as (FR-1). The references are only for developers.
+// requirements matches references to requirements, such as (FR-1). Descriptions for users omit these references.
 var requirements = regexp.MustCompile(` ?\(FR-[^)]*\)`)
 
 // docOf returns the text and the markers of a field's comment.

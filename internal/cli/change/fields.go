@@ -164,8 +164,8 @@ func keyed(items []any) bool {
 	})
 }
 
-// byKey returns the entries of a list by their keys. If an earlier entry has the same key, byKey adds the position to
-// the key.
+// byKey returns a map from keys to the entries of a list. If an earlier entry has the same key, byKey adds the position
+// to the key.
 func byKey(items []any) map[string]any {
 	found := make(map[string]any, len(items))
 	for i, item := range items {

@@ -51,7 +51,8 @@ func (s *Stack) place(list []findings.Finding) {
 	}
 }
 
-// Lines returns the lines of field paths in the file. All lines are 0 if the stack does not come from a manifest.
+// Lines returns the line numbers of field paths in the file. All line numbers are 0 if the stack does not come from a
+// manifest.
 func (s *Stack) Lines(paths []string) []int {
 	lines := make([]int, len(paths))
 	if s.doc != nil {

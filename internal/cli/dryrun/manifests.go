@@ -37,7 +37,7 @@ type Manifests struct {
 	Config operatorconfig.Config
 	// Live reports whether the objects come from a cluster and not from files.
 	Live bool
-	// Pasted reports whether the objects come from a text without a file. Remedies then do not name flags.
+	// Pasted reports whether the objects come from text that is not in a file. Remedies then do not name flags.
 	Pasted bool
 	// Denied contains the ConfigMaps in the cluster that the caller cannot read.
 	Denied map[Key]bool

@@ -44,8 +44,8 @@ func encode(page *bytes.Buffer, value any) error {
 	return nil
 }
 
-// In GitHub workflow commands, messages must escape the first set of characters, and properties must escape the second
-// set. See https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts.
+// In GitHub workflow commands, the first set of characters must be escaped in messages, and the second set in
+// properties. See https://github.com/actions/toolkit/blob/main/packages/core/src/command.ts.
 var (
 	messageEscapes  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

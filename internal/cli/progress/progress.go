@@ -11,8 +11,8 @@ import (
 // then could not be replaced.
 const columns = 59
 
-// Line is a line that shows the progress of a command. Without a terminal, it shows nothing. Several goroutines may
-// call its methods.
+// Line is a line that shows the progress of a command. Without a terminal, it shows nothing. Its methods are safe for
+// concurrent use.
 type Line struct {
 	w     io.Writer
 	mu    sync.Mutex
