@@ -10,8 +10,8 @@ import (
 // longest is the number of words above which a sentence has to be split.
 const longest = 40
 
-// end matches the end of a sentence: a full stop, a question mark or an exclamation mark before a capital letter, a
-// quotation mark or a parenthesis.
+// end matches the end of a sentence: a full stop, question mark or exclamation mark that precedes a capital letter,
+// quotation mark or parenthesis.
 var end = regexp.MustCompile(`([.?!])["”)]? +([A-Z“"(])`)
 
 // check returns the findings in a text: the rule, the words and the advice.

@@ -64,7 +64,7 @@ func (c *candidate) redis(backend object) object {
 	return store
 }
 
-// keepRegistry preserves the namespace of the server's registry if several stacks may share the registry's store.
+// keepRegistry preserves the namespace of the server's registry if several stacks might share the registry's store.
 // Without the variable names.EnvRegistry, a generated configuration derives the registry's namespace from the name and
 // the namespace of the stack.
 func (c *candidate) keepRegistry() {

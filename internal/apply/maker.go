@@ -69,7 +69,7 @@ func isMaker(entry metav1.ManagedFieldsEntry, owner Owner, apiVersion string) bo
 	return true
 }
 
-// mayBeRendered reports whether an operator may have rendered a field. The field must be below a top-level field of
+// mayBeRendered reports whether an operator might have rendered a field. The field must be below a top-level field of
 // `wanted`. Labels and annotations of the object and of its pod template must be in `wanted` themselves.
 func mayBeRendered(path fieldpath.Path, wanted *unstructured.Unstructured) bool {
 	top := path[0].FieldName

@@ -19,7 +19,7 @@ type Child struct {
 
 // Prune deletes the owner's children of the given kinds for which `keep` returns false. It calls `keep` for children
 // only. A child has the owner's labels and has the owner as its controller. Neither is sufficient alone: a widely used
-// dashboard also sets the controller of its own objects to the owner, and any client may set labels. Prune never
+// dashboard also sets the controller of its own objects to the owner, and any client can set labels. Prune never
 // deletes a PersistentVolumeClaim.
 func (a *Applier) Prune(
 	ctx context.Context, owner Owner, kinds []schema.GroupVersionKind, keep func(Child) bool,

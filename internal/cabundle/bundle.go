@@ -29,8 +29,8 @@ func encode(certificates [][]byte) []byte {
 	return text.Bytes()
 }
 
-// Digest returns a hex digest of a set of certificates. It excludes the public roots, because the new roots in a newer
-// operator must not restart a server.
+// Digest returns a hex digest of a set of certificates. It excludes the public roots, because new roots in a newer
+// operator must not cause a server to restart.
 func Digest(certificates [][]byte) string {
 	digest := sha256.New()
 	for _, certificate := range sorted(certificates) {

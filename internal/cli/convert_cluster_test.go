@@ -88,7 +88,7 @@ func checkApplyConverted(t *testing.T, c *upgrade.Cluster) {
 	}
 }
 
-// onlyStack returns the only stack of a manifest.
+// onlyStack returns the only stack in a manifest.
 func onlyStack(t *testing.T, manifest string) *unstructured.Unstructured {
 	t.Helper()
 	for text := range strings.SplitSeq(manifest, "\n---\n") {

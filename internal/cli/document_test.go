@@ -68,8 +68,8 @@ func toYAML(t *testing.T, text string) string {
 	return strings.Join(documents, "---\n")
 }
 
-// The commands read a character above U+FFFF, which is two escape sequences in JSON. A YAML parser does not combine the
-// two.
+// The commands read a character above U+FFFF that JSON represents as two escape sequences. A YAML parser does not
+// combine these sequences.
 func TestJSONWithSurrogatePairs(t *testing.T) {
 	manifest := strings.Replace(asJSON(t, stack(`{distribution: {name: starter}, workload: {overrides: {podAnnotations: {a: FACE}}}}`)), "FACE", `\ud83d\ude00`, 1)
 	got := run(t, manifest, "render", "-f", "-")

@@ -53,8 +53,8 @@ type Field struct {
 	Required bool
 }
 
-// Read returns the keys of each type's object shape, in the order of their declaration. The map's key is the type name.
-// The directory contains the package v1alpha2.
+// Read returns the keys of each type's object shape, in the order of their declaration. The map is indexed by type
+// name. The directory contains the package v1alpha2.
 func Read(dir string) (map[string][]Field, error) {
 	structs, err := structsOf(dir)
 	if err != nil {

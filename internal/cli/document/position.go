@@ -186,7 +186,7 @@ func merged(node *yaml.Node, name string, seen map[*yaml.Node]bool) (key, value 
 	return nil, nil
 }
 
-// spelled returns a key in lower case without underscores, because an API may be written as vector_io or vectorIo.
+// spelled returns a key in lower case without underscores, because an API can be written as vector_io or vectorIo.
 func spelled(key string) string { return strings.ToLower(strings.ReplaceAll(key, "_", "")) }
 
 // target returns the node that an alias refers to. It returns any other node unchanged.
