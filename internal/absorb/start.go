@@ -10,8 +10,8 @@ import (
 
 // factoryLine is the first release line whose server is started by the uvicorn factory in a v1alpha1 stack with a
 // userConfig. The factory passes host, port and workers to the server as arguments, and the server does not read them
-// from the configuration. With a generated configuration, the server reads host and workers from it, and also the port
-// unless its release ignores server.port.
+// from the configuration. With a generated configuration, the server reads host and workers from the configuration. It
+// also reads the port, unless its release ignores server.port.
 const factoryLine = "0.3"
 
 // factoryHost is the host that the factory listens on.

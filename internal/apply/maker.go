@@ -9,9 +9,9 @@ import (
 )
 
 // migrateFromMakers computes the managed fields that result when the manager takes over the fields that the makers of
-// the object wrote. It returns nil if there are no such fields. A maker is a manager that wrote the labels that assign
-// the object to the owner, such as a backup tool that restored the object, or a client that applied a copy of it. A
-// maker owns fields that the operator once rendered, and the next apply must be able to remove these fields. For
+// the object wrote. It returns nil if there are no such fields. A maker is a manager that added the labels of the
+// owner's children to the object, such as a backup tool that restored the object, or a client that applied a copy of
+// it. A maker owns fields that the operator once rendered, and the next apply must be able to remove these fields. For
 // example, the API server rejects a list of ports that keeps an old entry with the same name.
 //
 // The manager always takes over the fields that makers wrote with updates. Until it has adopted and applied the object

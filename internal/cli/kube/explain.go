@@ -13,7 +13,7 @@ import (
 
 // Explain adds the verb and the resource to an error from a request to the API server. It adds a remedy if the API
 // server rejects the credentials, the caller lacks a permission, the cluster does not serve the resource, or the
-// cluster is unreachable. `namespace` is empty for a request for all namespaces.
+// cluster is unreachable. `namespace` is empty for a request that covers all namespaces.
 func Explain(err error, verb string, resource schema.GroupResource, namespace string) error {
 	where := "all namespaces"
 	check := " -A"

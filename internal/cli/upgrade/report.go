@@ -35,7 +35,7 @@ type Input struct {
 	Before, After Outcome
 }
 
-// Report describes the effects of another release on one stack.
+// Report describes the effects of a different release on one stack.
 type Report struct {
 	Namespace string `json:"namespace,omitempty"`
 	Stack     string `json:"stack"`
