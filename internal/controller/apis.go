@@ -59,7 +59,7 @@ type optionalAPIs struct {
 
 	mu     sync.RWMutex
 	served map[schema.GroupVersionKind]bool
-	// adding serializes calls of the method watch, because the creation and a later update of a definition cause two
+	// adding serializes calls to the method watch, because the creation and a later update of a definition cause two
 	// events.
 	adding sync.Mutex
 }

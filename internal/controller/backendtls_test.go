@@ -54,7 +54,7 @@ func policyDefinitions(t *testing.T) (old, now *unstructured.Unstructured) {
 }
 
 // TestBackendTLSPolicy checks that there is a BackendTLSPolicy for HTTPS connections from a Gateway to the server, and
-// that it follows the Secret, the spec, the operator's ConfigMap and the kinds that the cluster serves.
+// that it changes with the Secret, the spec, the operator's ConfigMap and the kinds that the cluster serves.
 func TestBackendTLSPolicy(t *testing.T) {
 	const (
 		version = "backendtls"

@@ -55,8 +55,8 @@ func TestSecretsStaySecret(t *testing.T) {
 	certificate, broken := controllertest.NewTLSSecret(t, "llama-tls"), controllertest.NewMismatchedTLSSecret(t, "broken-tls")
 	slipped, authority := controllertest.NewTLSSecret(t, "slipped-tls"), setCertificateAndAuthority(t, certificate, canary)
 	setCertificateAndAuthority(t, slipped, canary)
-	// The operator copies the authority next to a certificate to a ConfigMap for Gateways. It must not copy a private
-	// key in the same value.
+	// The operator copies the authority next to a certificate to a ConfigMap for Gateways. It must not copy a private key
+	// that is in the same value.
 	slipped.Data[names.TLSAuthority] = append(slipped.Data[names.TLSAuthority], slipped.Data["tls.key"]...)
 	// One line of each key is sufficient to find the key.
 	keys := []string{
@@ -105,7 +105,7 @@ func TestSecretsStaySecret(t *testing.T) {
 // failWithText makes the pods of the stack "good" fail, with the given text in every container message.
 func failWithText(t *testing.T, env *controllertest.Environment, canary string) {
 	t.Helper()
-	// A server prints the values that it rejects, and a kubelet prints the responses of registries.
+	// A server prints the values that it rejects, and a kubelet prints the responses from registries.
 	said := "ValidationError: [input_value='" + canary + "']\n" + canary + "Error: " + canary
 	set := env.CreateReplicaSet(t, "good", appsv1.ReplicaSetStatus{})
 	states := controllertest.ServerPodStatus("i",

@@ -17,8 +17,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// pendingClaims returns the stack's claim if the claim has no volume and events report a problem. The message comes
-// from the latest of these events.
+// pendingClaims returns the stack's claim if the claim has no volume and events report a problem. The message in the
+// result is from the latest of these events.
 func (r *Reconciler) pendingClaims(ctx context.Context, stack *stack) ([]status.PendingClaim, error) {
 	claim, err := r.cachedClaim(ctx, stack)
 	if err != nil || claim == nil || claim.Status.Phase == corev1.ClaimBound {

@@ -52,7 +52,7 @@ func (s *state) lacksBase(failure *status.Failure) bool {
 }
 
 // reportAutoscaler adds a condition if the autoscaler does not scale the pods although they have served requests for a
-// while. New pods have no metrics.
+// while. It waits because new pods have no metrics yet.
 func (r *Reconciler) reportAutoscaler(s *state) error {
 	available := meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionAvailable)
 	if available.Status != "True" || meta.FindStatusCondition(s.report.conditions, v1alpha2.ConditionDegraded) != nil {

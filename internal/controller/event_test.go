@@ -36,7 +36,7 @@ func newStatus(configMap string, others ...metav1.Condition) *v1alpha2.LlamaStac
 	return status
 }
 
-// TestEmit checks that events report the changes in a status, at most two for each change with warnings first, and that
+// TestEmit checks that events report the changes in a status, at most two for each change, warnings first, and that
 // they are not repeated.
 func TestEmit(t *testing.T) {
 	missing := metav1.Condition{

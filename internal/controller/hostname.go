@@ -45,7 +45,7 @@ func (r *Reconciler) cluster(ctx context.Context, stack *stack, config operatorc
 type hostOwner struct{ host, namespace, name string }
 
 // findHostOwner returns the stack with the same host name that takes precedence over this one, or nil if there is none.
-// A stack without precedence is not exposed, so that it does not receive the traffic of the other stack.
+// A stack without precedence is not exposed, so that it does not receive traffic for the other stack.
 func (r *Reconciler) findHostOwner(
 	ctx context.Context, stack *stack, cluster render.Cluster, earlierHost bool,
 ) (*hostOwner, error) {
@@ -117,7 +117,8 @@ func (r *Reconciler) hasEarlierHost(
 	return false, nil
 }
 
-// exposedHost returns the host name in the stack's cached object of a kind. exposed reports whether the object exists.
+// exposedHost returns the host name in the stack's cached object of a kind. The result `exposed` reports whether the
+// object exists.
 func (r *Reconciler) exposedHost(
 	ctx context.Context, stack *v1alpha2.LlamaStackDistribution, kind schema.GroupVersionKind,
 ) (host string, exposed bool, err error) {

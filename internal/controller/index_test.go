@@ -88,7 +88,7 @@ func TestHostsIn(t *testing.T) {
 	}
 }
 
-// listRecorder records the options of a list.
+// listRecorder records the options of a list call.
 type listRecorder struct {
 	client.Reader
 

@@ -187,8 +187,8 @@ func normalize(object client.Object) client.Object {
 	return object
 }
 
-// TestDisconnectAfterEveryWrite checks that an operator can be disconnected after any of its writes, with or without
-// the response: the next operator brings the stack to the same state.
+// TestDisconnectAfterEveryWrite checks that an operator can be disconnected after any of its writes, whether or not it
+// receives the response: the next operator brings the stack to the same state.
 func TestDisconnectAfterEveryWrite(t *testing.T) {
 	const updated = `
 distribution: {name: starter}

@@ -289,8 +289,8 @@ func TestReadLabelsOff(t *testing.T) {
 	env.WaitForCondition(t, "my", v1alpha2.ConditionConfigGenerated, v1alpha2.ReasonConfigGenerationSucceeded)
 }
 
-// TestPullSecrets checks that a stack with the pull Secret, directly or through its ServiceAccount, can read a private
-// repository, and that no other stack can read it, even after the first stack has read it.
+// TestPullSecrets checks that a stack that uses the pull Secret, directly or through its ServiceAccount, can read a
+// private repository, and that no other stack can read it, even after the first stack has read it.
 func TestPullSecrets(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	r, _ := env.StartReconcilerWithRegistry(t)

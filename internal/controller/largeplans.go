@@ -8,8 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-// largeInput is the total size, in bytes, of the spec and the configurations above which a plan counts as large. Plans
-// for catalogue images have at most a fifth of this size.
+// largeInput is a size in bytes. A plan counts as large if the total size of its spec and configurations exceeds it.
+// Plans for catalogue images have at most a fifth of this size.
 const largeInput = 128 << 10
 
 // largePlans builds one large plan at a time. Building a plan needs up to a hundred times as much memory as its input,

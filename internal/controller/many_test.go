@@ -196,8 +196,8 @@ func TestCallsOfManyStacks(t *testing.T) {
 	})
 }
 
-// waitForCalls waits until the operator has made count new calls with this verb and resource. The parameter seen is the
-// number of earlier calls, which are not counted.
+// waitForCalls waits until the operator has made `count` new calls with this verb and resource. The parameter `seen` is
+// the number of earlier calls, which are not counted.
 func waitForCalls(t *testing.T, env *controllertest.Environment, version string, seen int, sort string, count int) {
 	t.Helper()
 	got := 0

@@ -44,7 +44,7 @@ type mirrorSets struct {
 	tell   func(mirror.Set)
 	log    logr.Logger
 
-	// known is closed after the first call to tell. The channel changed receives a value when the mirrors may have
+	// known is closed after the first call to `tell`. The channel `changed` receives a value when the mirrors may have
 	// changed.
 	known   chan struct{}
 	changed chan struct{}
@@ -79,7 +79,7 @@ func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 	})
 }
 
-// follow passes the existing mirrors and each change to tell, until ctx ends.
+// follow passes the existing mirrors and each change to `tell`, until ctx ends.
 func (m *mirrorSets) follow(ctx context.Context, definitions map[string]cache.Cache) error {
 	if !m.watchServed(ctx) {
 		return nil
@@ -189,7 +189,7 @@ func (m *mirrorSets) change() {
 	}
 }
 
-// read reads the mirror sets and passes their mirrors to tell.
+// read reads the mirror sets and passes their mirrors to `tell`.
 func (m *mirrorSets) read(ctx context.Context) error {
 	objects, err := m.list(ctx)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// applyOlderRendering applies a stack as an earlier operator rendered it. The function older changes the rendering to
+// applyOlderRendering applies a stack as an earlier operator rendered it. The function `older` changes the rendering to
 // the earlier operator's rendering.
 func (f *fixture) applyOlderRendering(
 	t *testing.T, stack *stack, older func(*appsv1ac.DeploymentApplyConfiguration, *rollout.Record),

@@ -109,8 +109,8 @@ func checkOtherOperator(t *testing.T, tc otherOperatorCase, began time.Time) {
 	}
 }
 
-// singleStackReader is a cache with one stack as the API server returns it, because a fake client manages its own
-// managed fields.
+// singleStackReader is a cache that returns one stack with its managed fields, as the API server does. A fake client
+// would not return them unchanged.
 type singleStackReader struct {
 	client.Reader
 	stack *stack

@@ -28,8 +28,8 @@ func setPaused(t *testing.T, env *controllertest.Environment, name, value string
 	})
 }
 
-// TestPaused checks that the operator writes only the status of a paused stack, which reports the actual state of the
-// pods, and that it applies all pending changes after the pause.
+// TestPaused checks that the operator writes only the status of a paused stack, that this status reports the actual
+// state of the pods, and that the operator applies all pending changes after the pause.
 func TestPaused(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.StartReconciler(t, "paused")

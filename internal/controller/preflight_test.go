@@ -189,7 +189,7 @@ func TestPreflightWaits(t *testing.T) {
 	env.WaitForNoPreflight(t)
 }
 
-// TestPreflightIsSkipped checks that the change is made without a preflight if the preflight pod cannot run.
+// TestPreflightIsSkipped checks that the change is applied without a preflight if the preflight pod cannot run.
 func TestPreflightIsSkipped(t *testing.T) {
 	t.Parallel()
 	const why = "no pods on Fridays"
@@ -356,7 +356,7 @@ func TestNoPreflight(t *testing.T) {
 	const rolling = `{distribution: {name: starter}, resources: {models: [llama]}}`
 	for name, tc := range map[string]struct {
 		first, then string
-		// The field idle means that the pods do not serve requests yet. The field same means that the template does not
+		// The field `idle` means that the pods do not serve requests yet. The field `same` means that the template does not
 		// change.
 		idle, same bool
 	}{

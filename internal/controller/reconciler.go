@@ -25,7 +25,7 @@ import (
 
 // Reconciler reconciles LlamaStackDistributions.
 type Reconciler struct {
-	// cache is the reader for watched objects. The field direct is the client that bypasses the caches.
+	// cache is the reader for watched objects. The field `direct` is the client that bypasses the caches.
 	cache  client.Reader
 	direct client.Client
 
@@ -117,7 +117,7 @@ func (r *Reconciler) runStep(ctx context.Context, step step, s *state) (err erro
 }
 
 // result determines the time of the next reconcile: after a change to a watched object, after a fixed time, or with
-// growing delays. The parameter after is the time until the state changes without an event. Zero means never.
+// growing delays. The parameter `after` is the time until the state changes without an event. Zero means never.
 func result(failure *status.Failure, after time.Duration) (reconcile.Result, error) {
 	if failure == nil {
 		return reconcile.Result{RequeueAfter: after}, nil

@@ -107,7 +107,7 @@ func denial(code int32) error {
 }
 
 // TestRemedy checks that the messages about a webhook that cannot be reached and about a missing permission contain a
-// remedy, and that other messages of the API server do not change.
+// remedy, and that other messages from the API server do not change.
 func TestRemedy(t *testing.T) {
 	failed := apierrors.NewInternalError(errors.New(`failed calling webhook "a.example.com": EOF`))
 	want := `Internal error occurred: failed calling webhook "a.example.com": EOF; the webhook does not belong to the operator: ` +

@@ -34,8 +34,8 @@ func requeued(handle func(workqueue.TypedRateLimitingInterface[reconcile.Request
 	return found
 }
 
-// newStackNamed returns a stack with the namespace and name in key. If reason is not empty, the condition to which the
-// reason belongs, ConfigGenerated or ValidationSucceeded, is False.
+// newStackNamed returns a stack with the namespace and name in `key`. If `reason` is not empty, the condition to which
+// the reason belongs, ConfigGenerated or ValidationSucceeded, is False.
 func newStackNamed(t *testing.T, key, spec, reason string) *stack {
 	t.Helper()
 	own := newStack(t, spec)

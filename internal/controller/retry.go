@@ -23,8 +23,8 @@ const (
 
 // retries counts the attempts for stacks with failures that may be resolved without a change to an object.
 type retries struct {
-	// unanswered is the limiter for attempts after calls without a response. The field quiet is the limiter for
-	// attempts after other quiet failures.
+	// unanswered is the limiter for attempts after calls without a response. The field `quiet` is the limiter for attempts
+	// after other quiet failures.
 	unanswered, quiet workqueue.TypedRateLimiter[reconcile.Request]
 }
 

@@ -35,7 +35,7 @@ func (r *Reconciler) observeServer(s *state, pods []corev1.Pod, mixed bool) (ans
 	}
 	target, ok := serverOf(s, pods)
 	switch {
-	case ok && mixed: // the known version is kept until the other pods are gone, which requeues the stack
+	case ok && mixed: // keeps the known version until the other pods are gone; their removal requeues the stack
 	case ok:
 		answer = r.prober.Ask(target)
 		if answer.Version != "" {

@@ -149,8 +149,8 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	return r.createOperatorConfig(mgr, options)
 }
 
-// addWorkers adds the prober for servers and the image reader to the manager. The workers requeue stacks through
-// requeued.
+// addWorkers adds the prober for servers and the image reader to the manager. The workers requeue stacks through the
+// channel `requeued`.
 func (r *Reconciler) addWorkers(mgr ctrl.Manager, options Options, requeued chan<- ctrlevent.GenericEvent) error {
 	r.prober = probe.New(probe.Options{
 		Dial: options.DialServer, Interval: options.ProbeInterval, Notify: requeueBy(requeued),
@@ -194,7 +194,7 @@ func (r *Reconciler) watches(mgr ctrl.Manager, options Options) *ctrl.Builder {
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.Concurrency,
 			NewQueue:                queue.NewFair,
-			// A process has one controller, but a test restarts it in the same process.
+			// A test restarts the controller in the same process, so the process uses the name of the controller twice.
 			SkipNameValidation: new(true),
 			RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 		})

@@ -21,8 +21,8 @@ type resolvedImage struct {
 	// overrides holds the images that replace images in the catalogue.
 	overrides    overrides
 	distribution distribution.Resolved
-	// catalogue is the catalogue image with which the stack was created. The field newer is the image of a new stack,
-	// if it differs.
+	// catalogue is the catalogue image with which the stack was created. The field `newer` is the image of a new stack, if
+	// it differs.
 	catalogue, newer string
 	from             v1alpha2.ImageSource
 }

@@ -21,7 +21,7 @@ type imageLabels struct {
 	// distribution is the image's distribution, with the release from its label.
 	distribution distribution.Resolved
 	// config is the configuration in the labels. Nil means that the stack's base is not from the labels. The field
-	// digest is the image's digest.
+	// `digest` is the image's digest.
 	config []byte
 	digest string
 	// tag is the result of comparing the running image with its tag.
@@ -195,7 +195,8 @@ func readBefore(running *rollout.Record) bool {
 }
 
 // withoutBase reports whether the stack uses the image's own configuration because there was no base for this
-// generation of its spec. The stack keeps this configuration until the spec changes, even if the image can be read.
+// generation of its spec. The stack keeps this configuration until the spec changes, even if the image can be read
+// later.
 func withoutBase(stack *stack, image *distribution.Resolved, running *rollout.Record) bool {
 	return image.Base == nil && plan.BaseOptional(stack) && running.ConfigHash == "" &&
 		running.UID == stack.UID && running.Generation == stack.Generation

@@ -25,7 +25,8 @@ const preflightRetry = 5 * time.Minute
 
 // preflight tests a change to the pods in a separate pod before the running pods are replaced. All state is in the
 // cluster: the pod's name identifies the change, the pod's status contains the outcome, and a failed pod is kept as
-// long as the change remains the same. When the pod is ready, apply continues, and prune deletes the pod.
+// long as the change remains the same. When the pod is ready, the step apply writes the change, and the step prune
+// deletes the pod.
 func (r *Reconciler) preflight(
 	ctx context.Context, stack *stack, workload *workload, made *planned, own *owned, report *report,
 ) error {
@@ -69,7 +70,8 @@ func tried(ctx context.Context, stack *stack, reader client.Reader) ([]corev1.Po
 	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !metav1.IsControlledBy(&pod, stack) }), nil
 }
 
-// dropTries deletes the objects of preflights for other changes, and the configurations that only they used.
+// dropTries deletes the objects of preflights for other changes, and the configurations that only those preflights
+// used.
 func (r *Reconciler) dropTries(ctx context.Context, stack *stack, workload *workload, own *owned, name string) error {
 	keep, err := r.kept(ctx, stack, workload, own)
 	if err != nil {

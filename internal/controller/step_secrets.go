@@ -63,7 +63,7 @@ func references(uses []intent.SecretUse) int {
 	return len(paths)
 }
 
-// expiryNotice is how long before the expiry of a certificate the warnings start.
+// expiryNotice is the time between the first warning about a certificate and its expiry.
 const expiryNotice = 14 * 24 * time.Hour
 
 // expiring returns a warning for the condition if the certificate expires soon. It requeues the stack for the time when

@@ -28,7 +28,7 @@ func TestStorageCondition(t *testing.T) {
 }
 
 // TestVolumeOfAStack checks that a volume does not change if the spec requests an impossible change, and that the other
-// changes continue, because only the last step returns the failure.
+// changes take effect, because only the last step returns the failure.
 func TestVolumeOfAStack(t *testing.T) {
 	const remedy = "; the storage class and the access modes of an existing volume cannot change, so the pods keep the volume; restore the earlier value, or move the data to a stack with another name"
 	shrinks := &status.Failure{

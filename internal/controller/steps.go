@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// step is one step of a reconcile, in the file step_<name>.go. The field condition is the type of the condition for
+// step is one step of a reconcile, in the file step_<name>.go. The field `condition` is the type of the condition for
 // failures that specify none.
 type step struct {
 	name      string

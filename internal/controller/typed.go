@@ -20,8 +20,8 @@ const (
 	kindVolumeClaim    = "PersistentVolumeClaim"
 )
 
-// typedDeployment returns a live Deployment, or nil if there is none. It returns known, without a conversion, if known
-// has the same version.
+// typedDeployment returns a live Deployment, or nil if there is none. It returns `known`, without a conversion, if
+// `known` has the same version.
 func typedDeployment(live client.Object, known *appsv1.Deployment) (*appsv1.Deployment, error) {
 	if live == nil {
 		return nil, nil

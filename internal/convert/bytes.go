@@ -19,12 +19,12 @@ const roomForMarks = 4 << 10
 // Versions lists the API versions that can be converted, as values of apiVersion.
 var Versions = []string{v1alpha1.GroupVersion.String(), v1alpha2.GroupVersion.String()}
 
-// AppendJSON converts an object to an API version, and appends the result to dst. The parameter to is the version, one
-// of Versions. An object that already has that version is appended unchanged. Parts that conversion does not read are
-// copied byte by byte, so conversion needs little more memory than the result.
+// AppendJSON converts an object to an API version, and appends the result to dst. The parameter `to` is the version,
+// one of Versions. An object that already has that version is appended unchanged. Parts that conversion does not read
+// are copied byte by byte, so conversion needs little more memory than the result.
 //
-// AppendJSON returns an error if object is not JSON, is nested more deeply than an API server accepts, has a different
-// kind or version, or has no metadata. It returns no error for any other LlamaStackDistribution.
+// AppendJSON returns an error if the object is not JSON, is nested more deeply than an API server accepts, has a
+// different kind or version, or has no metadata. It returns no error for any other LlamaStackDistribution.
 func AppendJSON(dst, object []byte, to string) ([]byte, error) {
 	from := takeArena()
 	defer from.giveBack()

@@ -9,7 +9,7 @@ import (
 
 // Carried returns the fields of the other version in the conversion-data annotation of an object, as dotted paths. It
 // returns no fields if the object does not have this annotation, if the annotation is ignored, or if the annotation
-// contains only the version in which the object was created. It does not change object.
+// contains only the version in which the object was created. It does not change the object.
 func Carried(object map[string]any) []string {
 	_, carried, err := content(treeOf(object))
 	if err != nil {
@@ -24,7 +24,7 @@ func Carried(object map[string]any) []string {
 	return found
 }
 
-// Counterpart returns the path of a field in another API version. The parameter to is that version, one of Versions.
+// Counterpart returns the path of a field in another API version. The parameter `to` is that version, one of Versions.
 // The counterpart of a subfield is below the counterpart of its field. A field without a counterpart is returned
 // unchanged.
 func Counterpart(field []string, to string) []string {

@@ -11,7 +11,7 @@ import (
 
 // ToHub converts a v1alpha1 object, as JSON values, to v1alpha2. It adds the compatibility annotation unless the object
 // was created as v1alpha2. It removes the parts of the status that only v1alpha1 has if they can be derived from the
-// parts that the hub stores. It does not change older.
+// parts that the hub stores. It does not change the given object.
 func ToHub(older map[string]any) map[string]any {
 	tree := treeOf(older)
 	_, _ = toHubObject(tree) // DataProblem reports problems with the annotation
@@ -19,7 +19,7 @@ func ToHub(older map[string]any) map[string]any {
 }
 
 // FromHub converts a v1alpha2 object, as JSON values, to v1alpha1. It adds the conditions and fields of the status that
-// only v1alpha1 has. It does not change hub.
+// only v1alpha1 has. It does not change the given object.
 func FromHub(hub map[string]any) map[string]any {
 	tree := treeOf(hub)
 	_, _ = fromHubObject(tree)

@@ -21,8 +21,8 @@ type losses struct {
 type loss struct {
 	// Path is the place in the other version, as a JSON pointer from `/annotations` or `/spec`.
 	Path string `json:"path"`
-	// Seen is the digest of the value that conversion produces for this place. Empty means no value. If the digest
-	// differs, the field has been changed since, and the change takes precedence.
+	// Seen is the digest of the value that conversion produces for this place. Empty means no value. If the current value
+	// has a different digest, the field has been changed since, and the change takes precedence.
 	Seen string `json:"seen,omitempty"`
 	// Value is the value in the other version. If it is missing, the other version has no value.
 	Value json.RawMessage `json:"value,omitempty"`
@@ -100,7 +100,7 @@ const longestSpelling = 6
 // maxSteps bounds the depth of the paths of losses. No field with a counterpart has a deeper path.
 const maxSteps = 8
 
-// differences lists the places where written, the content of an object, differs from visible, the content that
+// differences lists the places where `written`, the content of an object, differs from `visible`, the content that
 // conversion produces. It compares objects field by field, so that a later change to one field does not affect the
 // others. It stops when the list exceeds the limit for annotations, and reports whether the list is complete.
 func differences(written, visible *object, how layout) ([]loss, bool) {

@@ -11,7 +11,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// Warnings returns warnings about the settings in older that have no effect in the hub. The parameter older is a
+// Warnings returns warnings about the settings in `older` that have no effect in the hub. The parameter `older` is a
 // v1alpha1 object, which Warnings does not change.
 func Warnings(older map[string]any) []string {
 	autoscaling := treeOf(older).objectAt(olderAutoscaling...)

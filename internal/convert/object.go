@@ -183,7 +183,7 @@ func pairs(a, b *object) iter.Seq2[string, pair] {
 	}
 }
 
-// merged returns the union of two objects. If both have a key, the value of over takes precedence.
+// merged returns the union of two objects. If both have a key, the value in `over` takes precedence.
 func merged(under, over *object) *object {
 	return over.another().with(under.sorted()).with(over.sorted())
 }

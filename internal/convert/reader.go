@@ -15,8 +15,8 @@ type reader struct {
 	data []byte
 	// taken reports whether the data has already been validated and need not be checked again.
 	taken bool
-	// closing holds the closing brackets of the objects and lists that the method value has entered. The field depth
-	// counts the surrounding objects that the method object has entered.
+	// closing holds the closing brackets of the objects and lists that the method `value` has entered. The field `depth`
+	// counts the surrounding objects that the method `object` has entered.
 	closing []byte
 	depth   int
 	// arena is the source of objects.

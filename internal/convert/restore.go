@@ -62,9 +62,9 @@ func parseLosses(content *object) (losses, error) {
 }
 
 // restored returns the converted content with the lost values. It restores a lost value only if the visible value is
-// still the value that was recorded with the loss. The parameter visible is the result of converting written. The
-// function back converts an object to the version that written has. The fields that are visible in that version must
-// not change. If restored returns an error, it restores no value.
+// still the value that was recorded with the loss. The parameter `visible` is the result of converting `written`. The
+// function `back` converts an object to the version of `written`. The fields that are visible in that version must not
+// change. If restored returns an error, it restores no value.
 func (r restoring) restored(
 	l losses, written, visible *object, back func(*object) *object,
 ) (*object, error) {
@@ -108,8 +108,8 @@ func (r restoring) restore(l losses, visible, skeleton *object) error {
 	return nil
 }
 
-// agrees reports whether each field of shown, the object with the lost values, equals the same field of visible, the
-// object without them, or the same field of written.
+// agrees reports whether each field of `shown`, the object with the lost values, equals the same field of `visible`,
+// the object without them, or the same field of `written`.
 func agrees(shown, visible, written value) bool {
 	if equal(shown, visible) || equal(shown, written) {
 		return true

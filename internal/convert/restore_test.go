@@ -24,8 +24,8 @@ const (
 		workload: {replicas: 1, autoscaling: {maxReplicas: 3}}}}`
 )
 
-// forged returns an annotation that restores one value. The parameter seen is the visible value at the path as JSON, or
-// empty.
+// forged returns an annotation that restores one value. The parameter `seen` is the visible value at the path as JSON,
+// or empty.
 func forged(path, seen, value string) string {
 	lost := map[string]any{"path": path}
 	if seen != "" {

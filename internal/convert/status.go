@@ -98,7 +98,7 @@ func statusFromHub(o *object) {
 	}
 }
 
-// condition is an entry in the list of conditions. The field name contains its type.
+// condition is an entry in the list of conditions. The field `name` contains its type.
 type condition struct {
 	name, value value
 }

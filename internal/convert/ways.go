@@ -31,7 +31,7 @@ func waysOf(ends func(field) (from, to path)) []way {
 	return root.below
 }
 
-// step returns the way below w for a key, and creates the way if there is none.
+// step returns the way below `w` for a key, and creates the way if there is none.
 func (w *way) step(key string) *way {
 	i := slices.IndexFunc(w.below, func(below way) bool { return below.key == key })
 	if i < 0 {
@@ -58,7 +58,7 @@ func copyFields(ways []way, from, to *object) {
 	}
 }
 
-// copyField copies the field that is a member of from.
+// copyField copies the field that is a member of `from`.
 func (w *way) copyField(from *object, member int, to *object) {
 	v := from.members[member].value
 	switch {

@@ -102,8 +102,8 @@ func entrypoint(runtime release.Runtime) []string {
 }
 
 // overridden resolves a name whose image is replaced. The replacement may contain a different release than the
-// catalogue's image: a requested version and the image's tag take precedence. A name that the administrator adds has no
-// entry, and its base is in the image.
+// catalogue's image, so a requested version and the replacement's tag take precedence over the catalogue. A name that
+// the administrator adds has no entry, and its base is in the image.
 func overridden(name, version, image string) (Resolved, error) {
 	r, err := bareImage(image, version)
 	if err != nil {

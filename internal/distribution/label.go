@@ -6,7 +6,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// WithLabel returns the distribution with the release in a label of its image. The parameter own reports whether the
+// WithLabel returns the distribution with the release in a label of its image. The parameter `own` reports whether the
 // label is the operator's own (io.llamastack.server.version), which contains only the release of the server. A release
 // in the spec takes precedence, then the operator's own label, then the tag. Any other label
 // (org.opencontainers.image.version) comes last, and counts only if it contains an offered release, because images

@@ -51,7 +51,7 @@ func checkRules(r *report, facts *Facts) {
 
 // missing adds an error if rules do not grant all permissions in the role. The error lists the missing permissions.
 func missing(r *report, role []byte, rules []rbacv1.PolicyRule, where string) {
-	var wanted rbacv1.ClusterRole // a Role has the same fields
+	var wanted rbacv1.ClusterRole // also decodes a Role, which has the same fields
 	if err := yaml.Unmarshal(role, &wanted); err != nil {
 		panic(err) // This never happens, because the role is embedded in the binary.
 	}

@@ -62,8 +62,8 @@ func In(text string) bool {
 }
 
 // Static returns the value of a string as far as it is known without the environment. A default or an alternative
-// replaces its reference. A reference without either is unchanged. The result named condition is the first variable
-// with an alternative, or empty if there is none. While that variable is unset, the actual value is shorter or empty.
+// replaces its reference. A reference without either is unchanged. The result `condition` is the first variable with an
+// alternative, or empty if there is none. While that variable is unset, the actual value is shorter or empty.
 func Static(text string) (static, condition string) {
 	if !IsMeant(text) {
 		return text, ""
@@ -108,8 +108,8 @@ func (g Grammar) Whole(text string) (Reference, bool) {
 	return reference, found && before == "" && after == ""
 }
 
-// Replace replaces each reference with the result of replacement, and the text between references with the result of
-// literal. A nil literal does not change that text.
+// Replace replaces each reference with the result of `replacement`, and the text between references with the result of
+// `literal`. A nil `literal` does not change that text.
 func (g Grammar) Replace(text string, replacement func(Reference) string, literal func(string) string) string {
 	if literal == nil {
 		literal = func(text string) string { return text }
@@ -153,7 +153,7 @@ func (g Grammar) next(text string) (before string, reference Reference, after st
 	}
 }
 
-// fits reports whether a name is the start of a reference. The parameter followed is true if an operator or a closing
+// fits reports whether a name is the start of a reference. The parameter `followed` is true if an operator or a closing
 // brace follows the name.
 func (g Grammar) fits(name string, followed bool) bool {
 	return followed && (g == Lookalike || name != "")

@@ -46,7 +46,7 @@ func untilAnswered(calls toolscache.ListerWatcher, pauses wait.Backoff) toolscac
 	}, calls)
 }
 
-// Answered retries call until the API server responds or ctx ends, and returns the last result.
+// Answered retries `call` until the API server responds or ctx ends, and returns the last result.
 func Answered[T any](ctx context.Context, pauses wait.Backoff, call func() (T, error)) (T, error) {
 	delay := pauses.DelayFunc()
 	for first := true; ; first = false {

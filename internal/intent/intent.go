@@ -187,7 +187,7 @@ const Wildcard = "*"
 // BaseProvidersPath is the path of the field that selects the providers of the base.
 var BaseProvidersPath = field.NewPath("spec", "distribution", "baseProviders")
 
-// Declares reports whether the spec has a provider with the given API and id. The parameter api is the server's name
+// Declares reports whether the spec has a provider with the given API and id. The parameter `api` is the server's name
 // for the API.
 func (in *Intent) Declares(api, id string) bool {
 	return in.ExternalWith(api, id) != nil ||

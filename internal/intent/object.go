@@ -224,7 +224,8 @@ func nearest(name string, known []string) string {
 }
 
 // wrongType returns an error for a value of the wrong type. The error contains the value only if the value is a
-// boolean, because any other value may be a misplaced secret. YAML reads an unquoted word such as y or on as a boolean.
+// boolean, because any other value may be a misplaced secret. YAML reads an unquoted word such as `y` or `on` as a
+// boolean.
 func wrongType(path *field.Path, want string, got any) *field.Error {
 	detail := "must be " + want + ", got " + kindOf(got)
 	switch v := got.(type) {

@@ -77,8 +77,8 @@ func ownedSettings(values map[string]any, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// findIn adds an error for each place in the values at which settings set the part. Where the path requires an object,
-// any other value is an error too, because it would replace the object.
+// findIn adds an error for each place in the values at which settings set the part. It also adds an error for any other
+// value where the path requires an object, because the value would replace the object.
 func (o *owned) findIn(value any, path []string, at *field.Path, found map[string]*field.Error) {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -126,7 +126,7 @@ func ownedRemoval(text string, keys []string, path *field.Path) *field.Error {
 }
 
 // Owned returns the remedy for a part of the configuration that settings must not change, or an empty string if
-// settings may change the part. The result named holds reports whether the part contains an owned part.
+// settings may change the part. The result `holds` reports whether the part contains an owned part.
 func Owned(keys ...string) (instead string, holds bool) {
 	for i := range ownedParts {
 		part := strings.Split(ownedParts[i].path, ".")

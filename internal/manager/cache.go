@@ -84,7 +84,7 @@ func inNamespaces(namespaces []string) map[string]cache.Config {
 // oneOf returns a selector for objects whose label has one of the values.
 func oneOf(label string, values ...string) labels.Selector {
 	requirement, err := labels.NewRequirement(label, selection.In, values)
-	if err != nil { // the names are constants
+	if err != nil { // never happens, because the names are constants
 		panic(err)
 	}
 	return labels.NewSelector().Add(*requirement)

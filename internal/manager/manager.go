@@ -69,7 +69,7 @@ func clientConfig(config *rest.Config, options Options, version string) *rest.Co
 	return config
 }
 
-// newManager returns a manager with health checks and a memoryReleaser. The parameter gogc is the value of $GOGC.
+// newManager returns a manager with health checks and a memoryReleaser. The parameter `gogc` is the value of $GOGC.
 func newManager(config *rest.Config, options Options, gogc string) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
 	builder := runtime.NewSchemeBuilder(clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1alpha2.AddToScheme)
@@ -127,8 +127,8 @@ func directClient(mgr ctrl.Manager, config *rest.Config) (client.Client, error) 
 
 // cacheSyncTimeout bounds how long caches may take to fill at start. It is practically unlimited. While the API server
 // does not trust the conversion webhook, or cannot reach one of its replicas, the API server cannot list stacks that
-// are stored in v1alpha1. An operator that exits after controller-runtime's default of two minutes would exit again and
-// again, and would stop the webhooks and the code that repairs the trust.
+// are stored in v1alpha1. An operator that exited after controller-runtime's default of two minutes would exit again
+// and again, and would stop the webhooks and the code that repairs the trust.
 const cacheSyncTimeout = 100 * 365 * 24 * time.Hour
 
 func managerOptions(scheme *runtime.Scheme, options Options) ctrl.Options {

@@ -73,7 +73,7 @@ const (
 	defaultQPS         = -1
 	defaultBurst       = 100
 	defaultConcurrency = 4
-	// These are the values of Kubernetes' own components.
+	// These are the values that Kubernetes' own components use.
 	defaultLeaseDuration = 15 * time.Second
 	defaultRenewDeadline = 10 * time.Second
 	defaultRetryPeriod   = 2 * time.Second

@@ -33,8 +33,8 @@ type Result struct {
 	Warnings []string
 }
 
-// Convert converts a stack to another apiVersion. The parameter to is one of convert.Versions. A stack that already has
-// that version is not converted.
+// Convert converts a stack to another apiVersion. The parameter `to` is one of convert.Versions. A stack that already
+// has that version is not converted.
 func Convert(source Source, to string) (Result, error) {
 	clean(source.Object)
 	from := source.Object

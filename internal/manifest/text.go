@@ -42,7 +42,7 @@ var moved = map[string]string{
 	"spec.server.containerSpec.limits": "spec.workload.resources",
 }
 
-// readText reads the comments in the YAML of a document. The parameter to is the apiVersion to which the document is
+// readText reads the comments in the YAML of a document. The parameter `to` is the apiVersion to which the document is
 // converted. Invalid YAML results in no comments.
 func readText(source []byte, to string) text {
 	root, t := parse(source)

@@ -28,8 +28,8 @@ type definition struct {
 	resourceVersion string
 	generation      int64
 	kind            schema.GroupKind
-	// storage is the storage version. The field stored contains the versions in which objects may be stored. The field
-	// served contains the versions that the API server serves.
+	// storage is the storage version. The field `stored` contains the versions in which objects may be stored. The field
+	// `served` contains the versions that the API server serves.
 	storage        string
 	stored, served []string
 	// converts reports whether a webhook converts objects. Without a webhook, the API server changes only the apiVersion
@@ -40,7 +40,7 @@ type definition struct {
 }
 
 // storageKind returns the kind in the storage version, in which objects are listed and written. With the admission
-// policy, a write of an object requires the same number of conversions in both versions (nine on Kubernetes 1.36:
+// policy, a write of an object requires the same number of conversions in either version (nine on Kubernetes 1.36:
 // reads, writes, watches, and managed fields of the other version). In the storage version, a list of migrated objects
 // requires no conversion.
 func (d *definition) storageKind() kind { return d.kind.WithVersion(d.storage) }
@@ -86,7 +86,8 @@ func (m *Migrator) read(ctx context.Context) (*definition, error) {
 }
 
 // readAgain reads the definition. It returns ErrChanged if the definition has been replaced, or its spec has changed,
-// since the earlier read that returned before. A client may have changed the storage version and reverted this change.
+// since the earlier read that returned `before`. A client may have changed the storage version and reverted this
+// change.
 func (m *Migrator) readAgain(ctx context.Context, before *definition) (*definition, error) {
 	now, err := m.read(ctx)
 	if err != nil {
@@ -123,8 +124,8 @@ func (m *Migrator) trim(ctx context.Context, before *definition) error {
 	})
 }
 
-// SetStorageVersion makes version the storage version, and reports whether the storage version changed. Stored objects
-// do not change until Run is called.
+// SetStorageVersion makes `version` the storage version, and reports whether the storage version changed. Stored
+// objects do not change until Run is called.
 func (m *Migrator) SetStorageVersion(ctx context.Context, version string) (bool, error) {
 	now, err := m.read(ctx)
 	if err != nil {

@@ -51,7 +51,8 @@ func checkStored(t *testing.T, c *upgrade.Cluster, versions map[string]int, list
 	}
 }
 
-// checkWrittenOnce checks that every object was written exactly once between the reads that returned before and after.
+// checkWrittenOnce checks that every object was written exactly once between the reads that returned `before` and
+// `after`.
 func checkWrittenOnce(t *testing.T, before, after map[string]upgrade.Stored) {
 	t.Helper()
 	if len(before) != len(after) {

@@ -98,8 +98,9 @@ func (m *Migrator) migrate(ctx context.Context, before *definition, result *Resu
 	return nil
 }
 
-// Try makes the requests that Run makes for the objects, as a dry run and with version as the storage version. It also
-// returns the names of all objects, because a client cannot determine which of them are already stored in that version.
+// Try makes the requests that Run makes for the objects, as a dry run and with `version` as the storage version. It
+// also returns the names of all objects, because a client cannot determine which of them are already stored in that
+// version.
 func (m *Migrator) Try(ctx context.Context, version string) ([]types.NamespacedName, Result, error) {
 	definition, err := m.read(ctx)
 	if err != nil {

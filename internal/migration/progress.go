@@ -14,7 +14,7 @@ const (
 	// maxFailures is the maximum number of failed objects in a result. maxReason is the maximum size of a reason in bytes.
 	maxFailures = 20
 	maxReason   = 256
-	// An observer from Sparsely calls report after this number of objects, or after this time.
+	// An observer from Sparsely calls `report` after this number of objects, or after this time.
 	reportObjects = 100
 	reportTime    = 10 * time.Second
 )
@@ -76,7 +76,7 @@ func (r *Result) count(name types.NamespacedName, err error) {
 	}
 }
 
-// Sparsely returns an observer that calls report with the first progress of a run, then after every 100 objects or 10
+// Sparsely returns an observer that calls `report` with the first progress of a run, then after every 100 objects or 10
 // seconds, and with the last progress.
 func Sparsely(report func(Progress)) func(Progress) {
 	var told int

@@ -75,20 +75,20 @@ func BaseConfigMap(stack, hash string) string {
 // StorageSecret returns the name of the Secret with derived connection parts.
 func StorageSecret(stack string) string { return stack + "-storage" }
 
-// NextStorageSecret returns the name to use after the parts have changed. The parameter digest is the keyed digest of
+// NextStorageSecret returns the name to use after the parts have changed. The parameter `digest` is the keyed digest of
 // the parts. Running pods continue to read the Secret that they started with.
 func NextStorageSecret(stack, digest string) string {
 	return StorageSecret(stack) + "-" + prefix(digest, HashLength)
 }
 
-// IsStorageSecret reports whether name is the name of a Secret with the stack's derived connection parts.
+// IsStorageSecret reports whether a name is that of a Secret with the stack's derived connection parts.
 func IsStorageSecret(stack, name string) bool {
 	rest, found := strings.CutPrefix(name, StorageSecret(stack))
 	return found && (rest == "" || rest[0] == '-' && len(rest) == 1+HashLength)
 }
 
 // Preflight returns the name of a pod in which a change is tested, and of the objects created for that pod. The
-// parameter hash is the hash of the pod's template.
+// parameter `hash` is the hash of the pod's template.
 func Preflight(stack, hash string) string {
 	return PreflightPrefix(stack) + prefix(hash, HashLength)
 }

@@ -63,7 +63,7 @@ type writer struct {
 	from, to []string
 }
 
-// one returns a provider of the stack. The parameter number is its index in the list of providers.
+// one returns a provider of the stack. The parameter `number` is its index in the list of providers.
 func (c *conversion) one(object map[string]any, of kind, from []string, number int) map[string]any {
 	to := []string{"spec", "providers", from[2], strconv.Itoa(number)}
 	w := writer{conversion: c, of: of, out: make(map[string]any), from: from, to: to}

@@ -32,7 +32,7 @@ func (c call) String() string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// auditLog reads the API server's audit log. It reads each line once, because every test reads the log many times a
+// auditLog reads the API server's audit log. It reads each line only once, because every test uses the log many times a
 // second.
 type auditLog struct {
 	mu    sync.Mutex

@@ -37,7 +37,7 @@ var (
 )
 
 // Main runs the tests of a package and returns the exit code. The tests fail if an operator lacked the permission for a
-// request. StartReconciler creates Reconcilers with newReconciler, and starts their workers with start.
+// request. StartReconciler creates Reconcilers with newReconciler, and starts their workers with `start`.
 func Main(m *testing.M, newReconciler NewReconcilerFunc, start StartWorkersFunc) int {
 	constructor, startWorkers = newReconciler, start
 	ctrl.SetLogger(zap.New(zap.WriteTo(operatorLog), zap.UseDevMode(true)))
@@ -129,7 +129,7 @@ func NewEnvironment(t *testing.T) *Environment {
 		t.Fatal(err)
 	}
 	env := &Environment{Client: admin, Namespace: namespace.Name}
-	t.Cleanup(func() { env.DeleteStacks(t) }) // operators of other tests can work in all namespaces
+	t.Cleanup(func() { env.DeleteStacks(t) }) // another test's operator may work in all namespaces
 	return env
 }
 

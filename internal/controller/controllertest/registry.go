@@ -50,8 +50,8 @@ type Registry struct {
 	Password atomic.Pointer[string]
 }
 
-// StartRegistry starts a registry and configures the operator to connect to it without TLS. It needs a running operator
-// or a Reconciler, and OwnOperatorConfig.
+// StartRegistry starts a registry and configures the operator to connect to it without TLS. StartRegistry needs a
+// running operator or Reconciler, and OwnOperatorConfig.
 func (env *Environment) StartRegistry(t *testing.T) *Registry {
 	t.Helper()
 	r := NewRegistry(t)

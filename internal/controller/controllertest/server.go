@@ -63,7 +63,7 @@ func (env *Environment) StartServer(t *testing.T, version string, certificate ..
 			t.Fatal(err)
 		}
 		server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
-		server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that reject the certificate close the connection
+		server.Config.ErrorLog = log.New(io.Discard, "", 0) // omits errors about clients that reject the certificate
 		server.StartTLS()
 	}
 	t.Cleanup(server.Close)

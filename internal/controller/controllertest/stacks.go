@@ -116,8 +116,8 @@ func (env *Environment) WaitForImage(t *testing.T, stack, image string, from v1a
 	})
 }
 
-// VolumeSpec is the spec of a stack that stores its data in files on a volume. The previous pods stop before new ones
-// start.
+// VolumeSpec is the spec of a stack that stores its data in files on a volume. With this spec, the previous pods stop
+// before new ones start.
 const VolumeSpec = `{distribution: {name: starter}, workload: {storage: {size: 1Gi}}}`
 
 // ChangedVolumeSpec is VolumeSpec with a different configuration.

@@ -32,7 +32,7 @@ var (
 	all = &stackMetrics{states: map[types.NamespacedName]stackState{}}
 )
 
-// These are the values of the result label of configGenerations.
+// These are the values that the label `result` of configGenerations can have.
 const (
 	resultGenerated = "generated"
 	resultFailed    = "failed"

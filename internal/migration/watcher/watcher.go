@@ -46,7 +46,7 @@ type Options struct {
 type Watcher struct {
 	options  Options
 	migrator *migration.Migrator
-	// retry and revisit return the next pauses. The field logged reports whether the current problem was logged.
+	// retry and revisit return the next pauses. The field `logged` reports whether the current problem was logged.
 	retry, revisit func() time.Duration
 	logged         bool
 }

@@ -93,7 +93,7 @@ func fromEntry(item *yaml.Node, known release.Resource) Model {
 	}
 }
 
-// Sorted sorts models by id, with the models that answer questions first.
+// Sorted sorts models by id, and places LLMs before all other models.
 func Sorted(models []Model) []Model {
 	slices.SortStableFunc(models, func(a, b Model) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.ID, b.ID))
@@ -101,7 +101,7 @@ func Sorted(models []Model) []Model {
 	return models
 }
 
-// rank returns 0 for a model that answers questions, and 1 for other models.
+// rank returns 0 for an LLM, and 1 for any other model.
 func rank(m Model) int {
 	if m.Type == defaultType {
 		return 0

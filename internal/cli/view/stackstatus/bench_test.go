@@ -14,7 +14,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/stackstatus"
 )
 
-// BenchmarkList measures the time from the request to the text for 500 stacks, with an API server in this process.
+// BenchmarkList measures the time from the request to the printed list for 500 stacks, with an API server in this
+// process.
 func BenchmarkList(b *testing.B) {
 	stacks := v1alpha2.LlamaStackDistributionList{}
 	stacks.APIVersion, stacks.Kind = v1alpha2.GroupVersion.String(), v1alpha2.Kind+"List"

@@ -21,7 +21,7 @@ import (
 type Level string
 
 const (
-	// Wrong means that the stack is not ready, and probably needs an action by the user.
+	// Wrong means that the stack is not ready, and that the user probably has to act.
 	Wrong Level = "wrong"
 	// Waiting means that the stack is not ready yet.
 	Waiting Level = "waiting"

@@ -23,7 +23,7 @@ type Verdict struct {
 	Next string `json:"next,omitempty"`
 }
 
-// maxMessage is the maximum size in bytes of a condition's message in the sentence.
+// maxMessage is the maximum size in bytes of a condition's message in the sentence of a verdict.
 const maxMessage = 600
 
 // decide returns the verdict on a stack. The verdict describes the most urgent problem.
@@ -73,7 +73,7 @@ func (d *decision) verdict(level Level, sentence, next string) Verdict {
 	return Verdict{Level: level, Sentence: strings.TrimSuffix(sentence, ".") + ".", Next: next}
 }
 
-// run returns a command of this program for the stack.
+// run returns a kubectl llamastack command for the stack.
 func (d *decision) run(verb string) string {
 	return command("kubectl llamastack "+verb, &d.report.Row, d.facts.Flags)
 }
@@ -253,7 +253,7 @@ func still(number int32) string {
 }
 
 // split splits the message of Available into the number of pods that serve requests, and the problem with a pod that
-// does not.
+// does not serve requests.
 func split(message string) (counted, problem string) {
 	counted, problem, _ = strings.Cut(firstLine(message), ": ")
 	return counted, problem

@@ -95,7 +95,7 @@ func deploymentOf(facts *Facts) *Deployment {
 	if len(found.ReplicaSets) > 0 {
 		found.ReplicaSets[0].Current = true
 	}
-	// A Deployment keeps ten earlier revisions without pods.
+	// A Deployment keeps up to ten earlier revisions without pods. The report omits them.
 	found.ReplicaSets = slices.DeleteFunc(found.ReplicaSets, func(set ReplicaSet) bool {
 		return !set.Current && set.Wanted == 0 && len(set.Pods) == 0
 	})
@@ -150,8 +150,8 @@ func (p *Pod) readConditions(conditions []corev1.PodCondition) {
 	}
 }
 
-// read sets the state and the problem of the pod from a container that is not ready. initial reports whether the
-// container is an init container.
+// read sets the state and the problem of the pod from a container that is not ready. The parameter `initial` reports
+// whether the container is an init container.
 func (p *Pod) read(container *corev1.ContainerStatus, initial bool) {
 	prefix := ""
 	if initial {
@@ -193,7 +193,7 @@ func (r *Report) troubled() *Pod {
 	return nil
 }
 
-// servingEarlier returns how many pods of earlier revisions serve requests.
+// servingEarlier returns the number of pods of earlier revisions that serve requests.
 func (d *Deployment) servingEarlier() int32 {
 	var serving int32
 	for i := range d.ReplicaSets {

@@ -61,7 +61,8 @@ type Written struct {
 const (
 	// Selector selects the Deployment of this operator in its manifests and its chart.
 	Selector = nameLabel + "=llama-stack-k8s-operator"
-	// OlderSelector selects the Deployments of operators that are created with kubebuilder, such as the previous operator.
+	// OlderSelector selects the Deployments of operators that were created with kubebuilder, such as the previous
+	// operator.
 	OlderSelector = "control-plane=controller-manager"
 
 	nameLabel    = "app.kubernetes.io/name"
