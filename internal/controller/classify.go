@@ -67,8 +67,8 @@ func unavailable(err error) bool {
 		apierrors.IsServiceUnavailable(err)
 }
 
-// denied reports whether an admission webhook rejected the object. A webhook may respond with any code, including the
-// status code for a conflict, but another attempt would not succeed.
+// denied reports whether an admission webhook rejected the object. A webhook may respond with any status code,
+// including the code for a conflict, but another attempt would not succeed.
 func denied(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) {
@@ -79,7 +79,7 @@ func denied(err error) bool {
 }
 
 // fieldsInvalid reports whether only the API server's validation rejects the fields of an object. An admission policy
-// may cause the same code, but an administrator may change the policy at any time.
+// can cause the same status code, but an administrator may change the policy at any time.
 func fieldsInvalid(err error) bool {
 	type several interface {
 		error
@@ -115,7 +115,7 @@ func withRemedy(err error) string {
 }
 
 // lacksPermission reports whether RBAC denies a request from the operator. A quota, a policy and a namespace that is
-// being deleted cause the same code, but their messages do not name the user.
+// being deleted cause the same status code, but their messages do not name the user.
 func lacksPermission(err error) bool {
 	message := err.Error()
 	return apierrors.IsForbidden(err) && !denied(err) &&
@@ -123,8 +123,8 @@ func lacksPermission(err error) bool {
 }
 
 // rejected reports whether the API server rejected an object with a client error, for example because of a quota, a
-// policy, Pod Security, a webhook or an invalid field. It returns false for transient errors and for the codes 401 and
-// 404.
+// policy, Pod Security, a webhook or an invalid field. It returns false for transient errors and for the status codes
+// 401 and 404.
 func rejected(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	if !errors.As(err, &answer) || transient(err) {

@@ -53,7 +53,7 @@ func listEventNotes(t *testing.T, env *controllertest.Environment, reason string
 
 // TestDataLeftBehindIsReported checks that data that a change leaves behind is reported in an event and in the status,
 // and that the change is applied. The operator creates one event, and an idle stack causes no calls. Reverting the
-// change leaves behind the data that was stored since the change.
+// change leaves behind the data that was stored after the change.
 func TestDataLeftBehindIsReported(t *testing.T) {
 	t.Parallel()
 	env := controllertest.NewEnvironment(t)

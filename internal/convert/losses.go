@@ -93,8 +93,8 @@ var (
 	}
 )
 
-// longestSpelling is the maximum ratio between the encoded length of a string and its shortest encoding, because the
-// API server encodes "<" in six bytes.
+// longestSpelling is the maximum ratio between the encoded length of a string and its shortest encoding. The ratio is
+// six, because the API server encodes "<" in six bytes.
 const longestSpelling = 6
 
 // maxSteps bounds the depth of the paths of losses. No field with a counterpart has a deeper path.

@@ -77,8 +77,8 @@ func ownedSettings(values map[string]any, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// findIn adds an error for each place in the values at which settings set the part. It also adds an error for any other
-// value where the path requires an object, because the value would replace the object.
+// findIn adds an error for each place in the values at which settings set the part. It also adds an error where the
+// path requires an object and settings contain a different value, because that value would replace the object.
 func (o *owned) findIn(value any, path []string, at *field.Path, found map[string]*field.Error) {
 	object, ok := value.(map[string]any)
 	if !ok {

@@ -53,8 +53,8 @@ func CABundle(stack string) string { return stack + "-ca-bundle" }
 // Startup returns the name of the ConfigMap with the programs that run before the server starts.
 func Startup(stack string) string { return stack + "-startup" }
 
-// TrustedCABundle is the name of the ConfigMap with certificate authorities that OpenShift AI and Open Data Hub create
-// in users' namespaces.
+// TrustedCABundle is the name of the ConfigMap that OpenShift AI and Open Data Hub create in users' namespaces. It
+// contains certificate authorities.
 const TrustedCABundle = "odh-trusted-ca-bundle"
 
 // ConfigMap returns the name of the ConfigMap for a configuration with the given content hash (FR-024).

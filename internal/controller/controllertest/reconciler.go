@@ -97,7 +97,7 @@ func (env *Environment) StartReconciler(
 	return r
 }
 
-// Stop stops the reconciles and the workers. After Stop, a test that waits polls without reconciling.
+// Stop stops the reconciles and the workers. After Stop, WaitUntil polls without reconciling.
 func (r *Reconciler) Stop(t *testing.T) {
 	t.Helper()
 	r.stopWorkers()

@@ -66,8 +66,8 @@ func Concerns(stack string, object *corev1.ObjectReference) bool {
 	return known && ours && form.MatchString(rest)
 }
 
-// Selector excludes kinds that have many events and do not belong to stacks. It does not select the objects of a stack
-// instead, because a field selector cannot name several objects.
+// Selector excludes kinds that have many events and do not belong to stacks. It cannot select only the objects of a
+// stack, because a field selector cannot name several objects.
 const Selector = "involvedObject.kind!=Node," +
 	"involvedObject.kind!=Job,involvedObject.kind!=CronJob,involvedObject.kind!=StatefulSet"
 

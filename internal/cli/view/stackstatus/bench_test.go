@@ -14,7 +14,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/view/stackstatus"
 )
 
-// BenchmarkList measures the time from the request to the printed list for 500 stacks, with an API server in this
+// BenchmarkList measures the time from the request to the formatted list for 500 stacks, with an API server in this
 // process.
 func BenchmarkList(b *testing.B) {
 	stacks := v1alpha2.LlamaStackDistributionList{}
