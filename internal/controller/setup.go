@@ -194,7 +194,7 @@ func (r *Reconciler) watches(mgr ctrl.Manager, options Options) *ctrl.Builder {
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.Concurrency,
 			NewQueue:                queue.NewFair,
-			// A test restarts the controller in the same process, so the process uses the name of the controller twice.
+			// A test restarts the controller in the same process, which reuses the controller's name.
 			SkipNameValidation: new(true),
 			RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 		})
