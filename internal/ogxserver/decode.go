@@ -73,7 +73,7 @@ func oneDistribution(object map[string]any) []string {
 	}
 }
 
-// at returns the value at a path of an object, or nil if there is none.
+// at returns the value at a path in an object, or nil if there is none.
 func at(object map[string]any, steps ...string) any {
 	for i, step := range steps {
 		if i == len(steps)-1 {

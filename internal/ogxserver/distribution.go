@@ -42,7 +42,7 @@ func (c *conversion) distribution() {
 	}
 }
 
-// offered returns the releases of a distribution that are called OGX, in ascending order.
+// offered returns, in ascending order, the releases of a distribution in which the server is called OGX.
 func offered(name string) []string {
 	return slices.DeleteFunc(distribution.Versions(name),
 		func(v string) bool { return release.Compare(v, firstRelease) < 0 })

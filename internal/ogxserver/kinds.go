@@ -79,7 +79,7 @@ type place struct {
 	kind
 }
 
-// apis lists the fields of spec.providers with the server's names, in the order of the API.
+// apis lists the fields of spec.providers, each with the server's name for it, in the order of the OGXServer API.
 var apis = []struct{ field, server string }{
 	{"inference", "inference"},
 	{"vectorIo", "vector_io"},

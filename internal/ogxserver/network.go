@@ -85,7 +85,7 @@ func (c *conversion) trust() {
 	}
 }
 
-// identity reports that a stack has no field for the client certificate of the server in outgoing calls.
+// identity reports that a stack has no field for the client certificate that a server presents in outgoing calls.
 func (c *conversion) identity() {
 	if c.get("spec.tls.identity") != nil {
 		c.leaveOut("spec.tls.identity", "the ogx-k8s-operator ignores this field, and a stack has no field for a "+

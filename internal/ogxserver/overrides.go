@@ -9,7 +9,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// dataVolume is the name of the volume with the data of an OGXServer.
+// dataVolume is the name of the volume with an OGXServer's data.
 const dataVolume = "ogx-storage"
 
 // overrides converts the user's changes to the pod.

@@ -27,7 +27,7 @@ func (c *conversion) policy() {
 }
 
 // policyTypes reports the egress rules and policy types that have no effect in a stack. The ogx-k8s-operator restricts
-// incoming connections for all policy types, and the stack does the same.
+// incoming connections regardless of the policy types, and the stack does the same.
 func (c *conversion) policyTypes(field string) {
 	if egress, _ := c.get(field + ".egress").([]any); len(egress) > 0 {
 		c.leaveOut(field+".egress", "a stack does not restrict the outgoing connections of its pods: "+

@@ -152,11 +152,12 @@ func (w *writer) setting(name string, value any, from, to []string) any {
 // fractions lists the fields that contain a number as a string.
 var fractions = []string{"temperature", "rrfImpactFactor", "weightedSearchAlpha"}
 
-// indexes lists the kinds of pgvector indexes, each with the server's name. If several are set, the first one is used.
+// indexes lists the kinds of pgvector indexes, each with the server's name for it. If an OGXServer sets several, the
+// conversion uses the first one in this list.
 var indexes = []struct{ field, typ string }{{"hnsw", "HNSW"}, {"ivfFlat", "IVFFlat"}}
 
-// index writes the pgvector index. The server reads the type and the keys side by side. The ogx-k8s-operator nests the
-// keys and does not write the type, and no release starts with that configuration.
+// index writes the pgvector index. The server expects the type and the keys at the same level. The ogx-k8s-operator
+// nests the keys and does not write the type, and no release starts with that configuration.
 func (w *writer) index(given, settings map[string]any) {
 	from, to := []string{"vectorIndex"}, []string{"settings", "vector_index"}
 	for _, kind := range indexes {

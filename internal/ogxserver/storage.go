@@ -2,8 +2,8 @@ package ogxserver
 
 import "regexp"
 
-// storage converts the stores of the server's state. An OGXServer with spec.storage has both stores. A store that is
-// not set uses SQLite.
+// storage converts the stores of the server's state. An OGXServer with spec.storage has a key-value store and an SQL
+// store. A store that is not set uses SQLite.
 func (c *conversion) storage() {
 	if c.get("spec.storage") == nil {
 		return

@@ -16,7 +16,7 @@ import (
 
 // These are the keys of the ConfigMap.
 const (
-	// KeyImageOverrides holds images that replace those in the catalogue, and names that the catalogue does not
+	// KeyImageOverrides holds images that replace those in the catalogue, and images for names that the catalogue does not
 	// contain.
 	KeyImageOverrides = "image-overrides"
 	// KeyFeatureFlags holds settings for every stack.
@@ -100,8 +100,8 @@ func Template() map[string]string {
 	return data
 }
 
-// Read reads the ConfigMap. Nil means that it does not exist. For a key with an error, Read returns the value from
-// last, the previous config. The field of each error begins with the key.
+// Read reads the ConfigMap. Nil means that it does not exist. For a key with an error, Read returns the value from the
+// parameter last, which is the previous config. The field of each error begins with the key.
 func Read(configMap *corev1.ConfigMap, last Config) (Config, field.ErrorList) {
 	config := Config{Registries: Registries{ReadLabels: true}, known: map[string]bool{}}
 	r := &reader{}

@@ -96,7 +96,7 @@ func (r *reader) entries(n node, child func(*field.Path, string) *field.Path) []
 	return found
 }
 
-// fields reads a mapping with known keys. It calls the function for each key that has a value.
+// fields reads a mapping with known keys. For each key that has a value, it calls the function that reads this key.
 func (r *reader) fields(n node, read map[string]func(node)) {
 	for _, e := range r.entries(n, func(path *field.Path, name string) *field.Path { return path.Child(name) }) {
 		one, known := read[e.key]

@@ -167,7 +167,7 @@ func (tc backendTLSCase) check(t *testing.T, name string) {
 	}
 }
 
-// backendOf returns the host name in the policy of a plan, and the authorities.
+// backendOf returns the host name in a plan's BackendTLSPolicy, and the certificate authorities in its ConfigMap.
 func backendOf(t *testing.T, built *plan.Plan) (hostname, authorities string) {
 	t.Helper()
 	for _, object := range built.Objects {

@@ -24,8 +24,8 @@ func externals() []intent.ExternalProvider {
 	}
 }
 
-// withExternals returns an input with external providers. The parameter found contains the facts about their images by
-// provider id.
+// withExternals returns an input with external providers. The parameter found contains the facts about their images,
+// keyed by provider id.
 func withExternals(t *testing.T, external []intent.ExternalProvider, found map[string]*plan.ExternalImage) plan.Input {
 	t.Helper()
 	in := input(t, "disabled: [eval]\n")
@@ -42,7 +42,7 @@ func withExternals(t *testing.T, external []intent.ExternalProvider, found map[s
 	return in
 }
 
-// recall returns the facts in a record about the images of external providers, by id.
+// recall returns the facts in a record about the images of external providers, keyed by id.
 func recall(t *testing.T, record rollout.Record, external []intent.ExternalProvider) map[string]*plan.ExternalImage {
 	t.Helper()
 	known := map[string]*plan.ExternalImage{}

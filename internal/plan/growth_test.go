@@ -110,8 +110,7 @@ func TestMemoryGrowsWithTheObject(t *testing.T) {
 	}
 }
 
-// BenchmarkLargest measures, for each shape, the time and the peak heap growth in MiB. The limits are 500 ms and 128
-// MiB.
+// BenchmarkLargest measures the time and the peak heap growth in MiB for each shape. The limits are 500 ms and 128 MiB.
 func BenchmarkLargest(b *testing.B) {
 	for i := range shape.All {
 		s := &shape.All[i]

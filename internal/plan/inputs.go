@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/rollout"
 )
 
-// inputs returns the inputs of the pod template. If a renderer of the pod read an input that inputs does not return, a
-// change to that input would not replace the pods. A test compares the renderers with these inputs.
+// inputs returns the inputs of the pod template. If a renderer of the pod read an input that this function does not
+// return, a change to that input would not replace the pods. A test compares the renderers with these inputs.
 func (p *Plan) inputs(in Input) rollout.Inputs {
 	spec := &in.Object.Spec
 	inputs := rollout.Inputs{
@@ -53,8 +53,8 @@ func (p *Plan) inputs(in Input) rollout.Inputs {
 }
 
 // earlierInputs returns the digest that earlier operators computed for the same inputs. If both the spec and the
-// platform provide certificates, that digest covers only the certificates of the spec. An empty string means that the
-// two digests do not differ.
+// platform provide certificates, that digest covers only the certificates of the spec. An empty string means that this
+// digest is the same as the current operator's digest.
 func earlierInputs(in Input, inputs rollout.Inputs) (string, error) {
 	if in.Trust.Own == nil || in.Trust.Platform == nil {
 		return "", nil

@@ -118,8 +118,8 @@ type Plan struct {
 	// base. Empty means that there is no such ConfigMap.
 	ConfigMapName, BaseConfigMapName string
 	// Exposure is the kind of object that exposes the stack outside the cluster. ExposureServed reports whether the
-	// cluster serves this kind. Hostname is the requested host name. Empty means that the stack is not exposed, or that
-	// the cluster chooses the host name.
+	// cluster serves this kind. Hostname is the requested host name. An empty Hostname means that the stack is not
+	// exposed, or that the cluster chooses the host name.
 	Exposure       schema.GroupVersionKind
 	ExposureServed bool
 	Hostname       string

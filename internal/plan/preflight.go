@@ -86,7 +86,7 @@ func (p *Plan) PreflightName() (string, error) {
 	return render.PreflightName(p.input.Stack.Name, p.Rendered.Deployment.Spec.Template)
 }
 
-// PreflightObjects returns the preflight pod of this plan after the objects that it needs, in apply order. The
+// PreflightObjects returns the objects that this plan's preflight pod needs, followed by the pod, in apply order. The
 // parameter values is the same as in WithStorageSecret. The parameter constraint is the security context constraint
 // that admits the running pods.
 func (p *Plan) PreflightObjects(values map[string][]byte, constraint string) ([]render.Object, error) {

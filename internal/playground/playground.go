@@ -12,8 +12,8 @@ import (
 
 // These limits ensure that a run takes less than a second in the playground page.
 const (
-	// MaxManifestBytes is the maximum size of a manifest in bytes. It is four times the limit for a spec
-	// (validate.MaxSpecBytes), and the maximum size of a ConfigMap.
+	// MaxManifestBytes is the maximum size of a manifest in bytes. It equals the maximum size of a ConfigMap, and is four
+	// times the limit for a spec (validate.MaxSpecBytes).
 	MaxManifestBytes = 1 << 20
 	// MaxStacks is the maximum number of stacks in a result.
 	MaxStacks = 20
@@ -85,7 +85,7 @@ type Finding struct {
 type Options struct {
 	// Release replaces the release of the stacks. Empty means that the releases do not change.
 	Release string
-	// Objects adds the objects to the result. The first run that prints an object takes up to twice as long.
+	// Objects adds the objects to the result. Printing an object for the first time can double the duration of a run.
 	Objects bool
 }
 

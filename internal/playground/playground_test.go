@@ -137,7 +137,7 @@ func TestRun(t *testing.T) {
 	const valid = `{distribution: {name: starter}, providers: {inference: {provider: vllm, endpoint: "http://vllm:8000"}}}`
 	for name, tc := range map[string]struct {
 		manifest, release string
-		// want are the findings as text; an entry ending in … is a prefix.
+		// want lists the findings as text. An entry that ends with … is a prefix.
 		want   []string
 		stacks []string
 	}{

@@ -34,7 +34,7 @@ const (
 var directives = []string{directive, "$retainKeys", "$deleteFromPrimitiveList/", "$setElementOrder/"}
 
 // read decodes a patch and reports fields that a pod template does not have. An object that the patch removes is null
-// in the result, because the merge would leave an empty object.
+// in the result, because the merge would otherwise leave an empty object.
 func read(patch []byte, path *field.Path) (map[string]any, field.ErrorList) {
 	if len(patch) > MaxBytes {
 		return nil, field.ErrorList{field.Forbidden(path, fmt.Sprintf("%d bytes exceed the limit of %d for a patch: "+

@@ -57,8 +57,9 @@ func (c client) to(target Target) *http.Client {
 	}
 }
 
-// verifyCertificate returns a function that accepts only the server certificate whose SHA-256, in hex, is the argument.
-// If the argument is empty, the function accepts any certificate.
+// verifyCertificate returns a function that accepts only a connection to a server with the given certificate. The
+// parameter certificate is the SHA-256, in hex, of this certificate. If it is empty, the function accepts any
+// certificate.
 func verifyCertificate(certificate string) func(tls.ConnectionState) error {
 	return func(state tls.ConnectionState) error {
 		if certificate == "" {

@@ -50,7 +50,8 @@ const (
 	jitter          = 0.2
 )
 
-// Prober requests the version, the providers, the models and the MCP servers of servers. It is a manager.Runnable.
+// Prober requests the version, the providers, the models and the MCP servers of each stack's server. It is a
+// manager.Runnable.
 type Prober struct {
 	client   client
 	interval time.Duration
@@ -165,8 +166,8 @@ func (p *Prober) due(stack types.NamespacedName) (Target, Answer, bool) {
 	return known.target, known.answer, true
 }
 
-// conclude records the outcome of an attempt and schedules the next one. It returns true if the answer has changed, so
-// that the prober has to call notify. It ignores the outcome if the stack's target has changed since the request.
+// conclude records the outcome of an attempt and schedules the next one. It returns true if the answer has changed. The
+// prober then has to call notify. It ignores the outcome if the stack's target has changed since the request.
 func (p *Prober) conclude(target Target, now result) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -375,7 +375,7 @@ func TestManyServersHang(t *testing.T) {
 		}
 		return nil
 	})
-	// A server detects a closed connection after a short delay.
+	// The number can briefly exceed the limit, because a server detects a closed connection after a short delay.
 	if got := most.Load(); got < 16 || got > 18 {
 		t.Errorf("%d requests at the same time, want 16", got)
 	}

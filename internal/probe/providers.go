@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// maxAnswer is the maximum size of a response in bytes. A list of providers contains all their settings, which the
-	// package drops.
+	// maxAnswer is the maximum size of a response in bytes. It is large because a list of providers contains all their
+	// settings, which the package drops.
 	maxAnswer = 512 << 10
 	// maxProviders bounds the list, which is stored in an object's status.
 	maxProviders = 200

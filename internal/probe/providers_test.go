@@ -274,7 +274,7 @@ func TestHealth(t *testing.T) {
 	b.quiet(t)
 }
 
-// TestHealthBacksOff checks that the interval between requests to a server that does not respond grows.
+// TestHealthBacksOff checks that the interval between requests grows while a server does not respond.
 func TestHealthBacksOff(t *testing.T) {
 	var dead atomic.Bool
 	b := startWith(t, probe.Options{Interval: retry}, func(w http.ResponseWriter, r *http.Request) {

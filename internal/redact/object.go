@@ -18,7 +18,8 @@ func (k *Known) Object(object map[string]any) map[string]any {
 		return k.secret(object)
 	case "ConfigMap":
 		return k.configMap(object)
-	// The schema in a definition has properties with the names of fields that the walker redacts in other objects.
+	// A definition needs its own function, because its schema has properties with the names of fields that the walker
+	// redacts in other objects.
 	case "CustomResourceDefinition":
 		return k.definition(object)
 	default:

@@ -34,7 +34,8 @@ func Value(path, value string) string {
 	}
 }
 
-// Path returns a path without its secrets. A path identifies an entry of a list of strings by the string itself.
+// Path returns a path without its secrets. A path can contain a secret, because it identifies an entry of a list of
+// strings by the string itself.
 func Path(path string) string {
 	if end := secretList(path); end >= 0 {
 		return path[:end] + "[" + Mark + "]"

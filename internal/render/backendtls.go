@@ -26,9 +26,9 @@ func backendTLS(in Input) (ingress, service map[string]string) {
 }
 
 // ingressTLSSecret returns the Secret with the certificate of an Ingress: the Secret that the spec names for the
-// Ingress. If the spec names none but sets a host name, it is the Secret with the certificate of a server that serves
-// HTTPS. A v1alpha1 stack uses only the Secret that the spec names. An empty string means that the Ingress serves plain
-// HTTP.
+// Ingress. If the spec names none but sets a host name, it is the Secret with the server's certificate, provided that
+// the server serves HTTPS. A v1alpha1 stack uses only the Secret that the spec names. An empty string means that the
+// Ingress serves plain HTTP.
 func ingressTLSSecret(in Input) string {
 	if secret := in.Expose.TLSSecretName; secret != "" || compat(in) {
 		return secret

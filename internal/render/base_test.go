@@ -59,7 +59,7 @@ func fileName(taken map[string][]byte, object render.Object) string {
 	}
 }
 
-// baseObjects returns the objects of a stack's base, by kind and name.
+// baseObjects returns the objects of a stack's base, keyed by kind and name.
 func baseObjects(t *testing.T, stack *v1alpha2.LlamaStackDistribution) map[string]map[string]any {
 	t.Helper()
 	name := bases[0]

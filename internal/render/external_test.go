@@ -124,7 +124,7 @@ func TestExternalProvidersGetNoSecrets(t *testing.T) {
 	}
 }
 
-// Python searches external providers first, and then the user's path.
+// Python searches the packages of external providers first, and then the user's path.
 func TestPythonPath(t *testing.T) {
 	const ours = names.ExternalDir + "/" + names.ExternalPackages
 	patch := func(env string) string {

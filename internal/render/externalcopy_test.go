@@ -18,8 +18,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/render"
 )
 
-// packaged is the content of an image's /lls-provider, by path. A string with the prefix -> is a link, and nil is a
-// directory.
+// packaged is the content of an image's /lls-provider, keyed by path. A string with the prefix -> is a link, and nil is
+// a directory.
 type packaged map[string]any
 
 const (
@@ -49,7 +49,8 @@ type copying struct {
 	script                   string
 }
 
-// images returns the command of the shell in each kind of image, by a name for this test.
+// images returns the command that starts the shell in each kind of image. The keys are the names of these kinds in the
+// test.
 func images(t *testing.T) map[string][]string {
 	t.Helper()
 	found := map[string][]string{"sh": {"/bin/sh"}}

@@ -77,7 +77,7 @@ func TestLauncher(t *testing.T) {
 	}
 }
 
-// launcherScript returns the command of a stack that the launcher starts.
+// launcherScript returns the script in the command of a stack that uses the launcher.
 func launcherScript(t *testing.T) string {
 	t.Helper()
 	objects, err := render.Objects(render.Input{Stack: &v1alpha2.LlamaStackDistribution{}, Launcher: true})

@@ -94,7 +94,7 @@ func exposurePeers(in Input) []*networkingv1ac.NetworkPolicyPeerApplyConfigurati
 	return found
 }
 
-// labelled returns a selector for a label: a key that exists, or key=value.
+// labelled returns a selector for a label, which is key=value, or a key whose value does not matter.
 func labelled(label string) *metav1ac.LabelSelectorApplyConfiguration {
 	if key, value, ok := strings.Cut(label, "="); ok {
 		return metav1ac.LabelSelector().WithMatchLabels(map[string]string{key: value})

@@ -64,9 +64,9 @@ func withoutGeneration(metadata *metav1ac.ObjectMetaApplyConfiguration) *metav1a
 	return &result
 }
 
-// PreflightObjects returns the pod and, before it in apply order, the objects that only the pod needs. These are copies
-// of the running pods' objects that a rollout changes in place, and, if the stack has a NetworkPolicy, a policy that
-// allows no incoming connections.
+// PreflightObjects returns the objects that only the preflight pod needs, followed by the pod, in apply order. The
+// objects are copies of the running pods' objects that a rollout changes in place, and, if the stack has a
+// NetworkPolicy, a policy that allows no incoming connections.
 func PreflightObjects(in Input, preflight Preflight) ([]Object, error) {
 	name, err := PreflightName(in.Stack.Name, preflight.Template)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// probeTimeout is the time limit of one response in seconds.
+	// probeTimeout is the time limit for one response, in seconds.
 	probeTimeout = 10
 	// startupSeconds is the time that a server may take to start. A starting server loads models and connects to its
 	// providers.

@@ -19,7 +19,7 @@ type Registry struct {
 	// Start is the image's entrypoint with its arguments. Nil means that the entrypoint is unknown. In this case, an init
 	// container updates the registry. It does not run again when only the server's container restarts.
 	Start []string
-	// Files are the program and its data, by name.
+	// Files contains the program that updates the registry, and the program's data, by file name.
 	Files map[string]string
 }
 

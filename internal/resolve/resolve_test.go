@@ -327,8 +327,8 @@ func TestConfigMaps(t *testing.T) {
 			t.Errorf("content %q, want %q", got, want)
 		}
 	}
-	// The interceptor sees both readers of the fake client: a full read counts as two reads, and a remembered read counts
-	// as one.
+	// The interceptor counts the calls to both readers of the fake client: a full read counts as two reads, and a
+	// remembered read counts as one.
 	cost := func(do func()) int {
 		before := len(direct.gets)
 		do()

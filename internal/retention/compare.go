@@ -131,8 +131,8 @@ func (c *comparison) stays(what string, was, is Data) {
 	}
 }
 
-// unprefixed reports whether the stored keys have the prefix of their namespace, but after the change, the server reads
-// keys without this prefix.
+// unprefixed reports whether the stored keys have the prefix of their namespace, and the server reads keys without this
+// prefix after the change.
 func (c *comparison) unprefixed(was, is Data) bool {
 	apart := func(p *Places, data Data) bool {
 		return slices.ContainsFunc(data.In, func(place Place) bool {

@@ -55,7 +55,7 @@ type Volume struct {
 	SubPath string `json:"subPath,omitempty"`
 }
 
-// Store is a backend of the configuration.
+// Store is a backend in the configuration.
 type Store struct {
 	// Type is the type of the backend with its family, such as kv_sqlite.
 	Type string `json:"type"`

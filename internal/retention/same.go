@@ -47,7 +47,7 @@ func (c *comparison) same(what string, was, is Place) bool {
 	return sameText(old.At, now.At) && sameText(old.Table, now.Table)
 }
 
-// sameSpace compares namespaces and tables. Namespaces that are not separate count as the same. When they become
+// sameSpace compares namespaces and tables. Namespaces that are not separate count as the same. If they become
 // separate, the pod copies the data when it starts.
 func (c *comparison) sameSpace(what string, was, is Place) bool {
 	old, now := c.before.Stores[was.Store], c.after.Stores[is.Store]

@@ -38,8 +38,8 @@ type Rendered struct {
 	Deployment *appsv1ac.DeploymentApplyConfiguration
 	// Record is the record of this rendering, as for a new Deployment.
 	Record Record
-	// Newest reports whether the stack has no newer generation. If so, a newer generation in a record means that the
-	// record is damaged, not that the cache lags behind.
+	// Newest reports whether the rendered generation is known to be the stack's newest. If so, a newer generation in a record means
+	// that the record is damaged, not that the cache lags behind.
 	Newest bool
 	// References holds the references whose digest is in Record.
 	References References
@@ -68,8 +68,9 @@ type Decision struct {
 	Message string
 }
 
-// Decide compares the current rendering with the live objects. live is the Deployment as it was read, with its managed
-// fields, or nil if there is none. replicaSets may contain ReplicaSets of other Deployments.
+// Decide compares the current rendering with the live objects. The parameter live is the Deployment as it was read,
+// with its managed fields, or nil if there is none. The parameter replicaSets may contain ReplicaSets of other
+// Deployments.
 func Decide(live *appsv1.Deployment, replicaSets []appsv1.ReplicaSet, rendered Rendered) (Decision, error) {
 	if live == nil {
 		return apply(Changed, rendered, rendered.Record)

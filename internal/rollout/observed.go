@@ -12,7 +12,7 @@ import (
 
 const (
 	// The Deployment controller sets revisionAnnotation and revisionHistoryAnnotation on ReplicaSets. They contain the
-	// current revision of a ReplicaSet, and its revisions before a rollback to it.
+	// current revision of a ReplicaSet, and the revisions that it had before rollbacks to it.
 	revisionAnnotation        = "deployment.kubernetes.io/revision"
 	revisionHistoryAnnotation = "deployment.kubernetes.io/revision-history"
 	// restartAnnotation is the annotation that `kubectl rollout restart` sets in a template.

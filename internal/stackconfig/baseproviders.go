@@ -184,8 +184,8 @@ func serves(d *draft.Draft, api string) bool {
 // sectionAPIs maps the name of a settings section to the API that reads the section.
 var sectionAPIs = map[string]string{"vector_stores": "vector_io", "safety": "safety"}
 
-// warnOfReference warns about a default in the base that was removed with its provider, if the server still serves the
-// API that reads the default. It does not warn if spec.settings or spec.removeSettings contains the default.
+// warnOfReference warns if a default in the base was removed together with its provider, and the server still serves
+// the API that reads the default. It does not warn if spec.settings or spec.removeSettings contains the default.
 func warnOfReference(d *draft.Draft, path, provider string) {
 	section, _, _ := strings.Cut(path, ".")
 	if api := sectionAPIs[section]; api == "" || len(d.Index.Of(api)) == 0 || d.Intent.Settings.Decides(strings.Split(path, ".")...) {

@@ -73,7 +73,7 @@ func disablerOf(d *draft.Draft, api string) *intent.Disabled {
 	}
 	left := slices.ContainsFunc(d.Index.Of(api), func(e *draft.Provider) bool { return !d.Disabled.Has(api, e.ID) })
 	if known, _ := d.Release.API(api); left || (known.RoutingTable != "" && !known.NeedsProvider) {
-		return nil // the server creates the router of such an API without providers
+		return nil // the server creates the router of such an API even if it has no providers
 	}
 	return d.Disabled.Of(api)
 }

@@ -16,8 +16,8 @@ import (
 )
 
 // disable removes the APIs and the providers in spec.disabled, together with the resources and settings that refer to
-// them. If a provider is both disabled and configured, it is disabled, and a warning reports this. dropped lists, by
-// kind, the ids of the base's resources that the `base-providers` step removed.
+// them. If a provider is both disabled and configured, it is disabled, and a warning reports this. The parameter
+// dropped lists, by kind, the ids of the base's resources that the `base-providers` step removed.
 func disable(d *draft.Draft, dropped map[string][]string) {
 	if len(d.Intent.Disabled) == 0 && len(d.Dropped) == 0 {
 		return

@@ -5,5 +5,5 @@
 //
 // The list in generate.go defines the order of the steps. Package baseconfig reads the base, and the steps change a
 // draft (package draft). The large steps are separate packages (such as providers, resources, storage and check), and
-// the small steps are files of this package. encode.go encodes the result.
+// the small steps are files in this package. encode.go encodes the result.
 package stackconfig

@@ -109,7 +109,7 @@ func valueOf(variable corev1ac.EnvVarApplyConfiguration) string {
 // flattened is a configuration as a map from paths to values.
 type flattened struct {
 	values map[string]string
-	// providers are the types of the providers by API and id.
+	// providers contains the types of the providers, keyed by API and id.
 	providers map[string]string
 }
 

@@ -15,8 +15,8 @@ func has(pool *Pool, target Target) bool {
 	return ok
 }
 
-// TestPoolKeepsLittle checks that the pool keeps a bounded amount of data for a namespace, however many stacks the
-// namespace has, that dropped data is read again, and that no other namespace loses data.
+// TestPoolKeepsLittle checks that the pool keeps a bounded amount of data for a namespace, regardless of the number of
+// its stacks. It also checks that the pool reads dropped data again, and that no other namespace loses data.
 func TestPoolKeepsLittle(t *testing.T) {
 	pool := NewPool(PoolOptions{})
 	add := func(namespace, name string, size int) Target {

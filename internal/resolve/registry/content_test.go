@@ -308,7 +308,7 @@ func TestImageConfig(t *testing.T) {
 	}
 }
 
-// FuzzImage reads labels and a layer with any content. It must not panic or exceed the bounds.
+// FuzzImage reads labels and a layer with any content. The read must not panic or exceed the bounds.
 func FuzzImage(f *testing.F) {
 	f.Add(encoded(config), "", "", []byte(nil))
 	f.Add("", "sha256:"+strings.Repeat("0", 64), "/etc/config.yaml", []byte("x"))

@@ -79,7 +79,7 @@ func (m *inMemory) dial(context.Context, string, string) (net.Conn, error) {
 	return client, nil
 }
 
-// serve counts requests, and answers with a challenge if the registry requires credentials.
+// serve counts requests, and responds with a challenge if the registry requires credentials.
 func (m *inMemory) serve(w http.ResponseWriter, r *http.Request) {
 	kind := r.Method
 	switch {
@@ -105,7 +105,7 @@ func (m *inMemory) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// counted returns the requests since the last call, by kind.
+// counted returns the number of requests of each kind since the last call.
 func (m *inMemory) counted() map[string]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -306,8 +306,8 @@ func TestManyStacksOnOneImage(t *testing.T) {
 	})
 }
 
-// TestManyStacksOnABusyRegistry counts the requests that as many stacks as in TestManyStacksOnOneImage send to a
-// registry that responds with "too many requests". The registry must receive no request during the pause that it
+// TestManyStacksOnABusyRegistry counts the requests to a registry that responds with "too many requests", for the same
+// number of stacks as in TestManyStacksOnOneImage. The registry must receive no request during the pause that it
 // requires.
 func TestManyStacksOnABusyRegistry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

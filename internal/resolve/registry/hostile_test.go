@@ -126,7 +126,7 @@ func (f *forged) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// reads records the times at which a pool read the image.
+// reads holds the times at which a pool read the image.
 type reads struct {
 	mu sync.Mutex
 	at []time.Time

@@ -99,7 +99,8 @@ func hostileLayers(t *testing.T) []hostileAnswer {
 	plain := archive(t, tar.Header{Name: file, Typeflag: tar.TypeReg})
 	other := archive(t, tar.Header{Name: "other.yaml", Typeflag: tar.TypeReg, Size: 10})
 	of := func(layer []byte) func(*forged) { return func(f *forged) { f.layered(file, layer) } }
-	// bomb has more bytes before the file than a read accepts. Both gzip and zstd allow concatenated parts.
+	// bomb returns a layer with more bytes before the file than a read accepts. It compresses each part separately,
+	// because both gzip and zstd allow concatenated parts.
 	bomb := func(pack func(io.Reader) []byte) []byte {
 		packed := pack(bytes.NewReader(rawHeader("padding", '0', fmt.Sprintf("%011o\x00", maxUnpacked+1<<20))))
 		packed = append(packed, bytes.Repeat(pack(io.LimitReader(zeros{}, 1<<20)), maxUnpacked>>20+1)...)

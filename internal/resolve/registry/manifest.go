@@ -120,7 +120,7 @@ func find(ctx context.Context, list json.RawMessage, fits func(*descriptor) bool
 }
 
 // eachEntry passes each entry in a list or an object to the function `use`, with the decoder positioned at the entry,
-// until `use` returns true or an error. start is the first character of the list or the object.
+// until `use` returns true or an error. The parameter start is the first character of the list or the object.
 func eachEntry(
 	ctx context.Context, content json.RawMessage, start json.Delim, use func(*json.Decoder) (done bool, err error),
 ) error {

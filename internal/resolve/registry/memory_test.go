@@ -163,7 +163,7 @@ func heap() uint64 {
 }
 
 // TestMemoryOfManyImages checks the memory that is necessary to read a hundred different images at once, for each form
-// of their configuration. The figure includes the server's share.
+// of their configuration. The figure includes the memory that the test's server uses.
 func TestMemoryOfManyImages(t *testing.T) {
 	most := uint64(64 << 20)
 	if raced {

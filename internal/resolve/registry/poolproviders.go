@@ -82,9 +82,9 @@ func (t *providersTask) next() (string, bool) {
 	return "", false
 }
 
-// ReadProviders returns the last outcomes for the images of a stack's external providers, by image. It returns false
-// until an attempt for each image has ended. It does not wait: the first call starts to read the images. Callers must
-// not change the returned map.
+// ReadProviders returns the last outcomes for the images of a stack's external providers, keyed by image. It returns
+// false until an attempt for each image has ended. It does not wait: the first call starts to read the images. Callers
+// must not change the returned map.
 func (p *Pool) ReadProviders(target Providers) (map[string]Outcome, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,7 +167,7 @@ func (p *Pool) beginProvider(stack types.NamespacedName) (*providersTask, string
 }
 
 // concludeProvider records the outcome of one image. It reports whether every image has been tried and the stack must
-// be notified. whole reports whether the outcome applies to every image.
+// be notified. The parameter whole reports whether the outcome applies to every image.
 func (p *Pool) concludeProvider(task *providersTask, image string, outcome Outcome, whole bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -188,7 +188,7 @@ func (p *Pool) concludeProvider(task *providersTask, image string, outcome Outco
 }
 
 // skipOthers uses the outcome of one image to decide which other images need no attempt, and records outcomes for them.
-// late reports whether the time for the pass is over.
+// The parameter late reports whether the time for the pass is over.
 func (t *providersTask) skipOthers(image string, outcome Outcome, whole, late bool) {
 	for _, other := range t.target.Images {
 		_, known := t.pass[other]

@@ -47,7 +47,7 @@ func TestPoolProviders(t *testing.T) {
 			case meet <- struct{}{}:
 				met.Add(1)
 			case <-meet:
-			case <-time.After(5 * time.Millisecond): // no other request
+			case <-time.After(5 * time.Millisecond): // no other request arrived
 			}
 		}
 		return false
@@ -113,8 +113,8 @@ func TestPoolProviders(t *testing.T) {
 	}
 }
 
-// TestPoolProvidersOfADeadRegistry checks that a registry that does not answer receives only as many requests as one
-// read needs, and not one read for each image. It also checks that a change to the options causes another attempt.
+// TestPoolProvidersOfADeadRegistry checks that a registry that does not respond receives only the requests of one read,
+// and not those of one read for each image. It also checks that a change to the options causes another attempt.
 func TestPoolProvidersOfADeadRegistry(t *testing.T) {
 	server, dead := serve(t), serve(t)
 	alive := server.push(t, "test/provider:1", image(t, map[string]string{LabelProvider: "one"}))

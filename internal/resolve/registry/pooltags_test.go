@@ -112,7 +112,7 @@ func TestWatchManyStacks(t *testing.T) {
 	}
 }
 
-// TestWatchThroughAnOutage checks the result while a registry does not answer: the last digest is kept, a single
+// TestWatchThroughAnOutage checks the result while a registry does not respond: the last digest is kept, a single
 // failure is not reported, and the pauses between requests grow.
 func TestWatchThroughAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -294,7 +294,7 @@ func TestRemembered(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The requests are one ping and one manifest.
+	// The requests are a ping and a request for the manifest.
 	before := server.requests.Load()
 	if _, err := reader.Read(t.Context(), ref, &Keychain{}); err != nil {
 		t.Fatal(err)
@@ -341,7 +341,8 @@ func TestForbiddenImages(t *testing.T) {
 	}
 }
 
-// TestPlainHTTP checks that a registry that is not listed is never reached without TLS, not even through a redirect.
+// TestPlainHTTP checks that a registry that is not listed as insecure is never reached without TLS, not even through a
+// redirect.
 func TestPlainHTTP(t *testing.T) {
 	server := serve(t)
 	ref := server.push(t, "test/plain:1", image(t, nil))

@@ -13,7 +13,7 @@ import (
 // have the same question at the same time share the answer.
 type question struct {
 	provider bool
-	// digest requests only the digest.
+	// digest reports whether only the digest is requested.
 	digest      bool
 	name        string
 	credentials [sha256.Size]byte
@@ -30,7 +30,7 @@ type answer struct {
 type ages struct {
 	// known is the maximum age of a digest. failed is the maximum age of a failure.
 	known, failed time.Duration
-	// patient accepts a failure until the end of the pause that the registry requested.
+	// patient reports whether a failure may be used until the end of the pause that the registry requested.
 	patient bool
 }
 

@@ -29,7 +29,7 @@ type Labels struct {
 // InLayer reports whether the configuration is too large for a label.
 func (l *Labels) InLayer() bool { return len(l.Config) >= MaxInline }
 
-// Texts returns the labels. layer is the digest of the layer with the configuration, if there is one.
+// Texts returns the labels. The parameter layer is the digest of the layer with the configuration, if there is one.
 func (l *Labels) Texts(layer string) map[string]string {
 	texts := map[string]string{}
 	if l.Config != nil {

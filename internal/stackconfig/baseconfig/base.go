@@ -102,7 +102,8 @@ func Read(data []byte) (*yaml.Node, error) {
 
 // decodeYAML reads exactly one document.
 func decodeYAML(data []byte) (document *yaml.Node, err error) {
-	// The parser is a third-party library, and the input may come from a registry.
+	// A panic in the parser, which is a third-party library, must not stop the operator, because the input may come from a
+	// registry.
 	defer func() {
 		if r := recover(); r != nil {
 			document, err = nil, errors.New("is not YAML")

@@ -39,8 +39,8 @@ func (c *checker) routePolicy() {
 	}
 }
 
-// permits reports whether the rules permit a path without a token. known is false if a rule's pattern cannot be
-// evaluated.
+// permits reports whether the rules permit a path without a token. The result known is false if a rule's pattern cannot
+// be evaluated.
 func permits(rules []*yaml.Node, path string) (permitted, known bool) {
 	for _, rule := range rules {
 		if !yamlnode.IsNull(yamlnode.Get(rule, "when")) || !yamlnode.IsNull(yamlnode.Get(rule, "unless")) {
@@ -72,10 +72,10 @@ func permits(rules []*yaml.Node, path string) (permitted, known bool) {
 // maxExpression is the maximum length, in bytes, of a regular expression that matchesRoute compiles.
 const maxExpression = 256
 
-// matchesRoute reports whether the server would match a path against a rule's pattern. known is false for a variable,
-// and for a regular expression that Go does not support or that is longer than maxExpression. It is also false for an
-// expression with a brace, because even a short expression with a counted repetition can compile to a program of many
-// megabytes.
+// matchesRoute reports whether the server would match a path against a rule's pattern. The result known is false for a
+// variable, and for a regular expression that Go does not support or that is longer than maxExpression. It is also
+// false for an expression with a brace, because even a short expression with a counted repetition can compile to a
+// program of many megabytes.
 func matchesRoute(pattern, path string) (matches, known bool) {
 	if envref.In(pattern) {
 		return false, false

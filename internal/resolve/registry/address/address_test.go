@@ -18,7 +18,7 @@ func TestMayBeAsked(t *testing.T) {
 		"2001:30::1",
 		"2001:db8::1", "2620:4f:8000::1", "3fff::1", "5f00::1", "fe80::1", "fe80::1%eth0", "febf::1", "fec0::1", "feff::1",
 		"ff02::1",
-		// These are metadata services of clouds.
+		// These are addresses of cloud metadata services.
 		"100.100.100.200", "168.63.129.16", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fd20:ce::254%eth0",
 		"fd00:c1::a9fe:a9fe",
 		"fd00:42::42", "fd00:a9fe:a9fe::1",

@@ -110,7 +110,7 @@ func (i *Identities) awsKeys(ctx context.Context, region string) (aws.Credential
 	loaded, err := config.LoadDefaultConfig(ctx,
 		config.WithHTTPClient(through), config.WithDefaultRegion(region), config.WithLogger(logging.Nop{}),
 		config.WithSharedConfigFiles([]string{}), config.WithSharedCredentialsFiles([]string{}),
-		// The endpoint credentials do not use WithHTTPClient.
+		// This option is needed because the endpoint credentials do not use WithHTTPClient.
 		config.WithEndpointCredentialOptions(func(o *endpointcreds.Options) { o.HTTPClient = through }),
 		config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }))
 	if err != nil {

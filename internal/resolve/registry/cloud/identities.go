@@ -16,7 +16,7 @@ import (
 type Identities struct {
 	client *client
 	tokens *tokens
-	// within bounds one attempt to get a token, including all its steps.
+	// within is the time limit for one attempt to get a token, including all its steps.
 	within time.Duration
 }
 

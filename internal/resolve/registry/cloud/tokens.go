@@ -79,7 +79,8 @@ func (t *tokens) of(key string) *token {
 	return one
 }
 
-// known returns the current credentials, or the error of the last attempt. done is false if another attempt is due.
+// known returns the current credentials, or the error of the last attempt. The result done is false if another attempt
+// is due.
 func (t *token) known(now time.Time) (config authn.AuthConfig, err error, done bool) { //nolint:revive // done refers to err too
 	good := t.good(now)
 	switch {
