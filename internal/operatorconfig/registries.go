@@ -14,8 +14,8 @@ import (
 
 // Registries holds the settings for reading images.
 type Registries struct {
-	// ReadLabels reports whether images are read at all, which is the default. If the key was never valid, the operator
-	// reads no images, because the key may exclude a registry.
+	// ReadLabels reports whether images are read at all, which is the default. If the key KeyRegistries was never valid,
+	// the operator reads no images, because the intended value may exclude a registry.
 	ReadLabels bool
 	// Allow lists the registries that may be read, as host[:port], or prefixes of repositories, as host[:port]/path.
 	// Empty means all. The operator compares the entries with the repository after Rewrite. In all fields, docker.io

@@ -152,7 +152,8 @@ func (p *Plan) override(in Input) error {
 	return nil
 }
 
-// needsCopy reports whether the user's configuration needs additions, so that the server reads a copy of it.
+// needsCopy reports whether the user's configuration needs additions. If so, the server reads a copy of the
+// configuration.
 func needsCopy(in Input) bool {
 	return needsServerSection(&in.Object.Spec) || len(in.Intent.External) > 0
 }

@@ -107,7 +107,8 @@ func TestWorkersOfAnOlderStack(t *testing.T) {
 	}
 }
 
-// The pods mount a copy of a ConfigMap in another namespace, because they cannot mount that ConfigMap.
+// If the user's ConfigMap is in another namespace, the pods mount a copy, because pods cannot mount a ConfigMap from
+// another namespace.
 func TestUserConfigOfAnotherNamespace(t *testing.T) {
 	for _, older := range []bool{true, false} {
 		in := marked(t, "overrideConfig: {configMapName: mine}\n", map[string][]byte{"config.yaml": []byte("version: 2\n")})

@@ -31,7 +31,7 @@ func setAside(template, patch map[string]any, server string) environment {
 
 // namedIn returns the names of the variables in a patch of the containers. It returns false if the patch names no
 // variable, or if the patch does more than set and remove variables, because only the merge can then determine the
-// other variables.
+// effect on the other variables.
 func namedIn(containers []any, server string) (naming, bool) {
 	patch := onlyPatch(containers, server)
 	list, _ := patch["env"].([]any)

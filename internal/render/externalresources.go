@@ -19,7 +19,8 @@ func bound(cpu, memory string) corev1.ResourceList {
 	}
 }
 
-// leastRequests returns the requests of both kinds of containers for resources that the server does not request.
+// leastRequests returns the requests of a container that copies files or installs packages, for resources that the
+// server does not request.
 func leastRequests() corev1.ResourceList { return bound("100m", "64Mi") }
 
 // within returns the resources of a container that runs before the server. The container has limits and requests for

@@ -10,8 +10,8 @@ import (
 // RouteKind is the OpenShift kind Route, which other clusters do not serve.
 var RouteKind = schema.GroupVersionKind{Group: "route.openshift.io", Version: "v1", Kind: "Route"}
 
-// routeApplyConfiguration is an apply configuration with the fields of OpenShift's Route that the operator sets. The
-// OpenShift module has no apply configurations.
+// routeApplyConfiguration is an apply configuration with only those fields of OpenShift's Route that the operator sets.
+// The OpenShift module has no apply configurations.
 type routeApplyConfiguration struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

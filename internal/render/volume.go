@@ -109,7 +109,7 @@ func configVolume(config *Config) *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName(names.ConfigVolume).WithConfigMap(source)
 }
 
-// tlsVolume returns a volume with only the two keys of the Secret that the server reads.
+// tlsVolume returns a volume with only the two keys that the server reads from the Secret.
 func tlsVolume(secret string) *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName(names.TLSVolume).WithSecret(corev1ac.SecretVolumeSource().
 		WithSecretName(secret).

@@ -16,8 +16,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// checkCertificate returns an error that explains why a server cannot serve HTTPS with a Secret, or nil if it can or if
-// the certificate or the key is missing. The error does not contain the Secret's data.
+// checkCertificate returns an error that explains why a server cannot serve HTTPS with a Secret. It returns nil if the
+// server can, or if the certificate or the key is missing. The error does not contain the Secret's data.
 func checkCertificate(secret *corev1.Secret, now time.Time) error {
 	if secret.Type != corev1.SecretTypeTLS {
 		return fmt.Errorf("has the type %q; create the Secret again with the type %s", secret.Type, corev1.SecretTypeTLS)

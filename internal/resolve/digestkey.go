@@ -34,7 +34,7 @@ type DigestKey struct {
 }
 
 // For returns the key for a namespace. The same value has a different digest in each namespace, so that users cannot
-// find the value by comparing this digest with digests in their own namespace.
+// find a value in another namespace by comparing its digest with digests in their own namespace.
 func (k DigestKey) For(namespace string) DigestKey {
 	mac := hmac.New(sha256.New, k.bytes)
 	mac.Write([]byte("namespace " + namespace))

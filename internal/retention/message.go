@@ -151,7 +151,7 @@ func otherFile(from, to location) string {
 }
 
 // setVariable returns an instruction to set the variable in a string so that the string resolves to the target. It
-// returns an empty string if there is no such variable.
+// returns an empty string if there is no variable, or if no value of the variable has this result.
 func setVariable(text, target string) string {
 	reference, found := envref.Server.First(text)
 	rest, begins := strings.CutPrefix(text, reference.String())

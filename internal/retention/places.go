@@ -150,7 +150,7 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// location identifies a file, independent of the path at which its volume is mounted.
+// location identifies a file independently of the path at which its volume is mounted.
 type location struct {
 	// source is the source of the volume. Empty means that the file is deleted with the pod.
 	source string

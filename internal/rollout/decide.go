@@ -38,8 +38,8 @@ type Rendered struct {
 	Deployment *appsv1ac.DeploymentApplyConfiguration
 	// Record is the record of this rendering, as for a new Deployment.
 	Record Record
-	// Newest reports whether the rendered generation is known to be the stack's newest. If so, a newer generation in a record means
-	// that the record is damaged, not that the cache lags behind.
+	// Newest reports whether the rendered generation is known to be the stack's newest. If so, a newer generation in a
+	// record means that the record is damaged, not that the cache lags behind.
 	Newest bool
 	// References holds the references whose digest is in Record.
 	References References
@@ -58,8 +58,8 @@ type Decision struct {
 	Deployment *appsv1ac.DeploymentApplyConfiguration
 	// Record is the record in force after the apply.
 	Record Record
-	// Replaces reports whether the Deployment replaces its pods with pods that have other inputs. It is false if only an
-	// edit is reverted, or if only the operator is newer.
+	// Replaces reports whether the Deployment replaces its pods with pods that have different inputs. It is false if only
+	// an edit is reverted, or if only the operator is newer.
 	Replaces bool
 	// NewerGeneration reports whether the outcome is StaleCache because a record has a newer generation than the
 	// rendering.

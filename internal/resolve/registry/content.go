@@ -9,7 +9,7 @@ import (
 )
 
 // forPlatform finds the image for a platform in an index. It returns the manifest of the image, and the platform that
-// the index entry specifies. If top is the manifest of a single image, forPlatform returns it unchanged.
+// the index entry specifies. If the parameter top is the manifest of a single image, forPlatform returns it unchanged.
 func forPlatform(ctx context.Context, way *trail, top *manifest, wanted v1.Platform) (*manifest, *platform, error) {
 	if top.Manifests == nil {
 		return top, nil, nil

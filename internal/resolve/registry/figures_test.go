@@ -155,7 +155,7 @@ func robot(t *testing.T, user string) *Keychain {
 	return keychain
 }
 
-// indexOf returns an index with one image for the platform that is read.
+// indexOf returns an index with one image, which is for the platform that the reader selects.
 func indexOf(single v1.Image) v1.ImageIndex {
 	return mutate.AppendManifests(empty.Index, mutate.IndexAddendum{
 		Add: single, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "amd64"}},

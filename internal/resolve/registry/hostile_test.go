@@ -152,7 +152,7 @@ func TestHostileAnswers(t *testing.T) {
 	network := newHostileNetwork(t)
 	table := append(hostileContent(t), hostileLayers(t)...)
 	table = append(append(table, hostileTransfers()...), hostileRefusals()...)
-	log.SetOutput(io.Discard) // the HTTP client logs such responses
+	log.SetOutput(io.Discard) // the HTTP client logs some of these responses
 	t.Cleanup(func() { log.SetOutput(os.Stderr) })
 	var told strings.Builder
 	for _, row := range table {

@@ -45,7 +45,7 @@ type trail struct {
 const maxManifest = 4 << 20
 
 // manifest reads a manifest by tag or digest, and returns it with its digest. If identifier is a digest, the returned
-// digest is the same.
+// digest is equal to it.
 func (t *trail) manifest(ctx context.Context, identifier string) (*manifest, v1.Hash, error) {
 	content, digest, err := ReadManifest(ctx, t.from, identifier)
 	if err != nil {
@@ -67,7 +67,7 @@ func (t *trail) manifest(ctx context.Context, identifier string) (*manifest, v1.
 }
 
 // ReadManifest reads a manifest or an index by tag or digest, within the bounds of this package, and returns it with
-// its digest. If identifier is a digest, the returned digest is the same.
+// its digest. If identifier is a digest, the returned digest is equal to it.
 func ReadManifest(ctx context.Context, from Source, identifier string) ([]byte, v1.Hash, error) {
 	wanted, err := v1.NewHash(identifier)
 	byTag := err != nil
