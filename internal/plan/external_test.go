@@ -90,7 +90,7 @@ func TestExternalImages(t *testing.T) {
 	}
 }
 
-// A change to a part of an external provider that affects pods replaces the pods.
+// If a change to an external provider affects the pods, the change replaces the pods.
 func TestExternalInputs(t *testing.T) {
 	start := build(t, labelled(t, withExternal)).Rendered.Record.Inputs
 	for _, edit := range [][2]string{

@@ -92,7 +92,7 @@ func allocated(t *testing.T, in plan.Input) uint64 {
 
 // The pipeline's memory use grows in proportion to the object, and is limited for the largest object.
 func TestMemoryGrowsWithTheObject(t *testing.T) {
-	pipeline(t, input(t, "{resources: {models: [m]}, providers: {inference: {provider: vllm, endpoint: http://a}}}")) // loads the data that is loaded only once
+	pipeline(t, input(t, "{resources: {models: [m]}, providers: {inference: {provider: vllm, endpoint: http://a}}}")) // loads the shared data, so that it is not counted below
 	for i := range shape.All {
 		s := &shape.All[i]
 		t.Run(s.Name, func(t *testing.T) {

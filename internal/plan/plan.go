@@ -28,7 +28,7 @@ type Input struct {
 	// Digest is the digest of the image, if Base was read from the image or the stack follows the tag of its image. The
 	// pods run the image with this digest. Empty means that the pods use the image reference as it is written.
 	Digest string
-	// Packages contains the metadata in the images of external providers, by provider id (see stackconfig.Input).
+	// Packages contains the metadata in the images of external providers, keyed by provider id (see stackconfig.Input).
 	// PackageDigests contains the digests of the images that were read.
 	Packages       map[string]*externalprovider.Package
 	PackageDigests map[string]string

@@ -22,7 +22,7 @@ type Trust struct {
 	Platform [][]byte
 	// Both reports whether the server trusts the platform's certificates, if any, in addition to those of the spec.
 	Both bool
-	// Elsewhere is the ConfigMap from which Own was read if it is in another namespace, in the form of
+	// Elsewhere is the ConfigMap from which Own was read, if that ConfigMap is in another namespace, in the form of
 	// intent.ConfigMapUse.ID. Empty means a ConfigMap in the stack's namespace.
 	Elsewhere string
 	// Warnings lists warnings about ignored parts of the ConfigMaps, and about a ConfigMap that replaces another one.

@@ -61,8 +61,8 @@ func merge(template *corev1ac.PodTemplateSpecApplyConfiguration, patch []byte, p
 	return result, nil
 }
 
-// Check returns the errors of a patch that do not depend on the stack. The parameter server is the name of the server's
-// container.
+// Check returns those errors in a patch that do not depend on the stack. The parameter server is the name of the
+// server's container.
 func Check(patch []byte, server string, path *field.Path) field.ErrorList {
 	_, errs := merge(skeleton(server), patch, path)
 	return errs

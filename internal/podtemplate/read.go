@@ -24,7 +24,8 @@ const (
 	MaxEntries = 500
 )
 
-// These are the directive of a strategic merge patch that this package interprets, and its value for a removal.
+// These are the key of the directive that this package interprets in a strategic merge patch, and the directive's value
+// for a removal.
 const (
 	directive = "$patch"
 	remove    = "delete"
@@ -79,8 +80,9 @@ func tooMany(value any, path *field.Path, errs *field.ErrorList) {
 	}
 }
 
-// withoutDirectives returns the fields of the patch without directives. It rejects null, which kubectl apply and Helm
-// drop before they send the patch, and keys that look like a directive but are not one.
+// withoutDirectives returns the fields of the patch without directives. It rejects null, because the effect of null
+// would depend on the client: kubectl apply and Helm drop it before they send the patch. It also rejects keys that look
+// like a directive but are not one.
 func withoutDirectives(value any, path *field.Path, errs *field.ErrorList) any {
 	switch value := value.(type) {
 	case map[string]any:

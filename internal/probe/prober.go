@@ -166,8 +166,8 @@ func (p *Prober) due(stack types.NamespacedName) (Target, Answer, bool) {
 	return known.target, known.answer, true
 }
 
-// conclude records the outcome of an attempt and schedules the next one. It returns true if the answer has changed. The
-// prober then has to call notify. It ignores the outcome if the stack's target has changed since the request.
+// conclude records the outcome of an attempt and schedules the next one. It returns true if the answer has changed and
+// the prober therefore has to call notify. It ignores the outcome if the stack's target has changed since the request.
 func (p *Prober) conclude(target Target, now result) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -193,7 +193,7 @@ func (p *Prober) conclude(target Target, now result) bool {
 	return news
 }
 
-// pause returns the pause before the next requests to a server. The pause is zero until the answer is concluded. After
+// pause returns the pause before the next requests to a server. The pause is zero until Answer.Concluded is true. After
 // that, it doubles with each failed attempt, up to a number of intervals (longest).
 func (p *Prober) pause(known *server) time.Duration {
 	if !known.answer.Concluded {

@@ -210,8 +210,8 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestNoVersion checks that the prober retries a temporary failure a few times, and does not retry a final one. It
-// calls Notify only when the result is final.
+// TestNoVersion checks that the prober retries a temporary failure a few times, and does not retry a final one. It also
+// checks that the prober calls Notify only when the result is final.
 func TestNoVersion(t *testing.T) {
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }

@@ -21,7 +21,7 @@ func directoryContainer(
 	return likeServer(server, names.DirectoryContainer, shell(strings.Join(script, " && ")))
 }
 
-// shellText returns a path of the server's configuration for a shell, for use in double quotes. The configuration and
+// shellText returns a path in the server's configuration as shell text for use in double quotes. The configuration and
 // the shell support the same three forms of references to variables, and treat an empty variable as unset.
 func shellText(path string) string { return envref.Server.Replace(path, shellReference, shellLiteral) }
 

@@ -65,7 +65,7 @@ func withoutGeneration(metadata *metav1ac.ObjectMetaApplyConfiguration) *metav1a
 }
 
 // PreflightObjects returns the objects that only the preflight pod needs, followed by the pod, in apply order. The
-// objects are copies of the running pods' objects that a rollout changes in place, and, if the stack has a
+// objects for the pod are copies of the running pods' objects that a rollout changes in place, and, if the stack has a
 // NetworkPolicy, a policy that allows no incoming connections.
 func PreflightObjects(in Input, preflight Preflight) ([]Object, error) {
 	name, err := PreflightName(in.Stack.Name, preflight.Template)

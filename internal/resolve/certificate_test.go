@@ -131,8 +131,8 @@ func (tc certificateCase) check(t *testing.T) {
 	}
 }
 
-// TestDigestOfACertificate checks that the digest depends only on the certificate and on the key. Certificate
-// managers also store their authorities in the Secret.
+// TestDigestOfACertificate checks that the digest depends only on the certificate and on the key, and not on the
+// authorities that certificate managers also store in the Secret.
 func TestDigestOfACertificate(t *testing.T) {
 	certificate, key := testutil.NewCertificate(t, query(always).Now.Add(time.Hour))
 	renewed, renewedKey := testutil.NewCertificate(t, query(always).Now.Add(time.Hour))

@@ -87,7 +87,8 @@ type DigestKeys struct {
 	key *DigestKey
 }
 
-// NewDigestKeys returns a DigestKeys that keeps the key in the namespace. The client must not use a cache.
+// NewDigestKeys returns a DigestKeys that keeps the key in a Secret in the given namespace. The client must not use a
+// cache.
 func NewDigestKeys(direct client.Client, namespace string) *DigestKeys {
 	return &DigestKeys{client: direct, namespace: namespace}
 }

@@ -27,8 +27,8 @@ import (
 // Values holds the values of referenced Secrets. Its text form does not contain the values.
 type Values struct {
 	data map[keyRef][]byte
-	// authorities holds the CA certificates (ca.crt) in the Secrets of serving certificates, by Secret. No pod reads these
-	// CA certificates, so no digest contains them.
+	// authorities holds the CA certificates (ca.crt) in the Secrets of serving certificates, keyed by Secret. No pod reads
+	// these CA certificates, so no digest contains them.
 	authorities map[string][]byte
 	// expiring is the Secret whose certificate expires first, and expiry is the time at which it expires.
 	expiring string

@@ -37,9 +37,9 @@ type Places struct {
 	Override bool `json:"override,omitempty"`
 	// Volumes lists the volumes of the server's container, sorted by path.
 	Volumes []Volume `json:"volumes,omitempty"`
-	// Stores holds the backends with data, by their names in the configuration.
+	// Stores holds the backends with data, keyed by their names in the configuration.
 	Stores map[string]Store `json:"stores,omitempty"`
-	// Data holds the kinds of data, by their names in Loss.What.
+	// Data holds the kinds of data, keyed by their names in Loss.What.
 	Data map[string]Data `json:"data,omitempty"`
 	// More is the number of kinds of data that did not fit into Data.
 	More int `json:"more,omitempty"`

@@ -90,8 +90,8 @@ func (r *reader) add(what string, kept Data) {
 	r.places.Data[what] = kept
 }
 
-// responses distinguishes stored responses from agents. From release 0.7 on, the API is called responses. Before that
-// release, the `agents` API stored both.
+// responses distinguishes stored responses from agents. From release 0.7 on, the API that stores responses is called
+// responses. Before that release, the `agents` API stored both responses and agents.
 func (r *reader) responses(api string, in []Place) {
 	for _, place := range in {
 		family := r.places.Stores[place.Store].Type

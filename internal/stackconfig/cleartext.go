@@ -44,7 +44,7 @@ func ClearText(base *baseconfig.Base, rel *release.Release) []Finding {
 const inClearText = "is a credential in clear text, which anyone who can pull the image can read; " +
 	"write ${env.NAME} here, and set NAME from a Secret in spec.secretEnv of the stack"
 
-// secretsInClearText returns the secret keys of a provider whose values are text without a reference to a variable.
+// secretsInClearText returns those secret keys of a provider whose values are text without a reference to a variable.
 func secretsInClearText(e *draft.Provider) []string {
 	return slices.DeleteFunc(e.Kind.Secrets(), func(key string) bool {
 		value := yamlnode.At(e.Node, "config", key)

@@ -86,7 +86,7 @@ func environment(p *plan.Plan) map[string]string {
 	return found
 }
 
-// models returns the ids that clients use for the models, by the field that declares the model.
+// models returns the ids that clients use for the models, keyed by the field that declares the model.
 func models(p *plan.Plan) map[string]string {
 	found := make(map[string]string, len(p.Models))
 	for _, model := range p.Models {
@@ -139,8 +139,9 @@ func flat(config []byte) flattened {
 	return f
 }
 
-// Origins returns the origins of the differences that Plans lists, by Difference.What. An origin is from the later
-// configuration, or from the earlier one if the value was removed. Only differences in the configuration have origins.
+// Origins returns the origins of the differences that Plans lists, keyed by Difference.What. An origin is from the
+// later configuration, or from the earlier one if the value was removed. Only differences in the configuration have
+// origins.
 func Origins(before, after *plan.Plan) map[string]string {
 	origins := map[string]string{}
 	for _, side := range []*plan.Plan{before, after} {

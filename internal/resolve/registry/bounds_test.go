@@ -63,8 +63,8 @@ func TestPoolKeepsLittle(t *testing.T) {
 	}
 }
 
-// TestPoolWaitsCheaply checks that the total rate at which the waiting stacks in a namespace check their share does not
-// depend on the number of stacks, and that the stacks in another namespace do not wait longer.
+// TestPoolWaitsCheaply checks that the total rate at which the waiting stacks in a namespace check for a free share
+// does not depend on the number of stacks, and that the stacks in another namespace do not wait longer.
 func TestPoolWaitsCheaply(t *testing.T) {
 	looks := func(waiting int) float64 {
 		return float64(waiting) * float64(time.Second) / float64(pauseTogether(waiting))

@@ -35,7 +35,7 @@ type inMemory struct {
 	server    *http.Server
 
 	mu    sync.Mutex
-	asked map[string]int // by kind of request
+	asked map[string]int // number of requests, by kind
 }
 
 const memoryHost = "registry.example.com:5000"

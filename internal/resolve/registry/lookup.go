@@ -11,7 +11,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// lookup gets the answer to a question from memory or from the registry.
+// lookup gets the answer to a question, either from memory or from the registry.
 type lookup struct {
 	reader *Reader
 	of     question

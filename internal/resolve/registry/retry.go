@@ -32,8 +32,8 @@ func Transient(err error) bool {
 	}
 }
 
-// Lasting reports whether another read fails in the same way until the reference, the image that it refers to, or the
-// options change.
+// Lasting reports whether any further read will fail in the same way until the reference, the image that it refers to,
+// or the options change.
 func Lasting(err error) bool {
 	if _, ok := errors.AsType[*RefusedError](err); ok {
 		return true
