@@ -136,8 +136,8 @@ func readIntent(t testing.TB, data []byte) *intent.Intent {
 	return in
 }
 
-// written returns the files of a case. The origins omit the values from the base, because they explain only the values
-// that a field or a step wrote.
+// written returns the files of a case. The origins include only the values that a field or a step wrote, and omit the
+// values from the base.
 func written(t *testing.T, result *stackconfig.Result, report *stackconfig.Report) map[string][]byte {
 	t.Helper()
 	told := struct {

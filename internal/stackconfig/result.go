@@ -27,7 +27,7 @@ type Input struct {
 	// Directory is the directory of the running pods' SQLite files, as written in the configuration. Empty means that no
 	// pods run or that the directory is unknown. Generate uses it for a base that does not set the paths of the files.
 	Directory string
-	// Packages are the metadata in the images of external providers, by provider id. A provider without an entry has
+	// Packages are the metadata in the images of external providers, keyed by provider id. A provider without an entry has
 	// the type externalprovider.UnknownType until its pod starts.
 	Packages map[string]*externalprovider.Package
 	// KVTable is the table of a key-value store in PostgreSQL that holds the stack's data. Empty means that no such table

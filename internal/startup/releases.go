@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// releasesFile is the name of the file with the facts by release line.
+// releasesFile is the name of the file with the facts for each release line.
 const releasesFile = "releases.json"
 
 // facts are the facts about a release line that the programs need.
@@ -24,15 +24,15 @@ type facts struct {
 	NamespaceInFile bool `json:"namespace_in_file"`
 	// ExpirationType is the type of the expiration column of a new table in PostgreSQL.
 	ExpirationType string `json:"expiration_type"`
-	// Metadata is the reference to the registry's store when the configuration has none.
+	// Metadata is the reference to the registry's store when the configuration has no such reference.
 	Metadata map[string]string `json:"metadata"`
-	// Backends contains the defaults of a backend's keys, by type.
+	// Backends contains the defaults of each backend's keys, keyed by the backend's type.
 	Backends map[string]map[string]string `json:"backends"`
 	// Kinds are the lists in registered_resources whose entries the server adds to the registry.
 	Kinds map[string]kind `json:"kinds"`
 	// Published are the entries that the server registers without a declaration.
 	Published []published `json:"published"`
-	// Carried contains the prefixes of keys that an earlier server wrote without a namespace, by API.
+	// Carried contains the prefixes of keys that an earlier server wrote without a namespace, keyed by API.
 	Carried map[string][]string `json:"carried"`
 }
 

@@ -12,16 +12,16 @@ import (
 //go:embed script/*.py
 var script embed.FS
 
-// Files returns the program that updates the registry, and its data, by file name. All files must be in one directory,
-// which may be read-only. The file to run is names.RegistryProgram: `python DIRECTORY/registry.py --config FILE
-// --earlier TEXT`. With one build of the operator, the content is the same for every stack.
+// Files returns the program that updates the registry, and its data, keyed by file name. All files must be in one
+// directory, which may be read-only. The file to run is names.RegistryProgram: `python DIRECTORY/registry.py --config
+// FILE --earlier TEXT`. With one build of the operator, the content is the same for every stack.
 func Files() map[string]string {
 	return maps.Clone(registryFiles())
 }
 
-// ExternalFiles returns the program that installs external providers, and its data, by file name. The file to run is
-// names.ExternalProgram: `python DIRECTORY/external_providers.py --config FILE --directory DIR --providers JSON`. Both
-// programs may be in one directory.
+// ExternalFiles returns the program that installs external providers, and its data, keyed by file name. The file to run
+// is names.ExternalProgram: `python DIRECTORY/external_providers.py --config FILE --directory DIR --providers JSON`.
+// Both programs may be in one directory.
 func ExternalFiles() map[string]string {
 	return maps.Clone(externalFiles())
 }
@@ -31,7 +31,7 @@ var (
 	externalFiles = sync.OnceValue(func() map[string]string { return files("external_*.py") })
 )
 
-// files returns the files of the program that match the patterns, with the facts by release line.
+// files returns the files of the program that match the patterns, with the facts for each release line.
 func files(patterns ...string) map[string]string {
 	out := map[string]string{releasesFile: string(releases())}
 	for _, pattern := range patterns {

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestReleases checks the facts for the programs, by release line.
+// TestReleases checks the facts that the programs have for each release line.
 func TestReleases(t *testing.T) {
 	golden := filepath.Join("testdata", releasesFile)
 	got := Files()[releasesFile]

@@ -29,7 +29,8 @@ type acceptance struct {
 
 // PolicyNotAccepted returns a message, with the controller's own explanation, if a Gateway does not apply a
 // BackendTLSPolicy to the server. The message is empty if the Gateway applies the policy, or if no controller has
-// processed it yet. It is also empty if an older policy that a user created for the same Service takes precedence.
+// processed the policy yet. It is also empty if an older policy that a user created for the same Service takes
+// precedence.
 func PolicyNotAccepted(policy *unstructured.Unstructured, gateway types.NamespacedName) string {
 	given, _, _ := unstructured.NestedMap(policy.Object, "status")
 	var said gatewayv1.PolicyStatus

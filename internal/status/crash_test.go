@@ -10,7 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// saidOf returns the message of the condition Available for a pod with this container, without the count.
+// saidOf returns the message of the condition Available for a pod with this container, without the number of available
+// replicas.
 func saidOf(t *testing.T, container corev1.ContainerStatus) string {
 	t.Helper()
 	got := status.Workload(status.WorkloadInput{

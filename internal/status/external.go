@@ -19,7 +19,7 @@ import (
 type ExternalProvider struct {
 	// API and ID identify the provider in the server. Image is the image in the spec.
 	API, ID, Image string
-	// Path is the path of its entry, such as spec.externalProviders.inference[0].
+	// Path is the path of the provider's entry in the spec, such as spec.externalProviders.inference[0].
 	Path string
 	// Type and Module are from the image's label. Empty means that they are unknown until the pods start.
 	Type, Module string

@@ -72,8 +72,8 @@ func copyFailure(pod *corev1.Pod, provider *ExternalProvider, now time.Time) str
 	return ""
 }
 
-// failedCopy returns the reason why a container that copies the package of a provider failed. The reason includes logs,
-// a hint for finding the container's logs, only if the cause is unknown.
+// failedCopy returns the reason why a container that copies the package of a provider failed. The parameter `logs` is a
+// hint for finding the container's logs. The reason includes this hint only if the cause is unknown.
 func failedCopy(provider *ExternalProvider, ended *corev1.ContainerStateTerminated, logs string) string {
 	switch {
 	case ended.Reason == "OOMKilled":

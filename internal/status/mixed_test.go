@@ -10,7 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// podOf returns a pod of a ReplicaSet. The pod is Ready or not, and may be terminating.
+// podOf returns a pod of a ReplicaSet. `ready` is the status of its condition Ready, and `ending` states whether the
+// pod is terminating.
 func podOf(set *appsv1.ReplicaSet, ready corev1.ConditionStatus, ending bool) corev1.Pod {
 	pod := corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{
 		{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}, {Type: corev1.PodReady, Status: ready},

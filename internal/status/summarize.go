@@ -175,8 +175,8 @@ func readiness(conditions []metav1.Condition) metav1.Condition {
 }
 
 // stalled returns a condition that is True for a failure that only a change to the object can fix. It is also True for
-// a Deployment that was rolled back, and for a rollout past its deadline. kstatus also reports such a Deployment as
-// failed.
+// a Deployment that was rolled back, and for a rollout past its deadline. kstatus also reports a Deployment with such
+// an overdue rollout as failed.
 func stalled(ready metav1.Condition, cause *metav1.Condition, in Input) metav1.Condition {
 	condition := newCondition(v1alpha2.ConditionStalled, metav1.ConditionFalse, v1alpha2.ReasonProgressing, "")
 	switch {

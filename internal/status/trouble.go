@@ -118,9 +118,9 @@ func podTrouble(pod *corev1.Pod, external []ExternalProvider, now time.Time, ove
 }
 
 // containerTrouble returns the problem of a container that is not ready. It prefers the last crash over the current
-// state. A container that crashes repeatedly alternates between waiting, running and ended, and a message about each
-// state would cause a status write each time. An init container may end successfully. A server that ends has failed,
-// even with exit code 0, because a server that cannot start also ends with 0 (server fact 32).
+// state. A container that crashes repeatedly alternates between waiting, running and ended, and a message about the
+// current state would cause a status write at each change. An init container may end successfully. A server that ends
+// has failed, even with exit code 0, because a server that cannot start also ends with 0 (server fact 32).
 func containerTrouble(
 	pod *corev1.Pod, container *corev1.ContainerStatus, mayEnd bool, external []ExternalProvider, now time.Time,
 ) trouble {

@@ -39,7 +39,7 @@ type Log struct {
 
 // Material contains the objects and logs that were read from a cluster. They may contain secrets.
 type Material struct {
-	// Versions contains the versions of programs, by program name.
+	// Versions contains the versions of programs, keyed by program name.
 	Versions map[string]string
 	// Objects are objects in the form in which the API server returns them, including Secrets.
 	Objects []map[string]any

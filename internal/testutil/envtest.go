@@ -119,7 +119,8 @@ func (p *ControlPlane) reachEtcd(through func(etcd string) (string, error)) erro
 	return nil
 }
 
-// StopAPIServer stops the API server, but not etcd, until StartAPIServer. It requires Options.CertDir.
+// StopAPIServer stops the API server, but not etcd. StartAPIServer starts the API server again. StopAPIServer requires
+// Options.CertDir.
 func (p *ControlPlane) StopAPIServer() error {
 	if err := ended(p.environment.ControlPlane.GetAPIServer().Stop()); err != nil {
 		return fmt.Errorf("stop the API server: %w", err)
@@ -130,7 +131,7 @@ func (p *ControlPlane) StopAPIServer() error {
 // grace is the time that an API server with Options.CertDir may take to stop. Open watches delay the stop.
 const grace = 3 * time.Second
 
-// ended returns nil for a server that had to be killed, and any other error unchanged.
+// ended returns nil for the error about a server that had to be killed, and any other error unchanged.
 func ended(err error) error {
 	if err != nil && strings.Contains(err.Error(), "timeout waiting for process kube-apiserver to stop") {
 		return nil

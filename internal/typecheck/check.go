@@ -130,7 +130,7 @@ func (c *checker) list(value any, typ reflect.Type, path string) (any, bool) {
 	return fitting, true
 }
 
-// FieldsOf returns the fields of a struct by their JSON names, including those of embedded structs.
+// FieldsOf returns the fields of a struct, keyed by their JSON names, including those of embedded structs.
 func FieldsOf(typ reflect.Type) map[string]reflect.Type {
 	known := map[string]reflect.Type{}
 	for field := range typ.Fields() {

@@ -43,8 +43,8 @@ func disabledTwice(c *checks) {
 	}
 }
 
-// serverAPI returns the server's name for an API. The name in the parameter is in camelCase or snake_case. It returns
-// an empty string when no release has the API.
+// serverAPI returns the server's name for an API. The name in the parameter is in camelCase or snake_case. The result
+// is an empty string when no release has the API.
 func serverAPI(name string) string {
 	if api := draft.APIName(name); slices.Contains(release.KnownAPIs(), api) {
 		return api

@@ -82,8 +82,8 @@ func (d *Draft) Variables() []EnvVar {
 	return d.env
 }
 
-// distributionName returns the name in the base. If the base has none, it returns the name in the spec or, without a
-// name there, the name of the stack.
+// distributionName returns the distribution's name in the base. If the base has none, it returns the name in the spec
+// or, if the spec has none either, the name of the stack.
 func distributionName(d *Draft) string {
 	for _, key := range []string{d.Release.Runtime.DistributionKey, "distro_name", "image_name"} {
 		if name := yamlnode.Text(d.Root, key); name != "" && !strings.ContainsAny(name, "/${}") {

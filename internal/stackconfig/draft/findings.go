@@ -48,7 +48,7 @@ func (d *Draft) Failf(path *field.Path, format string, args ...any) {
 	d.Fail(field.Invalid(path, field.OmitValueType{}, fmt.Sprintf(format, args...)))
 }
 
-// Warn reports a warning once.
+// Warn reports a warning, unless it has already reported the same warning.
 func (d *Draft) Warn(finding Finding) {
 	if d.warned[finding] {
 		return

@@ -64,7 +64,7 @@ func Converted(text string) *yaml.Node {
 	}
 }
 
-// Met reports whether a condition of the base is met.
+// Met reports whether a condition in the base is met.
 func (d *Draft) Met(variable string) bool {
 	if variable == "" {
 		return true

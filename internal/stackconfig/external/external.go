@@ -29,8 +29,8 @@ type Installed struct {
 // Apply omits the providers that the user disabled, because the `disable` step reports them. It also omits, with an
 // error, the providers whose API does not exist or differs from the API in the image.
 //
-// The parameter `packages` holds the metadata of the images, by provider id. Apply returns the providers that the pods
-// install.
+// The parameter `packages` holds the metadata of the images, keyed by provider id. Apply returns the providers that the
+// pods install.
 func Apply(d *draft.Draft, packages map[string]*externalprovider.Package) []Installed {
 	var installed []Installed
 	for i := range d.Intent.External {
@@ -88,7 +88,7 @@ func overlay(d *draft.Draft, p *intent.ExternalProvider, found *externalprovider
 	place(d, e, replaced)
 }
 
-// place replaces another provider with an external provider, or adds the provider after all others of its API.
+// place replaces another provider with an external provider, or adds the external provider after all others of its API.
 func place(d *draft.Draft, e, replaced *draft.Provider) {
 	origin := draft.From(e.External.Path)
 	list := d.List(yamlnode.Get(d.Root, "providers"), e.API, origin)
@@ -147,8 +147,8 @@ func config(d *draft.Draft, e *draft.Provider) *yaml.Node {
 	return fields.Mapping()
 }
 
-// warnClearText warns about credentials in clear text, which anyone who can read the ConfigMap can read. They are the
-// values of keys that the schema marks as secret, and of keys whose names identify a credential.
+// warnClearText warns about credentials in clear text, which anyone who can read the ConfigMap can read. These
+// credentials are the values of keys that the schema marks as secret, and of keys whose names identify a credential.
 func warnClearText(d *draft.Draft, e *draft.Provider) {
 	path := e.External.Path.Child("config")
 	seen := map[string]bool{}

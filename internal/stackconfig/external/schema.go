@@ -115,7 +115,7 @@ func (t *translator) definition(name string) map[string]any {
 }
 
 // union translates a choice of several types. If several of them are classes, lists or mappings, the result accepts
-// every value, because otherwise the time of a check would grow exponentially with the depth of the value.
+// every value, because otherwise the time for a check would grow exponentially with the depth of the value.
 func (t *translator) union(members []any, depth int) *schema.Expr {
 	var args []*schema.Expr
 	deep := 0

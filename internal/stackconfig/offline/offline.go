@@ -75,7 +75,8 @@ const maxFindings = 20
 
 // need is a part of a configuration that needs the internet.
 type need struct {
-	// path is the field of the spec that wrote the part. Nil means that no field wrote it. at is the part's path.
+	// path is the field of the spec that wrote the part. Nil means that no field wrote it. at is the part's path in the
+	// configuration.
 	path *field.Path
 	at   string
 	// fatal reports whether the need prevents the server from starting without internet access.
@@ -281,7 +282,7 @@ func (c *checks) outsideURLs(node *yaml.Node, at string) []outsideURL {
 		if host := outsideHost(c.textOf(node)); host != "" {
 			found = append(found, outsideURL{at, host})
 		}
-	case yaml.DocumentNode, yaml.AliasNode: // a configuration has no such nodes
+	case yaml.DocumentNode, yaml.AliasNode: // a configuration has no nodes of these kinds
 	}
 	return found
 }

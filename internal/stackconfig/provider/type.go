@@ -69,7 +69,7 @@ type Type struct {
 	// `api.anthropic.com`. Empty means that the type calls no public service, or that the default of EndpointKey contains
 	// the host.
 	Service string
-	// ServiceAtStart reports whether the server must reach that service to start.
+	// ServiceAtStart reports whether the server must reach the host in Service to start.
 	ServiceAtStart bool
 	// Downloads is the host, for example `huggingface.co`, from which the type loads missing files when it first needs
 	// them. Empty means that the type loads no files.

@@ -9,7 +9,7 @@ type API struct {
 	Providable bool `json:"providable"`
 	// Internal reports whether the server implements the API itself.
 	Internal bool `json:"internal"`
-	// RoutingTable is the API that lists the resources of this one, for example `models` for `inference`. Empty means
+	// RoutingTable is the API that lists the resources of this API, for example `models` for `inference`. Empty means
 	// none.
 	RoutingTable string `json:"routing_table,omitempty"`
 	// Router is the API that a routing table belongs to, for example `inference` for `models`.

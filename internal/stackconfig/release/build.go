@@ -62,8 +62,8 @@ func (b *builder) fail(err error) {
 	}
 }
 
-// class returns the class with a name. If the data has no such class, the builder fails with an error that names the
-// part `user`, which refers to the class.
+// class returns the class with the given name. If the data has no such class, the builder fails with an error that
+// names the part `user`, which refers to the class.
 func (b *builder) class(name, user string) *schema.Class {
 	c, ok := b.classes[name]
 	if !ok {

@@ -84,9 +84,9 @@ type describedKey struct {
 	Fields           map[string]map[string]describedKey `json:"fields"`
 }
 
-// TestAgreesWithTheReference compares each line with the reference data of the same release, which another program
-// extracted. Only values that the overlays correct may differ. The test lists each of these corrections by name, with
-// the line if the correction applies to one line.
+// TestAgreesWithTheReference compares each line with the reference data that another program extracted from the same
+// release. Only values that the overlays correct may differ. The test lists each of these corrections by name, with the
+// line if the correction applies to only one line.
 func TestAgreesWithTheReference(t *testing.T) {
 	corrected := map[string]bool{
 		"inference/remote::vllm.url is required":               true,
@@ -326,7 +326,7 @@ func TestConfigsAreTheShippedOnes(t *testing.T) {
 			// starter.run-with-postgres-store.yaml belongs to starter/run-with-postgres-store.
 			name := strings.Replace(strings.TrimSuffix(filepath.Base(file), ".yaml"), ".", "/", 1)
 			if folder == "v0.2.14" && !strings.HasPrefix(name, "remote-vllm") {
-				continue // the other data is from 0.2.24, which differs; 0.2.23 is compared
+				continue // the line's other configs are from 0.2.24, which differs from 0.2.14; 0.2.23 is compared instead
 			}
 			if name == "minimal" {
 				continue // not shipped

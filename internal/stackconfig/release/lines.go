@@ -17,7 +17,7 @@ func LinesWith(api, providerType string) []string {
 	})
 }
 
-// FirstLineThatLists returns the first line whose server looks up the resources of an API in a store at each request.
+// FirstLineThatLists returns the first line whose server looks up the resources of an API in a store on each request.
 // It returns an empty string when no line does.
 func FirstLineThatLists(api string) string {
 	for _, line := range Lines() {
@@ -42,8 +42,8 @@ func LinesWithCredential(api, providerType string) []string {
 	})
 }
 
-// NearestTypeOfAny returns the type of an API in any line whose name is most similar to a misspelled name, as
-// NearestType does for one line. It returns an empty string when no name is similar.
+// NearestTypeOfAny searches an API's types in all lines for the name that is most similar to a misspelled name, and
+// returns that type. NearestType does the same for one line. It returns an empty string when no name is similar.
 func NearestTypeOfAny(api, name string) string {
 	var types []string
 	for _, line := range Lines() {
@@ -98,8 +98,8 @@ type Aliases struct {
 	// Endpoints and Credentials are the keys for the endpoint and the credential. The keys of the newest line come first.
 	Endpoints   []EndpointAlias
 	Credentials []string
-	// Strict reports whether a line rejects an unknown key or passes it on, so that only one alias may be written (milvus,
-	// the safety provider passthrough).
+	// Strict reports whether any line rejects an unknown key or passes it on, so that only one alias may be written
+	// (milvus, the safety provider passthrough).
 	Strict bool
 }
 

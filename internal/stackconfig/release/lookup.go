@@ -56,8 +56,9 @@ func IsVersion(text string) bool { return version.MatchString(text) }
 
 var line = regexp.MustCompile(`^v?([0-9]+\.[0-9]+)(?:[^0-9]|$)`)
 
-// LineOf returns the line of a version, in any form in which a server reports its version (`0.7.1.dev3`, `1.0.0rc1`).
-// The operator does not necessarily contain data for this line. LineOf returns an empty string for any other string.
+// LineOf returns the line of a version. It accepts all forms in which servers report their versions (`0.7.1.dev3`,
+// `1.0.0rc1`). The operator does not necessarily contain data for this line. LineOf returns an empty string for any
+// other string.
 func LineOf(version string) string {
 	if groups := line.FindStringSubmatch(version); groups != nil {
 		return groups[1]

@@ -8,7 +8,7 @@ type Offline struct {
 	// Variables are environment variables that prevent libraries from connecting to the internet, sorted by name.
 	Variables []OfflineVariable
 	// Tokenizer is the tiktoken tokenizer that the vector stores load when they start: `cl100k_base`. The server does not
-	// start without it. Empty means that the server's own package contains everything that they need.
+	// start without it. Empty means that the server's own package contains everything that the vector stores need.
 	Tokenizer string
 }
 

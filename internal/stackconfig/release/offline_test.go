@@ -84,5 +84,6 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// withoutService are remote types whose service the user sets in other keys, or in requests.
+// withoutService are remote types whose service the user sets in keys other than the key for the endpoint, or in
+// requests.
 var withoutService = []string{"tool_runtime/remote::model-context-protocol", "vector_io/remote::oci"}

@@ -9,8 +9,8 @@ type Registry struct {
 	ExpirationType string `json:"expiration_type"`
 	// Published are the entries that the server registers at each start without a declaration in the configuration.
 	Published []Published `json:"published"`
-	// Carried lists prefixes of keys in SQLite files, by API. Earlier lines wrote these keys without the namespace, but
-	// the API's providers read them with the namespace as the first part. Carried is empty for lines without
+	// Carried lists prefixes of keys in SQLite files, keyed by API. Earlier lines wrote these keys without the namespace,
+	// but the API's providers read them with the namespace as the first part. Carried is empty for lines without
 	// Runtime.RegistryKeepsNamespace.
 	Carried map[string][]string `json:"carried"`
 }

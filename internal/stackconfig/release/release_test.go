@@ -14,7 +14,7 @@ import (
 // line07 returns the data of line 0.7, which the tests for details use.
 func line07(t testing.TB) *release.Release { return lineOf(t, "0.7") }
 
-// between returns the lines from the first to the last. Empty means no limit.
+// between returns the lines from first to last, inclusive. An empty first or last sets no limit.
 func between(t testing.TB, first, last string) []string {
 	t.Helper()
 	var lines []string
@@ -553,7 +553,7 @@ func TestStoresRequiredWithSettings(t *testing.T) {
 }
 
 // TestListsOfVectorStores checks the first release in which replicas find each other's vector stores, and the types of
-// vector stores whose content they do not find.
+// vector stores whose content the replicas do not find.
 func TestListsOfVectorStores(t *testing.T) {
 	eachLine(t, func(t *testing.T, r *release.Release) {
 		store, _ := r.Storage.Store("vector_stores")
@@ -568,7 +568,7 @@ func TestListsOfVectorStores(t *testing.T) {
 	})
 }
 
-// TestInlineStores checks that, in 0.2, a store of a provider is a whole backend with its own file.
+// TestInlineStores checks that, in 0.2, a provider's store is a whole backend with its own file.
 func TestInlineStores(t *testing.T) {
 	r := lineOf(t, "0.2")
 	for _, tt := range []struct{ api, kind, key, want string }{
@@ -746,7 +746,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// TestBroken checks the types that exist but do not start.
+// TestBroken checks the types that exist but prevent the server from starting.
 func TestBroken(t *testing.T) {
 	tgi := "inference/remote::tgi"
 	want := map[string][]string{
@@ -945,7 +945,7 @@ func TestRemovedIsComplete(t *testing.T) {
 	}
 }
 
-// has reports whether a line has the item with a name and a kind, as in Removal.
+// has reports whether a line has an item with the given kind and name, as in Removal.
 func has(r *release.Release, kind, name string) bool {
 	switch kind {
 	case "api":

@@ -17,12 +17,13 @@ const (
 type Resource struct {
 	// Kind is the key of the list, for example `models`.
 	Kind string
-	// Section is the section of the list: RegisteredResources, or TopLevel when the list is a section (`connectors`).
+	// Section is the section that contains the list: RegisteredResources, or TopLevel when the list itself is a section
+	// (`connectors`).
 	Section string
 	// IDKey is the key with the resource's own id, for example `model_id`.
 	IDKey string
 	// ProviderIDKey is the key with the provider's name for the resource, for example `provider_model_id`. Empty means
-	// that there is none.
+	// that there is no such key.
 	ProviderIDKey string
 	// NeedsProvider reports whether the server silently skips an entry without `provider_id`.
 	NeedsProvider bool
@@ -53,7 +54,7 @@ type Resource struct {
 }
 
 // Public returns the id by which clients request an entry. The parameters are the id of the entry, the id of its
-// provider, and the name that the provider uses for it. An empty name means that the name is the same as the id.
+// provider, and the name that the provider uses for the entry. An empty name means that the name is the same as the id.
 func (r *Resource) Public(id, provider, own string) string {
 	form := r.PublicID
 	switch {

@@ -26,9 +26,9 @@ type Storage struct {
 	// Required reports whether a config must have the section. Without the section, the server does not start, or stores
 	// its data in an unexpected location.
 	Required bool
-	// Backends are the kinds of backend by `type`, sorted.
+	// Backends are the kinds of backend, sorted by Type.
 	Backends []Backend
-	// Stores are the stores of the server, in the order of its source.
+	// Stores are the stores of the server, in the order of the server's source.
 	Stores []Store
 }
 
@@ -77,11 +77,11 @@ type Store struct {
 	// RequiredWith lists settings, such as `server.auth.access_policy` and `server.tenancy.mode=multi`. If any of them is
 	// set and RequiredBy has an enabled provider, the server requires the store.
 	RequiredWith []string
-	// RequiredBy is the API whose providers need the store with the settings in RequiredWith, for example `vector_io`. If
-	// RequiredWith is empty, a server that serves the API, for example `inference`, does not start without the store
-	// (server fact 49).
+	// RequiredBy is the API, for example `vector_io`, whose providers need the store when one of the settings in
+	// RequiredWith is set. If RequiredWith is empty, a server that serves the API, for example `inference`, does not start
+	// without the store (server fact 49).
 	RequiredBy string
-	// ListOf is the API, for example `vector_io`, whose resources the server looks up in the store at each request (server
+	// ListOf is the API, for example `vector_io`, whose resources the server looks up in the store on each request (server
 	// fact 52). Without the store, a pod finds only the resources that it created itself and those that existed when it
 	// started.
 	ListOf string
@@ -109,7 +109,7 @@ func (s *Storage) Store(name string) (Store, bool) {
 	return first(s.Stores, func(st Store) bool { return st.Name == name })
 }
 
-// Lists returns the store in which the server looks up the resources of an API at each request.
+// Lists returns the store in which the server looks up the resources of an API on each request.
 func (s *Storage) Lists(api string) (Store, bool) {
 	return first(s.Stores, func(st Store) bool { return st.ListOf == api })
 }

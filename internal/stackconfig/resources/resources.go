@@ -51,7 +51,7 @@ type registrar struct {
 	// the resources in its registry.
 	models    []PublicModel
 	registers bool
-	// first is the first resource of each kind that the user registered, by kind.
+	// first maps each kind to the first resource of that kind that the user registered.
 	first map[string]firstOf
 }
 

@@ -89,7 +89,7 @@ func isHTTPURL(value string) bool {
 	return host != "" && host[0] != ':' && portFits(host)
 }
 
-// portFits reports whether the port of a host, if there is one, is a number up to 65535.
+// portFits reports whether the port of a host, if the host has one, is a number up to 65535.
 func portFits(host string) bool {
 	colon := strings.LastIndex(host, ":")
 	if colon < strings.LastIndex(host, "]") || colon < 0 || colon == len(host)-1 {

@@ -36,7 +36,7 @@ func TestPlaceWithoutStorage(t *testing.T) {
 	}
 }
 
-// Other stacks share a Redis server, so the registry has a namespace. The password comes from a Secret.
+// Other stacks may use the same Redis server, so the registry has its own namespace. The password comes from a Secret.
 func TestPlaceInRedis(t *testing.T) {
 	d := newDraft(t, "{}", &intent.Intent{Name: "demo", Namespace: "team", Storage: intent.Storage{KV: &intent.Store{
 		Type: intent.Redis, Host: "cache", Port: 6379, Password: &intent.SecretRef{Name: "redis", Key: "password"},

@@ -24,7 +24,7 @@ func FieldsOf(mapping *yaml.Node) *Fields {
 	return f
 }
 
-// Mapping returns the mapping of the fields.
+// Mapping returns the mapping that contains the fields.
 func (f *Fields) Mapping() *yaml.Node { return f.mapping }
 
 // Get returns the value of a key, or nil when there is none.

@@ -15,7 +15,8 @@ func index(mapping *yaml.Node, key string) int {
 	return -1
 }
 
-// Get returns the value of a key. It returns nil when there is none or when mapping is not a mapping.
+// Get returns the value of a key. It returns nil when the key does not exist, or when the parameter `mapping` is not a
+// mapping.
 func Get(mapping *yaml.Node, key string) *yaml.Node {
 	i := index(mapping, key)
 	if i < 0 {

@@ -105,8 +105,8 @@ func fromScalar(value any) *yaml.Node {
 	}
 }
 
-// number returns a JSON number in a form that YAML 1.1 also reads as a number: YAML 1.1 supports 1.5e+5 but not 1e5. It
-// returns a string for a fraction or a number with an exponent that is outside the range of float64.
+// number returns a JSON number in a form that YAML 1.1 also reads as a number: YAML 1.1 supports 1.5e+5 but not 1e5. If
+// a fraction or a number with an exponent is outside the range of float64, it returns a string.
 func number(text string) *yaml.Node {
 	if !strings.ContainsAny(text, ".eE") {
 		return scalar(intTag, text)

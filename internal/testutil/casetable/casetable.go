@@ -115,7 +115,7 @@ func (e *entry) toCase(topic string) (*Case, error) {
 	}
 	metadata := map[string]any{"name": "my-stack", "namespace": "default"}
 	maps.Copy(metadata, e.Metadata)
-	// The JSON round trip gives numbers the types that an API server uses.
+	// After the JSON round trip, numbers have the types that an API server uses.
 	data, err := json.Marshal(map[string]any{
 		"apiVersion": v1alpha2.GroupVersion.String(), "kind": v1alpha2.Kind, "metadata": metadata, "spec": spec,
 	})

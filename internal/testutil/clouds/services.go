@@ -28,7 +28,7 @@ const (
 	azureTokenValue = "aad-" + Secret
 )
 
-// services returns the responses of all services, by place.
+// services returns the responses of all services, keyed by place.
 func services() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"sts." + Region + ".amazonaws.com/":                          webIdentity,

@@ -224,7 +224,8 @@ func upgrade(w http.ResponseWriter, r *http.Request, handle httpstream.NewStream
 	return connection
 }
 
-// pipe copies data between a stream and a connection to an address, until the other side closes the connection.
+// pipe copies data between a stream and a connection to an address, until the server at the address closes the
+// connection.
 func pipe(stream httpstream.Stream, to string) {
 	defer stream.Close()
 	connection, err := net.Dial("tcp", to)

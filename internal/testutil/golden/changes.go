@@ -14,7 +14,7 @@ import (
 // with these lines shows only the subject of a case, and does not change when an unrelated part of the base changes.
 //
 // A path identifies an item of a list by the item's value for one key. This is the first key in the variable
-// identifying that has a different value in each item. Without such a key, the path contains the item's index. If a
+// `identifying` that has a different value in each item. Without such a key, the path contains the item's index. If a
 // list does not begin with its items from the base in the same order, a line "+ path: order" lists all its items.
 func Changes(base, object map[string]any) []byte {
 	var out bytes.Buffer
@@ -37,7 +37,7 @@ func Changes(base, object map[string]any) []byte {
 	return out.Bytes()
 }
 
-// leaves returns the text of each scalar and of each empty map or list, by its path.
+// leaves returns the text of each scalar and of each empty map or list, keyed by its path.
 func leaves(object map[string]any) map[string]string {
 	found := map[string]string{}
 	collect(found, "", object)

@@ -114,7 +114,7 @@ func (c *Cluster) Install(t testing.TB) {
 	})
 }
 
-// Publish makes the Service of the webhooks route to these operators, as a cluster does for ready pods.
+// Publish makes the webhooks' Service route requests to these operators, as a cluster does for ready pods.
 func (c *Cluster) Publish(t testing.TB, operators ...*Operator) {
 	t.Helper()
 	old := &discoveryv1.EndpointSlice{}

@@ -150,7 +150,7 @@ type Stored struct {
 	Writes int `json:"-"`
 }
 
-// Stored reads every stack from etcd, by namespace/name.
+// Stored reads every stack from etcd. The keys of the result have the form namespace/name.
 func (c *Cluster) Stored(t testing.TB) map[string]Stored {
 	t.Helper()
 	prefix := "/registry/" + v1alpha2.GroupVersion.Group + "/llamastackdistributions/"

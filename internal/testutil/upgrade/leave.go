@@ -46,7 +46,7 @@ func Shapes() ([]string, error) {
 }
 
 // Leave creates a v1alpha1 stack, the objects to which the stack refers, and all objects that the predecessor operator
-// created for it, with the recorded field managers. It returns the names of the stack's children by kind.
+// created for it, with the recorded field managers. It returns the names of the stack's children, keyed by kind.
 func Leave(ctx context.Context, c client.Client, shape, namespace, name string) (map[string]string, error) {
 	text, err := left.ReadFile("testdata/" + shape + ".yaml")
 	if err != nil {

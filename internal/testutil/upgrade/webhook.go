@@ -88,7 +88,7 @@ func converted(data []byte, version string) ([]byte, error) {
 	return json.Marshal(convert.FromHub(object))
 }
 
-// conversion returns the settings in a definition that make the API server call the webhook.
+// conversion returns the part of a definition that makes the API server call the webhook.
 func (h *Webhook) conversion() *apiextensionsv1.CustomResourceConversion {
 	return &apiextensionsv1.CustomResourceConversion{
 		Strategy: apiextensionsv1.WebhookConverter,

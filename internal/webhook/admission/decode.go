@@ -106,7 +106,8 @@ func fit(value any) (object *stack, problems []string) {
 	return nil, problems
 }
 
-// stored returns the stored object of an update. It returns nil if there is none or it cannot be read.
+// stored returns the stored object of an update. It returns nil if there is no stored object, or if the object cannot
+// be read.
 func stored(request admission.Request) *stack {
 	if request.Operation != admissionv1.Update {
 		return nil

@@ -55,7 +55,7 @@ type target struct {
 type webhooks struct {
 	metav1.ObjectMeta
 
-	// bundles holds the bundles that the API server trusts, by webhook name.
+	// bundles holds the bundles that the API server trusts, keyed by webhook name.
 	bundles map[string][]byte
 	// conditions are the conditions of a definition.
 	conditions []apiextensionsv1.CustomResourceDefinitionCondition

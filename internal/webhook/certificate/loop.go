@@ -20,7 +20,7 @@ import (
 // longestPause bounds each pause, because the clock may be changed while the operator waits.
 const longestPause = 12 * time.Hour
 
-// signal makes a loop call its function look one more time. It can be sent at any time, even during a call of look.
+// signal makes a loop call its function `look` one more time. It can be sent at any time, even during a call of `look`.
 type signal chan struct{}
 
 func newSignal() signal { return make(signal, 1) }
@@ -32,7 +32,7 @@ func (s signal) send() {
 	}
 }
 
-// loop calls the function look immediately, whenever the signal changed is sent, and after each pause that look
+// loop calls the function `look` immediately, whenever the signal `changed` is sent, and after each pause that `look`
 // returns, until ctx ends.
 func loop(ctx context.Context, clock clock.Clock, changed signal, look func(context.Context) time.Duration) {
 	for ctx.Err() == nil {
@@ -46,8 +46,9 @@ func loop(ctx context.Context, clock clock.Clock, changed signal, look func(cont
 	}
 }
 
-// watchOne sends the signal changed whenever one object may have changed, until ctx ends. It watches only metadata, so
-// that no private key is cached. The loop reads the object from the API server, and therefore never acts on stale data.
+// watchOne sends the signal `changed` whenever one object may have changed, until ctx ends. It watches only metadata,
+// so that no private key is cached. The loop reads the object from the API server, and therefore never acts on stale
+// data.
 func watchOne(
 	ctx context.Context, calls metadata.Interface, of schema.GroupVersionResource, namespace, name string, changed signal,
 ) {

@@ -78,7 +78,7 @@ func (r *reporter) failed(ctx context.Context, err error) time.Duration {
 	return r.pause
 }
 
-// kindOf identifies a kind of failure, because the text of the same failure may vary.
+// kindOf identifies a failure by its kind, because the text of the same failure may vary.
 func kindOf(err error) string {
 	if informer.Unavailable(err) {
 		return "Unavailable"
