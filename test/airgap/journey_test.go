@@ -166,7 +166,7 @@ func (j *journey) run(c command) string {
 	return said
 }
 
-// refused runs a command that must fail with an error that contains want.
+// refused runs a command, which must fail with an error that contains the string `want`.
 func (j *journey) refused(c command, want string) {
 	j.t.Helper()
 	said, err := j.try(c)

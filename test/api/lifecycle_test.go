@@ -168,7 +168,7 @@ func TestOverrideExcludesInUpdates(t *testing.T) {
 	}
 }
 
-// withoutPolicy deletes the binding of the policy, runs act, and creates the binding again.
+// withoutPolicy deletes the binding of the policy, calls the function `act`, and creates the binding again.
 func withoutPolicy(t *testing.T, c client.Client, act func()) {
 	t.Helper()
 	objects, err := testutil.ReadObjects(filepath.Join(testutil.Root(), "config/policy/validatingadmissionpolicybinding.yaml"))

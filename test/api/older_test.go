@@ -28,8 +28,8 @@ func tellsTypesAlone(t *testing.T) bool {
 // refusedType matches a line that contains only the type of a rejected value.
 var refusedType = regexp.MustCompile(`^(.*: Invalid value: )"(?:string|object|array|integer|number|boolean)"(: .*)$`)
 
-// withValues replaces each line that contains only the type of a value with the line in want that has the same field
-// and message and contains the value. It does not change a line without such a counterpart.
+// withValues changes lines that contain only the type of a value. It replaces each of them with the line in `want` that
+// has the same field and message, and that contains the value. A line without a counterpart in `want` is unchanged.
 func withValues(got, want []string) []string {
 	var lines []string
 	for _, line := range got {

@@ -34,13 +34,13 @@ func TestVersions(t *testing.T) {
 		*service.Path != names.ConversionPath {
 		t.Errorf("the conversion webhook is %v", service)
 	}
-	// The operator writes the CA bundle. A value in the manifest would replace it at every apply.
+	// The operator writes the CA bundle. A value in the manifest would replace it on every apply.
 	if conversion.Webhook.ClientConfig.CABundle != nil {
 		t.Error("the definition has a caBundle")
 	}
 }
 
-// v1alpha1 has the same columns and selectable fields as before.
+// v1alpha1 has the same columns and selectable fields as in the previous operator's definition.
 func TestV1alpha1LooksTheSame(t *testing.T) {
 	older, ours := versionOf(t, readDefinitionFile(t, before), "v1alpha1"), versionOf(t, readDefinition(t), "v1alpha1")
 	if diff := cmp.Diff(older.AdditionalPrinterColumns, ours.AdditionalPrinterColumns); diff != "" {
@@ -58,7 +58,7 @@ func TestV1alpha1IsNotStricter(t *testing.T) {
 	compareSchemas(t, "", older.Schema.OpenAPIV3Schema, ours.Schema.OpenAPIV3Schema)
 }
 
-// looser contains the paths of the fields whose rules now accept more values than before.
+// looser contains the paths of the fields whose rules accept more values than in the previous operator's definition.
 var looser = []string{".spec.server.distribution"}
 
 func compareSchemas(t *testing.T, path string, older, ours *apiextensionsv1.JSONSchemaProps) {

@@ -33,7 +33,7 @@ const (
 // TestRender compares the other templates with golden files.
 var copied = []string{"customresourcedefinition.yaml", "policy.yaml"}
 
-// render returns the output of each template for values, without templates whose output is empty.
+// render returns the output of each template for the given values. It omits templates whose output is empty.
 func render(t *testing.T, values map[string]any) (map[string]string, error) {
 	t.Helper()
 	chart, err := loader.Load(folder)

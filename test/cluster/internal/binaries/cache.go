@@ -71,7 +71,7 @@ func (c Cache) Ensure(ctx context.Context, s Set) (string, error) {
 	return folder, errors.Join(err, unlock())
 }
 
-// buildAll builds all programs in a temporary directory next to folder, and then renames that directory to folder.
+// buildAll builds all programs in a temporary directory next to `folder`, and then renames that directory to `folder`.
 func (c Cache) buildAll(ctx context.Context, s Set, compiler toolchain, folder string) error {
 	staging := folder + ".partial"
 	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o750)); err != nil {
@@ -143,7 +143,7 @@ func decides(name string) bool {
 	return filepath.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go")
 }
 
-// complete reports whether folder contains every program. A directory is complete from its creation, so a directory
+// complete reports whether `folder` contains every program. A directory is complete from its creation, so a directory
 // that exists is incomplete only if a user deleted programs.
 func complete(folder string, s Set) bool {
 	for _, program := range s.Programs {

@@ -50,8 +50,8 @@ func (c Cache) ensureReleased(ctx context.Context, s Set, machine toolchain) (fo
 	return folder, errors.Join(err, unlock())
 }
 
-// downloadAll downloads all programs to a temporary directory next to folder, and then renames that directory to
-// folder. It reads all checksums first, so that it detects an unusable server within seconds.
+// downloadAll downloads all programs to a temporary directory next to `folder`, and then renames that directory to
+// `folder`. It reads all checksums first, so that it detects an unusable server within seconds.
 func (c Cache) downloadAll(ctx context.Context, s Set, from *downloader, files []File, folder string) error {
 	sums := make([]string, len(files))
 	for i, file := range files {
@@ -93,7 +93,7 @@ func newDownloader(source Source) *downloader {
 	}}}
 }
 
-// get calls the function do with the contents of a file. It returns an error if less than one MiB arrives within the
+// get calls the function `do` with the contents of a file. It returns an error if less than one MiB arrives within the
 // time limit Source.Stall.
 func (d *downloader) get(ctx context.Context, url string, do func(io.Reader) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -178,7 +178,7 @@ func (d *downloader) program(ctx context.Context, file File, sum, folder string)
 	return extract(partial, file.Member, name)
 }
 
-// save writes a file and returns an error if its checksum is not sum.
+// save writes a file and returns an error if the file's checksum is not `sum`.
 func save(body io.Reader, name, sum string) error {
 	digest := sha256.New()
 	if err := write(io.TeeReader(body, digest), name); err != nil {

@@ -37,7 +37,7 @@ func fetchModules(ctx context.Context, s Set) error {
 	return nil
 }
 
-// build compiles one program into file.
+// build compiles one program, and writes the binary to `file`.
 func build(ctx context.Context, s Set, program Program, file string) error {
 	_, err := goCommand(ctx, s, "build", "-trimpath", "-buildvcs=false", "-tags", s.Tags, "-ldflags", s.LinkerFlags, "-o",
 		file, program.Package)

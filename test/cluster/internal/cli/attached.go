@@ -9,9 +9,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// attached runs a control plane in this process until ctx is done, and removes everything at the end. It calls ready
-// when the control plane is ready. If the control plane fails, its directory remains, with the logs, until the next
-// `up` or `down`.
+// attached runs a control plane in this process until ctx is done, and removes everything at the end. It calls the
+// function `ready` when the control plane is ready. If the control plane fails, its directory remains, with the logs,
+// until the next `up` or `down`.
 func attached(ctx context.Context, env environment, s start, ready func() error) error {
 	folder, err := state.Create(ctx, s.dir, s.record())
 	if err != nil {
