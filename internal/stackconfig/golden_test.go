@@ -53,7 +53,7 @@ func tableOf(t *testing.T, dir string) string {
 	return strings.TrimSpace(string(golden.Read(t, path)))
 }
 
-// packagesOf returns the metadata of the images of external providers in a case.
+// packagesOf returns the metadata of the external providers' images in a case.
 func packagesOf(t *testing.T, dir string) map[string]*externalprovider.Package {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "packages", "*.yaml"))

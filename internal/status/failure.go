@@ -51,7 +51,8 @@ type Failure struct {
 	Err error
 }
 
-// maxError is the maximum number of bytes of a failure in the log. An error from the API server can list many problems.
+// maxError is the maximum length, in bytes, of a failure's text in the log. An error from the API server can list many
+// problems.
 const maxError = 2 << 10
 
 // Error returns the text of the failure for the log.
@@ -66,7 +67,7 @@ func (f *Failure) Error() string {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Shorten shortens text to at most limit bytes.
+// Shorten shortens text to at most `limit` bytes.
 func Shorten(text string, limit int) string {
 	const ellipsis = "…"
 	if len(text) <= limit {
@@ -86,7 +87,7 @@ const maxTakenOver = 1024
 // takenOver shortens a message from a cluster component to maxTakenOver.
 func takenOver(message string) string { return truncateMessage(message, maxTakenOver) }
 
-// truncateMessage shortens a message to at most limit characters.
+// truncateMessage shortens a message to at most `limit` characters.
 func truncateMessage(message string, limit int) string {
 	if utf8.RuneCountInString(message) <= limit {
 		return message

@@ -100,7 +100,7 @@ func Start(options Options) (*ControlPlane, error) {
 	return plane, nil
 }
 
-// reachEtcd makes the API server connect to etcd at the address that through returns.
+// reachEtcd makes the API server connect to etcd at the address that the function `through` returns.
 func (p *ControlPlane) reachEtcd(through func(etcd string) (string, error)) error {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -194,7 +194,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// objects returns the objects in the output of a template, by kind.
+// objects returns the objects in the output of a template, keyed by kind.
 func objects(t *testing.T, text string) map[string]map[string]any {
 	t.Helper()
 	found := map[string]map[string]any{}

@@ -144,7 +144,7 @@ func (d *Draft) Gone(api, id string) bool {
 	return d.Disabled.Has(api, id) || d.Dropped[[2]string{api, id}]
 }
 
-// Resolve determines the providers in the base by API and id, and which of them the user disabled. It resolves
+// Resolve indexes the providers in the base by API and id, and determines which of them the user disabled. It resolves
 // conditional ids first, because ids are compared in their resolved form.
 func Resolve(d *Draft) {
 	d.Disabled = Disabled{APIs: map[string]*intent.Disabled{}, Providers: map[[2]string]*intent.Disabled{}}

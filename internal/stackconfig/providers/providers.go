@@ -33,7 +33,7 @@ func Apply(d *draft.Draft) {
 }
 
 // HasAPI reports whether providers of an API can be configured in this release. If they cannot, HasAPI reports an error
-// at path, which is the field with the provider.
+// at `path`, which is the field with the provider.
 func HasAPI(d *draft.Draft, name string, path *field.Path) bool {
 	api, known := d.Release.API(name)
 	if known && api.Providable {

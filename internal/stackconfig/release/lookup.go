@@ -69,7 +69,7 @@ func LineOf(version string) string {
 // Default returns the data of the release line that runs when the user does not name one.
 func Default() *Release { return mustLoad(DefaultLine()) }
 
-// DefaultLine returns the name of the line whose data Default returns. It does not load the data.
+// DefaultLine returns the name of the line whose data the function Default returns. It does not load the data.
 func DefaultLine() string { return history().DefaultLine }
 
 // Lines returns the release lines with data, ascending.

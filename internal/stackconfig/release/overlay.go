@@ -132,8 +132,8 @@ func decodeOverlay(data []byte) (*overlay, error) {
 	return &o, nil
 }
 
-// covers reports whether a release line is in the range from since to until, inclusive. An empty since or until sets no
-// limit.
+// covers reports whether a release line is in the range from `since` to `until`, inclusive. An empty `since` or `until`
+// sets no limit.
 func covers(since, until, line string) bool {
 	return (since == "" || Compare(since, line) <= 0) && (until == "" || Compare(line, until) <= 0)
 }

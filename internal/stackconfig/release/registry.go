@@ -7,7 +7,7 @@ type Registry struct {
 	KeyPrefix string `json:"key_prefix"`
 	// ExpirationType is the type of the column `expiration` of a table in PostgreSQL.
 	ExpirationType string `json:"expiration_type"`
-	// Published are the entries that the server registers at each start without a declaration in the configuration.
+	// Published are the entries that the server registers at each start, although the configuration does not declare them.
 	Published []Published `json:"published"`
 	// Carried lists prefixes of keys in SQLite files, keyed by API. Earlier lines wrote these keys without the namespace,
 	// but the API's providers read them with the namespace as the first part. Carried is empty for lines without

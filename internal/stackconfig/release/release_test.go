@@ -14,7 +14,7 @@ import (
 // line07 returns the data of line 0.7, which the tests for details use.
 func line07(t testing.TB) *release.Release { return lineOf(t, "0.7") }
 
-// between returns the lines from first to last, inclusive. An empty first or last sets no limit.
+// between returns the lines from `first` to `last`, inclusive. An empty `first` or `last` sets no limit.
 func between(t testing.TB, first, last string) []string {
 	t.Helper()
 	var lines []string

@@ -25,7 +25,7 @@ func Get(mapping *yaml.Node, key string) *yaml.Node {
 	return mapping.Content[i+1]
 }
 
-// Keys returns the keys of a mapping in order, or nil when node is not a mapping.
+// Keys returns the keys of a mapping in order, or nil when the node is not a mapping.
 func Keys(node *yaml.Node) []string {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return nil
@@ -73,7 +73,7 @@ func Remove(mapping *yaml.Node, key string) bool {
 	return true
 }
 
-// Items returns the items of a sequence, or nil when node is not a sequence.
+// Items returns the items of a sequence, or nil when the node is not a sequence.
 func Items(node *yaml.Node) []*yaml.Node {
 	if node == nil || node.Kind != yaml.SequenceNode {
 		return nil

@@ -61,7 +61,7 @@ func refuse(w http.ResponseWriter, status int, why string) {
 	http.Error(w, why+" "+Secret, status)
 }
 
-// Give returns a handler that responds with content as JSON.
+// Give returns a handler that responds with `content` as JSON.
 func Give(content any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

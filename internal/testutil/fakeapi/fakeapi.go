@@ -68,7 +68,7 @@ users: [{name: me, user: {token: t}}]
 	return s
 }
 
-// Put sets the response to requests for a path: plain text if value is a string, otherwise value as JSON.
+// Put sets the response to requests for a path: plain text if `value` is a string, and otherwise `value` as JSON.
 func (s *Server) Put(t *testing.T, path string, value any) {
 	t.Helper()
 	a := answer{code: http.StatusOK, contentType: "application/json"}

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "replace the golden files with the outpu
 // Updating reports whether golden files are being rewritten.
 func Updating() bool { return *update }
 
-// Cases lists the directories directly in dir, sorted. It fails if there are none.
+// Cases lists the directories directly in `dir`, sorted. It fails if there are none.
 func Cases(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -46,7 +46,7 @@ func Read(t *testing.T, path string) []byte {
 	return data
 }
 
-// Dir compares the files in got, whose keys are slash-separated paths below dir, with the files in dir.
+// Dir compares the files in `got`, whose keys are slash-separated paths below `dir`, with the files in `dir`.
 func Dir(t *testing.T, dir string, got map[string][]byte) {
 	t.Helper()
 	if *update {

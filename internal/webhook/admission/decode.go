@@ -16,8 +16,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/typecheck"
 )
 
-// decode reads a stack of either version as v1alpha2. Warnings describe what the conversion changes. Problems describe
-// values that do not fit their type, because the API server does not validate values that a conversion restores.
+// decode reads a v1alpha1 or v1alpha2 stack as v1alpha2. Warnings describe what the conversion changes. Problems
+// describe values that do not fit their type, because the API server does not validate values that a conversion
+// restores.
 func decode(raw []byte) (object *stack, warnings, problems []string) {
 	value, warnings, err := parse(raw)
 	if err != nil {
@@ -27,7 +28,7 @@ func decode(raw []byte) (object *stack, warnings, problems []string) {
 	return object, warnings, problems
 }
 
-// parse reads a stack of either version as the JSON value of v1alpha2, without checking its types.
+// parse reads a v1alpha1 or v1alpha2 stack as the JSON value of v1alpha2, without checking the types in it.
 func parse(raw []byte) (value any, warnings []string, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()

@@ -37,7 +37,7 @@ type Certificates struct {
 	injector *injector
 }
 
-// New returns Certificates for the API server in config. It makes no API call.
+// New returns Certificates for the API server in `config`. It makes no API call.
 func New(config *rest.Config, options Options) (*Certificates, error) {
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}

@@ -36,7 +36,7 @@ func (w webhooks) reports(problem string) bool {
 }
 
 // tellDefinition returns a function that sets the condition of the CustomResourceDefinition for a problem, or removes
-// it if problem is empty. The function does not change the conditions of other programs.
+// it if `problem` is empty. The function does not change the conditions of other programs.
 func tellDefinition(c clients) func(ctx context.Context, problem string, now time.Time) error {
 	force := true
 	options := metav1.PatchOptions{FieldManager: names.FieldManager, Force: &force}

@@ -69,7 +69,7 @@ type bench struct {
 	clock *testingclock.FakeClock
 	log   *testutil.Log
 
-	// before is called before each request of a replica. Nil means no call.
+	// before is a function that is called before each request of a replica. Nil means that no function is called.
 	before func(*http.Request)
 
 	mu     sync.Mutex

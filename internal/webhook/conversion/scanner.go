@@ -91,7 +91,7 @@ func (s *scanner) items(opening, closing byte, each func(i int) error) error {
 	}
 }
 
-// maxText bounds the strings of a review. Valid strings are shorter.
+// maxText bounds the length of the strings in a review. Valid strings are shorter.
 const maxText = 1 << 10
 
 // text reads a value that has to be a string.
@@ -125,8 +125,8 @@ func spelt(raw []byte) (string, bool) {
 // skip skips a value.
 func (s *scanner) skip() error { return s.scan(func([]byte) {}) }
 
-// value appends a value to dst. If the value is longer than limit, the method truncates the value, reads it to its end,
-// and returns an error.
+// value appends a value to dst. If the value is longer than `limit`, the method truncates the value, reads it to its
+// end, and returns an error.
 func (s *scanner) value(dst []byte, limit int) ([]byte, error) {
 	tooLong := false
 	err := s.scan(func(part []byte) {

@@ -108,7 +108,8 @@ func (c tool) record(t *testing.T) state.Record {
 	return record
 }
 
-// eventually polls until check returns true. It fails the test if this takes longer than the constant patience.
+// eventually polls until the function `check` returns true. It fails the test if this takes longer than the constant
+// `patience`.
 func eventually(t *testing.T, what string, check func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
