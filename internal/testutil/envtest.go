@@ -149,7 +149,7 @@ func (p *ControlPlane) StartAPIServer() error {
 	return nil
 }
 
-// Stop stops both programs and removes their files.
+// Stop stops etcd and the API server, and removes their files.
 func (p *ControlPlane) Stop() error {
 	err := ended(p.environment.Stop())
 	if p.auditPolicy != "" {

@@ -287,7 +287,7 @@ func (c *checks) outsideURLs(node *yaml.Node, at string) []outsideURL {
 	return found
 }
 
-// outsideHost returns the host of a URL outside the cluster, and an empty string for any other text.
+// outsideHost returns the host of a URL outside the cluster, and an empty string for any other string.
 func outsideHost(text string) string {
 	scheme, _, isURL := strings.Cut(text, "://")
 	host := hostOf(text)

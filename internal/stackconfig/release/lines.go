@@ -103,8 +103,8 @@ type Aliases struct {
 	Strict bool
 }
 
-// EndpointAlias is a key for an endpoint. Type is the provider type in the newest line that reads the key, because the
-// lines can also differ in the path that they append to an endpoint.
+// EndpointAlias is a key for an endpoint. Type is the provider type in the newest line that reads the key. It is needed
+// because the lines can also differ in the path that they append to an endpoint.
 type EndpointAlias struct {
 	Key  string
 	Type *provider.Type

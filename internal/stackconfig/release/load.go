@@ -113,7 +113,7 @@ func corrected(doc *document, overlays ...*overlay) (*Release, error) {
 	return r, nil
 }
 
-// mustLoad returns the data of an embedded line. The data is valid, because a test loads every line.
+// mustLoad returns the data of an embedded line. A test loads every line, so the data is valid.
 func mustLoad(line string) *Release {
 	r, err := files().load[line]()
 	if err != nil {

@@ -71,7 +71,8 @@ func (c *Certificates) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, e
 
 // Check is a readiness check. It returns an error until there is a serving certificate and the first attempt to make
 // the API server trust the certificate is over. Before that, the API server rejects stacks that need conversion. A user
-// who waits for the operator to become ready can therefore write stacks in every version. A ready replica stays ready.
+// who waits for the operator to become ready can therefore write stacks in every version. A ready replica remains
+// ready.
 func (c *Certificates) Check(*http.Request) error {
 	if c.source.current.Load() == nil {
 		return errNoCertificate

@@ -62,7 +62,7 @@ func (c content) signer(now time.Time, dnsNames []string) *authority {
 	}
 	newest := last(c.authorities, authority.signs)
 	if serves && newest.settles().Before(c.serving.Leaf.NotAfter) {
-		return nil // the certificate stays valid until the newest authority may sign
+		return nil // the certificate remains valid until the newest authority may sign
 	}
 	return newest
 }

@@ -10,8 +10,8 @@ import (
 
 const (
 	// smallReview is the maximum number of bytes of a response that are buffered before they are sent to the API server.
-	// If the whole response fits, the handler reads the whole review before it answers, so a failure discards all objects
-	// in the response. smallReview also bounds the size of a small review.
+	// If the whole response fits into the buffer, the handler reads the whole review before it responds, so a failure
+	// discards all objects in the response. smallReview also bounds the size of a small review.
 	smallReview = 1 << 20
 	// smallReviews and largeReviews bound the number of concurrent reviews. Other reviews wait. Two large reviews take
 	// 64 MiB if their objects have the maximum size.
