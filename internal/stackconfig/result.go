@@ -25,7 +25,8 @@ type Input struct {
 	// 0.3 on. If Release does not accept a value in the base, Generate reports a warning instead of an error.
 	ReleaseUnknown bool
 	// Directory is the directory of the running pods' SQLite files, as written in the configuration. Empty means that no
-	// pods run or that the directory is unknown. Generate uses it for a base that does not set the paths of the files.
+	// pods run or that the directory is unknown. Generate uses the directory for a base that does not set the paths of the
+	// files.
 	Directory string
 	// Packages are the metadata in the images of external providers, keyed by provider id. A provider without an entry has
 	// the type externalprovider.UnknownType until its pod starts.

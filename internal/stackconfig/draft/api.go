@@ -35,8 +35,9 @@ func (d *Draft) OtherRelease(api string) string {
 	}
 }
 
-// RemovalNote returns a note with the last release that had an API, a provider type, a resource or a section, and the
-// replacement. It returns an empty string when no earlier release had it, or when this release still has it.
+// RemovalNote returns a note about a removed API, provider type, resource or section. The note names the last release
+// that had this part, and the replacement. It is empty when no earlier release had the part, or when this release still
+// has it.
 func (d *Draft) RemovalNote(kind, name string) string {
 	removal, ok := d.Release.Removal(kind, name)
 	if !ok {

@@ -23,7 +23,7 @@ type Draft struct {
 	Unknown bool
 	// Root is the tree of the configuration.
 	Root *yaml.Node
-	// Base is the root of the base. Do not change it.
+	// Base is the root of the tree of the base configuration. Do not change it.
 	Base   *yaml.Node
 	report *Report
 

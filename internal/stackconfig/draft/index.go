@@ -31,7 +31,7 @@ type Provider struct {
 	User *intent.Provider
 	// External is the external provider in the spec. Nil means that the provider is not from spec.externalProviders.
 	External *intent.ExternalProvider
-	// Kind holds the facts about the type, from the release or the package of an external provider. Nil means that no
+	// Kind holds the facts about the type, from the release or from the external provider's package. Nil means that no
 	// facts are known.
 	Kind *provider.Type
 	// Incomplete reports whether a field that the user set was invalid, so that its key is missing.
@@ -169,8 +169,9 @@ func Resolve(d *Draft) {
 	d.expandWildcards()
 }
 
-// expandWildcards disables the base's providers that a wildcard in spec.disabled selects: those of its API that the
-// spec does not declare and that no other entry names. It warns about a wildcard that selects no provider.
+// expandWildcards disables the base's providers that a wildcard in spec.disabled selects: those providers of the
+// wildcard's API that the spec does not declare and that no other entry names. It warns about a wildcard that selects
+// no provider.
 func (d *Draft) expandWildcards() {
 	for i := range d.Intent.Disabled {
 		item := &d.Intent.Disabled[i]

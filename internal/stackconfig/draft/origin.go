@@ -15,7 +15,7 @@ import (
 type Origin struct {
 	// Path is the field of the spec that set the value. Nil means that no field set it.
 	Path *field.Path
-	// Note describes the origin if Path is nil, and otherwise adds details to it, for example "default of release 0.7".
+	// Note describes the origin if Path is nil, and otherwise adds details to Path, for example "default of release 0.7".
 	Note string
 }
 

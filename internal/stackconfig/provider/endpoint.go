@@ -8,7 +8,7 @@ import (
 
 // Endpoint returns the value of EndpointKey for an endpoint as the user wrote it. It appends EndpointPath to an http or
 // https URL without a path (server fact 10). A URL with a path (even `/`), a query or a fragment is unchanged, and so
-// is any string that is not such a URL, including an environment reference.
+// is any string that is not an http or https URL, including an environment reference.
 func (t *Type) Endpoint(endpoint string) string {
 	if t.EndpointPath == "" || envref.IsMeant(endpoint) {
 		return endpoint

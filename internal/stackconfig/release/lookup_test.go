@@ -151,7 +151,7 @@ func TestSpellings(t *testing.T) {
 }
 
 // TestOffered checks that the offered lines have data, that the default is one of them, and that the error for any
-// other line contains that list.
+// other line lists the offered lines.
 func TestOffered(t *testing.T) {
 	offered := release.Offered()
 	if !slices.Contains(offered, release.DefaultLine()) || !slices.IsSortedFunc(offered, release.Compare) {

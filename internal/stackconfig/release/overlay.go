@@ -12,7 +12,7 @@ import (
 )
 
 // overlay is a hand-written file: <line>.overlay.yaml for one line, or a file for one of the names in the variable
-// several. The corrections in a file for several lines name the lines to which they apply.
+// `several`. The corrections in a file for several lines name the lines to which they apply.
 type overlay struct {
 	// Corrections are applied in order.
 	Corrections []correction `yaml:"corrections"`
@@ -89,10 +89,10 @@ func appendValue(out []byte, value any) ([]byte, error) {
 	return append(out, text...), err
 }
 
-// several lists the overlays whose corrections name the lines to which they apply. The overlay shared contains facts
-// for configurations. The others are separate because they do not affect any configuration: registry contains facts for
-// the script that runs before the server starts, checks contains facts that only checks need, and offline contains
-// facts about servers without internet access.
+// several lists the overlays whose corrections name the lines to which they apply. The overlay `shared` contains facts
+// for configurations. The others are separate because they do not affect any configuration: `registry` contains facts
+// for the script that runs before the server starts, `checks` contains facts that only checks need, and `offline`
+// contains facts about servers without internet access.
 var several = []string{"shared", "registry", "checks", "offline"}
 
 var severalOverlays = sync.OnceValues(func() ([]*overlay, error) {

@@ -22,7 +22,7 @@ type Published struct {
 	// API is the API of the providers. It is set if the server keeps the entries of removed providers. In this case, only
 	// the entries of absent providers may be removed. Empty means that the server writes all entries again at each start.
 	API string `json:"api"`
-	// Source is the `source` of such an entry. An entry that a client registered has another source.
+	// Source is the `source` of such an entry. An entry that a client registered has a different source.
 	Source string `json:"source"`
 	// IDs are the ids of such entries, when they are always the same. Empty means any id.
 	IDs []string `json:"ids"`

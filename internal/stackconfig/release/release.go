@@ -94,9 +94,9 @@ type Runtime struct {
 	// ModelsAskedAtStart reports whether the server queries the provider for each registered model, and does not start
 	// when the provider does not have the model (up to 0.5). Without an API key, a provider's service lists no models.
 	ModelsAskedAtStart bool `json:"models_asked_at_start"`
-	// RegistryReplaces reports whether the server starts if a resource is registered again with other properties (0.2).
-	// The second registration replaces the first one only if it has another provider. In later releases, the server does
-	// not start.
+	// RegistryReplaces reports whether the server starts if a resource is registered again with different properties
+	// (0.2). The second registration replaces the first one only if it has a different provider. In later releases, the
+	// server does not start.
 	RegistryReplaces bool `json:"registry_replaces"`
 	// WritesTemp reports whether the server needs a writable /tmp.
 	WritesTemp bool `json:"writes_temp"`

@@ -208,7 +208,7 @@ func (r *registrar) notFound(path *field.Path, value, detail string) {
 }
 
 // register writes an entry into its list. It replaces the base's entry with the same id. An entry that the user wrote
-// twice is registered once.
+// twice is registered only once.
 func (r *registrar) register(res *resource) {
 	key := res.Kind + "\x00" + res.public
 	if other, twice := r.written[key]; twice {

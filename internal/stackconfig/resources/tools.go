@@ -109,8 +109,8 @@ func (r *registrar) toolProvider(t *intent.Tool, what string, types []string) *d
 	return nil
 }
 
-// mcpServer declares an MCP server. If the user also names a provider, that provider calls the MCP server, so it must
-// support MCP. In a release whose configuration has no tool groups, the server chooses the provider.
+// mcpServer declares an MCP server. If the user also names a provider, that provider calls the MCP server, and must
+// therefore support MCP. In a release whose configuration has no tool groups, the server chooses the provider.
 func (r *registrar) mcpServer(t *intent.Tool) {
 	served := t.Provider
 	if r.Release.Tools.MCPProvider != "" {

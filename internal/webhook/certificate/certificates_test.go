@@ -32,7 +32,8 @@ const (
 	webhookKind = "ValidatingWebhookConfiguration"
 )
 
-// Replicas that start together write each object once, serve the same certificate, and do not change correct objects.
+// Replicas that start together write each object only once in total, serve the same certificate, and do not change
+// correct objects.
 func TestReplicas(t *testing.T) {
 	b := newBench(t)
 	b.create(t, definition(service), configuration(service))
