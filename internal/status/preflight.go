@@ -75,7 +75,7 @@ func JudgePreflight(pod *corev1.Pod, external []ExternalProvider, deadline time.
 	return verdict
 }
 
-// StartOf returns the time at which a kubelet accepted a pod. The deadline of the pod counts from this time. If no
+// StartOf returns the time at which a kubelet accepted a pod. The pod's deadline is relative to this time. If no
 // kubelet has accepted the pod yet, StartOf returns the creation time.
 func StartOf(pod *corev1.Pod) time.Time {
 	if pod.Status.StartTime != nil {

@@ -12,7 +12,7 @@ import (
 
 // FreePort chooses ports from this range. It is below the range that Linux uses for outgoing connections and for
 // listeners on port 0 (32768 and up), so that Linux does not assign a chosen port to another socket before the program
-// listens on it.
+// under test listens on it.
 const (
 	firstPort = 20000
 	lastPort  = 32767

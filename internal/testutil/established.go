@@ -8,8 +8,8 @@ import (
 )
 
 // WaitEstablished waits until the API server has established the given definitions. The parameter `definitions`
-// contains arguments for `kubectl wait`. It repeats the command, because kubectl fails instead of waiting while a new
-// definition has no conditions.
+// contains arguments for `kubectl wait`. WaitEstablished repeats the command, because kubectl fails instead of waiting
+// while a new definition has no conditions.
 func (c *Cluster) WaitEstablished(t testing.TB, definitions ...string) {
 	t.Helper()
 	arguments := append([]string{"--kubeconfig=" + c.Kubeconfig, "wait", "--for=condition=Established"}, definitions...)

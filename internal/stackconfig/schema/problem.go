@@ -35,7 +35,8 @@ type Problem struct {
 	// Path is the path from the checked node to the finding, for example `network.tls.verify` or `allowed_models[2]`.
 	// For a MissingKey, it ends with the missing key. Empty means the checked node itself.
 	Path string
-	// Want describes the expected type or limit, or the other keys. It is empty for UnknownKey and DeprecatedKey.
+	// Want describes the expected type or limit, or the other keys that the problem involves. It is empty for UnknownKey
+	// and DeprecatedKey.
 	Want string
 	// Got is the kind of the value ("a whole number"). It is never the value itself, which may be a secret.
 	Got string

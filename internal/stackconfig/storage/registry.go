@@ -20,7 +20,7 @@ import (
 const defaultNamespace = "default"
 
 // Registry describes where the server stores the resources that it registered: the models, shields and vector stores
-// from the configuration, from its providers and from its clients.
+// from the configuration, from the server's providers and from its clients.
 //
 // A stack keeps the same registry for its whole lifetime. From 0.3 to 1.5, the server does not start when an entry in
 // the configuration differs from the stored entry (server fact 20). Therefore, before each start of the server, the

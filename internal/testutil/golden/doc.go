@@ -1,6 +1,6 @@
 // Package golden compares the output of a test with a directory of files.
 //
 // A case is a directory that contains a directory with the expected files. Run the tests with -update to rewrite the
-// expected files, and review the changes as you review code. The test fails if an expected file is missing, or if the
-// test no longer produces one of the expected files.
+// expected files, and review the changes as you would review code. The test fails if an expected file is missing, or if
+// the test no longer produces one of the expected files.
 package golden
