@@ -17,7 +17,7 @@ var reserved = []string{
 	"PATH", names.EnvModelCache, names.EnvHome, names.EnvConfig, names.EnvRunConfig, "OGX_CONFIG", "LLAMA_STACK_PORT", "OGX_PORT",
 }
 
-// isReserved reports whether a variable is in reserved or has the prefix of the operator's own variables.
+// isReserved reports whether a variable is in the list `reserved` or has the prefix of the operator's own variables.
 func isReserved(name string) bool {
 	return slices.Contains(reserved, name) || strings.HasPrefix(name, names.EnvOperatorPrefix)
 }

@@ -20,8 +20,8 @@ const omittedSpec = "spec bytes"
 
 // OmitLargeSpec removes a spec that is larger than MaxSpecBytes from an object, so that a cache does not store the
 // spec. Spec still reports the object as invalid afterwards. The distribution and spec.networking.expose, which
-// contains the host name, remain, because other stacks need them. If expose is large too, OmitLargeSpec also removes
-// it.
+// contains the host name, remain, because other stacks need them. If spec.networking.expose is large too, OmitLargeSpec
+// also removes it.
 func OmitLargeSpec(obj *v1alpha2.LlamaStackDistribution) {
 	size := SpecBytes(obj)
 	if size <= MaxSpecBytes {
@@ -50,7 +50,7 @@ func tooLarge(obj *v1alpha2.LlamaStackDistribution) field.ErrorList {
 			"and refer to the ConfigMap in spec.baseConfig or mount it", size, MaxSpecBytes))}
 }
 
-// SpecBytes returns the length of a spec as JSON, including a spec that a cache left out.
+// SpecBytes returns the length of a spec as JSON, even if a cache omitted the spec.
 func SpecBytes(obj *v1alpha2.LlamaStackDistribution) int {
 	if omitted, err := strconv.Atoi(obj.Annotations[omittedSpec]); err == nil {
 		return omitted

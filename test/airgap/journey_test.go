@@ -102,7 +102,7 @@ type command struct {
 	onNode bool
 	// shown is the maximum number of recorded lines. If it is zero, there is no limit.
 	shown int
-	// until is a string. The method try records the command only if the output of the command contains this string.
+	// until is a string. The method `try` records the command only if the output of the command contains this string.
 	until string
 }
 

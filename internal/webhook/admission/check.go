@@ -31,7 +31,7 @@ type findings struct {
 	warnings []string
 }
 
-// check returns the findings that need no other object.
+// check returns the findings that do not depend on other objects.
 func (v *Validator) check(ctx context.Context, object *stack) findings {
 	in, warnings, errs := validate.Spec(object)
 	found := findings{errs: errs, warnings: warnings}

@@ -22,7 +22,7 @@ import (
 
 const (
 	good = `distribution: {name: starter}`
-	// The provider in bad does not exist.
+	// The provider in `bad` does not exist.
 	bad = `{distribution: {name: starter}, providers: {inference: {provider: vlm, endpoint: "http://vllm:8000/v1"}}}`
 )
 
@@ -237,8 +237,8 @@ func (tc handleCase) check(t *testing.T) {
 	}
 }
 
-// TestCauses checks that causes separates the field from the rest of a message, because kubectl prints both for each
-// cause.
+// TestCauses checks that the function `causes` separates the field from the rest of a message, because kubectl prints
+// both for each cause.
 func TestCauses(t *testing.T) {
 	want := []metav1.StatusCause{
 		{Type: metav1.CauseTypeFieldValueInvalid, Field: "spec.port", Message: `"http" must be a whole number: take 8321`},

@@ -110,7 +110,7 @@ func (w *withCertificates) Start(ctx context.Context) error {
 	return group.Wait()
 }
 
-// clients share one connection pool.
+// clients holds the API clients, which share one connection pool.
 type clients struct {
 	core        coreclient.SecretsGetter
 	admission   admissionclient.ValidatingWebhookConfigurationsGetter

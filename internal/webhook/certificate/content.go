@@ -14,7 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// These are the keys of the Secret in addition to tls.crt and tls.key, the keys that its type requires.
+// These are the keys of the Secret in addition to tls.crt and tls.key, which the Secret's type requires.
 const (
 	// bundleKey holds every certificate authority that clients have to trust, in PEM format.
 	bundleKey = corev1.ServiceAccountRootCAKey

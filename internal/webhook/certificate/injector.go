@@ -157,7 +157,8 @@ func (t *target) failed(ctx context.Context, found webhooks, err error) time.Dur
 	return pause
 }
 
-// condition sets or removes the object's condition for a problem, and returns the pause before the next call of look.
+// condition sets or removes the object's condition for a problem, and returns the pause before the next call of the
+// function `look`.
 func (t *target) condition(ctx context.Context, found webhooks, problem string) time.Duration {
 	now := t.clock.Now()
 	switch {

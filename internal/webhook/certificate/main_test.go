@@ -103,7 +103,7 @@ func (b *bench) secret() *corev1.Secret {
 	}}
 }
 
-// deleteOnce deletes an object that replicas create again. The method delete would also delete the new object.
+// deleteOnce deletes an object that replicas create again. The method `delete` would also delete the new object.
 func (b *bench) deleteOnce(t *testing.T, object client.Object) {
 	t.Helper()
 	if err := b.Delete(t.Context(), object); err != nil {

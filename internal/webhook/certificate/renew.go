@@ -21,8 +21,8 @@ const (
 // still good.
 //
 // A new authority is first only added to the bundle. It signs certificates after it has been in the bundle for the
-// duration of settled, or immediately if no other authority is valid. An authority is removed from the bundle when it
-// or every certificate that it could have signed has expired.
+// duration `settled`, or immediately if no other authority is valid. An authority is removed from the bundle when it or
+// every certificate that it could have signed has expired.
 func renew(found content, now time.Time, dnsNames []string) (wanted content, next time.Time, err error) {
 	wanted.authorities = slices.DeleteFunc(slices.Clone(found.authorities),
 		func(a authority) bool { return !validAt(a.certificate, now) })

@@ -314,7 +314,7 @@ spec: {terminationGracePeriodSeconds: 1, containers: [{name: client, image: $REG
 `
 
 // expectPolicies sends requests to the Service of the guarded pod, from another pod, first without and then with the
-// label on that other pod. The guarded pod must stay ready.
+// label on that other pod. The guarded pod must remain ready.
 func (c tool) expectPolicies(t *testing.T, guarded string) {
 	t.Helper()
 	c.apply(t, guardPolicy)
