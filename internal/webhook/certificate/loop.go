@@ -72,7 +72,7 @@ func watchOne(
 	watches.RunWithContext(ctx)
 }
 
-// only returns a ListWatch that is limited to the object with this name.
+// only, given a resource and a name, returns a ListWatch that is limited to the object with this name.
 func only(resource metadata.ResourceInterface, name string) *cache.ListWatch {
 	selector := fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
 	return &cache.ListWatch{
