@@ -106,7 +106,7 @@ func (x *Index) Find(api, id string) *Provider {
 	return x.byID[[2]string{api, id}]
 }
 
-// Disabled holds the APIs and providers that the user disabled, keyed by the server's name for the API.
+// Disabled holds the APIs and providers that the user disabled. Its keys contain the server's name for the API.
 type Disabled struct {
 	APIs      map[string]*intent.Disabled
 	Providers map[[2]string]*intent.Disabled

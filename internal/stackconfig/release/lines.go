@@ -43,7 +43,7 @@ func LinesWithCredential(api, providerType string) []string {
 }
 
 // NearestTypeOfAny searches an API's types in all lines for the name that is most similar to a misspelled name, and
-// returns that type. NearestType does the same for one line. It returns an empty string when no name is similar.
+// returns that type. It returns an empty string when no name is similar. NearestType does the same for one line.
 func NearestTypeOfAny(api, name string) string {
 	var types []string
 	for _, line := range Lines() {
@@ -103,8 +103,8 @@ type Aliases struct {
 	Strict bool
 }
 
-// EndpointAlias is a key for an endpoint. Type is the provider type in the newest line that reads the key. It is needed
-// because the lines can also differ in the path that they append to an endpoint.
+// EndpointAlias is a key for an endpoint. Type is the provider type in the newest line that reads the key. Type is
+// needed because the lines can also differ in the path that they append to an endpoint.
 type EndpointAlias struct {
 	Key  string
 	Type *provider.Type
