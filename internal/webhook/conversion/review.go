@@ -19,8 +19,8 @@ const (
 	maxObject = 8 << 20
 	// readAhead is the size of the read buffer.
 	readAhead = 32 << 10
-	// maxDrained bounds the part of a review that the handler still reads after the conversion has failed, so that the
-	// client receives the response.
+	// maxDrained bounds the part of a review that the handler still reads after a failure, so that the client receives the
+	// response.
 	maxDrained = 1 << 30
 
 	reviewKind = "ConversionReview"
