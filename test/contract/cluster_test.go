@@ -91,7 +91,7 @@ func (c live) askBefore(t *testing.T, one *trial) {
 	}
 }
 
-// upgrade installs this operator, and waits until its webhooks answer.
+// upgrade installs this operator, and waits until its webhooks respond.
 func (c live) upgrade(t *testing.T) {
 	t.Helper()
 	c.Install(t)

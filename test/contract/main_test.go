@@ -60,7 +60,7 @@ func documents(data []byte) ([]map[string]any, error) {
 // the manifest.
 type pair struct{ manifest, today string }
 
-// pairs returns every manifest that the previous operator accepts, by folder and name.
+// pairs returns every manifest that the previous operator accepts, keyed by folder and name.
 func pairs(t *testing.T) map[string]pair {
 	t.Helper()
 	found := make(map[string]pair)

@@ -73,7 +73,7 @@ func itemName(list string, i int, item any) string {
 	return fmt.Sprint(i)
 }
 
-// text returns a value on one line.
+// text returns a value as one line of text.
 func text(value any) string {
 	if plain, ok := value.(string); ok {
 		return plain
@@ -85,7 +85,8 @@ func text(value any) string {
 	return string(data)
 }
 
-// defaults are the values that an API server adds to an object without them, by kind and path; `*` is any item.
+// defaults are the values that an API server adds to an object without them, keyed by kind and path. `*` matches any
+// item.
 var defaults = map[string]flat{
 	"Deployment": {
 		"spec.template.spec.dnsPolicy":                                     "ClusterFirst",

@@ -218,7 +218,7 @@ func (c citable) citationProblems(text string) (problems []string, facts int) {
 	return problems, facts
 }
 
-// records returns the decision records by name.
+// records returns the decision records, keyed by name.
 func records(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}

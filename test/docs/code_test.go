@@ -107,7 +107,7 @@ func TestConditionsHaveATest(t *testing.T) {
 	}
 }
 
-// constants returns the string constants in a file, by name.
+// constants returns the string constants in a file, keyed by name.
 func constants(t *testing.T, path string) map[string]string {
 	t.Helper()
 	values := map[string]string{}

@@ -44,7 +44,7 @@ const (
 // site runs pages on a cluster.
 type site struct {
 	client     client.Client
-	kubeconfig string // the kubeconfig of an administrator
+	kubeconfig string // an administrator's kubeconfig
 	programs   string
 	onNode     bool
 
@@ -92,8 +92,8 @@ func TestPages(t *testing.T) {
 	operator := c.StartOperator(t)
 	testutil.Within(t, process.Patience, operator.Ready)
 	c.Publish(t, operator)
-	// On a busy machine, the webhook can take more than the configured two seconds. After this time, the API server
-	// ignores the webhook.
+	// On a busy machine, the webhook can take longer than the configured two seconds to respond. After this time, the
+	// API server ignores the webhook.
 	c.MustKubectl(t, "patch", "validatingwebhookconfiguration", names.ValidatingWebhookConfiguration, "--type=json",
 		`--patch=[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":20}]`)
 	s := &site{
@@ -224,7 +224,7 @@ func (s *site) page(t *testing.T, p page) {
 	for _, failure := range line.result.Failures {
 		t.Errorf("%s:%d: %s", p.path, failure.Line, failure.Text)
 	}
-	if s.onNode { // the pods for the next pages need the memory
+	if s.onNode { // the pods for the next pages need the memory of these pods
 		s.startDelete(t, namespace)
 	}
 }
@@ -276,7 +276,7 @@ func (s *site) deleteNamespace(t *testing.T, name string) {
 	})
 }
 
-// startDelete deletes a namespace and does not wait until it no longer exists.
+// startDelete starts to delete a namespace, and does not wait until it no longer exists.
 func (s *site) startDelete(t *testing.T, name string) {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}

@@ -129,7 +129,7 @@ func (th *theatre) prepare(t *testing.T, s *stage, fault *fault) {
 	s.settle(t)
 }
 
-// endure runs one strike of a fault, and returns the time from its end until the stack has recovered.
+// endure runs one strike of a fault, and returns the time from the end of the fault until the stack has recovered.
 func (th *theatre) endure(t *testing.T, s *stage, fault *fault, strike strike) time.Duration {
 	t.Helper()
 	before := s.pods(t)

@@ -54,7 +54,7 @@ type call struct {
 
 // verdict is the action of the gate for a call. With the zero value, the gate forwards the call.
 type verdict struct {
-	// delay and hold delay the call before the other fields apply.
+	// The fields delay and hold delay the call before the other fields apply.
 	delay time.Duration
 	hold  <-chan struct{}
 	// status is returned in place of the API server's response.

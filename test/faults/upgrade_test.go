@@ -243,7 +243,7 @@ type running struct {
 	// Deployment is the spec of the Deployment, and Generation is its generation.
 	Deployment appsv1.DeploymentSpec
 	Generation int64
-	// Children are the UIDs of all children, by kind and name.
+	// Children are the UIDs of all children, keyed by kind and name.
 	Children map[string]types.UID
 }
 

@@ -37,7 +37,7 @@ const (
 	webhookSays     = "no changes before the holidays"
 )
 
-// webhook registers a webhook that checks Deployments and answers with this code, and waits until the API server
+// webhook registers a webhook that checks Deployments and responds with this code, and waits until the API server
 // rejects changes to the Deployment. The returned function waits until the stack reports the webhook, and then ends the
 // fault.
 func webhook(answer int32) strike {
@@ -88,7 +88,7 @@ func startWebhook(t *testing.T) *otherWebhook {
 	return w
 }
 
-// ServeHTTP answers a request from the API server.
+// ServeHTTP responds to a request from the API server.
 func (w *otherWebhook) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 	answer := w.answer.Load()
 	review := &admissionv1.AdmissionReview{}

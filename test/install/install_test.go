@@ -30,7 +30,7 @@ const (
 // manifests lists the files in dist that users install with one command.
 var manifests = []string{plain, openShift, namespaced, certManager}
 
-// manifest holds the objects by kind.
+// manifest holds the objects, grouped by kind.
 type manifest map[string][]*unstructured.Unstructured
 
 func read(t *testing.T, name string) manifest {

@@ -32,8 +32,8 @@ func (c *cluster) helm(t *testing.T, arguments ...string) string {
 		"--namespace="+names.OperatorNamespace)...)
 }
 
-// installChart installs an older chart with its default values, and upgrades the release to this chart with the given
-// values. The upgrade must replace the CustomResourceDefinition, and remove objects that the values disable.
+// installChart installs an older chart with its default values, and upgrades the release to the current chart with the
+// given values. The upgrade must replace the CustomResourceDefinition, and remove objects that the values disable.
 func (c *cluster) installChart(t *testing.T, values []string) {
 	t.Helper()
 	c.makeNamespace(t, names.OperatorNamespace)

@@ -125,7 +125,8 @@ func (c *cluster) applyStack(t *testing.T, namespace string) {
 	c.kubectl(t, "apply", "--namespace="+namespace, "--filename=test/installed/testdata/stack.yaml")
 }
 
-// children returns the objects that the operator creates for the stack, except ConfigMaps, by name.
+// children returns the kinds of the objects that the operator creates for the stack, except ConfigMaps, keyed by object
+// name.
 func children(f form) map[string]schema.GroupVersionKind {
 	found := map[string]schema.GroupVersionKind{
 		"stack":                {Group: "apps", Version: "v1", Kind: "Deployment"},

@@ -20,7 +20,7 @@ type written struct {
 	Time time.Time
 }
 
-// children returns the objects that the operator created for the stacks of the scenario, by kind and name.
+// children returns the objects that the operator created for the scenario's stacks, keyed by kind and name.
 func (s *scenario) children() map[string]written {
 	s.t.Helper()
 	found := map[string]written{}

@@ -38,7 +38,8 @@ func (s *scenario) operatedBy(name, version string) {
 
 // deployed contains the state that an upgrade must not change.
 type deployed struct {
-	// Pods contains the number of restarts of each container, by the UID of its pod and the name of the container.
+	// Pods contains the number of restarts of each container, keyed by the UID of its pod and the name of the
+	// container.
 	Pods map[string]int32
 	// Spec is the spec of the Deployment. The generation is not compared, because it also increases when the operator
 	// changes the annotations that contain its records.

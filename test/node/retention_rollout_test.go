@@ -27,7 +27,7 @@ type creation struct {
 }
 
 // createStores creates vector stores one after the other until stop is closed, but no more than mostStores. It repeats
-// a failed request, because a server that is stopping does not answer.
+// a failed request, because a server that is stopping does not respond.
 func (c clientPod) createStores(url string, stop <-chan struct{}) *creation {
 	made := &creation{finished: make(chan struct{})}
 	go func() {

@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// olderCommit is the last commit before the operator had preflights and was tested on a real node.
+	// olderCommit is the last commit of an operator that has no preflights and was not tested on a real node.
 	olderCommit = "2eb38a266c7a"
 	olderTag    = "older"
 )
 
 const withVolume = "distribution: {name: starter}\nworkload: {resources: " + small + ", storage: {size: 1Gi}}"
 
-// upgraded contains the manifests of stacks and of the objects that they need, by the names of the stacks. %s is a
-// placeholder for the namespace.
+// upgraded contains the manifests of stacks and of the objects that they need, keyed by the names of the stacks. %s is
+// a placeholder for the namespace.
 var upgraded = map[string]string{
 	"plain": stack("plain", fmt.Sprintf(serving, "first", "")),
 	"kept":  stack("kept", withVolume),

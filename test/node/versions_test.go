@@ -64,7 +64,7 @@ func TestStory7BothVersions(t *testing.T) {
 }
 
 // refusedByWebhook applies a manifest as a dry run until the validating webhook rejects it with this message. The API
-// server accepts a request if the webhook does not answer within 2 s, which can happen on a busy node.
+// server accepts a request if the webhook does not respond within 2 s, which can happen on a busy node.
 func (s *scenario) refusedByWebhook(manifest, want string) {
 	s.t.Helper()
 	s.eventually(func() error {
@@ -109,7 +109,7 @@ func TestEveryOperatorPodIsLost(t *testing.T) {
 	s.kubectl("get", inV1alpha1)
 }
 
-// replaced returns an error if a lost pod still exists, or if fewer operator pods than want are ready.
+// replaced returns an error if a lost pod still exists, or if the number of ready operator pods is less than want.
 func replaced(t testing.TB, lost []corev1.Pod, want int) error {
 	t.Helper()
 	ready := 0

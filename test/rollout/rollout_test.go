@@ -251,7 +251,7 @@ func (b *bench) credentials(t *testing.T) {
 	}
 }
 
-// children returns the names of a stack's objects by kind, including pods and ReplicaSets.
+// children returns the kinds and names of a stack's objects, including pods and ReplicaSets.
 func (b *bench) children(t *testing.T, stack string) []string {
 	t.Helper()
 	var found []string

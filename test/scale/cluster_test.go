@@ -236,7 +236,7 @@ func plain(live *unstructured.Unstructured) *unstructured.Unstructured {
 	return object
 }
 
-// of returns a learned object, adapted to another stack.
+// of returns a copy of a learned object, adapted to the given stack.
 func of(learned *unstructured.Unstructured, stack *v1alpha2.LlamaStackDistribution) *unstructured.Unstructured {
 	object := learned.DeepCopy()
 	object.SetNamespace(stack.Namespace)

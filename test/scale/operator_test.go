@@ -132,7 +132,7 @@ func (o *operator) file(b *testing.B, name string) []byte {
 	return data
 }
 
-// resident returns the operator's memory in MiB, and most returns the maximum.
+// resident returns the operator's current memory usage in MiB, and most returns its maximum memory usage.
 func (o *operator) resident(b *testing.B) float64 { return o.memory(b, "VmRSS:") }
 func (o *operator) most(b *testing.B) float64     { return o.memory(b, "VmHWM:") }
 

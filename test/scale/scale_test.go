@@ -61,7 +61,8 @@ type measured struct {
 	made, reads int
 	// resident is the memory in MiB after the writes. rested is the memory when idle.
 	resident, rested float64
-	// idleCalls is the number of calls per minute when idle, without leases and watches. cpu is a percentage of a core.
+	// idleCalls is the number of calls per minute when idle, without leases and watches. cpu is the processor usage
+	// when idle, as a percentage of a core.
 	idleCalls, cpu float64
 	// restartWrites and restartReads are the numbers of writes and reads that an operator makes after a restart. observed
 	// is the time until the operator has reconciled every stack.

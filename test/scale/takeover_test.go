@@ -41,7 +41,7 @@ type older struct {
 	stacks int
 	// children counts the previous operator's objects for the stacks, by kind.
 	children map[string]int
-	// templates contains the pod templates by the names of the stacks.
+	// templates contains the pod templates, keyed by the names of the stacks.
 	templates map[string]corev1.PodTemplateSpec
 }
 

@@ -87,7 +87,7 @@ func collect(invalid *jsonschema.ValidationError, found *[]problem) {
 	case *kind.Required:
 		names = found.Missing
 	case *kind.PropertyNames:
-		path.Reset() // the library overwrites the location of this kind
+		path.Reset() // for this kind of error, the library overwrites the location
 		names = []string{found.Property}
 	}
 	text := invalid.ErrorKind.LocalizedString(message.NewPrinter(language.English))

@@ -52,8 +52,8 @@ func BenchmarkLarge(b *testing.B) {
 		}
 	}
 	c.Install(b)
-	// The leader renews its lease with requests to the API server. On a machine with few cores, the API server may be too
-	// busy with these stacks to answer within the default time.
+	// The leader renews its lease with requests to the API server. On a machine with few cores, the API server may be
+	// too busy with these stacks to respond within the default time.
 	o := c.StartOperator(b, "--leader-elect-lease-duration=10m", "--leader-elect-renew-deadline=9m")
 	testutil.Within(b, patience, o.Ready)
 	c.Publish(b, o)

@@ -24,7 +24,7 @@ func (c *cluster) startReplicas(t testing.TB) []*operator {
 }
 
 // validates returns an error until a replica rejects an unknown distribution. It calls the replica directly, because
-// the API server calls only one replica, and accepts the stack if the webhook does not answer.
+// the API server calls only one replica, and accepts the stack if the webhook does not respond.
 func validates(o *operator) error {
 	const review = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"CREATE",` +
 		`"kind":{"group":"llamastack.io","version":"v1alpha2","kind":"LlamaStackDistribution"},"object":{"apiVersion":"llamastack.io/v1alpha2",` +

@@ -64,8 +64,8 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// anotherAuthority makes the definition trust another authority. The API server's error message contains the name of
-// the Service. The operator reports the problem in a condition and in an event of the definition, and corrects the
+// anotherAuthority makes the definition trust a different authority. The API server's error message contains the name
+// of the Service. The operator reports the problem in a condition and in an event of the definition, and corrects the
 // bundle after the annotation for cert-manager is removed.
 func (c *cluster) anotherAuthority(t *testing.T) {
 	t.Helper()

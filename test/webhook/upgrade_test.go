@@ -148,8 +148,8 @@ func (c *cluster) editsOfBothVersions(t *testing.T) {
 	if err := c.edit(t, v1alpha1.GroupVersion.Version, "minimal", `{"spec":{"replicas":1}}`); err != nil {
 		t.Errorf("edit back: %v", err)
 	}
-	// The webhook has two seconds to answer. Its message contains the field names of the version in which the user wrote
-	// the stack.
+	// The webhook has two seconds to respond. Its message contains the field names of the version in which the user
+	// wrote the stack.
 	testutil.Within(t, patience, func() error {
 		err := c.edit(t, v1alpha1.GroupVersion.Version, "minimal", `{"spec":{"server":{"distribution":{"name":"startr"}}}}`, client.DryRunAll)
 		if err == nil || !strings.Contains(err.Error(), "spec.server.distribution.name") ||
@@ -160,7 +160,7 @@ func (c *cluster) editsOfBothVersions(t *testing.T) {
 	})
 }
 
-// withoutOperator reads and writes stacks in v1alpha2 while no replica answers. All objects are stored in v1alpha2, so
+// withoutOperator reads and writes stacks in v1alpha2 while no replica responds. All objects are stored in v1alpha2, so
 // no conversion is necessary.
 func (c *cluster) withoutOperator(t *testing.T, stored int) {
 	t.Helper()

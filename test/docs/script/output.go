@@ -100,7 +100,7 @@ func Merge(shown []string, output string) []string {
 			merged = append(merged, shown[i])
 			i, j = i+1, j+1
 		case i < len(shown) && pairs[i] < 0:
-			i++ // a line of the page that is not in the output
+			i++ // a line on the page that is not in the output
 		default:
 			merged = append(merged, lines[j])
 			j++

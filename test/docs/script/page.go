@@ -9,7 +9,7 @@ type Page struct {
 	StandIns []StandIn
 	// Repository reports whether the commands run in a copy of the repository's manifests.
 	Repository bool
-	// Servers are the databases and other servers that the page needs in its namespace, by name.
+	// Servers contains the names of the databases and other servers that the page needs in its namespace.
 	Servers []string
 	// RealServer reports whether the stacks of the page run the real server on a node, and not a stand-in.
 	RealServer bool
@@ -25,7 +25,7 @@ type StandIn struct {
 	Name string
 	// Port is the port of the Service.
 	Port string
-	// Models are the models that the stand-in lists. If the list is empty, the stand-in uses its default.
+	// Models are the models that the stand-in lists. If the list is empty, the stand-in uses its default list.
 	Models []string
 }
 

@@ -55,7 +55,7 @@ exec "$@"
 `
 )
 
-// undistributed matches the parts of PostgreSQL's installation that are only needed to build programs.
+// undistributed matches the parts of PostgreSQL's installation that are needed only to build programs.
 var undistributed = regexp.MustCompile(`/pginstall18/(include|lib/pkgconfig|lib/[^/]*\.a)$`)
 
 // Databases returns an image with PostgreSQL and Redis, from the same packages that the tests in test/server use. The

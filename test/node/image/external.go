@@ -18,7 +18,7 @@ const (
 
 // ExternalProvider describes an image with an external provider.
 type ExternalProvider struct {
-	// Files are the files of the package, by their paths below /lls-provider.
+	// Files are the files of the package, keyed by their paths below /lls-provider.
 	Files map[string][]byte
 	// Label is the metadata in a label of the image. Nil means that the image has no label.
 	Label []byte

@@ -47,7 +47,7 @@ func Push(ctx context.Context, reference string, image v1.Image) error {
 	return nil
 }
 
-// Copy adds an additional name to an image in its registry.
+// Copy adds a name to an image in its registry.
 func Copy(ctx context.Context, from, to string) error {
 	source, err := name.ParseReference(from, name.Insecure)
 	if err != nil {

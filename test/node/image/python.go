@@ -54,8 +54,8 @@ func findPython(ctx context.Context, bin string) (python, error) {
 	return p, nil
 }
 
-// needless matches the parts of the standard library that servers do not use: whole folders, modules for graphical
-// windows and tests with all their libraries, and code that is compiled for other optimization levels.
+// needless matches the parts of the standard library that servers do not use: whole folders, compiled modules for
+// tkinter and for tests, and bytecode that is compiled with optimization.
 var needless = regexp.MustCompile(`^/(test|idlelib|tkinter|turtledemo|ensurepip|lib2to3|pydoc_data|site-packages|dist-packages|config-[^/]*)$` +
 	`|^/lib-dynload/_(tkinter|test|ctypes_test)|\.opt-[12]\.pyc$`)
 

@@ -93,8 +93,8 @@ func Server(ctx context.Context, folder, version string) (v1.Image, error) {
 	}, layers...)
 }
 
-// serverLayers returns three layers: the machine's programs and libraries together with the entries in own, the
-// interpreter, and the environment.
+// serverLayers returns three layers: the machine's programs and libraries together with the entries that the parameter
+// own contains, the interpreter, and the environment.
 func serverLayers(
 	ctx context.Context, folder string, interpreter python, environment string, own []Entry,
 ) ([]v1.Layer, error) {

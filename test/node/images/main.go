@@ -21,7 +21,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/node/image"
 )
 
-// registryVariable is the environment variable with the registry of a cluster that test/cluster runs.
+// registryVariable is the environment variable with the registry address of a cluster that test/cluster runs.
 const registryVariable = "CLUSTER_REGISTRY"
 
 func main() {

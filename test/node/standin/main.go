@@ -39,8 +39,8 @@ const (
 	exitUsage  = 2
 )
 
-// commands contains the commands by name. The server has no command name, because the entrypoint of a real image starts
-// the server without a command name.
+// commands contains the commands, keyed by name. The server has no command name, because the entrypoint of a real image
+// starts the server without a command name.
 var commands = map[string]func(context.Context, world, []string) error{
 	"vllm": runModelServer,
 	"get":  runGet,

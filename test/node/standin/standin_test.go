@@ -70,7 +70,7 @@ func start(t *testing.T, variables map[string]string, args ...string) *program {
 	return startAs(t, "standin", variables, args...)
 }
 
-// startAs does the same as start, but runs the stand-in under another name.
+// startAs does the same as start, but runs the stand-in under the given name.
 func startAs(t *testing.T, name string, variables map[string]string, args ...string) *program {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -109,7 +109,7 @@ func (p *program) ready(t *testing.T) *program {
 	return nil
 }
 
-// ends waits for the exit code.
+// ends waits until the program exits, and returns the exit code.
 func (p *program) ends(t *testing.T) int {
 	t.Helper()
 	select {

@@ -42,7 +42,8 @@ type modelServer struct {
 	log    io.Writer
 	// dimension is the length of the vector for a text.
 	dimension int
-	// answered is the number of completions. It is part of their ids, because a server stores completions by their ids.
+	// answered is the number of completions. The id of each completion contains this number, because a server stores
+	// only one completion per id.
 	answered atomic.Int64
 }
 

@@ -21,7 +21,7 @@ import (
 // below root.
 type pod struct {
 	root   string
-	mounts map[string]string // directories on this machine, by their paths in the container
+	mounts map[string]string // directories on this machine, keyed by their paths in the container
 	env    []string          // NAME=value
 	config string            // path of the configuration on this machine
 	// wrapper is the part of the container's command before the server's own command.

@@ -12,8 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// keptProviders lists the providers of a release's starter that the retention tests use, by API. A nil list means all
-// providers of the API. The server starts faster with fewer providers.
+// keptProviders lists the providers of a release's starter that the retention tests use, grouped by API. A nil list
+// means all providers of the API. The server starts faster with fewer providers.
 var keptProviders = map[string][]string{
 	"vector_io":       {"faiss"},
 	"files":           nil,
@@ -23,7 +23,8 @@ var keptProviders = map[string][]string{
 	"scoring":         {"basic"},
 }
 
-// retentionBase returns the release's starter with a few of its providers. It registers the given vector stores.
+// retentionBase returns the release's starter with a few of its providers. The result registers the given vector
+// stores.
 func retentionBase(t *testing.T, rel *release.Release, vectorProviders []string, vectorStores ...any) []byte {
 	t.Helper()
 	config := map[string]any{}

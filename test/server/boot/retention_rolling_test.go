@@ -17,8 +17,8 @@ import (
 )
 
 // TestRetentionRolling changes a stack with several pods. An old pod serves requests while two new pods start. Then the
-// old pod starts again, then a new pod, and then a pod for the next change. Each of them must serve every vector store
-// that clients created.
+// old pod starts again, a new pod starts again, and a pod for the next change starts. Each of these pods must serve
+// every vector store that clients created.
 func TestRetentionRolling(t *testing.T) {
 	report := newRetentionReport(t)
 	releases, _ := retentionScope(t)
@@ -150,7 +150,7 @@ type makingClient struct {
 	err    error
 }
 
-// pause is the time between two vector stores of a client.
+// pause is the interval at which a client creates vector stores.
 const pause = 200 * time.Millisecond
 
 func (r *rolling) startClient(t *testing.T, server *llamaStack) *makingClient {

@@ -36,7 +36,7 @@ type keptStack struct {
 	on    place
 	env   []string // additional environment variables of the pod on this machine
 	mu    sync.Mutex
-	times []int // the durations of the script before the start, in milliseconds
+	times []int // the durations of the script that runs before the server, in milliseconds
 }
 
 // newKeptStack returns a stack with an empty state in a store of the given type.
@@ -127,7 +127,7 @@ func (k *keptStack) run(t *testing.T, p pod) (*llamaStack, error) {
 	return server, err
 }
 
-// maxHung is the maximum number of times that a server is started until it answers.
+// maxHung is the maximum number of times that a server is started if it hangs.
 const maxHung = 3
 
 // serve starts the programs of a pod and uses the server. If the server hangs (see answerTimeout), serve starts it

@@ -105,8 +105,8 @@ func sqliteVec(t *testing.T, k *keptStack) fields {
 	return nil
 }
 
-// behind adds Python packages after the packages of the release. It uses a module that every Python process of the pod
-// loads first.
+// behind appends Python packages to the module search path, after the release's own packages. It uses a module that
+// every Python process of the pod loads first.
 func (k *keptStack) behind(t *testing.T, module, packages string) {
 	t.Helper()
 	path, err := filepath.Abs(module)

@@ -34,7 +34,7 @@ type sample struct {
 	running *plan.Running // nil means that no earlier version of the stack is running
 }
 
-// secrets contains the values, by the name of the Secret and the key.
+// secrets contains the values, keyed by the name of the Secret and the key.
 type secrets map[string]map[string]string
 
 // values returns all values. The tests remove them from their output.

@@ -56,7 +56,7 @@ func (c *Case) Light() (light Case, reason string) {
 func LightStarter(rel *release.Release) ([]byte, error) {
 	base := shipped(rel, starter)
 	c := newCase(rel, "light", starter, base, true, fields{})
-	light, _ := c.Light() // the case contains no user-defined provider, so there is no reason
+	light, _ := c.Light() // the case contains no user-defined provider, so Light returns no reason
 	outcome, err := light.Run()
 	switch {
 	case err != nil:

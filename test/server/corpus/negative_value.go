@@ -100,7 +100,7 @@ func (n *negatives) limits() {
 	}
 }
 
-// beyond returns values that violate limits, by the name of the limit.
+// beyond returns values that violate limits, keyed by the name of the limit.
 func beyond(limits *schema.Limits) map[string]any {
 	values := map[string]any{}
 	switch {

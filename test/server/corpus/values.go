@@ -90,7 +90,7 @@ func (v *values) fraction(limits *schema.Limits) json.Number {
 	return json.Number(oneOf(v, []string{"0.5", "0.25", "1.0"}))
 }
 
-// texts lists strings that some YAML parsers read as another type.
+// texts lists strings that some YAML parsers read as values of a different type.
 var texts = []string{
 	"text", "yes", "12:30", "1_000", "a: b", "two\nlines", "=", "2024-01-01", "it's", "0x1F", "~", "null", "1e5",
 	" padded ", "#hash",

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Image contains the files of an image below /lls-provider, by path. A value that begins with linkTo creates a symbolic
-// link.
+// Image contains the files of an image below /lls-provider, keyed by path. A value that begins with linkTo creates a
+// symbolic link.
 type Image map[string]string
 
 const linkTo = "link to "

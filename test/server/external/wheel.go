@@ -20,7 +20,7 @@ type Wheel struct {
 	// Python is the range of supported Python versions. Requires is the list of dependencies.
 	Python   string
 	Requires []string
-	// Files contains the contents of each file, by path.
+	// Files contains the contents of each file, keyed by path.
 	Files map[string]string
 	// Raw contains entries that RECORD does not list. An entry replaces any other entry with the same name.
 	Raw []Entry

@@ -196,7 +196,7 @@ func (v *volume) read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// tree returns the modes and the contents of the files on the volume, by path.
+// tree returns the modes and the contents of the files on the volume, keyed by path.
 func (v *volume) tree(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}

@@ -57,7 +57,7 @@ func Record(lines []string) error {
 	return nil
 }
 
-// readRecord returns the recorded digests, by line.
+// readRecord returns the recorded digests, keyed by line.
 func readRecord() (map[string]string, error) {
 	text, err := os.ReadFile(recordFile())
 	if err != nil {

@@ -76,8 +76,8 @@ func TestChecker(t *testing.T) {
 	}
 }
 
-// TestCheckerIsRenewed shows that Check returns a verdict when the process exits, and that the next call gets an answer
-// from a new process.
+// TestCheckerIsRenewed shows that Check returns a verdict when the process exits, and that the next call receives an
+// answer from a new process.
 func TestCheckerIsRenewed(t *testing.T) {
 	support, err := InstallSupport(t.Context())
 	if err != nil {

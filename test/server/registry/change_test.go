@@ -212,7 +212,7 @@ func TestOlderPod(t *testing.T) {
 			{"stack-1/4", newer, 5},
 			{"", older, 0}, // no pod declares the entry, so every generation counts as old
 			{"stack-1/6", newer, 6},
-			{"stack-2/1", older, 0}, // the stack was restored under another name
+			{"stack-2/1", older, 0}, // the stack was restored under a different name
 			{"stack-2/zwei", older, 0},
 		} {
 			w.env["LLS_GENERATION"] = step.generation

@@ -31,7 +31,7 @@ var tiers = []string{"parse", "negative", "initialise", boot}
 // count contains the number of cases that passed and the total number of cases.
 type count struct{ passed, all int }
 
-// results contains the counts, by line and tier.
+// results contains the counts, keyed by line and tier.
 type results map[string]map[string]count
 
 // event contains the relevant fields of a line of `go test -json` output.

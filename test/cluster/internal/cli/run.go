@@ -22,7 +22,7 @@ const (
 	commandGrace = 30 * time.Second
 	// interruptGrace is the time between a Ctrl-C and the signal to the command.
 	interruptGrace = 10 * time.Second
-	// leftGrace is how long the processes that the command left running can take to end after a signal.
+	// leftGrace is the time limit for the processes that the command left running to end after a signal.
 	leftGrace = 5 * time.Second
 	// runVariable is an environment variable that marks the command and its descendants. Its value identifies the process
 	// of this tool that runs the command.
@@ -52,7 +52,7 @@ func runRun(ctx context.Context, env environment, args []string) error {
 func around(ctx context.Context, env environment, s start, args []string) error {
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
-	interrupted := context.AfterFunc(ctx, stopServing) // an interrupt stops the control plane while no command runs
+	interrupted := context.AfterFunc(ctx, stopServing) // while no command runs, an interrupt stops the control plane
 	commanding, stopCommand := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopCommand()
 	defer context.AfterFunc(ctx, func() { passOn(ctx, stopCommand) })()

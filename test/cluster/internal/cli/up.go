@@ -15,11 +15,11 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/state"
 )
 
-// defaultDir is the default state directory. It is below the ignored cache directory of the work tree.
+// defaultDir is the default state directory. It is in the work tree's cache directory, which git ignores.
 const defaultDir = ".cache/cluster"
 
-// registryVariable is the environment variable with the registry that pods pull from, as host:port. A pod and the
-// client that pushes an image to the registry over plain HTTP use the same name for the image.
+// registryVariable is the environment variable that contains the address (host:port) of the registry that pods pull
+// from. A pod and the client that pushes an image to the registry over plain HTTP use the same name for the image.
 const registryVariable = "CLUSTER_REGISTRY"
 
 // defaultStartup is the default time limit for the start. A busy machine with two cores needs a minute.

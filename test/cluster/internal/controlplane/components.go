@@ -114,7 +114,7 @@ func controllerManager(folder *state.Folder, p ports) component {
 			"--cluster-signing-cert-file="+certificatePath(folder, clusterAuthority),
 			"--cluster-signing-key-file="+keyPath(folder, clusterAuthority),
 			"--allocate-node-cidrs=false",
-			"--kube-api-qps=200", "--kube-api-burst=400", // about forty controllers start at the same time
+			"--kube-api-qps=200", "--kube-api-burst=400", // because about forty controllers start at the same time
 			"--horizontal-pod-autoscaler-sync-period=5s",
 			"--horizontal-pod-autoscaler-downscale-stabilization=20s",
 		),

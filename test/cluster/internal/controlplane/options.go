@@ -46,7 +46,7 @@ func ParseWith(text string) ([]string, error) {
 	return with, nil
 }
 
-// String returns the options in readable form. `up` also uses the text to compare options.
+// String returns the options in readable form. `up` also uses this string to compare options.
 func (o Options) String() string {
 	return fmt.Sprintf("programs=%s port=%d with=%s audit-log=%t node=%s", o.Programs, o.Port, strings.Join(o.With, ","), o.AuditLog, strings.Join(o.Node, ","))
 }

@@ -46,7 +46,8 @@ func choosePorts(ctx context.Context, wanted int) (ports, error) {
 	return p, nil
 }
 
-// freePort tries random ports, because other processes on the machine may look for a port at the same time.
+// freePort returns a free port. It tries random ports, because other processes on the machine may look for a port at
+// the same time.
 func freePort(ctx context.Context, taken map[int]bool) (int, error) {
 	for range portTries {
 		port := firstPort + rand.IntN(lastPort-firstPort+1) //nolint:gosec // a port is not a secret

@@ -34,7 +34,7 @@ func TestAddressesAreInTheirRanges(t *testing.T) {
 				t.Errorf("slot %d: %s is not in %s", slot, service, p.Services())
 			}
 		}
-		if p.APIService() != p.Services().Addr().Next() { // the API server's choice for its own Service
+		if p.APIService() != p.Services().Addr().Next() { // the address that the API server chooses for its own Service
 			t.Errorf("slot %d: %s is not the first Service of %s", slot, p.APIService(), p.Services())
 		}
 		if name := p.Link(); len(name) > 15 {

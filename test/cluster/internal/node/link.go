@@ -49,7 +49,7 @@ func takeSlot(ctx context.Context, pid int) (network.Plan, error) {
 		if err == nil {
 			return plan, nil
 		}
-		if !taken(plan) { // a concurrent caller is not the reason for the failure
+		if !taken(plan) { // the command did not fail because a concurrent caller took the slot
 			return plan, err
 		}
 	}

@@ -11,7 +11,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/network"
 )
 
-// kubeletRoot is hard-coded in the kubelet's plugin paths. No flag changes it there.
+// kubeletRoot is the kubelet's default directory. It is hard-coded in the kubelet's plugin paths, so no flag changes
+// these paths.
 const kubeletRoot = "/var/lib/kubelet"
 
 // covered lists the directories of the machine that the node must not use: sockets, network namespaces and locks of
@@ -69,7 +70,7 @@ func mountSys() error {
 // cover mounts an empty file system over each path in paths. If this hides a path in keep, cover bind-mounts that path
 // at its original place.
 func cover(paths, keep []string) error {
-	held := map[string]*os.File{} // the files stay open until the process ends
+	held := map[string]*os.File{} // the files remain open until the process ends
 	for _, folder := range keep {
 		file, err := os.Open(folder)
 		if err != nil {
@@ -124,7 +125,7 @@ func maskSysctls(folder string) error {
 	return nil
 }
 
-// descriptor returns a path of an open file. A mount cannot hide this path.
+// descriptor returns a path to an open file. A mount cannot hide this path.
 func descriptor(file *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", file.Fd()) }
 
 func mount(source, target, kind string, flags uintptr) error {

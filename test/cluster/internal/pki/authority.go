@@ -14,9 +14,10 @@ import (
 )
 
 const (
-	// validity is longer than the lifetime of any test cluster.
+	// validity is the validity period of an authority. It is longer than the lifetime of any test cluster.
 	validity = 365 * 24 * time.Hour
-	// skew makes a certificate valid on a machine whose clock is slightly behind.
+	// skew is the time before now at which the validity begins, so that a certificate is valid on a machine whose clock
+	// is slightly behind.
 	skew = time.Hour
 )
 
@@ -72,7 +73,8 @@ func NewAuthority(name string, now time.Time) (*Authority, error) {
 // Pair returns the authority's own certificate and key.
 func (a *Authority) Pair() Pair { return a.pair }
 
-// Issue signs a certificate for a client and, with the subject's hosts, for a server. It expires with the authority.
+// Issue signs a certificate for a client and, if the subject has hosts, for a server. The certificate expires together
+// with the authority's certificate.
 func (a *Authority) Issue(subject Subject) (Pair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

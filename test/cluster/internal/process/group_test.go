@@ -45,7 +45,7 @@ func limited(t *testing.T) context.Context {
 	return ctx
 }
 
-// start starts a shell script in a group and returns its identity.
+// start starts a shell script in a group and returns the identity of the script's process.
 func start(t *testing.T, g *Group, script string) Identity {
 	t.Helper()
 	identity, err := g.Start(t.Context(), Command{

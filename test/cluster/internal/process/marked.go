@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// StopMarked stops every process that was started with this entry ("NAME=value") in its environment. It stops them as
-// Stop does, with a common grace period. Children inherit the entry, and keep it after their parents have ended.
+// StopMarked stops every process that was started with the given entry ("NAME=value") in its environment. It stops them
+// as Stop does, with a common grace period. Children inherit the entry, and keep it after their parents have ended.
 func StopMarked(ctx context.Context, entry string, grace time.Duration) error {
 	patience, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()

@@ -15,8 +15,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/cluster/internal/process"
 )
 
-// groupTimeout is the time limit for the removal of a control group, because the kernel may need a moment before it
-// treats the group as empty.
+// groupTimeout is the time limit for the removal of a control group. The kernel may need a moment before it treats the
+// group as empty.
 const groupTimeout = 10 * time.Second
 
 // Folder is a state directory whose lock this process holds.
@@ -128,7 +128,7 @@ func (f *Folder) clear(ctx context.Context) error {
 // empty removes all files except the lock. It removes the record last, so that the directory can be recognized even if
 // this process is killed early. It also removes the node's control group, whose name is derived from the directory.
 func (f *Folder) empty(ctx context.Context) error {
-	// The removal continues if the caller is canceled.
+	// The removal continues even if the caller's context is canceled.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), groupTimeout)
 	defer cancel()
 	if err := cgroup.Of(f.path).Remove(ctx); err != nil {

@@ -30,7 +30,7 @@ func acquire(folder string) (*os.File, error) {
 			return nil, fmt.Errorf("opening the lock of a control plane: %w", err)
 		}
 		if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-			_ = file.Close() // the file was only opened for its lock
+			_ = file.Close() // the file was opened only for its lock
 			if errors.Is(err, syscall.EWOULDBLOCK) {
 				return nil, errLocked
 			}
