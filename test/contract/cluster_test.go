@@ -58,8 +58,8 @@ func readTrial(t *testing.T, name, file string) *trial {
 	return found
 }
 
-// live is a cluster in which upgrade installs this operator. TestOnARealAPIServer first installs the previous
-// operator's CustomResourceDefinition.
+// live is a cluster in which the method upgrade installs this operator. TestOnARealAPIServer first installs the
+// previous operator's CustomResourceDefinition.
 type live struct{ *process.Cluster }
 
 // prepare creates the namespace of a trial, and the manifest's objects other than the stacks.

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The table lists every difference from the objects of the previous operator, and no difference that no longer exists.
+// The table lists every difference from the objects of the previous operator, and no other differences.
 func TestStacksOfTodayStayWhatTheyAre(t *testing.T) {
 	table := readTable(t)
 	var undeclared []string

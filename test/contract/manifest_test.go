@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// podOf renders a stack with this spec.server, together with a ConfigMap `mine`, and returns the pod of the stack.
+// podOf renders a stack with this spec.server, together with a ConfigMap `mine`, and returns the stack's pod.
 func podOf(t *testing.T, server, config string) *corev1.PodSpec {
 	t.Helper()
 	manifest := "apiVersion: llamastack.io/v1alpha1\nkind: LlamaStackDistribution\nmetadata: {name: mine}\nspec:\n  server:\n    " +

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// flat contains the leaves of an object by path. The path of a list item contains the name of the item, if it has one,
-// instead of its index, so that the order of the items is not compared. A list of plain values is one leaf.
+// flat contains the leaves of an object, keyed by path. The path of a list item contains the name of the item, if it
+// has one, instead of its index, so that the order of the items is not compared. A list of plain values is one leaf.
 type flat map[string]string
 
 // byName maps each list whose items have a name to the field that contains the name.

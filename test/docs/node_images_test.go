@@ -122,7 +122,7 @@ func publicName(reference string) string {
 	}
 }
 
-// standIn returns the image of the stand-in for a release of the server.
+// standIn returns the image of the stand-in for a server release.
 func (s *nodeSite) standIn(t *testing.T, release string) v1.Image {
 	t.Helper()
 	if s.standIns[release] == nil {

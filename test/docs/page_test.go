@@ -68,7 +68,7 @@ var (
 	lineBroken = regexp.MustCompile(`\\\n\s*`)
 )
 
-// fenced returns the blocks in a language.
+// fenced returns the text of the page's code blocks in a language.
 func (p page) fenced(language string) []string {
 	var blocks []string
 	for _, match := range fence.FindAllStringSubmatch(p.text, -1) {

@@ -25,7 +25,7 @@ const (
 // these pages, and limit their length.
 var userFolders = []string{"docs/how-to", "docs/troubleshooting", "docs/explanation"}
 
-// notForUsers lists the folders in docs whose pages are not scripts.
+// notForUsers lists the folders in docs with pages whose commands the tests do not run.
 var notForUsers = []string{"docs/development", "docs/reference"}
 
 // isStrict reports whether the rules for pages for users apply to a page.
@@ -55,7 +55,7 @@ func below(t *testing.T, folder string) []page {
 	return found
 }
 
-// scripts returns the pages whose commands run.
+// scripts returns the pages whose commands the tests run.
 func scripts(t *testing.T) []page {
 	t.Helper()
 	return slices.DeleteFunc(append(below(t, "docs"), readPage(t, "README.md")), func(p page) bool {

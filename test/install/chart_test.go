@@ -38,7 +38,7 @@ func rendered(t *testing.T, name string) manifest {
 	return objects
 }
 
-// byName returns the objects of a manifest without the installer's labels.
+// byName returns the objects of a manifest, without the installer's labels, keyed by kind, namespace and name.
 func byName(objects manifest) map[string]map[string]any {
 	found := map[string]map[string]any{}
 	for kind, each := range objects {

@@ -69,7 +69,8 @@ func all(stage []instruction, name string) []string {
 	return found
 }
 
-// only returns the arguments of the only instruction with the given name.
+// only returns the arguments of the instruction with the given name. It fails the test if there is not exactly one such
+// instruction.
 func only(t *testing.T, stage []instruction, name string) string {
 	t.Helper()
 	found := all(stage, name)

@@ -98,7 +98,7 @@ func (c *cluster) tryForm(t *testing.T, f form) {
 	}
 }
 
-// expectAdmitted waits for the pod of the operator. The Pod Security level of the namespace must admit the pod.
+// expectAdmitted waits for the operator's pod. The namespace's Pod Security level must admit the pod.
 func (c *cluster) expectAdmitted(t *testing.T) {
 	t.Helper()
 	var namespace corev1.Namespace

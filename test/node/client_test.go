@@ -137,7 +137,7 @@ func (c clientPod) listed(url, key string) map[string]map[string]any {
 	return entries
 }
 
-// provider waits until the server has a provider with these settings. It waits because the old server may still answer
+// provider waits until the server has a provider with these settings. It waits because the old server may still respond
 // for a short time after a rollout.
 func (c clientPod) provider(url, id string, settings map[string]any) {
 	c.t.Helper()

@@ -89,7 +89,7 @@ func TestExternalProviders(t *testing.T) {
 	s.externalProviders(realRelease)
 }
 
-// externalProviders runs the test with a release of the server.
+// externalProviders runs the test with a server release.
 func (s *scenario) externalProviders(release string) {
 	t := s.t
 	t.Helper()

@@ -82,7 +82,7 @@ func (c clientPod) serves(stack, url, release string) {
 	var said struct {
 		Version string `json:"version"`
 	}
-	c.eventually(func() error { // the old server may still answer for a short time after a rollout
+	c.eventually(func() error { // the old server may still respond for a short time after a rollout
 		err := c.try(url+"/v1/version", &said)
 		if err == nil && said.Version != release {
 			err = fmt.Errorf("the server reports %q, want %q", said.Version, release)

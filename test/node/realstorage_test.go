@@ -72,8 +72,8 @@ func (s *scenario) completions(least int) (ids []string) {
 	return ids
 }
 
-// The test runs user story 4 with the real server. The data of the server is in PostgreSQL and Redis, and the next pod
-// reads it from there.
+// The test runs user story 4 with the real server. The server's data is in PostgreSQL and Redis, and the next pod reads
+// it from there.
 func TestRealServerStorage(t *testing.T) {
 	s := newRealScenario(t, "server@"+realRelease, "databases")
 	s.models("vllm", "sk-real")

@@ -85,7 +85,7 @@ func startedAgain(t *testing.T, before *corev1.Pod) error {
 	return nil
 }
 
-// ledSince returns an error until a pod of the operator has acquired the lease after the given time.
+// ledSince returns an error until an operator pod has acquired the lease after the given time.
 func ledSince(t *testing.T, since time.Time) error {
 	t.Helper()
 	if _, err := leader(t); err != nil {

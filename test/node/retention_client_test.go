@@ -203,7 +203,7 @@ func (s *scenario) restart(pod *corev1.Pod) {
 // serverContainer is the name of the server's container.
 const serverContainer = "llama-stack"
 
-// livePods returns the pods of a stack that are not being deleted, oldest first.
+// livePods returns a stack's pods, except those that are being deleted, oldest first.
 func (s *scenario) livePods(stack string) ([]corev1.Pod, error) {
 	pods, err := s.pods(stack)
 	pods = slices.DeleteFunc(pods, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil })

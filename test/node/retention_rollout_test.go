@@ -26,8 +26,8 @@ type creation struct {
 	finished chan struct{}
 }
 
-// createStores creates vector stores one after the other until stop is closed, but no more than mostStores. It repeats
-// a failed request, because a server that is stopping does not respond.
+// createStores creates vector stores one after the other until the channel stop is closed, but no more than mostStores.
+// It repeats a failed request, because a server that is stopping does not respond.
 func (c clientPod) createStores(url string, stop <-chan struct{}) *creation {
 	made := &creation{finished: make(chan struct{})}
 	go func() {

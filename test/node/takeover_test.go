@@ -119,7 +119,7 @@ func (run *takeOver) uids(stack string) []string {
 	return slices.Sorted(maps.Keys(run.deployed(stack).Pods))
 }
 
-// exec runs a shell command in a pod of a stack.
+// exec runs a shell command in a stack's pod.
 func (run *takeOver) exec(stack, line string) string {
 	run.t.Helper()
 	return run.kubectl("exec", "deployment/"+names.Deployment(stack), "--", "/bin/sh", "-c", line)
@@ -241,7 +241,7 @@ func podUIDs(running []string) []string {
 }
 
 // drain evicts every pod of the stacks and of the operator, and waits for disruption budgets, like `kubectl drain`. The
-// node stays schedulable, because there is no other node.
+// node remains schedulable, because there is no other node.
 func (run *takeOver) drain() {
 	run.t.Helper()
 	left := operatorPods(run.t)
@@ -305,7 +305,7 @@ func (run *takeOver) turnBack() {
 	}
 }
 
-// withoutOperator removes the operator, and checks that the servers still answer, and that a deleted stack is removed
+// withoutOperator removes the operator, and checks that the servers still respond, and that a deleted stack is removed
 // with all its objects.
 func (run *takeOver) withoutOperator() {
 	run.t.Helper()

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// The data of a stack is preserved when its pods are deleted and, with retainOnDelete, also when the stack is deleted.
+// A stack's data is preserved when its pods are deleted and, with retainOnDelete, also when the stack is deleted.
 func TestVolume(t *testing.T) {
 	t.Parallel()
 	s := newScenario(t)

@@ -146,7 +146,7 @@ func (c *cluster) newStack(b *testing.B, namespace, name string) *v1alpha2.Llama
 
 func stackName(i int) string { return fmt.Sprintf("stack-%05d", i) }
 
-// addStacks creates the stacks in a range of numbers.
+// addStacks creates a stack for each number in a range.
 func (c *cluster) addStacks(b *testing.B, from, to int) {
 	b.Helper()
 	each(b, to-from, func(i int) error { return c.Create(b.Context(), c.newStack(b, inStacks, stackName(from+i))) })
@@ -251,9 +251,9 @@ func of(learned *unstructured.Unstructured, stack *v1alpha2.LlamaStackDistributi
 	return object
 }
 
-// writeBare makes the same writes as the operator for the stacks in a range of numbers: each child by server-side
-// apply, the events, and the status of an existing stack. It uses the operator's permissions, and returns the duration
-// of the writes.
+// writeBare makes the same writes as the operator for the stacks whose numbers are in a range: each child by
+// server-side apply, the events, and the status of an existing stack. It uses the operator's permissions, and returns
+// the duration of the writes.
 func (c *cluster) writeBare(b *testing.B, learned []*unstructured.Unstructured, from, to int) time.Duration {
 	b.Helper()
 	bare := c.bareClient(b)

@@ -107,8 +107,8 @@ func measure(b *testing.B) measured {
 	return m
 }
 
-// burst makes an idle operator reconcile the stacks in a range of numbers at the same time. It returns the number of
-// writes and reads, and the time from the first write to the last write.
+// burst makes an idle operator reconcile the stacks whose numbers are in a range, all at the same time. It returns the
+// number of writes and reads, and the time from the first write to the last write.
 func (c *cluster) burst(b *testing.B, o *operator, from, to int) (made, reads int, took time.Duration) {
 	b.Helper()
 	o.observes(b, from)

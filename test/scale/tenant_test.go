@@ -28,7 +28,7 @@ const (
 	// largeStacks is the number of large stacks that the requirement specifies.
 	largeStacks = 200
 	// plainStacks is the number of plain stacks that are created one after the other before the large stacks exist, and
-	// again when the large stacks are reconciled again.
+	// a second time while the large stacks are reconciled again.
 	plainStacks = 10
 )
 

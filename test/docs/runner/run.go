@@ -147,7 +147,7 @@ func (p *Place) command(ctx context.Context, shell *shell, command *script.Comma
 	}
 }
 
-// shown replaces the namespace and the folder of the test with the namespace and the folder that readers see.
+// shown replaces the test's namespace and folder with the namespace and the folder that readers see.
 func (p *Place) shown(output string) string {
 	if p.Namespace != "" {
 		output = strings.ReplaceAll(output, p.Namespace, shownNamespace)

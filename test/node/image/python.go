@@ -79,7 +79,7 @@ func (p python) entries() ([]Entry, error) {
 	), nil
 }
 
-// extensions returns the compiled modules below a folder that are not omitted.
+// extensions returns the compiled modules below a folder, except those that omit selects.
 func extensions(folder string, omit func(path string) bool) ([]string, error) {
 	var found []string
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {

@@ -70,7 +70,7 @@ func readConfig(path string, getenv func(string) string) (*config, error) {
 	return &c, nil
 }
 
-// reference matches a reference to an environment variable in a configuration: ${env.NAME}, ${env.NAME:=default},
+// reference matches a reference to an environment variable in a configuration: ${env.NAME}, ${env.NAME:=default} or
 // ${env.NAME:+value}.
 var reference = regexp.MustCompile(`\$\{env\.([A-Za-z0-9_]+)(?::([=+])([^}]*))?\}`)
 

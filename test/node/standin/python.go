@@ -29,9 +29,9 @@ func runAs(ctx context.Context, w world, name string, args []string) int {
 	}
 }
 
-// runPython handles the calls that launchers make to the Python interpreter of an image. These calls read the version
-// of the server and start the server. The launcher of the operator for v1alpha1 also runs a Python program that prints
-// a number. The number determines how to start the server.
+// runPython handles the calls that launchers make to the Python interpreter of an image. These calls read the server's
+// version and start the server. The launcher of the operator for v1alpha1 also runs a Python program that prints a
+// number. The number determines how to start the server.
 func runPython(ctx context.Context, w world, args []string) int {
 	const byUvicorn = "2"
 	switch {

@@ -87,7 +87,7 @@ const maxFailed = 4
 // request that needs the same lock.
 const answerTimeout = 90 * time.Second
 
-// again repeats a request while the server answers with an internal error and fewer than limit requests have failed
+// again repeats a request while the server responds with an internal error and fewer than limit requests have failed
 // since the start.
 func (s *llamaStack) again(ctx context.Context, limit int, request func(ctx context.Context) error) error {
 	for {

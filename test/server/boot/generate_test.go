@@ -42,8 +42,8 @@ func entrypoint(rel *release.Release) []string {
 	return []string{rel.Runtime.Entrypoint}
 }
 
-// generate runs the same pipeline as the controller and the command line, and returns the pod. The files of the pod are
-// below root.
+// generate runs the same pipeline as the controller and the command line, and returns the pod. The pod's files are
+// below the directory root.
 func generate(t *testing.T, rel *release.Release, s sample, root string) pod {
 	t.Helper()
 	return generateOn(t, rel, s, &plan.Base{

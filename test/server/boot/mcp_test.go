@@ -50,7 +50,7 @@ func answerMCP(w http.ResponseWriter, r *http.Request) {
 				"type": "object", "properties": map[string]any{"id": map[string]any{"type": "string"}},
 			},
 		}}}
-	default: // notifications get no response
+	default: // notifications receive no response
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}

@@ -43,9 +43,9 @@ func offlineReleases(t *testing.T) []*release.Release {
 	return releases
 }
 
-// TestOffline starts the server of a stack with spec.offline without a network, creates a vector store with a file, and
-// finds the text of the file with a search. It also checks which of the causes in endsOffline prevent the server from
-// starting.
+// TestOffline starts the server of a stack that sets spec.offline. No network is available. The test creates a vector
+// store with a file, and finds the file's text with a search. It also checks which of the causes in endsOffline prevent
+// the server from starting.
 func TestOffline(t *testing.T) {
 	releases := offlineReleases(t)
 	for _, rel := range releases {
@@ -160,7 +160,7 @@ func installed(t *testing.T, rel *release.Release, name string) bool {
 // takes time.
 func withoutKeys(spec map[string]any) { delete(mapping(spec, "workload", "overrides"), "env") }
 
-// offlineSample returns the stack for a release, changed by edit.
+// offlineSample returns the stack for a release, changed by the function edit.
 func offlineSample(t *testing.T, rel *release.Release, edit func(spec map[string]any)) sample {
 	t.Helper()
 	s := readSample(t, "testdata/offline/stack.yaml")

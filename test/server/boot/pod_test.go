@@ -18,7 +18,7 @@ import (
 )
 
 // pod is the server's container in the operator's Deployment, adapted to this machine. Every volume is a directory
-// below root.
+// below the directory root.
 type pod struct {
 	root   string
 	mounts map[string]string // directories on this machine, keyed by their paths in the container
@@ -28,8 +28,8 @@ type pod struct {
 	wrapper []string
 }
 
-// newPod builds the pod from the objects that the operator would apply. It does not remove the files of an earlier pod
-// below root, because a persistent volume would also keep them.
+// newPod builds the pod from the objects that the operator would apply. It does not remove an earlier pod's files below
+// the directory root, because a persistent volume would also keep them.
 func newPod(t *testing.T, objects []render.Object, values secrets, root string) pod {
 	t.Helper()
 	deployment, configMaps := workload(t, objects)

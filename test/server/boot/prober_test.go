@@ -23,8 +23,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// checkProber checks that the operator's prober returns the version of the server, the expected providers and the
-// health of every provider, and that the result contains no secrets.
+// checkProber checks that the operator's prober returns the server's version, the expected providers and the health of
+// every provider, and that the result contains no secrets.
 func checkProber(t *testing.T, server *llamaStack, rel *release.Release, want []provider, secrets []string) {
 	t.Helper()
 	answer := server.probed(t)

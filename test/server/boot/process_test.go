@@ -31,7 +31,7 @@ const (
 	bootTimeout = 5 * time.Minute
 	// stopTimeout is the time limit for a process to exit after a signal.
 	stopTimeout = 15 * time.Second
-	// logTail is the number of lines of a log in a failure message.
+	// logTail is the number of log lines in a failure message.
 	logTail = 40
 )
 

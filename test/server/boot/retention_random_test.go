@@ -80,7 +80,7 @@ type pairs struct {
 	bin     string
 	checker *realserver.Checker
 	models  *upstream
-	scripts string // the directory of the program that runs before the server
+	scripts string // the directory that contains the program that runs before the server
 
 	tried, lost int
 	left        []string // the changes without a result, with the reasons

@@ -33,7 +33,7 @@ type stackCase struct {
 }
 
 // model is a model of the object. When a client uses this model, the server must send a request to the model server,
-// with the model name in upstream and with the Secret's token.
+// with the model name in the field upstream and with the Secret's token.
 type model struct {
 	provider, name, upstream string
 	secret, key              string
@@ -173,7 +173,7 @@ func (tc *stackCase) check(t *testing.T, rel *release.Release) {
 	}
 }
 
-// bootSample generates the pod and starts its programs. The files of the pod are below root.
+// bootSample generates the pod and starts its programs. The pod's files are below the directory root.
 func bootSample(t *testing.T, rel *release.Release, s sample, root string) *llamaStack {
 	t.Helper()
 	server, err := tryBoot(t, rel, s, root)

@@ -78,7 +78,7 @@ func (d *clientData) add(t *testing.T, server *llamaStack, model string, rel *re
 	d.completions = checkState(t, server, nil, d.completions, chat)
 }
 
-// check compares the data of a server with the data that clients stored.
+// check compares a server's data with the data that clients stored.
 func (d *clientData) check(t *testing.T, server *llamaStack, rel *release.Release) {
 	t.Helper()
 	for id, with := range d.files {

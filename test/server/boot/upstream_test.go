@@ -91,7 +91,7 @@ func (u *upstream) chat(w http.ResponseWriter, r *http.Request) {
 // dimension is the number of values in each vector of this model server.
 const dimension = 8
 
-// embeddings answers with a vector for each text. Equal texts have equal vectors.
+// embeddings responds with a vector for each text. Equal texts have equal vectors.
 func (u *upstream) embeddings(w http.ResponseWriter, r *http.Request) {
 	var request struct {
 		Model    string          `json:"model"`

@@ -157,7 +157,7 @@ func startUpstream(t *testing.T) *upstream {
 	u := &upstream{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		// TGI answers with information about the server.
+		// TGI responds with information about the server.
 		var answer any = map[string]any{"model_id": "a", "max_total_tokens": 4096}
 		if strings.HasSuffix(r.URL.Path, "/models") {
 			answer = map[string]any{"object": "list", "data": u.models.Load()}
@@ -188,8 +188,8 @@ var address = regexp.MustCompile(`https?://[a-z0-9.-]+\.example(:[0-9]+)?`)
 // answered replaces the addresses of services in a configuration with the address of a server that answers.
 func answered(text, server string) string { return address.ReplaceAllString(text, server) }
 
-// atHome replaces the paths on the pod's volume with paths in a directory of the test, and the addresses of services
-// with the address of a server that answers.
+// atHome replaces the paths on the pod's volume with paths in a test directory, and the addresses of services with the
+// address of a server that answers.
 func atHome(t *testing.T, env map[string]string, server string) map[string]string {
 	t.Helper()
 	home := t.TempDir()

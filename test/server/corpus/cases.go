@@ -207,7 +207,7 @@ func modelTypes(rel *release.Release) []string {
 	return types
 }
 
-// disabled adds cases that disable each API that any release has, under both of its names, and each provider of the
+// disabled adds cases that disable each API that any release has, under each of its names, and each provider of the
 // starter.
 func (m *maker) disabled() {
 	for _, api := range release.KnownAPIs() {

@@ -51,8 +51,8 @@ func (c *Case) Light() (light Case, reason string) {
 	return light, ""
 }
 
-// LightStarter returns the configuration of a release's starter distribution without the Heavy providers, like that of
-// an image without their packages.
+// LightStarter returns the configuration of a release's starter distribution without the Heavy providers. An image that
+// does not contain their packages has a similar configuration.
 func LightStarter(rel *release.Release) ([]byte, error) {
 	base := shipped(rel, starter)
 	c := newCase(rel, "light", starter, base, true, fields{})

@@ -58,8 +58,8 @@ type mistake struct {
 	value func() error
 }
 
-// Told returns the messages for the mistake, without the warnings that the accepted object also causes. refusal reports
-// whether the stack is rejected.
+// Told returns the messages for the mistake, without the warnings that the accepted object also causes. The result
+// refusal reports whether the stack is rejected.
 func (n *Negative) Told() (lines []string, refusal bool, err error) {
 	if n.value != nil {
 		return []string{n.value().Error()}, true, nil
@@ -265,8 +265,8 @@ func (n *negatives) inVLLM(more fields, change func(config fields)) mistake {
 	})
 }
 
-// nextTo returns a mistake that the fields in wrong add to the small stack. right contains the corresponding correct
-// fields.
+// nextTo returns a mistake that the fields in the parameter wrong add to the small stack. The parameter right contains
+// the corresponding correct fields.
 func (n *negatives) nextTo(right, wrong fields, change func(config fields)) mistake {
 	return mistake{wrong: n.own(n.smallSpec(wrong)), right: n.own(n.smallSpec(right)), change: change}
 }
@@ -300,7 +300,7 @@ func addProvider(config fields, api string, provider fields) {
 	all[api] = append(list, provider)
 }
 
-// at returns the mapping below keys, and creates it if it does not exist.
+// at returns the mapping at the path that keys specifies, and creates it if it does not exist.
 func at(config fields, keys ...string) fields {
 	for _, key := range keys {
 		inner, ok := config[key].(fields)

@@ -113,7 +113,7 @@ func (n *negatives) registerDropped(config fields, known release.Resource) {
 	}
 }
 
-// keyless adds a model of a provider without a credential.
+// keyless adds a model whose provider has no credential.
 func (n *negatives) keyless(models func(...any) fields) {
 	groq := func(more fields) fields {
 		p := fields{"id": "groq", "provider": "groq"}

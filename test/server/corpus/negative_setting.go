@@ -115,7 +115,7 @@ func (n *negatives) serverRules() {
 				"tls_certfile": "/etc/hosts", "tls_keyfile": "/etc/hosts",
 				"tls_config": fields{"ciphers": []any{"RC4"}},
 			})
-			delete(at(config, "server"), "insecure") // insecure disables the check
+			delete(at(config, "server"), "insecure") // the setting insecure disables the check
 		}))
 	}
 }

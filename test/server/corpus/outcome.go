@@ -23,8 +23,8 @@ type Outcome struct {
 	Config []byte
 	// Env is the environment of the server's container, including the values of Secrets.
 	Env map[string]string
-	// Command is the command that runs the program that updates the registry: the command of the init container for the
-	// registry, or, if there is none, the command of the server's container.
+	// Command is the command that updates the registry: the command of the init container for the registry, or, if
+	// there is none, the command of the server's container.
 	Command []string
 	// Warnings are shown to the user.
 	Warnings []stackconfig.Finding

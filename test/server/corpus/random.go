@@ -45,7 +45,7 @@ type generator struct {
 	values
 	rel  *release.Release
 	base []baseProvider
-	// ids are the ids of the providers written so far, by API.
+	// ids are the ids of the providers written so far, grouped by API.
 	ids map[string][]string
 }
 
@@ -89,8 +89,8 @@ func (g *generator) spec() fields {
 	return spec
 }
 
-// fewer makes the spec remove providers from the base: all providers that the spec does not need, or the providers of
-// an API.
+// fewer makes the spec remove providers from the base: all providers that the spec does not need, or all providers of
+// one API.
 func (g *generator) fewer(spec fields) {
 	if providers, ok := spec["providers"].(fields); ok && len(providers) > 0 && spec["resources"] == nil && g.chance(40) {
 		spec["distribution"] = requiredOnly()

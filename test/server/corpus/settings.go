@@ -135,7 +135,7 @@ func (m *maker) setting(path []string, key *schema.Key) {
 	m.add("settings/"+strings.Join(path, "."), fields{"settings": nested(path, value)})
 }
 
-// nested returns a value below keys.
+// nested returns nested mappings that contain a value at a path.
 func nested(path []string, value any) any {
 	for i := len(path); i > 0; i-- {
 		value = fields{path[i-1]: value}

@@ -201,7 +201,7 @@ func (v *values) key(class *schema.Class, key *schema.Key, depth int) (any, bool
 }
 
 // keys returns the keys of a class to set: the required keys, and random other keys that its rules allow. The keys in
-// done are already set.
+// the parameter done are already set.
 func (v *values) keys(class *schema.Class, done map[string]bool) []string {
 	return choose(class, done, func(key *schema.Key) bool { return !key.Deprecated && !key.Internal && v.chance(25) })
 }
@@ -211,8 +211,8 @@ func required(class *schema.Class, done map[string]bool) []string {
 	return choose(class, done, func(*schema.Key) bool { return false })
 }
 
-// choose returns the required keys and the keys for which wanted returns true, in the order of the class. It changes
-// the selection until the rules of the class are satisfied.
+// choose returns the required keys and the keys for which the function wanted returns true, in the order of the class.
+// It changes the selection until the rules of the class are satisfied.
 func choose(class *schema.Class, done map[string]bool, wanted func(*schema.Key) bool) []string {
 	chosen, banned := map[string]bool{}, map[string]bool{}
 	for i := range class.Keys {
@@ -232,8 +232,9 @@ func choose(class *schema.Class, done map[string]bool, wanted func(*schema.Key) 
 	return names
 }
 
-// obey adds and removes keys so that a rule is satisfied, and adds the removed keys to banned. If keys exclude each
-// other, it keeps those in done. If keys are valid only together and one of them is banned, it removes all of them.
+// obey adds and removes keys so that a rule is satisfied, and adds the removed keys to the parameter banned. If keys
+// exclude each other, it keeps those that the parameter done contains. If keys are valid only together and one of them
+// is banned, it removes all of them.
 func obey(rule schema.Rule, chosen, done, banned map[string]bool) {
 	has := func(keys []string, set map[string]bool) bool {
 		return slices.ContainsFunc(keys, func(key string) bool { return set[key] })

@@ -13,7 +13,7 @@
 //	                get_provider_spec() without arguments. If the package has no such module, or if the module imports
 //	                another module that is missing, the server exits with "get_provider_spec not found ...". It also
 //	                exits after any other error.
-//	the spec        The function returns one ProviderSpec, or since 0.3 a list. The server uses those specs of the list
+//	the spec        The function returns one ProviderSpec or, since 0.3, a list. The server uses those specs of the list
 //	                that have the provider_type of the entry. If there is none, the provider "is not available for
 //	                API". The server uses a single spec with any provider_type. In this case, it uses the
 //	                provider_type of the entry, and /v1/providers shows it.

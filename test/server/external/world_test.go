@@ -46,7 +46,7 @@ func eachRelease(t *testing.T, test func(t *testing.T, in interpreter)) {
 type interpreter struct {
 	rel    *release.Release
 	python string
-	script string // the directory of the program
+	script string // the directory that contains the program
 }
 
 // provider is an external provider of a stack: the program's input, and the provider's image.

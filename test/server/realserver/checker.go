@@ -106,7 +106,7 @@ func NewChecker(bin string, support Support) *Checker {
 }
 
 // Check returns the verdict on a configuration. It returns an error if it cannot start the process. If the process
-// exits early or does not answer, Check returns a verdict and no error.
+// exits early or does not respond, Check returns a verdict and no error.
 func (c *Checker) Check(ctx context.Context, request Request) (Verdict, error) {
 	if request.Seconds == 0 {
 		request.Seconds = 30

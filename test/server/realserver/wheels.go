@@ -11,9 +11,9 @@ import (
 )
 
 // ProviderWheels returns the directory with the wheels of a published external provider, and of its dependencies that
-// the release of the server does not contain. If the directory does not exist, the function downloads the wheels. An
-// image of the provider would contain the same wheels. The directory is in the user's cache directory, and its name
-// contains the digest of the lock file.
+// the server release does not contain. If the directory does not exist, the function downloads the wheels. An image of
+// the provider would contain the same wheels. The directory is in the user's cache directory, and its name contains the
+// digest of the lock file.
 func ProviderWheels(ctx context.Context, provider, release string) (string, error) {
 	lock := fmt.Sprintf("provider-%s-%s.txt", provider, release)
 	bin, err := install(ctx, "wheels.txt", "wheels", "--no-deps")

@@ -11,9 +11,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// TestTimes checks how long the program takes if the files of the release are already in memory: at most 0.3 s with
-// SQLite, and at most 2 s with other stores. The limits apply to processor time, because the machine may be busy. The
-// log also contains the elapsed time.
+// TestTimes checks how long the program takes if the release's files are already in memory: at most 0.3 s with SQLite,
+// and at most 2 s with other stores. The limits apply to processor time, because the machine may be busy. The log also
+// contains the elapsed time.
 func TestTimes(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		c := declares(modelA)

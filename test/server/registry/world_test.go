@@ -47,7 +47,7 @@ type world struct {
 	*peer
 	rel    *release.Release
 	python string
-	script string // the directory of the program
+	script string // the directory that contains the program
 	store  string // type of the backend
 	dir    string // the stack's volume
 	base   string // the namespace of the registry in the base configuration
@@ -139,7 +139,7 @@ func (w *world) backend() string {
 // config contains the declarations of a configuration.
 type config struct {
 	lists     map[string][]string // entries of registered_resources, in YAML's short form
-	providers map[string][]string // by API; if nil, the default providers are used
+	providers map[string][]string // grouped by API; if nil, the default providers are used
 	inFull    string              // replaces the text that the other fields define
 }
 

@@ -76,8 +76,9 @@ func around(ctx context.Context, env environment, s start, args []string) error 
 	return errors.Join(<-outcome, err)
 }
 
-// passOn ends the command after this process has received a signal. After a Ctrl-C at the terminal, the command has
-// already received a signal, and must not receive a second signal while it cleans up.
+// passOn ends the command after this process has received a signal. After a Ctrl-C at the terminal, passOn first waits
+// for interruptGrace, because the command has already received the signal, and must not receive a second signal while
+// it cleans up.
 func passOn(ctx context.Context, stopCommand func()) {
 	var cause interruption
 	if errors.As(context.Cause(ctx), &cause) && cause.signal == os.Interrupt {

@@ -22,7 +22,8 @@ const defaultDir = ".cache/cluster"
 // from. A pod and the client that pushes an image to the registry over plain HTTP use the same name for the image.
 const registryVariable = "CLUSTER_REGISTRY"
 
-// defaultStartup is the default time limit for the start. A busy machine with two cores needs a minute.
+// defaultStartup is the default time limit for the start of a control plane. A busy machine with two cores needs a
+// minute.
 const defaultStartup = 3 * time.Minute
 
 // dirFlag adds the flag for the state directory.
@@ -50,7 +51,7 @@ func addStartFlags(env environment, flags *flag.FlagSet, dir string) startFlags 
 	}
 }
 
-// start contains the validated options of a start.
+// start contains the validated options for starting a control plane.
 type start struct {
 	root    repository.Root
 	dir     string

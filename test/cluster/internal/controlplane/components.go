@@ -30,8 +30,8 @@ rules:
 - level: Metadata
 `
 
-// etcd returns the component that stores the objects. It does not wait for the disk, because its data does not have to
-// survive a crash of the machine.
+// etcd returns the component that stores the objects. It does not wait until its data is on the disk, because the data
+// does not have to survive a crash of the machine.
 func etcd(folder *state.Folder, p ports) component {
 	certificate, key, authority := certificatePath(folder, etcdPair), keyPath(folder, etcdPair),
 		certificatePath(folder, clusterAuthority)

@@ -23,8 +23,8 @@ type Options struct {
 	With []string
 	// AuditLog makes the API server write every request to log/audit.log.
 	AuditLog bool
-	// Node lists the directories with the programs of a node. If it is empty, there is no node, and pods stay Pending. A
-	// node requires root.
+	// Node lists the directories with the programs of a node. If it is empty, there is no node, and pods remain
+	// Pending. A node requires root.
 	Node []string
 }
 

@@ -37,8 +37,8 @@ func TestParseWith(t *testing.T) {
 	}
 }
 
-// TestEveryOptionShows checks that the text contains every option. `up` compares options by their text, and would
-// ignore an option that the text does not contain.
+// TestEveryOptionShows checks that String returns every option. `up` uses this string to compare options, and would
+// ignore an option that the string does not contain.
 func TestEveryOptionShows(t *testing.T) {
 	texts := map[string]bool{}
 	all := []Options{

@@ -130,7 +130,7 @@ func (r *runner) prepare() error {
 	return r.folder.Update(func(record *state.Record) { record.Server = r.site.url(r.ports) })
 }
 
-// startControllers starts the requested controllers and waits until they work.
+// startControllers starts the requested controllers and waits until their health checks succeed.
 func (r *runner) startControllers(ctx context.Context) error {
 	var targets []string
 	if slices.Contains(r.options.With, ControllerManager) {

@@ -33,8 +33,8 @@ func Folder(root string) string {
 	return filepath.Join(root, "test", "cluster", "components")
 }
 
-// Load reads the line with the given name, such as "1.37", from folder. The error for an unknown name lists the
-// existing lines.
+// Load reads the line with the given name, such as "1.37", from the directory folder. The error for an unknown name
+// lists the existing lines.
 func Load(folder, name string) (Line, error) {
 	names, err := Names(folder)
 	if err != nil {
@@ -55,7 +55,7 @@ func Load(folder, name string) (Line, error) {
 	return Line{Name: name, Version: version, Etcd: etcd, Module: module}, nil
 }
 
-// Names returns the names of the lines in folder, sorted alphabetically.
+// Names returns the names of the lines in the directory folder, sorted alphabetically.
 func Names(folder string) ([]string, error) {
 	modules, err := filepath.Glob(filepath.Join(folder, prefix+"*", "go.mod"))
 	if err != nil {

@@ -30,7 +30,7 @@ func (k kubectl) run(ctx context.Context, input []byte, args ...string) error {
 }
 
 // Settle creates the cluster's own objects, and waits until the node accepts pods and the cluster's own pods are ready.
-// It reports each step to progress.
+// It calls the function progress after each step.
 func (n *Node) Settle(ctx context.Context, kubectlProgram, kubeconfig string, progress func(string)) error {
 	k := kubectl{program: kubectlProgram, kubeconfig: kubeconfig}
 	manifests, err := newSettings(n.folder, n.plan).manifests()

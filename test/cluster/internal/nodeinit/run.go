@@ -7,7 +7,8 @@ import (
 	"os"
 )
 
-// Run runs the first process of the node. It returns only when the node cannot continue. It writes progress to output.
+// Run runs the first process of the node. It returns only when the node cannot continue. It writes progress messages to
+// the parameter output.
 func Run(input io.Reader, output io.Writer) error {
 	if os.Getpid() != 1 {
 		return fmt.Errorf("the process ID is %d, but a node requires process ID 1: use `cluster up --node`", os.Getpid())

@@ -31,7 +31,7 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// A shell's children end, and the shell continues.
+// KillBelow ends a shell's children, and the shell continues.
 func TestKillBelow(t *testing.T) {
 	command := exec.CommandContext(t.Context(), "sh", "-c", "(sleep 60 & echo $!; wait) & wait; read end")
 	input, err := command.StdinPipe()

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// parentVariable makes the test binary act as a parent that starts one child, writes its identity to standard output,
-// and waits to be killed.
+// parentVariable makes the test binary act as a parent that starts one child, writes the child's identity to standard
+// output, and waits to be killed.
 const parentVariable = "PROCESS_TEST_PARENT"
 
 func TestMain(m *testing.M) {

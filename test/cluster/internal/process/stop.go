@@ -27,8 +27,8 @@ func (i Identity) Signal(signal syscall.Signal) error {
 	return nil
 }
 
-// Stop signals the process to end, waits up to grace, and then kills the process and waits until it has ended. If grace
-// is zero, Stop kills the process immediately.
+// Stop signals the process to end. If the process is still running after the grace period, Stop kills it and waits
+// until it has ended. If grace is zero, Stop kills the process immediately.
 func (i Identity) Stop(ctx context.Context, grace time.Duration) error {
 	if grace > 0 {
 		if err := i.Signal(syscall.SIGTERM); err != nil {

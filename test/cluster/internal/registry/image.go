@@ -21,8 +21,8 @@ import (
 // unprivileged is the user that the images of programs specify.
 const unprivileged = "65532:65532"
 
-// PushProgram pushes an image that contains one statically linked program and an empty /tmp. reference is
-// host:port/name:tag.
+// PushProgram pushes an image that contains one statically linked program and an empty /tmp. The parameter reference
+// has the form host:port/name:tag.
 func PushProgram(ctx context.Context, reference, program string) error {
 	tag, err := name.NewTag(reference, name.Insecure)
 	if err != nil {

@@ -20,8 +20,8 @@ type Registry struct {
 	listener net.Listener
 }
 
-// Serve starts a registry at address (host:port). The registry stores layers in folder, and the manifests of images in
-// memory. Close stops it.
+// Serve starts a registry at the given address (host:port). The registry stores layers in the directory folder, and the
+// manifests of images in memory. Close stops it.
 func Serve(ctx context.Context, address, folder string) (*Registry, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("preparing the registry: %w", err)

@@ -209,7 +209,7 @@ func TestDownEndsComponentsThatOutlivedTheirSupervisor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Release() // the kernel does the same for a killed supervisor
+	f.Release() // if a supervisor is killed, the kernel releases its lock
 
 	if !down(t, path) {
 		t.Error("Down does not report a control plane")
