@@ -28,9 +28,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// before is the binary of an older operator. If it is set, the upgrade begins with the objects that the older operator
-// creates, and the test writes these objects to the cases. The cases in the repository contain the objects of commit
-// 2eb38a2, the last commit before preflights.
+// before is the path of an older operator's binary. If it is set, the upgrade begins with the objects that the older
+// operator creates, and the test writes these objects to the cases. The cases in the repository contain the objects of
+// commit 2eb38a2, the last commit before preflights.
 var before = flag.String("before", "", "program of the operator to upgrade from; if set, the test rewrites testdata/upgrade")
 
 const (

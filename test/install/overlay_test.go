@@ -148,8 +148,8 @@ func takeAnnotations(t *testing.T, objects manifest, annotation, want string) {
 	}
 }
 
-// compareRest compares a manifest with the plain manifest, except for the volumes of the Deployment, and the given
-// number of additional arguments.
+// compareRest compares a manifest with the plain manifest. It ignores the Deployment's volumes and the given number of
+// additional arguments.
 func compareRest(t *testing.T, objects, elsewhere manifest, deployment appsv1.Deployment, arguments int) {
 	t.Helper()
 	container := &deployment.Spec.Template.Spec.Containers[0]

@@ -22,8 +22,8 @@ import (
 // ownImage is the name of the stack with a custom image and command.
 const ownImage = "command-and-args"
 
-// takenOver lists stacks of the operator for v1alpha1, by the names of their manifests in test/contract: a plain stack
-// with a budget, and stacks with a volume, a configuration, workers, exposure, an autoscaler, and a custom image and
+// takenOver lists the names of manifests in test/contract with stacks of the operator for v1alpha1: a plain stack with
+// a budget, and stacks with a volume, a configuration, workers, exposure, an autoscaler, and a custom image and
 // command.
 var takenOver = []string{"pdb-min", "storage", "user-config", "workers", "expose", "autoscaling", ownImage}
 

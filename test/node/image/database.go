@@ -59,7 +59,7 @@ exec "$@"
 var undistributed = regexp.MustCompile(`/pginstall18/(include|lib/pkgconfig|lib/[^/]*\.a)$`)
 
 // Databases returns an image with PostgreSQL and Redis, from the same packages that the tests in test/server use. The
-// commands run-postgres and run-redis each serve an empty database, as any user except root.
+// commands run-postgres and run-redis each serve an empty database, and can run as any user except root.
 func Databases(ctx context.Context, folder string) (v1.Image, error) {
 	support, err := realserver.InstallSupport(ctx)
 	if err != nil {

@@ -96,8 +96,8 @@ func libraries(ctx context.Context, files []string, own ...string) ([]Entry, err
 	return entries, nil
 }
 
-// libraryIn returns the path in a line of ldd output: "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x…)", or for the
-// loader "/lib64/ld-linux-x86-64.so.2 (0x…)". It returns an empty string for any other line.
+// libraryIn returns the path in a line of ldd output: "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x…)", or, for the
+// loader, "/lib64/ld-linux-x86-64.so.2 (0x…)". It returns an empty string for any other line.
 func libraryIn(line string) string {
 	path, _, found := strings.Cut(line, " (0x")
 	if !found {

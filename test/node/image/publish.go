@@ -29,9 +29,9 @@ var repositories = map[string]string{
 // theOnlyTag is the tag of images that do not depend on the server release.
 const theOnlyTag = "test"
 
-// Publish builds images and pushes them to the top level of a registry, host:port. The names of the images are
-// operator, databases, standin@0.7.3, and server@0.7.3, where 0.7.3 is a release of the server. version is the version
-// that the operator reports. The keys of the result are the names of the images.
+// Publish builds images and pushes them to the top level of the given registry (host:port). The names of the images are
+// operator, databases, standin@0.7.3, and server@0.7.3, where 0.7.3 is a server release. The parameter version is the
+// version that the operator reports. The keys of the result are the names of the images.
 func Publish(ctx context.Context, registry, version string, wanted ...string) (map[string]Published, error) {
 	folder, err := os.MkdirTemp("", "llama-stack-image-")
 	if err != nil {

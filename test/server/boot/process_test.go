@@ -190,8 +190,8 @@ func startServer(t *testing.T, b boot) (*llamaStack, error) {
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir = b.home
-	// The directory of the tokenizer, the port and the timeout of the workers differ from the values in the pod. If a name
-	// occurs twice, the last value applies.
+	// The tokenizer directory, the port and the workers' timeout differ from the values in the pod. If a name occurs
+	// twice, the last value applies.
 	cmd.Env = append([]string{"PATH=" + path, "HOME=" + b.home}, b.env...)
 	if !b.ownFiles {
 		cmd.Env = append(cmd.Env, "TIKTOKEN_CACHE_DIR="+support.Tokenizer)
@@ -260,8 +260,8 @@ const (
 	workersTimeout = 2 * time.Minute
 )
 
-// waitWorkers waits until all processes of the server serve requests. A successful health check shows only that one
-// process serves requests, and a process that cannot start terminates all processes.
+// waitWorkers waits until all server processes serve requests. A successful health check shows only that one process
+// serves requests, and a process that cannot start terminates all processes.
 func (s *llamaStack) waitWorkers(workers int) error {
 	timeout := time.After(workersTimeout)
 	tick := time.NewTicker(100 * time.Millisecond)

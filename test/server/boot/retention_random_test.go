@@ -29,9 +29,9 @@ import (
 const (
 	// randomPairs is the total number of random changes for all releases.
 	randomPairs = 108
-	// triesPerPair is the number of changes that are tried to find one usable change. A change is unusable if the pipeline
-	// rejects a stack, or if the server cannot start or serve the client even with an empty state, for example because a
-	// package is missing.
+	// triesPerPair is the number of random changes that the test creates for each usable change that it needs. A change
+	// is unusable if the pipeline rejects a stack, or if the server cannot start or serve the client even with an empty
+	// state, for example because a package is missing.
 	triesPerPair = 6
 	// seedVariable is the environment variable with the seed of the changes. If it is not set, the seed is defaultSeed.
 	seedVariable = "RETENTION_SEED"

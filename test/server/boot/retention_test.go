@@ -58,8 +58,8 @@ func eachRetained(
 	}
 }
 
-// retentionScope returns the releases and stores to test. For `make test-retention`, it returns all stores, and
-// otherwise the two stores that differ most. If RELEASES is not set, it returns the default release and the newest
+// retentionScope returns the releases and stores to test. For `make test-retention`, it returns all stores. Otherwise,
+// it returns the two stores that differ most. If RELEASES is not set, it returns the default release and the newest
 // release.
 func retentionScope(t *testing.T) (releases []*release.Release, stores []string) {
 	t.Helper()

@@ -108,7 +108,7 @@ var services = map[string]string{
 }
 
 // needsMore returns a provider type or backend in a configuration, and the service to which it connects when the server
-// starts. It returns "" if there is none.
+// starts. It returns "" if no provider type or backend connects to a service.
 func needsMore(config []byte, env map[string]string) string {
 	for _, kind := range append(corpus.Types(config, env), corpus.Backends(config)...) {
 		if service := services[kind]; service != "" {

@@ -28,8 +28,8 @@ const (
 	EditDimension = 8
 )
 
-// Edits returns n random changes. For the same line, seed and n, it returns the same changes. The operator may reject
-// some of the specs.
+// Edits returns n random changes. For the same line, seed and n, Edits returns the same changes. The operator may
+// reject some of the specs.
 func Edits(rel *release.Release, seed uint64, n int) []Edit {
 	edits := make([]Edit, 0, n)
 	for i := range n {

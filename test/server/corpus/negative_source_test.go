@@ -141,7 +141,7 @@ func textsIn(t *testing.T, dir string) []string {
 // words matches a text with at least two words. A key or the name of a field has only one word.
 var words = regexp.MustCompile(`[a-z]{2,} +([a-z%(]|\S+ +[a-z])`)
 
-// isNoMessage reports whether the strings below a node are not errors or warnings. Examples are imports, tags,
+// isNoMessage reports whether the strings below a node are neither errors nor warnings. Examples are imports, tags,
 // patterns, panics, and the origins of values, which `render --explain` prints.
 func isNoMessage(node ast.Node) bool {
 	switch n := node.(type) {

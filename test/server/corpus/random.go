@@ -12,8 +12,8 @@ import (
 )
 
 // Random returns n cases with random objects. The objects use most fields of the API that affect the configuration.
-// Most objects are valid. For the same line, seed and n, it returns the same cases. For a larger n, the result begins
-// with the same cases.
+// Most objects are valid. For the same line, seed and n, Random returns the same cases. For a larger n, the result
+// begins with the same cases.
 func Random(rel *release.Release, seed uint64, n int) []Case {
 	m := &maker{rel: rel}
 	for i := range n {

@@ -186,7 +186,7 @@ func wrapper(t *testing.T, command []string) string {
 }
 
 // TestBackendsThatRefuse runs the program with a wrong password, and with a backend that is not running or does not
-// answer. It shows that the program prints a message within the time limit, and that the output does not contain the
+// respond. It shows that the program prints a message within the time limit, and that the output does not contain the
 // password.
 func TestBackendsThatRefuse(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {

@@ -24,8 +24,8 @@ const password = "canary/with:odd@signs#and?%41+ [x]"
 
 const postgresUser = "llamastack"
 
-// unprivileged is the user ID of PostgreSQL if the test runs as root, because PostgreSQL does not run as root. This
-// user ID is valid on every Linux system.
+// unprivileged is the user ID under which PostgreSQL runs if the test runs as root, because PostgreSQL cannot run as
+// root. This user ID is valid on every Linux system.
 const unprivileged = 65534
 
 // services are the servers that all tests share.

@@ -26,8 +26,8 @@ const (
 	firstFile = 3
 )
 
-// runSupervise runs a control plane that `up` detached. It ends on SIGTERM, when a component or the process in --until
-// ends, and, before the control plane is ready, when the launcher ends.
+// runSupervise runs a control plane that `up` detached. It ends on SIGTERM, and when a component or the process in
+// --until ends. Before the control plane is ready, it also ends when the launcher ends.
 func runSupervise(ctx context.Context, _ environment, args []string) error {
 	if len(args) != 1 {
 		return errors.New("only `cluster up` can start this command; run `cluster up`")

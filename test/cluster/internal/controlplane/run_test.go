@@ -22,8 +22,8 @@ func script(t *testing.T, folder, name, text string) {
 	}
 }
 
-// runWith runs a control plane whose etcd sleeps and whose API server is the given script. When the control plane has
-// ended, runWith returns the folder and the error.
+// runWith runs a control plane in which a script that only sleeps replaces etcd, and the given script replaces the API
+// server. When the control plane has ended, runWith returns the folder and the error.
 func runWith(t *testing.T, ctx context.Context, apiServerScript string, startup time.Duration) (*state.Folder, error) { //nolint:revive // t comes first in test code
 	t.Helper()
 	programs := t.TempDir()

@@ -58,8 +58,8 @@ func TestMajorMinor(t *testing.T) {
 	}
 }
 
-// TestLinesOfTheWorkTree checks the module of each line: the directory's name is its minor release, and Kubernetes is
-// built with the libraries of the same release.
+// TestLinesOfTheWorkTree checks the module of each line: the directory's name is the line's minor release, and
+// Kubernetes is built with the libraries of the same release.
 func TestLinesOfTheWorkTree(t *testing.T) {
 	root, err := repository.Find(".")
 	if err != nil {

@@ -25,8 +25,8 @@ const (
 	socketPatience = 30 * time.Second
 )
 
-// keeper starts programs and keeps them running. Only the goroutine of run starts and reaps programs, so starting and
-// reaping never run concurrently.
+// keeper starts programs and keeps them running. Programs are started and reaped only in the goroutine of the method
+// run, so starting and reaping never happen concurrently.
 type keeper struct {
 	output      io.Writer
 	environment []string

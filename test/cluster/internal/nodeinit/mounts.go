@@ -67,8 +67,8 @@ func mountSys() error {
 	return mount(descriptor(held), groups, "", syscall.MS_BIND|syscall.MS_REC)
 }
 
-// cover mounts an empty file system over each path in paths. If this hides a path in keep, cover bind-mounts that path
-// at its original place.
+// cover mounts an empty file system over each path in paths. If this hides a path in the parameter keep, cover
+// bind-mounts that path at its original place.
 func cover(paths, keep []string) error {
 	held := map[string]*os.File{} // the files remain open until the process ends
 	for _, folder := range keep {

@@ -27,7 +27,7 @@ type Command struct {
 	// Output receives the standard output and the standard error.
 	Output *os.File
 	// Namespaces are flags of clone(2) for the new namespaces of the child. When the first process of a PID namespace
-	// ends, all others in it end too.
+	// ends, all other processes in the namespace also end.
 	Namespaces uintptr
 }
 
