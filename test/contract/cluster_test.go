@@ -80,7 +80,7 @@ func (c live) create(t *testing.T, object client.Object) {
 }
 
 // askBefore records the result of a trial with the previous operator's CustomResourceDefinition. It creates the stacks
-// with dry run.
+// as a dry run.
 func (c live) askBefore(t *testing.T, one *trial) {
 	t.Helper()
 	for _, stack := range one.stacks {

@@ -134,7 +134,8 @@ func (c *cluster) makeReady(ctx context.Context, pod *corev1.Pod) {
 	_ = c.Status().Patch(ctx, pod, patch) // the next iteration repeats a failed call
 }
 
-// eventually polls until check returns nil, and returns the elapsed time.
+// eventually polls until the function check returns nil, and returns the elapsed time. It fails the test if the time
+// limit patience has passed.
 func eventually(t *testing.T, what string, check func() error) time.Duration {
 	t.Helper()
 	return testutil.Within(t, patience, func() error {

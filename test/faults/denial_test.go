@@ -74,7 +74,7 @@ func policy(t *testing.T, _ *theatre, s *stage) func() {
 	}
 }
 
-// refusesDeployment waits until the API server rejects changes to the Deployment for this reason.
+// refusesDeployment waits until the API server rejects changes to the Deployment for the given reason.
 func (s *stage) refusesDeployment(t *testing.T, why string) {
 	t.Helper()
 	deployment := &appsv1.Deployment{}

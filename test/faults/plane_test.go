@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/names"
 )
 
-// planes lists the faults in the control plane, in its clock, and in leader election.
+// planes lists the faults in the control plane, in clocks, and in leader election.
 var planes = []fault{
 	{name: "the API server is restarted", slow: true, strikes: []strike{restartAPIServer}, spec: changed},
 	{name: "every response from etcd is delayed by a second", slow: true, strikes: []strike{slowEtcd}, spec: changed},

@@ -63,7 +63,7 @@ func (c *cluster) makeNamespace(t *testing.T, name string) {
 	}
 }
 
-// eventually polls until check returns nil.
+// eventually polls until the function check returns nil, and fails the test if the time limit patience has passed.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
 	testutil.Within(t, patience, check)

@@ -34,7 +34,7 @@ const (
 	// environment variable with the registry address that this machine uses, if it is different.
 	registryVariable = "CLUSTER_REGISTRY"
 	pushVariable     = "CLUSTER_REGISTRY_PUSH"
-	// operatorReplicas is the number of replicas of the operator.
+	// operatorReplicas is the number of operator replicas.
 	operatorReplicas = 2
 	// defaultRelease is the release that the operator uses if a stack specifies only the name of a distribution.
 	defaultRelease = "0.7.1"

@@ -22,8 +22,8 @@ const (
 	// patience is the time limit on a busy machine. On an idle machine, a stand-in is ready within seconds.
 	patience = 3 * time.Minute
 	poll     = 200 * time.Millisecond
-	// small contains the resource requests of a stand-in, because the default requests of a stack are one core and one
-	// GiB.
+	// small contains the resource requests of a stand-in. They are lower than the default requests of a stack, which
+	// are one core and one GiB.
 	small = `{requests: {cpu: 10m, memory: 16Mi}}`
 )
 
@@ -117,7 +117,7 @@ func secret(name, key, value string) string {
 	return fmt.Sprintf("---\napiVersion: v1\nkind: Secret\nmetadata: {name: %s}\nstringData: {%s: %q}\n", name, key, value)
 }
 
-// eventually polls until check returns nil.
+// eventually polls until the function check returns nil, and fails the test after the scenario's time limit.
 func (s *scenario) eventually(check func() error) {
 	s.t.Helper()
 	var last error

@@ -31,7 +31,7 @@ spec:
 // bothVersionsAfter is the maximum time for which list requests may fail after all operator pods were deleted.
 const bothVersionsAfter = 30 * time.Second
 
-// inV1alpha1 and inV1alpha2 are arguments of kubectl that select the kind in a version.
+// inV1alpha1 and inV1alpha2 are kubectl arguments that select the kind in a version.
 const (
 	inV1alpha1 = "llamastackdistributions.v1alpha1.llamastack.io"
 	inV1alpha2 = "llamastackdistributions.v1alpha2.llamastack.io"

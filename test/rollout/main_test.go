@@ -28,7 +28,7 @@ import (
 const (
 	patience = 60 * time.Second
 	poll     = 50 * time.Millisecond
-	// healthAnnotation is an annotation of pods. A pod becomes ready unless the value is "ill".
+	// healthAnnotation is a pod annotation. A pod becomes ready unless the value is "ill".
 	healthAnnotation = "test/health"
 	ill              = "ill"
 )
@@ -183,7 +183,7 @@ func (b *bench) get(t *testing.T, name string, into client.Object) {
 	}
 }
 
-// eventually polls until check returns nil.
+// eventually polls until the function check returns nil, and fails the test if the time limit patience has passed.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
 	testutil.Within(t, patience, check)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ollamaPort is the port of Ollama.
+// ollamaPort is Ollama's port.
 const ollamaPort = "11434"
 
 // runOllama behaves like the ollama command. Its server serves any model, so `pull` only prints the last line of the

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// requestTimeout is long, because the first request after a boot imports packages.
+// requestTimeout is the time limit for a request. It is long, because the first request after a boot imports packages.
 const requestTimeout = time.Minute
 
 type provider struct {

@@ -23,7 +23,7 @@ import (
 // externalStack is a stack with one external provider. The program that pods run installs the provider.
 type externalStack struct {
 	release *release.Release
-	// entry is the config of the provider, and models are the models, both as YAML in the operator's configuration.
+	// entry is the provider's config, and models lists the models, both as YAML in the operator's configuration.
 	api, entry, models string
 	// labelled means that the operator has read the type and the module from a label of the image.
 	labelled     bool

@@ -89,7 +89,7 @@ func lineOf(t *testing.T, name string) *release.Release {
 	return match.Release
 }
 
-// retention is a stack with the data of its clients.
+// retention is a stack with its clients' data.
 type retention struct {
 	stack        *keptStack
 	ofClient     string // the id of the client's vector store

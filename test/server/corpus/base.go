@@ -125,7 +125,7 @@ func providersOf(config []byte) []baseProvider {
 		Providers yaml.Node `yaml:"providers"`
 	}
 	if err := yaml.Unmarshal(config, &document); err != nil {
-		panic(fmt.Sprintf("corpus: %v", err)) // a test of package release checks the data
+		panic(fmt.Sprintf("corpus: %v", err)) // a test in package release checks the data
 	}
 	var found []baseProvider
 	for i := 0; i+1 < len(document.Providers.Content); i += 2 {

@@ -43,7 +43,7 @@ func (v *values) provider(kind *provider.Type, id string, size form) fields {
 	return p
 }
 
-// wanted reports whether to set a key, because the key is required or because of the form.
+// wanted reports whether to set a key, either because the key is required or because the form selects it.
 func wanted(v *values, class *schema.Class, name string, size form) bool {
 	key, known := class.Key(name)
 	return known && (key.Required || size == full || (size == some && v.chance(60)))

@@ -186,7 +186,7 @@ func tagged(class *schema.Class, value any) any {
 func pathsOf(config []byte) []string {
 	var sections map[string]any
 	if err := yaml.Unmarshal(config, &sections); err != nil {
-		panic("corpus: " + err.Error()) // a test of package release checks the data
+		panic("corpus: " + err.Error()) // a test in package release checks the data
 	}
 	var paths []string
 	for _, section := range sorted(sections) {

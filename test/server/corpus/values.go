@@ -96,7 +96,7 @@ var texts = []string{
 	" padded ", "#hash",
 }
 
-// wellFormed contains texts for the patterns of some keys.
+// wellFormed contains strings that match the patterns of some keys.
 var wellFormed = []string{
 	"cl100k_base", "otel_trace, sqlite", "ECDHE-RSA-AES128-GCM-SHA256", "X-Tenant", "user is owner",
 	"user with admin in roles", "https://service.example:9200", "file_search", "knowledge_search",

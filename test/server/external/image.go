@@ -117,7 +117,7 @@ func EchoWheel() Wheel {
 	}
 }
 
-// Words returns the dependency of EchoWheel.
+// Words returns the wheel on which EchoWheel depends.
 func Words() Wheel {
 	return Wheel{Name: "acme-words", Version: "2.1", Files: map[string]string{"acme_words.py": "WORD = \"world\"\n"}}
 }

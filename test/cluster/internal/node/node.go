@@ -76,7 +76,7 @@ func (n *Node) Prepare(ctx context.Context) error {
 	return n.push(ctx)
 }
 
-// push pushes the image of each program in images.
+// push pushes the image of each program that images lists.
 func (n *Node) push(ctx context.Context) error {
 	for _, name := range images {
 		program, err := n.find(name)

@@ -30,7 +30,7 @@ type settings struct {
 	Name, Address, Pods, DNS, Registry string
 	// Socket is the path of containerd's socket. Plugins is the directory of the network plugins.
 	Socket, Plugins string
-	// CGroup is the parent of the control groups of pods.
+	// CGroup is the parent of the pods' control groups.
 	CGroup string
 	// Unified reports whether the machine uses version 2 of control groups.
 	Unified bool

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// unprivileged is the user that the images of programs specify.
+// unprivileged is the user that program images specify.
 const unprivileged = "65532:65532"
 
 // PushProgram pushes an image that contains one statically linked program and an empty /tmp. The parameter reference

@@ -113,7 +113,7 @@ func (f *Folder) Remove(ctx context.Context) error {
 // Release releases the lock and leaves the directory for inspection.
 func (f *Folder) Release() { _ = f.lock.Close() }
 
-// clear ends processes that outlived their supervisor and empties the directory, except for the lock.
+// clear ends the processes that outlived their supervisor, and empties the directory, except for the lock.
 func (f *Folder) clear(ctx context.Context) error {
 	old, err := Read(f.path)
 	if err != nil && !errors.Is(err, ErrAbsent) {

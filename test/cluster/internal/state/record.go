@@ -15,7 +15,7 @@ import (
 // ErrAbsent means that the directory does not contain a control plane.
 var ErrAbsent = errors.New("no control plane")
 
-// recordName is the file that marks a directory as created by this tool.
+// recordName is the name of the file that marks a directory as created by this tool.
 const recordName = "cluster.json"
 
 // Record describes a control plane. It is stored as JSON in the directory of the control plane.
@@ -32,7 +32,7 @@ type Record struct {
 	Components []Component `json:"components,omitempty"`
 	// Server is the URL of the API server.
 	Server string `json:"server,omitempty"`
-	// Registry is the node's registry as host:port. It is empty if there is no node.
+	// Registry is the address (host:port) of the node's registry. It is empty if there is no node.
 	Registry string `json:"registry,omitempty"`
 	// Ready is true after every component has become ready.
 	Ready bool `json:"ready,omitempty"`
