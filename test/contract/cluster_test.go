@@ -26,7 +26,7 @@ type trial struct {
 	stacks          []*unstructured.Unstructured
 	// configMaps contains the ConfigMaps of the manifest.
 	configMaps []*unstructured.Unstructured
-	// before contains each stack, keyed by name, in the form in which the API server stores it with the previous
+	// before contains the stacks, keyed by name, in the form in which the API server stores them with the previous
 	// operator's CustomResourceDefinition. refused is the error with which the API server then rejected a stack, or
 	// nil.
 	before  map[string]*unstructured.Unstructured

@@ -134,8 +134,8 @@ func (c *cluster) makeReady(ctx context.Context, pod *corev1.Pod) {
 	_ = c.Status().Patch(ctx, pod, patch) // the next iteration repeats a failed call
 }
 
-// eventually polls until the function check returns nil, and returns the elapsed time. It fails the test if the time
-// limit patience has passed.
+// eventually polls until the function check returns nil, and returns the elapsed time. It fails the test if this takes
+// longer than the constant patience.
 func eventually(t *testing.T, what string, check func() error) time.Duration {
 	t.Helper()
 	return testutil.Within(t, patience, func() error {

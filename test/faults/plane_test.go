@@ -178,7 +178,7 @@ func (th *theatre) holder(t *testing.T) string {
 	return ""
 }
 
-// led returns an error until there is a leader whose identity differs from the identity before.
+// led returns an error until there is a leader whose identity differs from the parameter before.
 func (th *theatre) led(t *testing.T, before string) error {
 	t.Helper()
 	if holder := th.holder(t); holder == "" || holder == before {

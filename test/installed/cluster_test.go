@@ -63,7 +63,8 @@ func (c *cluster) makeNamespace(t *testing.T, name string) {
 	}
 }
 
-// eventually polls until the function check returns nil, and fails the test if the time limit patience has passed.
+// eventually polls until the function check returns nil, and fails the test if this takes longer than the constant
+// patience.
 func eventually(t *testing.T, check func() error) {
 	t.Helper()
 	testutil.Within(t, patience, check)

@@ -179,8 +179,8 @@ func (m measured) write(b *testing.B) {
 	}
 }
 
-// eventually polls until the function check returns true. It fails the benchmark if check returns an error, or if the
-// time limit patience has passed.
+// eventually polls until the function check returns true. It fails the benchmark if check returns an error, or if this
+// takes longer than the constant patience.
 func eventually(b *testing.B, every time.Duration, what string, check func() (bool, error)) {
 	b.Helper()
 	err := wait.PollUntilContextTimeout(b.Context(), every, patience, true,

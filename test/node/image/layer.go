@@ -31,7 +31,7 @@ func (l *layer) MediaType() (types.MediaType, error)  { return types.OCIUncompre
 func (l *layer) Compressed() (io.ReadCloser, error)   { return os.Open(l.file) }
 func (l *layer) Uncompressed() (io.ReadCloser, error) { return os.Open(l.file) }
 
-// NewLayer writes a layer to a file in the directory folder. The file must exist until the image has been pushed. The
+// NewLayer writes a layer to a file in the given directory. The file must exist until the image has been pushed. The
 // same entries result in the same bytes.
 func NewLayer(folder string, entries ...Entry) (v1.Layer, error) {
 	file, err := os.CreateTemp(folder, "layer-*.tar")

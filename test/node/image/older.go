@@ -9,7 +9,7 @@ import (
 
 // OlderOperator returns an image of the operator for v1alpha1. It contains the operator binary, the shared libraries on
 // this machine that the binary needs, and the folder of manifests that the operator renders. The binary must already be
-// built. The layers are written to the directory folder.
+// built. The layers are written to the given directory.
 func OlderOperator(ctx context.Context, program, manifests, folder string) (v1.Image, error) {
 	program, err := filepath.Abs(program)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 var nonroot = user{"nonroot", 65532, 65532, "/home/nonroot"}
 
 // Operator returns the image that the Dockerfile describes. It contains only the operator binary, its user, and the
-// certificates of public certificate authorities. The layers are written to the directory folder.
+// certificates of public certificate authorities. The layers are written to the given directory.
 func Operator(ctx context.Context, folder, version string) (v1.Image, error) {
 	return OperatorOf(ctx, repository(), folder, version)
 }

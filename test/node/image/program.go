@@ -21,7 +21,7 @@ func repository() string {
 }
 
 // buildProgram builds a command of this module as a static binary, with the flags of a release. It returns the path of
-// the binary, which is in the directory folder.
+// the binary, which is in the given directory.
 func buildProgram(ctx context.Context, folder, command, version string) (string, error) {
 	return buildProgramOf(ctx, repository(), folder, command, version)
 }

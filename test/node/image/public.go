@@ -19,7 +19,7 @@ type Public struct {
 	databases v1.Image
 }
 
-// NewPublic returns a builder that writes its layers to the directory folder.
+// NewPublic returns a builder that writes its layers to the given directory.
 func NewPublic(folder string) *Public { return &Public{folder: folder} }
 
 // Image returns the image that replaces a Docker Hub repository, such as redis or chromadb/chroma. It returns nil if no

@@ -43,7 +43,7 @@ func entrypoint(rel *release.Release) []string {
 }
 
 // generate runs the same pipeline as the controller and the command line, and returns the pod. The pod's files are
-// below the directory root.
+// below the given directory.
 func generate(t *testing.T, rel *release.Release, s sample, root string) pod {
 	t.Helper()
 	return generateOn(t, rel, s, &plan.Base{

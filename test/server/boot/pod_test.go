@@ -18,7 +18,7 @@ import (
 )
 
 // pod is the server's container in the operator's Deployment, adapted to this machine. Every volume is a directory
-// below the directory root.
+// below the path in the field root.
 type pod struct {
 	root   string
 	mounts map[string]string // directories on this machine, keyed by their paths in the container
@@ -29,7 +29,7 @@ type pod struct {
 }
 
 // newPod builds the pod from the objects that the operator would apply. It does not remove an earlier pod's files below
-// the directory root, because a persistent volume would also keep them.
+// the given directory, because a persistent volume would also keep them.
 func newPod(t *testing.T, objects []render.Object, values secrets, root string) pod {
 	t.Helper()
 	deployment, configMaps := workload(t, objects)

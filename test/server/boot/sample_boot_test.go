@@ -173,7 +173,7 @@ func (tc *stackCase) check(t *testing.T, rel *release.Release) {
 	}
 }
 
-// bootSample generates the pod and starts its programs. The pod's files are below the directory root.
+// bootSample generates the pod and starts its programs. The pod's files are below the given directory.
 func bootSample(t *testing.T, rel *release.Release, s sample, root string) *llamaStack {
 	t.Helper()
 	server, err := tryBoot(t, rel, s, root)

@@ -85,7 +85,7 @@ func newCase(rel *release.Release, name, distribution string, base []byte, embed
 func shipped(rel *release.Release, name string) []byte {
 	d, ok := rel.Distribution(name)
 	if !ok {
-		panic(fmt.Sprintf("corpus: release %s does not contain the distribution %q", rel.Line, name)) // a test of package release checks the data
+		panic(fmt.Sprintf("corpus: release %s does not contain the distribution %q", rel.Line, name)) // a test in package release checks the data
 	}
 	data, err := d.YAML()
 	if err != nil {

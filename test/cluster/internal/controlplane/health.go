@@ -34,8 +34,8 @@ func newClient(authority []byte, user pki.Pair) (*http.Client, error) {
 	}, nil
 }
 
-// await sends requests to the URL target until the status of a response is 200. If ctx is done first, the error
-// contains the last response.
+// await sends requests to the given URL until the status of a response is 200. If ctx is done first, the error contains
+// the last response.
 func await(ctx context.Context, client *http.Client, target string) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()

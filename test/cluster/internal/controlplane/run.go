@@ -38,7 +38,7 @@ type runner struct {
 	start   time.Time
 }
 
-// Run starts a control plane in the directory folder and keeps it running until ctx is done. It returns an error if a
+// Run starts a control plane in the given directory and keeps it running until ctx is done. It returns an error if a
 // component ends. The parameter startup is the time limit for the control plane to become ready. When Run returns, all
 // its processes have ended, but the directory still exists.
 func Run(ctx context.Context, folder *state.Folder, o Options, startup time.Duration, events Events) (err error) {

@@ -33,7 +33,7 @@ func Folder(root string) string {
 	return filepath.Join(root, "test", "cluster", "components")
 }
 
-// Load reads the line with the given name, such as "1.37", from the directory folder. The error for an unknown name
+// Load reads the line with the given name, such as "1.37", from the given directory. The error for an unknown name
 // lists the existing lines.
 func Load(folder, name string) (Line, error) {
 	names, err := Names(folder)
@@ -55,7 +55,7 @@ func Load(folder, name string) (Line, error) {
 	return Line{Name: name, Version: version, Etcd: etcd, Module: module}, nil
 }
 
-// Names returns the names of the lines in the directory folder, sorted alphabetically.
+// Names returns the names of the lines in the given directory, sorted alphabetically.
 func Names(folder string) ([]string, error) {
 	modules, err := filepath.Glob(filepath.Join(folder, prefix+"*", "go.mod"))
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 const (
 	// validity is the validity period of an authority. It is longer than the lifetime of any test cluster.
 	validity = 365 * 24 * time.Hour
-	// skew is the time before now at which the validity begins, so that a certificate is valid on a machine whose clock
-	// is slightly behind.
+	// skew is the time from the start of the validity period until now, so that a certificate is valid on a machine
+	// whose clock is slightly behind.
 	skew = time.Hour
 )
 

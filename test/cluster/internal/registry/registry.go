@@ -20,7 +20,7 @@ type Registry struct {
 	listener net.Listener
 }
 
-// Serve starts a registry at the given address (host:port). The registry stores layers in the directory folder, and the
+// Serve starts a registry at the given address (host:port). The registry stores layers in the given directory, and the
 // manifests of images in memory. Close stops it.
 func Serve(ctx context.Context, address, folder string) (*Registry, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {

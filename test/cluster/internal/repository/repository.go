@@ -16,7 +16,8 @@ const module = "github.com/llamastack/llama-stack-k8s-operator"
 // Root is the absolute path of the work tree's top directory.
 type Root string
 
-// Find returns the work tree that contains the directory folder. It returns an error if folder is not in a work tree.
+// Find returns the work tree that contains the given directory. It returns an error if the directory is not in a work
+// tree.
 func Find(folder string) (Root, error) {
 	start, err := filepath.Abs(folder)
 	if err != nil {

@@ -153,7 +153,7 @@ func (f *Folder) empty(ctx context.Context) error {
 	return nil
 }
 
-// Down ends the control plane in the directory path, removes the directory, and reports whether the directory existed.
+// Down ends the control plane in the given directory, removes the directory, and reports whether the directory existed.
 // It can be called at any time, repeatedly, and after any process was killed. grace is the time limit for the
 // supervisor to end after a signal.
 func Down(ctx context.Context, path string, grace time.Duration) (bool, error) {

@@ -15,7 +15,7 @@ const lockName = "lock"
 // errLocked is the error for a directory whose lock another process holds.
 var errLocked = errors.New("the folder is in use")
 
-// acquire creates the directory folder if necessary, and takes its lock. It returns errLocked if another process holds
+// acquire creates the given directory if necessary, and takes its lock. It returns errLocked if another process holds
 // the lock. The kernel releases the lock when the last process that has the file open ends, so no lock remains without
 // a process.
 func acquire(folder string) (*os.File, error) {
