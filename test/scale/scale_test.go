@@ -157,8 +157,8 @@ func (m measured) write(b *testing.B) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "\n%d stacks, %d unrelated objects, Deployment controller %v, exposed %v\n\n", *objects, *foreign, *controllers, *exposed)
 	text.WriteString("| measure | figure | limit |\n|---|---|---|\n")
-	fmt.Fprintf(&text, "| writes per second of a bare client | %.0f | |\n", m.bare)
-	fmt.Fprintf(&text, "| writes per second of the operator | %.0f, %.0f %% | 90 %% |\n", m.operator, m.share)
+	fmt.Fprintf(&text, "| writes per second by a bare client | %.0f | |\n", m.bare)
+	fmt.Fprintf(&text, "| writes per second by the operator | %.0f, %.0f %% | 90 %% |\n", m.operator, m.share)
 	fmt.Fprintf(&text, "| writes and reads for a new stack | %.1f, %.1f | |\n", perStack(m.made), perStack(m.reads))
 	fmt.Fprintf(&text, "| resident memory after the writes, and when idle | %.0f MiB, %.0f MiB | %s |\n", m.resident, m.rested, limit)
 	fmt.Fprintf(&text, "| calls per minute when idle, without leases and watches | %.0f | 0 |\n", m.idleCalls)

@@ -99,8 +99,8 @@ func matchesRoute(pattern, path string) (matches, known bool) {
 // probesPerDay is the number of readiness probes that a pod receives in a day.
 const probesPerDay = 24 * 60 * 60 / release.ReadinessPeriod
 
-// defaultAnonymousRequests is the number of requests per day that a client without a token may send if the quota does
-// not set a number.
+// defaultAnonymousRequests is the number of requests per day that the server accepts from each address. The server uses
+// it if the quota does not set a number (server fact 74).
 const defaultAnonymousRequests = 100
 
 // quota warns about a quota that the probes exhaust. The server counts probes in the same way as a client's requests

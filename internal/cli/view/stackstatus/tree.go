@@ -18,8 +18,8 @@ const maxShown = 10
 // marks precede nodes of a tree, and show their level.
 var marks = map[Level]string{Wrong: "✗ ", Waiting: "… ", Warning: "! ", OK: "✓ "}
 
-// Text returns the report as text: the tree, the objects that cannot be read, and the verdict. Verbose adds every
-// condition, provider and model.
+// Text returns the report as text: the tree, the objects that cannot be read, and the verdict. If
+// `verbose` is true, the tree contains every condition, provider and model.
 func (r *Report) Text(width int, verbose bool) string {
 	root := r.tree(verbose)
 	var text strings.Builder
