@@ -201,7 +201,7 @@ func TestConvertRefusals(t *testing.T) {
 		"invalid YAML":                      {good + "\ta: b\n", nil, 1, "error: standard input: document 2: is not valid YAML: line 5 is indented with a tab"},
 		"key that is set twice":             {older("{server: {distribution: {name: a}}}") + "spec: {}\n", nil, 1, `key "spec" already set in map; remove one of the two keys`},
 		"not an object":                     {good + "- a\n", nil, 1, "error: standard input: document 2: is not a Kubernetes object"},
-		"a misspelled kind":                 {strings.Replace(older(simple), "Distribution", "Distributon", 1), nil, 1, `kind: "LlamaStackDistributon" is not a kind of this operator`},
+		"a misspelled kind":                 {strings.Replace(older(simple), "Distribution", "Distributon", 1), nil, 1, `kind: "LlamaStackDistributon" is not a kind that this operator manages`},
 		"the API group of another operator": {strings.Replace(older(simple), "llamastack.io/v1alpha1", "llama.meta.com/v1", 1), nil, 1, "is not in the API group of this operator"},
 		"an item of a list":                 {"apiVersion: v1\nkind: List\nitems: [{apiVersion: llamastack.io/v1alpha1, kind: LlamaStackDistribution, metadata: {name: x}}]\n", nil, 1, "error: standard input: document 1, items[0]: x: spec.server.distribution"},
 		"no stack":                          {good, nil, 1, "error: no LlamaStackDistribution or OGXServer in standard input; this command does not convert the kinds that it found: ConfigMap\nnothing was converted\n"},

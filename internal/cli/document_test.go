@@ -116,11 +116,11 @@ func TestUnreadableManifests(t *testing.T) {
 		},
 		"misspelled kind": {
 			strings.Replace(stack(simple), "LlamaStackDistribution", "LlamaStackDistributon", 1),
-			`error: standard input: kind: "LlamaStackDistributon" is not a kind of this operator; use LlamaStackDistribution`,
+			`error: standard input: kind: "LlamaStackDistributon" is not a kind that this operator manages; use LlamaStackDistribution`,
 		},
 		"unknown kind of the API group": {
 			strings.Replace(stack(simple), "LlamaStackDistribution", "Stack", 1),
-			`error: standard input: kind: "Stack" is not a kind of this operator; use LlamaStackDistribution`,
+			`error: standard input: kind: "Stack" is not a kind that this operator manages; use LlamaStackDistribution`,
 		},
 		"no kind": {"apiVersion: llamastack.io/v1alpha2\nspec: {}\n", "error: standard input: kind: required; set LlamaStackDistribution"},
 		"no stack": {

@@ -55,7 +55,7 @@ The command prints a warning if its version differs from the version of an opera
 	command.Flags().StringVarP(&options.Namespace, "namespace", "n", "", "namespace whose stacks are counted if you cannot "+
 		"list the stacks in all namespaces; unset: the namespace of the context")
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
-	command.Flags().BoolVar(&options.client, "client", false, "print only the version of this command, without a cluster")
+	command.Flags().BoolVar(&options.client, "client", false, "print only the version of this command, without contacting a cluster")
 	return command
 }
 

@@ -26,7 +26,8 @@ type imageLabels struct {
 	digest string
 	// tag is the result of comparing the running image with its tag.
 	tag imageTag
-	// unread is the failure for a stack that needs a configuration that was not read. Nil means that the stack continues.
+	// unread is the failure for a stack that needs a configuration that was not read. Nil means that the reconcile
+	// continues.
 	unread error
 }
 

@@ -71,8 +71,8 @@ func (p *Plan) copiedAsV1alpha1(in Input) error {
 	}
 	const path = "spec.overrideConfig.configMapName"
 	if len(in.Override.Files) > 1 {
-		p.warn(path, "the external providers are in a copy of key %q of ConfigMap %q, and the other keys are not mounted next to this copy: "+
-			"to mount keys that the server needs, use spec.workload.overrides.volumes and volumeMounts", in.Override.Key, in.Override.ConfigMapName)
+		p.warn(path, "the operator adds the external providers to a copy of key %q of ConfigMap %q, and does not mount the other keys: "+
+			"if the server needs other keys, mount them with spec.workload.overrides.volumes and volumeMounts", in.Override.Key, in.Override.ConfigMapName)
 	}
 	if in.Override.Key != names.ConfigFile && intent.OwnCommand(&in.Object.Spec) {
 		p.warn(path, "only the file %s, a copy of key %q of ConfigMap %q, contains the external providers: change your command so that it reads this file",

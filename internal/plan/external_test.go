@@ -186,8 +186,8 @@ func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 		"one file": {spec, map[string][]byte{"config.yaml": files["run.yaml"]}, nil},
 		"more files": {spec, files, []string{
 			`ConfigMap "mine" has no key "config.yaml", so the server reads the key "run.yaml": rename the key "run.yaml" to "config.yaml"`,
-			`the external providers are in a copy of key "run.yaml" of ConfigMap "mine", and the other keys are not mounted next to this copy: ` +
-				"to mount keys that the server needs, use spec.workload.overrides.volumes and volumeMounts",
+			`the operator adds the external providers to a copy of key "run.yaml" of ConfigMap "mine", and does not mount the other keys: ` +
+				"if the server needs other keys, mount them with spec.workload.overrides.volumes and volumeMounts",
 		}},
 		"own command": {spec + "workload: {overrides: {command: [run]}}\n", map[string][]byte{"run.yaml": files["run.yaml"]}, []string{
 			`only the file /etc/llama-stack/config.yaml, a copy of key "run.yaml" of ConfigMap "mine", contains the external providers: ` +

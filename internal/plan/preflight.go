@@ -16,7 +16,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig"
 )
 
-// stores is the configuration that determines the places of a stack's data.
+// stores is the configuration that determines where a stack's data is stored.
 type stores struct {
 	config       []byte
 	distribution distribution.Resolved

@@ -174,11 +174,12 @@ func lostProvider(id, renamed, from string) string {
 	if renamed != "" {
 		return fmt.Sprintf("the vector provider %q is now named %q: vector stores keep the id of their provider, and "+
 			"requests to the vector stores of %q fail, even requests to delete them; keep the id, or delete these vector stores before "+
-			"the change and create them again under the new id; to recover them, set the previous id again", id, renamed, id)
+			"the change and create them again under the new id; if you have already changed the id, set the previous id again "+
+			"to recover the vector stores", id, renamed, id)
 	}
 	return fmt.Sprintf("without the vector provider %q, requests to its vector stores fail, even requests to delete "+
-		"them, and their content stays in %s; delete the vector stores before you remove the provider; to recover them, "+
-		"configure the provider again", id, from)
+		"them, and their content stays in %s; delete the vector stores before you remove the provider; if you have "+
+		"already removed it, configure the provider again to recover the vector stores", id, from)
 }
 
 func notServed(from string) string {

@@ -24,7 +24,7 @@ func (p *ControlPlane) InstallRights() error {
 	}
 	files, err := filepath.Glob(filepath.Join(Root(), "config", "rbac", "*.yaml"))
 	if err != nil {
-		return fmt.Errorf("list the shipped RBAC: %w", err)
+		return fmt.Errorf("list the shipped RBAC manifests: %w", err)
 	}
 	for _, file := range files {
 		if filepath.Base(file) == "kustomization.yaml" {

@@ -23,7 +23,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/testutil"
 )
 
-// kubeVersion matches the Kubernetes versions that the chart accepts.
+// kubeVersion matches the line of Chart.yaml that sets the oldest Kubernetes version that the chart accepts.
 var kubeVersion = regexp.MustCompile(`(?m)^kubeVersion: ">=(1\.[0-9]+)\.0-0"$`)
 
 // oldest returns the CEL environment of the oldest Kubernetes version that the chart accepts. All rules must compile

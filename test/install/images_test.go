@@ -108,7 +108,8 @@ func chartCases(t *testing.T) []string {
 // imageText matches an image that is written directly in a template and not taken from a value.
 var imageText = regexp.MustCompile(`(?m)^\s*(?:- )?image:\s*([^\s{"]\S*|"[^{]\S*)`)
 
-// No chart template contains an image directly, because the test above finds only the images in the rendered cases.
+// No chart template contains an image directly. The test above cannot check this, because it finds only the images in
+// the rendered cases.
 func TestTemplatesNameNoImage(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testutil.Root(), "charts/llama-stack-k8s-operator/templates/*.yaml"))
 	if err != nil || len(files) == 0 {

@@ -348,7 +348,7 @@ func (c *cluster) audited(b *testing.B) int64 {
 	return info.Size()
 }
 
-// begins waits until the operator has made a write after a position in the log.
+// begins waits until the log contains a write by the operator after the position `after`.
 func (c *cluster) begins(b *testing.B, after int64) {
 	b.Helper()
 	eventually(b, poll, "the operator makes a call", func() (bool, error) {

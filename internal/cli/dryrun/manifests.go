@@ -140,7 +140,7 @@ func WrongKind(meta metav1.TypeMeta) string {
 	case meta.Kind == "" && group == v1alpha2.GroupVersion.Group:
 		return "kind: required; set " + v1alpha2.Kind
 	case near || group == v1alpha2.GroupVersion.Group:
-		return fmt.Sprintf("kind: %q is not a kind of this operator; use %s", meta.Kind, v1alpha2.Kind)
+		return fmt.Sprintf("kind: %q is not a kind that this operator manages; use %s", meta.Kind, v1alpha2.Kind)
 	default:
 		return ""
 	}

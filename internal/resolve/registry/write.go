@@ -5,7 +5,7 @@ import (
 )
 
 const (
-	// MaxInline is the size in bytes from which a configuration is stored in a layer instead of a label (FR-027a).
+	// MaxInline is a size in bytes. A configuration of this size or larger is stored in a layer, not in a label (FR-027a).
 	MaxInline = 50 << 10
 	// LayerFile is the path of the configuration in a layer that contains only the configuration.
 	LayerFile = "usr/share/llama-stack/config.yaml"

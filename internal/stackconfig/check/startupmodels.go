@@ -8,9 +8,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/yamlnode"
 )
 
-// startupModels reports the user's models that the server cannot verify at startup. Up to 0.5, the server queries the
-// provider for each registered model, and does not start when the provider does not have the model (server fact 58). A
-// public service does not list its models without a key. A server at the user's own endpoint might not require a key.
+// startupModels reports the user's models that the server cannot verify at startup. In releases up to 0.5, the server
+// queries the provider for each registered model, and does not start when the provider does not have the model (server
+// fact 58). A public service does not list its models without a key. A server at the user's own endpoint might not
+// require a key.
 func (c *checker) startupModels() {
 	models, ok := c.Release.Resource("models")
 	if !ok || !c.Release.Runtime.ModelsAskedAtStart {

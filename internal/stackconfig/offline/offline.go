@@ -148,7 +148,7 @@ func baseNeeds(calls, loads []string) []need {
 	}
 	if len(loads) > 0 {
 		found = append(found, need{path: offline, message: fmt.Sprintf(
-			"providers in the base configuration download files when they first need these files: %s; provide the files from huggingface.co through spec.modelFiles.huggingFaceCache, or disable the providers in spec.disabled",
+			"these providers in the base configuration download files on first use: %s; provide the files from huggingface.co through spec.modelFiles.huggingFaceCache, or disable the providers in spec.disabled",
 			draft.Listed(loads))})
 	}
 	return found

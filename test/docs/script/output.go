@@ -149,7 +149,8 @@ type Change struct {
 	Output  string
 }
 
-// Update returns the text of a page with new outputs. The changes are in the order of the page.
+// Update returns the text of a page with new outputs. The changes must be in the order in which their commands appear
+// on the page.
 func Update(text string, changes []Change) string {
 	lines := strings.Split(text, "\n")
 	for _, change := range slices.Backward(changes) {

@@ -377,9 +377,9 @@ func checkState(t *testing.T, server *llamaStack, db *database, before int, agai
 	}
 }
 
-// chatsLost lists the release lines that do not store chats in PostgreSQL. The task that writes chats waits in an event
-// loop that ended when the server had started (providers/utils/inference/inference_store.py). The table of chats is
-// created nevertheless.
+// chatsLost lists the release lines that do not store chats in PostgreSQL. The task that writes chats belongs to
+// an event loop that ends once the server has started, so the task never runs
+// (providers/utils/inference/inference_store.py). The server creates the table of chats nevertheless.
 var chatsLost = []string{"0.2"}
 
 func checkTable(t *testing.T, db *database, table string) {

@@ -38,8 +38,7 @@ type Exit struct {
 	Err error
 }
 
-// Group starts children that end at the latest when this process ends. Create a group with NewGroup and end it with
-// Kill.
+// Group starts children that end no later than this process. Create a group with NewGroup and end it with Kill.
 type Group struct {
 	starts chan func()
 	exits  chan Exit
