@@ -164,7 +164,7 @@ func asJSON(value any) any {
 	})
 }
 
-// mapped returns a deep copy of a value in which a function replaces each scalar.
+// mapped returns a deep copy of a value, with the result of a function in place of each scalar.
 func mapped(value any, replace func(any) any) any {
 	switch v := value.(type) {
 	case object:

@@ -134,7 +134,7 @@ func TestColorChoice(t *testing.T) {
 }
 
 // The hidden command __complete, which shells run for completions, prints the possible values of flags and arguments.
-// The command completion prints a script for each shell.
+// The command `completion` prints a script for each shell.
 func TestCompletion(t *testing.T) {
 	for _, tc := range []struct {
 		args []string

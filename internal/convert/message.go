@@ -66,8 +66,8 @@ var named = slices.Concat(fields, []field{
 	{older: split("spec.server.storage"), hub: split("spec.storage")},
 })
 
-// olderPath replaces the longest known field at the start of a path, and reports whether v1alpha1 has the resulting
-// field.
+// olderPath replaces the longest known field at the start of a path with the v1alpha1 field, and reports whether
+// v1alpha1 has this field.
 func olderPath(p path) (path, bool) {
 	best := field{}
 	for _, f := range named {

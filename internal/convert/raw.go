@@ -41,7 +41,8 @@ func (r *reader) object(i int, within shape) (*object, int) {
 	return o, i + 1
 }
 
-// member reads the member at an index, and opens the nested objects of a shape. It returns the index after the member.
+// member reads the member at an index, and parses the value if the shape contains a nested object there. It returns the
+// index after the member.
 func (r *reader) member(i int, within shape) (member, int) {
 	end, start := r.key(i)
 	if end > len(r.data) {

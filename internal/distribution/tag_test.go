@@ -6,8 +6,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/distribution"
 )
 
-// TagAlone reports whether the release comes only from the tag of a user's own image. Such a tag may be a version of
-// the image and not of the server.
+// TestTagAlone checks that TagAlone is true only if the release comes only from the tag of a user's own image. Such a
+// tag may be a version of the image and not of the server.
 func TestTagAlone(t *testing.T) {
 	for image, alone := range map[string]bool{
 		"quay.io/team/llama:1.2":                                           true,

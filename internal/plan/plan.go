@@ -34,7 +34,7 @@ type Input struct {
 	PackageDigests map[string]string
 	// CatalogueImage is the catalogue's image for name and version, before overrides. It is empty if the spec sets image.
 	CatalogueImage string
-	// RenderedByTag reports whether the running pods keep settings for the release in their image tag.
+	// RenderedByTag reports whether the running pods still have the settings for the release that their image tag names.
 	RenderedByTag bool
 	// Limited is the sorted list of the resources that an earlier operator limited in the running pods because of their
 	// workers.

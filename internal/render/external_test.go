@@ -190,7 +190,7 @@ func TestExternalProvidersNeedAConfiguration(t *testing.T) {
 	}
 }
 
-// The installation gets the path of the file with which the server starts.
+// The install command receives the path of the configuration file with which the server starts.
 func TestExternalProvidersInAMountedConfigMap(t *testing.T) {
 	in := withExternal(t, "{}")
 	in.Config.Whole, in.Config.Key = true, "run.yaml"

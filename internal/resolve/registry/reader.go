@@ -153,9 +153,9 @@ func (r *Reader) newLookup(
 }
 
 // authenticator returns the credentials of a keychain for the repository of an image, or authn.Anonymous if the
-// keychain has no credentials for this repository. Each request decides, by the current options, whether the operator's
-// own identity replaces the credentials. authenticator returns nil if the image can be read from several repositories,
-// because each of them has its own credentials.
+// keychain has no credentials for this repository. For each request, the current options determine whether the
+// operator's own identity replaces the credentials. authenticator returns nil if the image can be read from several
+// repositories, because each of them has its own credentials.
 func (r *Reader) authenticator(
 	ctx context.Context, image string, keychain authn.Keychain,
 ) (authn.Authenticator, error) {

@@ -39,8 +39,8 @@ func (c *checker) routePolicy() {
 	}
 }
 
-// permits reports whether the rules permit a path without a token. The result known is false if a rule's pattern cannot
-// be evaluated.
+// permits reports whether the rules permit a path without a token. The result `known` is false if a rule's pattern
+// cannot be evaluated.
 func permits(rules []*yaml.Node, path string) (permitted, known bool) {
 	for _, rule := range rules {
 		if !yamlnode.IsNull(yamlnode.Get(rule, "when")) || !yamlnode.IsNull(yamlnode.Get(rule, "unless")) {

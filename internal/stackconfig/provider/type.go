@@ -81,7 +81,7 @@ type Type struct {
 	Deprecated string
 }
 
-// EndpointParts names the keys of an endpoint that is not one URL.
+// EndpointParts names the keys of an endpoint that consists of several keys instead of a single URL.
 type EndpointParts struct {
 	// Port is the key for the port, for example `port`.
 	Port string

@@ -24,7 +24,7 @@ type correction struct {
 	// inference/remote::vllm`, `backend kv_redis`, `store metadata`, `resource models`, `class GeminiConfig`, `key
 	// VLLMInferenceAdapterConfig.base_url`.
 	Of string `yaml:"of"`
-	// Since and Until are the first and the last line to which the correction applies. Empty means no limit.
+	// Since and Until are the first and the last release line to which the correction applies. Empty means no limit.
 	Since string `yaml:"since"`
 	Until string `yaml:"until"`
 	// Set holds the fields to set, as in the data file. Other fields are unchanged.

@@ -185,7 +185,7 @@ func (v *values) class(class *schema.Class, depth int) (any, bool) {
 	return mapping, true
 }
 
-// key returns a value of one key of a class. For the key backend, it returns a backend that every configuration
+// key returns a value for one key of a class. If the key is `backend`, the value is a backend that every configuration
 // contains.
 func (v *values) key(class *schema.Class, key *schema.Key, depth int) (any, bool) {
 	if key.Name == "backend" {

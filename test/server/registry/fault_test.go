@@ -300,8 +300,8 @@ time.sleep(100)`
 	})
 }
 
-// TestDrivers shows that the program updates the registry with only one of the two libraries for PostgreSQL. If the
-// release supports connection strings, the test also runs the program with a connection string.
+// TestDrivers checks that the program can update the registry if only one of the two PostgreSQL libraries is installed.
+// If the release supports connection strings, the test also runs the program with a connection string.
 func TestDrivers(t *testing.T) {
 	eachRelease(t, func(t *testing.T, w *world) {
 		backend, _ := w.rel.Storage.Backend("kv_postgres")
