@@ -18,7 +18,8 @@ import (
 )
 
 // otherOperatorGone is a duration. An operator for v1alpha1 counts as removed if it has not written a status for this
-// long. Such an operator writes the status of each of its stacks at least every 5 minutes, even if the status has not changed.
+// long. Such an operator writes the status of each of its stacks at least every 5 minutes, even if the status has not
+// changed.
 const otherOperatorGone = 15 * time.Minute
 
 // OtherStatusWrites returns the managed fields of a stack that show when another operator wrote its status. Only

@@ -64,8 +64,8 @@ func providerType(d *draft.Draft, p *intent.Provider) (*provider.Type, bool) {
 	return nil, false
 }
 
-// MeantType returns the remedy for a type that the release does not have: its replacement, the releases that have it, the
-// API that has it, the type with the most similar name, or the known types.
+// MeantType returns the remedy for a type that the release does not have: its replacement, the releases that have it,
+// the API that has it, the type with the most similar name, or the known types.
 func MeantType(d *draft.Draft, p *intent.Provider) string {
 	for _, prefix := range []string{"", provider.Remote, provider.Inline} {
 		if gone := d.RemovalNote("provider", p.API+"/"+prefix+p.Type); gone != "" {
