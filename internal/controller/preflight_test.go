@@ -96,7 +96,7 @@ func TestPreflightFails(t *testing.T) {
 			pod := env.WaitForPreflightPod(t, nil)
 			env.AssignToNode(t, pod)
 			env.SetPodStatus(t, pod, tc.pod)
-			want := fmt.Sprintf("The operator is testing the change in Pod %[1]q, which is not ready: %[2]s. The running pods do not change; "+
+			want := fmt.Sprintf("The operator tested the change in Pod %[1]q, which did not become ready: %[2]s. The running pods do not change; "+
 				"change the spec or an object that it refers to, or delete Pod %[1]q to try again", pod.Name, strings.ReplaceAll(tc.want, "POD", pod.Name))
 			for condition, message := range map[string]string{
 				v1alpha2.ConditionDeploymentUpdated: want,
@@ -172,7 +172,7 @@ func TestPreflightWaits(t *testing.T) {
 	}
 	env.SetPodStatus(t, pod, evicted)
 	controllertest.WaitUntil(t, func() error {
-		return env.CheckCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed, fmt.Sprintf("The operator is testing the change in Pod %[1]q, which is not ready: "+
+		return env.CheckCondition(t, "my", v1alpha2.ConditionDeploymentUpdated, v1alpha2.ReasonPreflightFailed, fmt.Sprintf("The operator tested the change in Pod %[1]q, which did not become ready: "+
 			"pod %[1]q ended (Evicted): low on memory. The running pods do not change; the operator will test the change again in another pod", pod.Name))
 	})
 	env.WaitUntilIdle(t, env.Namespace)

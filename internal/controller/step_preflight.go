@@ -267,6 +267,6 @@ func preflightGoesOn(pod, why string) error {
 func preflightFailed(pod, why, next string, retry status.Retry) error {
 	return &status.Failure{
 		Condition: v1alpha2.ConditionDeploymentUpdated, Reason: v1alpha2.ReasonPreflightFailed, Retry: retry,
-		Message: fmt.Sprintf("The operator is testing the change in Pod %q, which is not ready: %s. The running pods do not change; %s", pod, why, next),
+		Message: fmt.Sprintf("The operator tested the change in Pod %q, which did not become ready: %s. The running pods do not change; %s", pod, why, next),
 	}
 }

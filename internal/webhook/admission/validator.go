@@ -57,10 +57,10 @@ func (v *Validator) Handle(ctx context.Context, request admission.Request) admis
 		return admission.Allowed("")
 	}
 	object, warnings, problems := decode(request.Object.Raw)
-	if len(problems) > 0 && keepsSpec(request) {
-		return answer(request, nil, append(warnings, problems...))
-	}
 	if len(problems) > 0 {
+		if keepsSpec(request) {
+			problems, warnings = nil, append(warnings, problems...)
+		}
 		return answer(request, problems, warnings)
 	}
 	before := stored(request)

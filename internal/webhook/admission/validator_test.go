@@ -180,23 +180,12 @@ func TestHandle(t *testing.T) {
 			request: update(object(t, bad, nil), object(t, more, nil)),
 			warned:  `spec.providers.inference.provider: `,
 		},
-		"a label on an invalid stack":     {request: update(object(t, bad, nil), object(t, bad, labelled))},
-		"a finalizer of an invalid stack": {request: update(object(t, bad, deleted), object(t, more, deleted))},
-		"the status of an invalid stack":  {request: status},
-		"a deletion":                      {request: deletion},
-		"garbage":                         {request: create(runtime.RawExtension{Raw: []byte(`{"spec":`)}), denied: "read the object in the request"},
-		"not an object":                   {request: create(runtime.RawExtension{Raw: []byte(`[]`)}), denied: "must be an object"},
-		"a value of the wrong type":       {request: create(runtime.RawExtension{Raw: []byte(`{"spec":{"workload":{"replicas":"two"}}}`)}), denied: "spec.workload.replicas"},
-		"a finalizer of a stack with a value of the wrong type": {request: update(object(t, good, deleted),
-			runtime.RawExtension{Raw: []byte(`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"workload":{"replicas":"two"}}}`)})},
-		"a label on a stack with a value of the wrong type": {
-			request: update(unfit(``), unfit(`"labels":{"team":"ml"}`)),
-			warned:  "spec.workload.replicas",
-		},
-		"a change to a stack with a value of the wrong type": {
-			request: update(unfit(``), runtime.RawExtension{Raw: []byte(`{"spec":{"workload":{"replicas":"three"}}}`)}),
-			denied:  "spec.workload.replicas",
-		},
+		"a label on an invalid stack":                   {request: update(object(t, bad, nil), object(t, bad, labelled))},
+		"a finalizer of an invalid stack":               {request: update(object(t, bad, deleted), object(t, more, deleted))},
+		"the status of an invalid stack":                {request: status},
+		"a deletion":                                    {request: deletion},
+		"garbage":                                       {request: create(runtime.RawExtension{Raw: []byte(`{"spec":`)}), denied: "read the object in the request"},
+		"not an object":                                 {request: create(runtime.RawExtension{Raw: []byte(`[]`)}), denied: "must be an object"},
 		"v1alpha1 over a stack with too much data":      {request: through("v1alpha1", update(big.Object, bigChanged.Object)), denied: "write the object as v1alpha2"},
 		"v1alpha1 without the annotation with the data": {request: through("v1alpha1", update(big.Object, older(t, `{distribution: {name: starter}, workers: 2}`, `{}`).Object)), denied: "write the object as v1alpha2"},
 		"the same spec in v1alpha1":                     {request: through("v1alpha1", update(big.Object, big.Object))},
@@ -213,6 +202,27 @@ func TestHandle(t *testing.T) {
 		"a valid stack that is too large for a comparison":              {request: create(object(t, `{distribution: {name: starter}, workload: {overrides: {env: [{name: A, value: "`+strings.Repeat("a", maxPlanned)+`"}]}}}`, nil))},
 	}
 	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			tc.check(t)
+		})
+	}
+}
+
+// TestHandleWrongType checks that a value of the wrong type is an error only in an update that changes the spec.
+func TestHandleWrongType(t *testing.T) {
+	for name, tc := range map[string]handleCase{
+		"a value of the wrong type": {request: create(runtime.RawExtension{Raw: []byte(`{"spec":{"workload":{"replicas":"two"}}}`)}), denied: "spec.workload.replicas"},
+		"a finalizer of a stack with a value of the wrong type": {request: update(object(t, good, deleted),
+			runtime.RawExtension{Raw: []byte(`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"workload":{"replicas":"two"}}}`)})},
+		"a label on a stack with a value of the wrong type": {
+			request: update(unfit(``), unfit(`"labels":{"team":"ml"}`)),
+			warned:  "spec.workload.replicas",
+		},
+		"a change to a stack with a value of the wrong type": {
+			request: update(unfit(``), runtime.RawExtension{Raw: []byte(`{"spec":{"workload":{"replicas":"three"}}}`)}),
+			denied:  "spec.workload.replicas",
+		},
+	} {
 		t.Run(name, func(t *testing.T) {
 			tc.check(t)
 		})
