@@ -26,7 +26,7 @@ func TestOfflineWarnings(t *testing.T) {
 		"not offline": {spec: "distribution: {name: starter}\n"},
 		"the image's own configuration": {spec: "offline: true\n", want: []string{
 			"spec.offline: providers in the base configuration call public services",
-			"spec.offline: providers in the base configuration download files",
+			"spec.offline: these providers in the base configuration download files",
 			`spec.offline: vector_stores.default_embedding_model: the server downloads the model "nomic-ai/nomic-embed-text-v1.5"`,
 			`spec.offline: vector_stores.default_reranker_model: the server downloads the model "Qwen/Qwen3-Reranker-0.6B"`,
 		}},
