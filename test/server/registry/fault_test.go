@@ -88,7 +88,7 @@ func oneRelease(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	rel := releases(t)
 	last := rel[len(rel)-1]
-	p, python := startPeer(t, last.Version)
+	p, python := peerOf(t, last.Version)
 	test(t, (&world{peer: p, rel: last, python: python, script: program(t)}).with(t, "kv_sqlite"))
 }
 

@@ -5,6 +5,7 @@ package registry
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -17,6 +18,7 @@ import (
 
 // peer is a process that runs peer.py with the release's own Python and uses the release's classes.
 type peer struct {
+	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
 }
@@ -30,33 +32,54 @@ type request struct {
 	DBPath    string            `json:"db_path,omitempty"`
 }
 
-// startPeer starts the peer of a release, and returns the peer and the path of the release's Python.
-func startPeer(t *testing.T, version string) (*peer, string) {
+// peers are the peers of all tests, by version of the release. The tests of this package run one after the other, and
+// each request contains its complete input, so a release needs one process, which imports the server's classes once.
+type peers map[string]*peer
+
+// startedPeers contains the peers that are running.
+var startedPeers = peers{}
+
+// peerOf returns the peer of a release and the path of the release's Python. It starts the peer if it is not running.
+func peerOf(t *testing.T, version string) (*peer, string) {
 	t.Helper()
 	bin, err := realserver.Install(t.Context(), version)
 	if err != nil {
 		t.Fatal(err)
 	}
 	python := filepath.Join(bin, "python")
-	cmd := exec.CommandContext(t.Context(), python, "peer.py")
+	if startedPeers[version] == nil {
+		if startedPeers[version], err = startPeer(python); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return startedPeers[version], python
+}
+
+// startPeer starts a peer with the Python of a release.
+func startPeer(python string) (*peer, error) {
+	cmd := exec.Command(python, "peer.py")
 	cmd.Env, cmd.Stderr = append(os.Environ(), "HF_HUB_OFFLINE=1"), os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
-		t.Fatal(err)
+		return nil, fmt.Errorf("start the peer: %w", err)
 	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		return nil, fmt.Errorf("start the peer: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		return nil, fmt.Errorf("start the peer: %w", err)
 	}
-	t.Cleanup(func() {
-		stdin.Close()
-		_ = cmd.Wait() // the context may have stopped the process
-	})
-	return &peer{stdin: stdin, stdout: bufio.NewReader(stdout)}, python
+	return &peer{cmd: cmd, stdin: stdin, stdout: bufio.NewReader(stdout)}, nil
+}
+
+// stop closes the input of each peer, and waits until its process ends.
+func (p peers) stop() {
+	for _, one := range p {
+		one.stdin.Close()
+		_ = one.cmd.Wait() // a peer that crashed has already failed a test
+	}
 }
 
 // ask sends actions to the peer, and returns one result for each action.

@@ -61,7 +61,7 @@ func eachRelease(t *testing.T, test func(t *testing.T, w *world)) {
 	script := program(t)
 	for _, rel := range releases(t) {
 		t.Run(rel.Version, func(t *testing.T) {
-			p, python := startPeer(t, rel.Version)
+			p, python := peerOf(t, rel.Version)
 			test(t, (&world{peer: p, rel: rel, python: python, script: script}).with(t, "kv_sqlite"))
 		})
 	}
