@@ -53,7 +53,7 @@ func (c *converter) shape(to object, path []string) {
 		to["items"] = object{"type": "object", "allOf": []any{ref(oneProvider)}}
 		to["if"] = object{"type": "array", "minItems": 2}
 		to["then"] = object{"items": object{"required": []any{"id"}}}
-		to["errorMessage"] = "Write one provider, {provider: <type>, …}, or a list of providers."
+		to["errorMessage"] = "Write one provider ({provider: <type>, …}) or a list of providers."
 		return
 	}
 	maps.Copy(to, objectSchema(fields))

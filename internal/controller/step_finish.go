@@ -97,7 +97,7 @@ func (statusPatch) Type() types.PatchType { return types.JSONPatchType }
 func (statusPatch) Data(object client.Object) ([]byte, error) {
 	stack, ok := object.(*v1alpha2.LlamaStackDistribution)
 	if !ok {
-		return nil, fmt.Errorf("create a status patch for a %T", object)
+		return nil, fmt.Errorf("create a status patch: object has type %T, want a LlamaStackDistribution", object)
 	}
 	return json.Marshal([]map[string]any{
 		{"op": "test", "path": "/metadata/uid", "value": stack.UID},

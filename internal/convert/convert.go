@@ -26,11 +26,11 @@ func FromHub(hub map[string]any) map[string]any {
 	return tree.values(decoderFor(hub))
 }
 
-// ErrOmitted means that the fields that v1alpha1 cannot show did not fit into the annotation of the object. Writing the
+// ErrOmitted means that the annotation of the object has no space for the fields that v1alpha1 cannot show. Writing the
 // object as v1alpha1 removes these fields. DataProblem returns the error for the object in v1alpha2 until the object is
 // written again.
-var ErrOmitted = errors.New("some fields that v1alpha1 does not show did not fit into the annotation, so writing the " +
-	"object as v1alpha1 removes them; write the object as v1alpha2")
+var ErrOmitted = errors.New("the annotation has no space for some fields that v1alpha1 does not show; write the object " +
+	"as v1alpha2, because writing it as v1alpha1 removes these fields")
 
 // DataProblem returns the problem with the conversion-data annotation of an object of either version, or nil.
 // Conversion still accepts the object, and ignores the annotation unless the problem is ErrOmitted. Report the problem

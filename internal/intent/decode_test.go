@@ -95,7 +95,7 @@ var errorCases = map[string]struct {
 		"spec.providers.inference.provider: required: set the type of the provider, for example vllm or remote::vllm",
 	}},
 	"not a provider": {inference + indent(2, "- vllm"), []string{
-		"spec.providers.inference[0]: must be a provider, {provider: <type>, …}, or a list of providers, got a string",
+		"spec.providers.inference[0]: must be a provider ({provider: <type>, …}) or a list of providers, got a string",
 	}},
 	"empty list": {"providers: {inference: []}", []string{
 		"spec.providers.inference: must not be empty; omit the field to use the default",

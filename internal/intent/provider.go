@@ -128,7 +128,7 @@ func decodeProviderList(api string, list []any, path *field.Path, errs *Errors) 
 
 func decodeProvider(api string, value any, path *field.Path, errs *Errors) (Provider, bool) {
 	before := len(*errs)
-	o, ok := newObject(value, path, "a provider, {provider: <type>, …}, or a list of providers", errs)
+	o, ok := newObject(value, path, "a provider ({provider: <type>, …}) or a list of providers", errs)
 	if !ok || !o.atMost(MaxProviderFields, "", "secretRefs") {
 		return Provider{}, false
 	}

@@ -25,7 +25,7 @@ var exceptions = []struct{ class, remedy string }{
 	{"ConnectionError", "a store or a provider cannot be reached; check the endpoint, and make sure that the store or provider is running"},
 	{"ModuleNotFoundError", "the image lacks a package that a provider needs; disable the provider, or use an image that contains the package"},
 	{"PermissionError", "a file cannot be written or read; check the volumes in the spec, and the owner of the files on these volumes"},
-	{"OutOfMemoryError", "the accelerator does not have enough memory; use a smaller model or a larger accelerator"},
+	{"OutOfMemoryError", "the accelerator does not have enough memory; use a smaller model, or an accelerator with more memory"},
 	{"OperationalError", "a database cannot be opened; for a SQLite file, check that the volume has free space and that no other pod writes to the file; for PostgreSQL, check the connection string and the database server"},
 	{"ValidationError", "the server rejects its configuration; correct the value that the error names, or restore the earlier spec"},
 	{"SSLError", "a TLS connection fails; check the endpoint, and the certificate of the store or provider"},
