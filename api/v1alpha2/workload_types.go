@@ -159,9 +159,9 @@ type PodDisruptionBudgetSpec struct {
 
 // WorkloadOverrides changes the pod. Your entry replaces the operator's entry that has the same name or path.
 //
-// In server-side apply, each list has one owner. A list can be empty, as in a pod. The lists do not have the list type
-// map, because the API server would then reject every later write to an object that comes from an older version and has
-// two entries with the same name in a list.
+// In server-side apply, each list in WorkloadOverrides has one owner. Each list can be empty. The lists do not have the
+// list type map, because the API server would then reject every later write to an object that comes from an older
+// version and has two entries with the same name in a list.
 type WorkloadOverrides struct {
 	// serviceAccountName is the name of a ServiceAccount that you create for the pods. If unset, the operator creates
 	// <name>-sa.

@@ -150,7 +150,7 @@ var refusalCases = map[string]struct {
 	},
 	"key that a type inherits and does not read": {
 		stack(`{distribution: {name: starter}, providers: {inference: {provider: oci, apiKey: {secretKeyRef: {name: a, key: b}}, settings: {oci_compartment_id: a}}}}`),
-		`spec.providers.inference.apiKey: remote::oci does not accept an API key in release 0.7; remove apiKey; keys of this type: allowed_models, `,
+		`spec.providers.inference.apiKey: remote::oci does not accept an API key in release 0.7; remove apiKey; configuration keys of this type: allowed_models, `,
 	},
 	"base that is not in the files": {
 		stack(`{distribution: {name: starter}, baseConfig: {configMapName: base}}`),

@@ -159,8 +159,8 @@ func waitsForImage(stack *v1alpha2.LlamaStackDistribution) bool {
 		generated.Reason == v1alpha2.ReasonBaseConfigUnavailable)
 }
 
-// unknownToStatus reports whether the status lists the available distributions, because the stack's distribution is
-// unknown.
+// unknownToStatus reports whether the stack's distribution is unknown according to the status. In this case, the status
+// lists the available distributions.
 func unknownToStatus(stack *v1alpha2.LlamaStackDistribution) bool {
 	valid := meta.FindStatusCondition(stack.Status.Conditions, v1alpha2.ConditionValidationSucceeded)
 	return valid != nil && valid.Reason == v1alpha2.ReasonUnknownDistribution

@@ -49,7 +49,7 @@ type Resolved struct {
 	// Entrypoint is the program, with its arguments, that the image starts. Nil means that the entrypoint is not known
 	// with certainty.
 	Entrypoint []string
-	// Base is the config that the distribution runs by default, as YAML. Callers must not change it. It is nil for a
+	// Base is the config that the distribution uses by default, as YAML. Callers must not change it. It is nil for a
 	// bare image, and for a name that only the overrides add. In these cases, the image contains its base, or the user
 	// supplies one.
 	Base []byte

@@ -165,7 +165,7 @@ func (o *object) providerID(id, providerType string) string {
 	return id
 }
 
-// secretKeys reads secretRefs and its short form: every other key of the entry with a secret reference as its value.
+// secretKeys reads secretRefs and its short form: all other keys of the entry whose values are secret references.
 func (o *object) secretKeys() []SecretKey {
 	var keys []SecretKey
 	refs := o.values("secretRefs")

@@ -114,11 +114,11 @@ func tooManySecrets(uses []SecretUse, errs *Errors) {
 	}
 	if count := len(named); count > maxSecrets {
 		errs.Forbidden(field.NewPath(beyond),
-			"the stack refers to %d Secrets, which exceeds the limit of %d: combine the keys of several Secrets in one Secret", count, maxSecrets)
+			"the stack refers to %d Secrets, but the limit is %d: combine the keys of several Secrets in one Secret", count, maxSecrets)
 	}
 	if count := len(uses); count > maxSecretReferences {
 		errs.Forbidden(field.NewPath(uses[maxSecretReferences].Path),
-			"the stack has %d references to Secrets, which exceeds the limit of %d: remove some", count, maxSecretReferences)
+			"the stack has %d references to Secrets, but the limit is %d: remove some of these references", count, maxSecretReferences)
 	}
 }
 

@@ -28,7 +28,7 @@ func TestSecretReferences(t *testing.T) {
 	if _, errs := intent.FromObject(object(2000)); len(errs) > 0 {
 		t.Errorf("the maximum number of references: %s", intent.Messages(errs))
 	}
-	want := "spec.providers.inference[15].secretRefs[k9].secretKeyRef: the stack has 2001 references to Secrets, which exceeds the limit of 2000: remove some"
+	want := "spec.providers.inference[15].secretRefs[k9].secretKeyRef: the stack has 2001 references to Secrets, but the limit is 2000: remove some of these references"
 	if _, errs := intent.FromObject(object(2001)); intent.Messages(errs) != want {
 		t.Errorf("got  %s\nwant %s", intent.Messages(errs), want)
 	}

@@ -115,8 +115,8 @@ func (o *Options) bindServers(flags *pflag.FlagSet) {
 	flags.StringVar(&o.WebhookBindAddress, "webhook-bind-address", ":9443",
 		`address to serve the conversion and validation webhooks on; "0" disables the webhooks`)
 	flags.StringVar(&o.WebhookCertPath, "webhook-cert-path", "",
-		"folder with tls.crt and tls.key for the webhooks (default: the operator creates a certificate and registers the "+
-			"certificate's authority)")
+		"folder with tls.crt and tls.key for the webhooks (default: the operator creates a certificate and registers its "+
+			"certificate authority)")
 	flags.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", ":8081",
 		"address to serve /healthz and /readyz on")
 }

@@ -22,7 +22,7 @@ type Result struct {
 	LeftOut []string
 	// Warnings lists the comments and left-out fields that change the behavior of the server, as messages with a path.
 	Warnings []string
-	// places maps the joined path of each value to its path in the stack.
+	// places maps the path of each value in the OGXServer, as one string, to the path of that value in the stack.
 	places map[string][]string
 }
 

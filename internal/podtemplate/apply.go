@@ -68,7 +68,7 @@ func Check(patch []byte, server string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// skeleton returns a template with every part that a patch must not change and that the template of a stack may have.
+// skeleton returns a template with every part that a stack's template can contain and that a patch must not change.
 func skeleton(server string) *corev1ac.PodTemplateSpecApplyConfiguration {
 	container := corev1ac.Container().WithName(server).WithImage("image")
 	spec := corev1ac.PodSpec().WithContainers(container)

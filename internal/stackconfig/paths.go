@@ -26,7 +26,8 @@ func PathVariables(rel *release.Release, distribution, mountPath string) []draft
 	return variables
 }
 
-// pathReference is a variable whose default is below a data directory of the server, with the parts of that default.
+// pathReference holds a variable whose default is a path below a data directory of the server, and the parts of that
+// path.
 type pathReference struct{ variable, directory, rest string }
 
 // pathReferences returns the references of a configuration.

@@ -41,8 +41,8 @@ type tagTask struct {
 	// failures is the number of failures since the last answer. pause is the pause before this attempt.
 	failures int
 	pause    time.Duration
-	// soon is set until the first attempt for a tag that is compared at once. For that attempt, an answer that was
-	// received for another stack must be recent.
+	// soon reports whether the next attempt was requested through Watched.Soon. That attempt uses an answer for another
+	// stack only if the answer is recent (Options.Fresh).
 	soon bool
 }
 

@@ -19,7 +19,7 @@ type Origin struct {
 	Note string
 }
 
-// FromBase is the origin of every value that was not written into the draft.
+// FromBase is the origin of every value that comes unchanged from the base configuration.
 var FromBase = Origin{Note: "base"}
 
 // From returns the origin of a value that a field sets.

@@ -55,7 +55,7 @@ func (c *configWriter) endpoint() {
 	path := p.Path.Child("endpoint")
 	switch {
 	case c.kind.EndpointKey == "":
-		c.Failf(path, "%s does not accept an endpoint in release %s; remove the endpoint; keys of this type: %s", c.kind.Type, c.Release.Line, c.keyNames())
+		c.Failf(path, "%s does not accept an endpoint in release %s; remove the endpoint; configuration keys of this type: %s", c.kind.Type, c.Release.Line, c.keyNames())
 	case c.kind.EndpointParts.Port != "":
 		c.hostAndPort(p.Endpoint, path)
 	default:
@@ -136,7 +136,7 @@ func (c *configWriter) insteadOfAPIKey() string {
 			secrets = append(secrets, key.Name)
 		}
 	}
-	text := "remove apiKey; keys of this type: " + c.keyNames()
+	text := "remove apiKey; configuration keys of this type: " + c.keyNames()
 	if len(secrets) > 0 {
 		text = "remove apiKey, and set the secrets of this type in secretRefs: " + strings.Join(secrets, ", ")
 	}

@@ -44,7 +44,7 @@ func HasAPI(d *draft.Draft, name string, path *field.Path) bool {
 }
 
 // providerType returns the type that the user specified with a full type or a short name. For a short name,
-// providerType adds the prefix with which the type exists in this release (FR-030). For an unknown type, and for a type
+// providerType adds the prefix that the type has in this release (FR-030). For an unknown type, and for a type
 // that does not start, it reports an error and returns false.
 func providerType(d *draft.Draft, p *intent.Provider) (*provider.Type, bool) {
 	kind, ok := d.Release.ResolveType(p.API, p.Type)

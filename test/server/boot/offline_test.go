@@ -156,8 +156,8 @@ func installed(t *testing.T, rel *release.Release, name string) bool {
 	return len(found) > 0
 }
 
-// withoutKeys removes the keys of public services. Otherwise, the providers of these services try to connect, which
-// takes time.
+// withoutKeys removes the keys of public services. Otherwise, the providers of these services try to connect, and
+// these attempts take time.
 func withoutKeys(spec map[string]any) { delete(mapping(spec, "workload", "overrides"), "env") }
 
 // offlineSample returns the stack for a release, changed by the function edit.

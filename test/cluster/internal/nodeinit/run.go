@@ -8,7 +8,7 @@ import (
 )
 
 // Run runs the first process of the node. It returns only when the node cannot continue. It writes progress messages to
-// the parameter output.
+// output.
 func Run(input io.Reader, output io.Writer) error {
 	if os.Getpid() != 1 {
 		return fmt.Errorf("the process ID is %d, but a node requires process ID 1: use `cluster up --node`", os.Getpid())
