@@ -46,7 +46,7 @@ func TestRun(t *testing.T) {
 	if err := os.WriteFile(kubeconfig, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	health, metrics := freeAddress(t), freeAddress(t)
+	health, metrics, webhooks := freeAddress(t), freeAddress(t), freeAddress(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	output := &testutil.Log{}
@@ -54,7 +54,7 @@ func TestRun(t *testing.T) {
 	go func() {
 		done <- manager.Run(ctx, []string{
 			"--kubeconfig=" + kubeconfig, "--leader-elect", "--operator-namespace=default",
-			"--health-probe-bind-address=" + health, "--metrics-bind-address=" + metrics,
+			"--health-probe-bind-address=" + health, "--metrics-bind-address=" + metrics, "--webhook-bind-address=" + webhooks,
 		}, "v1.2.3", func(string) string { return "" }, output)
 	}()
 
