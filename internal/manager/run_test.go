@@ -54,7 +54,8 @@ func TestRun(t *testing.T) {
 	go func() {
 		done <- manager.Run(ctx, []string{
 			"--kubeconfig=" + kubeconfig, "--leader-elect", "--operator-namespace=default",
-			"--health-probe-bind-address=" + health, "--metrics-bind-address=" + metrics, "--webhook-bind-address=" + webhooks,
+			"--health-probe-bind-address=" + health, "--metrics-bind-address=" + metrics,
+			"--webhook-bind-address=" + webhooks,
 		}, "v1.2.3", func(string) string { return "" }, output)
 	}()
 
