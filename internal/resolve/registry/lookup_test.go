@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -110,47 +109,58 @@ func TestRegistryThatCloses(t *testing.T) {
 }
 
 // TestTogether checks that callers share an answer, and that no caller fails because the context of another caller
-// ended.
+// ended, regardless of which caller sends the request.
 func TestTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		reader := New(Options{})
-		var asked atomic.Int32
-		ask := func(ctx context.Context) reading {
-			return reader.together(ctx, question{}, func() reading {
-				asked.Add(1)
-				select {
-				case <-time.After(time.Second):
-					return reading{asked: time.Now()}
-				case <-ctx.Done():
-					return reading{err: sanitize(ctx.Err())}
-				}
-			})
-		}
-		leaver, leave := context.WithCancel(t.Context())
-		hasty, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
-		results := map[string]*reading{"leaver": {}, "hasty": {}, "one": {}, "another": {}}
-		for name, ctx := range map[string]context.Context{
-			"leaver": leaver, "hasty": hasty, "one": t.Context(),
-			"another": t.Context(),
-		} {
-			go func() { *results[name] = ask(ctx) }()
-			if name == "leaver" {
-				synctest.Wait()
+	for _, first := range []string{"leaver", "hasty", "one"} {
+		t.Run(first, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { askTogether(t, first) })
+		})
+	}
+}
+
+// askTogether lets four callers ask the same question. The caller with the name `first` sends the request.
+func askTogether(t *testing.T, first string) {
+	reader := New(Options{})
+	ask := func(ctx context.Context) reading {
+		return reader.together(ctx, question{}, func() reading {
+			select {
+			case <-time.After(time.Second):
+				return reading{asked: time.Now()}
+			case <-ctx.Done():
+				return reading{err: sanitize(ctx.Err())}
 			}
+		})
+	}
+	leaver, leave := context.WithCancel(t.Context())
+	hasty, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	contexts := map[string]context.Context{
+		"leaver": leaver, "hasty": hasty, "one": t.Context(), "another": t.Context(),
+	}
+	results := map[string]*reading{"leaver": {}, "hasty": {}, "one": {}, "another": {}}
+	start := func(name string) { go func() { *results[name] = ask(contexts[name]) }() }
+	start(first)
+	synctest.Wait()
+	for name := range contexts {
+		if name != first {
+			start(name)
 		}
-		synctest.Wait()
-		pass(10 * time.Millisecond)
-		leave()
-		pass(5 * time.Second)
-		synctest.Wait()
-		if !errors.Is(results["leaver"].err, context.Canceled) || results["hasty"].err == nil || !strings.Contains(results["hasty"].err.Error(), "the host did not respond in time") {
-			t.Errorf("the canceled caller got %v, the caller with the short deadline %v", results["leaver"].err, results["hasty"].err)
-		}
-		if results["one"].err != nil || !results["one"].asked.Equal(results["another"].asked) || len(reader.flights) != 0 {
-			t.Errorf("got %+v and %+v, %d unfinished reads", results["one"], results["another"], len(reader.flights))
-		}
-	})
+	}
+	synctest.Wait()
+	pass(10 * time.Millisecond)
+	leave()
+	pass(5 * time.Second)
+	synctest.Wait()
+	if err := results["leaver"].err; !errors.Is(err, context.Canceled) {
+		t.Errorf("the canceled caller got %v", err)
+	}
+	if err := results["hasty"].err; err == nil || !strings.Contains(err.Error(), "the host did not respond in time") {
+		t.Errorf("the caller with the short deadline got %v", err)
+	}
+	one, another := results["one"], results["another"]
+	if one.err != nil || one.asked.IsZero() || !one.asked.Equal(another.asked) || len(reader.flights) != 0 {
+		t.Errorf("got %+v and %+v, %d unfinished reads", one, another, len(reader.flights))
+	}
 }
 
 // TestRetryAfter checks how the Retry-After header in a response is used.

@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -58,10 +57,13 @@ type reading struct {
 type flight struct {
 	done chan struct{}
 	reading
+	// cut reports whether the context of the caller that sent the request ended before the answer came. The reading then
+	// says nothing about the registry.
+	cut bool
 }
 
 // together calls the function `ask` once for all concurrent callers with the same question. No caller waits longer than
-// its own context, and no caller fails because the context of another caller is canceled.
+// its own context, and no caller fails because the context of another caller is canceled or reaches its deadline.
 func (r *Reader) together(ctx context.Context, of question, ask func() reading) reading {
 	for {
 		r.mu.Lock()
@@ -71,6 +73,7 @@ func (r *Reader) together(ctx context.Context, of question, ask func() reading) 
 			r.flights[of] = under
 			r.mu.Unlock()
 			under.reading = ask()
+			under.cut = under.err != nil && ctx.Err() != nil
 			r.mu.Lock()
 			delete(r.flights, of)
 			r.mu.Unlock()
@@ -83,7 +86,7 @@ func (r *Reader) together(ctx context.Context, of question, ask func() reading) 
 		case <-ctx.Done():
 			return reading{err: sanitize(ctx.Err())}
 		}
-		if !errors.Is(under.err, context.Canceled) || ctx.Err() != nil {
+		if !under.cut || ctx.Err() != nil {
 			return under.reading
 		}
 	}
