@@ -153,7 +153,7 @@ const (
 	// Status: False.
 	ReasonStorageShrinkRefused = "StorageShrinkRefused"
 	// ReasonStorageChangeRefused means that the spec requests a storage class or access modes that differ from those of
-	// the volume, or that the API server rejects any other change to the PersistentVolumeClaim. Status: False.
+	// the volume, or the API server rejects another change to the PersistentVolumeClaim. Status: False.
 	ReasonStorageChangeRefused = "StorageChangeRefused"
 )
 
@@ -193,7 +193,7 @@ const (
 	// Secret or ConfigMap to which the spec refers, changes. Status: True.
 	ReasonRolledBack = "RolledBack"
 	// ReasonSecretChangedToInvalid means that a Secret in use is missing or unusable. The pods keep the values that they
-	// started with. The message names the condition with the details. Status: True.
+	// started with. The message names the condition that has the details. Status: True.
 	ReasonSecretChangedToInvalid = "SecretChangedToInvalid"
 	// ReasonBaseConfigStale means that the operator cannot read the base configuration again, or cannot compare the
 	// running image with its tag. The pods keep the configuration and the image that they started with. Status: True.
@@ -221,8 +221,8 @@ const (
 const (
 	// ReasonWaiting means that an earlier condition must be True first. Status: Unknown.
 	ReasonWaiting = "Waiting"
-	// ReasonInternalError means that an unexpected error occurred in the operator: the operator has a defect, or lacks a
-	// permission that its released roles grant. The message names the failed action, and the operator's log contains the
+	// ReasonInternalError means that an unexpected error occurred in the operator: the operator has a defect, or the roles
+	// in the cluster do not grant a permission that the released roles grant. The message names the failed action, and the operator's log contains the
 	// details. Status: False.
 	ReasonInternalError = "InternalError"
 	// ReasonProgressing means that work is in progress. This reason never appears in the status.

@@ -81,7 +81,7 @@ func (o *logsOptions) addFlags(command *cobra.Command) {
 	o.AddConnection(command)
 	o.AddNamespace(command)
 	flags := command.Flags()
-	flags.BoolVarP(&o.follow, "follow", "f", false, "print new lines until the container ends or you press Ctrl-C")
+	flags.BoolVarP(&o.follow, "follow", "f", false, "print new log lines until the container stops or you press Ctrl-C")
 	flags.BoolVar(&o.Previous, "previous", false, "print the logs of the container that ran before the last restart")
 	flags.StringVarP(&o.Container, "container", "c", "",
 		"container or init container; unset: the server's container, or the init container that prevents it from starting")

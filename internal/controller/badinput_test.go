@@ -93,8 +93,8 @@ func TestInvalidHostname(t *testing.T) {
 	env.WaitUntilIdle(t, version)
 	env.Get(t, "my", before)
 	for _, tc := range []struct{ hostname, message string }{
-		{"https://llama.example.com", `"https://llama.example.com" is not a host name: write a name such as llama.example.com, without scheme, port and path`},
-		{"llama_stack.example.com", `"llama_stack.example.com" is not a host name: write a name such as llama.example.com, without scheme, port and path`},
+		{"https://llama.example.com", `"https://llama.example.com" is not a host name: write a name such as llama.example.com, without a scheme, port or path`},
+		{"llama_stack.example.com", `"llama_stack.example.com" is not a host name: write a name such as llama.example.com, without a scheme, port or path`},
 		{"192.0.2.1", `"192.0.2.1" is an IP address: write a host name such as llama.example.com`},
 	} {
 		env.UpdateSpec(t, "my", fmt.Sprintf(spec, tc.hostname))

@@ -139,7 +139,7 @@ func (r *Reconciler) observe(
 	return observed, releaseNote, r.reportAutoscaler(s)
 }
 
-// serves reports whether the running pods match the spec, so that the settings in the spec apply to queries to the
+// serves reports whether the running pods match the spec. Only then do the settings in the spec apply to queries to the
 // server.
 func (s *state) serves(failure *status.Failure) bool {
 	if failure == nil {

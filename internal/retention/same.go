@@ -88,8 +88,8 @@ var (
 )
 
 // sameRegistry reports whether the registry in one namespace contains or adopts the entries of the other namespace. A
-// stack adopts the entries in a namespace without the part that ownSpace matches, but never the registry of another
-// stack (LLS_REGISTRY).
+// stack can adopt the entries of a namespace that does not contain the part that ownSpace matches. A stack never adopts
+// the registry of another stack (LLS_REGISTRY).
 func sameRegistry(was, is string) bool {
 	if was != is && ownSpace.MatchString(was) && ownSpace.MatchString(is) {
 		return false

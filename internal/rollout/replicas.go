@@ -4,8 +4,8 @@ import "k8s.io/utils/ptr"
 
 // Autoscaled describes a number of replicas that an autoscaler set. The zero value means that no autoscaler set it.
 type Autoscaled struct {
-	// Spec is the number of replicas in the spec while the autoscaler was active. Count remains in force while the spec
-	// contains this number.
+	// Spec is the number of replicas that the spec contained while the autoscaler was active. Count remains in force while
+	// the spec contains this number.
 	Spec int32 `json:"spec"`
 	// Count is the number of replicas that the autoscaler left behind. Zero means that the autoscaler is still active.
 	Count int32 `json:"count,omitempty"`

@@ -59,7 +59,7 @@ func (c *checks) hostname(path *field.Path, name string) {
 		c.InvalidText(path, name, `is an IP address: write a host name such as llama.example.com`)
 		return
 	case len(validation.IsDNS1123Subdomain(name)) > 0:
-		c.InvalidText(path, name, `is not a host name: write a name such as llama.example.com, without scheme, port and path`)
+		c.InvalidText(path, name, `is not a host name: write a name such as llama.example.com, without a scheme, port or path`)
 		return
 	}
 	for label := range strings.SplitSeq(name, ".") {
