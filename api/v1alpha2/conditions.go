@@ -56,7 +56,7 @@ const (
 	// ReasonForbiddenByBounds means that the bounds in the operator's ConfigMap do not allow a part of the spec.
 	// Status: False.
 	ReasonForbiddenByBounds = "ForbiddenByBounds"
-	// ReasonUnknownDistribution means that the name of the distribution is not in the catalogue. Status: False.
+	// ReasonUnknownDistribution means that the name of the distribution is not in the catalog. Status: False.
 	ReasonUnknownDistribution = "UnknownDistribution"
 	// ReasonConfigMapNotFound means that a referenced ConfigMap does not exist. Status: False.
 	ReasonConfigMapNotFound = "ConfigMapNotFound"

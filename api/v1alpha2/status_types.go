@@ -133,16 +133,16 @@ type ImageSource string
 const (
 	// ImageFromSpec means that spec.distribution.image names the image.
 	ImageFromSpec ImageSource = "spec"
-	// ImageFromCatalogue means that the image is the catalogue's image for name and version. The operator that was running
-	// when name or version was last set provided the catalogue.
+	// ImageFromCatalogue means that the image is the catalog's image for name and version. The operator that was running
+	// when name or version was last set provided the catalog.
 	ImageFromCatalogue ImageSource = "catalogue"
-	// ImageFromRelatedImage means that a RELATED_IMAGE variable of the operator replaces the catalogue's image.
+	// ImageFromRelatedImage means that a RELATED_IMAGE variable of the operator replaces the catalog's image.
 	ImageFromRelatedImage ImageSource = "related-image"
-	// ImageFromOperatorConfig means that the operator's ConfigMap replaces the catalogue's image.
+	// ImageFromOperatorConfig means that the operator's ConfigMap replaces the catalog's image.
 	ImageFromOperatorConfig ImageSource = "operator-config"
 )
 
-// ResolvedDistribution records a stack's server. As long as name and version in the spec do not change, the catalogue
+// ResolvedDistribution records a stack's server. As long as name and version in the spec do not change, the catalog
 // of a newer operator does not change the image.
 type ResolvedDistribution struct {
 	// name is the name of the distribution, if the spec sets one.
@@ -151,7 +151,7 @@ type ResolvedDistribution struct {
 	// version is the version that the spec requests.
 	// +optional
 	Version string `json:"version,omitempty"`
-	// catalogueImage is the image in the operator's catalogue for name and version. It is set only while the operator's
+	// catalogueImage is the image in the operator's catalog for name and version. It is set only while the operator's
 	// configuration replaces this image. The stack uses this image again when the replacement is removed.
 	// +optional
 	CatalogueImage string `json:"catalogueImage,omitempty"`
@@ -182,7 +182,7 @@ type ResolvedDistribution struct {
 	ConfigHash string `json:"configHash,omitempty"`
 }
 
-// Catalogue returns the image in the operator's catalogue for name and version, even if the operator's configuration
+// Catalogue returns the image in the operator's catalog for name and version, even if the operator's configuration
 // replaces this image. It returns an empty string if the spec has an image instead of a name.
 func (r *ResolvedDistribution) Catalogue() string {
 	if r.CatalogueImage == "" && r.ImageFrom == ImageFromCatalogue {

@@ -3,7 +3,7 @@
 //
 //	bundle -output bundle.tar -operator REFERENCE[=SOURCE] [-platform linux/amd64] [-allow-missing] SERVER[=SOURCE]...
 //
-// SERVER is a distribution in the catalogue (for example, starter or starter@0.7.3), the name of any image, or "all"
-// for every image in the catalogue. SOURCE is the location from which the command reads the image, if that location
+// SERVER is a distribution in the catalog (for example, starter or starter@0.7.3), the name of any image, or "all"
+// for every image in the catalog. SOURCE is the location from which the command reads the image, if that location
 // differs from the image's name: an image in a registry, or oci:DIR[:TAG].
 package main

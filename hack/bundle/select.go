@@ -15,10 +15,10 @@ type selected struct {
 	operator          bool
 }
 
-// all selects every image in the catalogue.
+// all selects every image in the catalog.
 const all = "all"
 
-// selection returns the requested images: the operator's image, distributions in the catalogue, and images by name.
+// selection returns the requested images: the operator's image, distributions in the catalog, and images by name.
 func selection(operator string, servers []string) ([]selected, error) {
 	var wanted []selected
 	add := func(reference, source string, isOperator bool) error {

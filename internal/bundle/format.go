@@ -40,7 +40,7 @@ const (
 
 // Image is an image in an archive.
 type Image struct {
-	// Reference is the name of the image in manifests, in the catalogue and in stacks.
+	// Reference is the name of the image in manifests, in the catalog and in stacks.
 	Reference string
 	// Operator reports whether this is the operator's image.
 	Operator bool

@@ -30,7 +30,7 @@ type mirrored struct {
 	// does not contain the image.
 	operator name.Reference
 	digest   string
-	// overrides replaces images in the catalogue. rewrite maps the registry hosts of images to a different registry.
+	// overrides replaces images in the catalog. rewrite maps the registry hosts of images to a different registry.
 	overrides distribution.Overrides
 	rewrite   map[string]string
 	// images is the table of all images with their new names and digests.
@@ -58,7 +58,7 @@ func newMirrored(images []bundle.Image, places []name.Reference, registry string
 	return m
 }
 
-// override records the replacement of an image in the catalogue. It ignores other images, which need no override.
+// override records the replacement of an image in the catalog. It ignores other images, which need no override.
 func (m *mirrored) override(image, by string) {
 	for _, one := range distribution.Images() {
 		if one.Image != image {

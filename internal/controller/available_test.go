@@ -12,18 +12,18 @@ import (
 // TestAvailable checks that the available distributions include the image overrides only while the overrides are set.
 func TestAvailable(t *testing.T) {
 	var known available
-	catalogue := maps.Clone(known.with(nil))
-	if catalogue["starter"] == "" {
-		t.Fatalf("the distribution starter is missing in %v", catalogue)
+	catalog := maps.Clone(known.with(nil))
+	if catalog["starter"] == "" {
+		t.Fatalf("the distribution starter is missing in %v", catalog)
 	}
-	want := maps.Clone(catalogue)
+	want := maps.Clone(catalog)
 	want["starter"], want["ours"] = "a:1", "b:1"
 	for range 2 {
 		if diff := cmp.Diff(want, known.with(distribution.Overrides{"starter": "a:1", "ours": "b:1"})); diff != "" {
 			t.Errorf("with overrides (-want +got):\n%s", diff)
 		}
 	}
-	if diff := cmp.Diff(catalogue, known.with(distribution.Overrides{})); diff != "" {
+	if diff := cmp.Diff(catalog, known.with(distribution.Overrides{})); diff != "" {
 		t.Errorf("after the removal of the overrides (-want +got):\n%s", diff)
 	}
 }

@@ -141,7 +141,7 @@ func noteMove(stack *stack, labels *imageLabels, following bool, report *report)
 		labels.distribution.Image, labels.digest, labels.tag.moved, what))
 }
 
-// follow selects the image that the tag currently refers to. If the image is not from the catalogue, follow selects it
+// follow selects the image that the tag currently refers to. If the image is not from the catalog, follow selects it
 // only after the operator has read it. If the stack cannot use the image, the stack keeps the running image.
 func (r *Reconciler) follow(target registry.Target, stack *stack, image *resolvedImage, labels *imageLabels) {
 	if image.from == v1alpha2.ImageFromCatalogue {

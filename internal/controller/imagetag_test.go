@@ -175,9 +175,9 @@ func TestTagThatCannotBeCompared(t *testing.T) {
 	waitForDegraded(t, env, "")
 }
 
-// TestFollowedTagOfTheCatalogue checks that the pods of a catalogue distribution run the digest of its tag while they
+// TestFollowedTagOfTheCatalog checks that the pods of a catalog distribution run the digest of its tag while they
 // follow the tag, and keep the digest when they no longer follow it.
-func TestFollowedTagOfTheCatalogue(t *testing.T) {
+func TestFollowedTagOfTheCatalog(t *testing.T) {
 	env := controllertest.NewEnvironment(t)
 	env.TagInterval = tagInterval
 	env.OwnOperatorConfig, env.Workers = true, true

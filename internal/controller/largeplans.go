@@ -9,7 +9,7 @@ import (
 )
 
 // largeInput is a size in bytes. A plan counts as large if the total size of its spec and configurations exceeds it.
-// Plans for catalogue images have at most a fifth of this size.
+// Plans for catalog images have at most a fifth of this size.
 const largeInput = 128 << 10
 
 // largePlans builds one large plan at a time. Building a plan needs up to a hundred times as much memory as its input,

@@ -39,9 +39,9 @@ func TestImageOverride(t *testing.T) {
 	env.StartOperator(t, "override")
 	env.Create(t, env.NewStack(t, "my", `{distribution: {name: starter}}`), env.NewStack(t, "pinned", `{distribution: {name: starter, version: "0.7.3"}}`),
 		env.NewStack(t, "other", `{distribution: {image: "example.com/other:0.7.3"}}`))
-	catalogue := controllertest.StarterImage(t)
-	pinned := strings.Replace(catalogue, ":0.7.1", ":0.7.3", 1)
-	env.WaitForImage(t, "my", catalogue, v1alpha2.ImageFromCatalogue)
+	catalog := controllertest.StarterImage(t)
+	pinned := strings.Replace(catalog, ":0.7.1", ":0.7.3", 1)
+	env.WaitForImage(t, "my", catalog, v1alpha2.ImageFromCatalogue)
 	env.WaitForImage(t, "pinned", pinned, v1alpha2.ImageFromCatalogue)
 	env.WaitForImage(t, "other", "example.com/other:0.7.3", v1alpha2.ImageFromSpec)
 	before := len(env.WaitUntilIdle(t, "override"))
@@ -56,12 +56,12 @@ func TestImageOverride(t *testing.T) {
 	}
 	stack := &v1alpha2.LlamaStackDistribution{}
 	env.Get(t, "my", stack)
-	if got := stack.Status.ResolvedDistribution.CatalogueImage; got != catalogue {
-		t.Errorf("recorded image %q, want %q", got, catalogue)
+	if got := stack.Status.ResolvedDistribution.CatalogueImage; got != catalog {
+		t.Errorf("recorded image %q, want %q", got, catalog)
 	}
 
 	env.SetOperatorConfig(t, operatorconfig.KeyImageOverrides, "starter@0.7.3: mirror.example.com/starter:0.7.3")
-	env.WaitForImage(t, "my", catalogue, v1alpha2.ImageFromCatalogue)
+	env.WaitForImage(t, "my", catalog, v1alpha2.ImageFromCatalogue)
 	env.WaitForImage(t, "pinned", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
 	if err := env.Client.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: controllertest.ObjectMeta(env.Namespace,
 		names.OperatorConfigMap)}); err != nil {
@@ -129,7 +129,7 @@ func TestBadOperatorConfig(t *testing.T) {
 	env.WaitForImage(t, "my", "mirror.example.com/starter:0.7.3", v1alpha2.ImageFromOperatorConfig)
 }
 
-// TestOwnDistributionName checks that an administrator's own distribution name works like a name in the catalogue if
+// TestOwnDistributionName checks that an administrator's own distribution name works like a name in the catalog if
 // the spec has a base configuration, and that the error for an unknown name lists all names.
 func TestOwnDistributionName(t *testing.T) {
 	env := controllertest.NewEnvironment(t)

@@ -58,7 +58,7 @@ type Options struct {
 	Definitions map[string]cache.Cache
 	// MirrorSets caches the mirror sets of the cluster. Nil means that the operator must not read them.
 	MirrorSets cache.Cache
-	// RelatedImages contains replacements for images in the catalogue. The operator's ConfigMap takes precedence.
+	// RelatedImages contains replacements for images in the catalog. The operator's ConfigMap takes precedence.
 	RelatedImages distribution.Overrides
 	// DialServer connects to the servers of stacks. Nil means that connections use the network, and that DNS resolves
 	// names.

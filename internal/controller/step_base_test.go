@@ -16,7 +16,7 @@ import (
 )
 
 // TestBaseConfig checks the precedence of the sources of the base configuration: the user's ConfigMap, the labels of
-// the image, the running configuration, the catalogue.
+// the image, the running configuration, the catalog.
 func TestBaseConfig(t *testing.T) {
 	const (
 		plain   = `{distribution: {name: starter}}`
@@ -55,9 +55,9 @@ func TestBaseConfig(t *testing.T) {
 		"the user's base and a base in a label": {spec: withKey, labels: imageLabels{distribution: known, config: []byte("label")}, want: &plan.Base{Data: []byte("mine"), Source: v1alpha2.ConfigSourceConfigMap}},
 		"a base in a label":                     {spec: models, labels: imageLabels{distribution: known, config: []byte("label")}, want: &plan.Base{Data: []byte("label"), Source: v1alpha2.ConfigSourceOCILabel}},
 		"no base":                               {spec: models, labels: imageLabels{distribution: none}},
-		"the catalogue's base":                  {spec: models, labels: imageLabels{distribution: known}, want: embedded},
+		"the catalog's base":                    {spec: models, labels: imageLabels{distribution: known}, want: embedded},
 		"the running base":                      {spec: models, labels: imageLabels{distribution: known}, running: kept, want: &plan.Base{Data: []byte("kept"), Source: v1alpha2.ConfigSourceEmbedded}},
-		"the running base equals the catalogue's base": {
+		"the running base equals the catalog's base": {
 			spec: models, labels: imageLabels{distribution: known}, running: same, want: embedded,
 		},
 		"the running base is from another image": {

@@ -209,7 +209,7 @@ func (r *Reconciler) describe(s *state) {
 }
 
 // describeDistributions sets the fields about distributions that users of v1alpha1 read. For a stack that was not
-// created as v1alpha1, it removes the fields, because they would repeat the spec and the operator's catalogue.
+// created as v1alpha1, it removes the fields, because they would repeat the spec and the operator's catalog.
 func (r *Reconciler) describeDistributions(s *state) {
 	var own v1alpha2.DistributionConfigStatus
 	if now := s.stack.Status.DistributionConfig; now != nil {
@@ -252,8 +252,8 @@ func (s *state) resolved() *v1alpha2.ResolvedDistribution {
 	if image.DetectedBy != distribution.Unknown {
 		resolved.ServerRelease = image.Release.Line
 	}
-	if resolved.Catalogue() != s.image.catalogue {
-		resolved.CatalogueImage = s.image.catalogue
+	if resolved.Catalogue() != s.image.catalog {
+		resolved.CatalogueImage = s.image.catalog
 	}
 	return resolved
 }

@@ -79,7 +79,7 @@ func TestResolvedDistribution(t *testing.T) {
 		spec string
 		want v1alpha2.ResolvedDistribution
 	}{
-		"image of the catalogue": {`{distribution: {name: starter, version: "0.7"}}`, v1alpha2.ResolvedDistribution{
+		"image of the catalog": {`{distribution: {name: starter, version: "0.7"}}`, v1alpha2.ResolvedDistribution{
 			Name: "starter", Version: "0.7", ImageFrom: v1alpha2.ImageFromCatalogue, ServerRelease: "0.7", ServerReleaseFrom: "catalogue",
 		}},
 		"release from the tag": {`{distribution: {image: "example.com/mine:0.7.1"}}`, v1alpha2.ResolvedDistribution{
@@ -97,14 +97,14 @@ func TestResolvedDistribution(t *testing.T) {
 			}
 			tc.want.ConfigSource = s.planned.plan.ConfigSource
 			if tc.want.Image == "" {
-				tc.want.Image = s.image.catalogue
+				tc.want.Image = s.image.catalog
 			}
 			got := s.resolved()
 			if diff := cmp.Diff(&tc.want, got); diff != "" {
 				t.Errorf("resolved (-want +got):\n%s", diff)
 			}
-			if got.Catalogue() != s.image.catalogue {
-				t.Errorf("the image of the catalogue is %q, want %q", got.Catalogue(), s.image.catalogue)
+			if got.Catalogue() != s.image.catalog {
+				t.Errorf("the image of the catalog is %q, want %q", got.Catalogue(), s.image.catalog)
 			}
 		})
 	}

@@ -18,13 +18,13 @@ import (
 type resolvedImage struct {
 	// config is the operator's configuration. All steps of a reconcile use this configuration.
 	config operatorconfig.Config
-	// overrides holds the images that replace images in the catalogue.
+	// overrides holds the images that replace images in the catalog.
 	overrides    overrides
 	distribution distribution.Resolved
-	// catalogue is the catalogue image with which the stack was created. The field `newer` is the image of a new stack, if
+	// catalog is the catalog image with which the stack was created. The field `newer` is the image of a new stack, if
 	// it differs.
-	catalogue, newer string
-	from             v1alpha2.ImageSource
+	catalog, newer string
+	from           v1alpha2.ImageSource
 }
 
 // image determines the server's image and release. A running stack keeps the image with which it was created while the
@@ -42,8 +42,8 @@ func (r *Reconciler) image(ctx context.Context, stack *stack, running *rollout.R
 	asked, images := stack.Spec.Distribution, maps.Clone(found.overrides.all)
 	if asked.Name == "" {
 		found.from = v1alpha2.ImageFromSpec
-	} else if r.setCatalogue(ctx, stack, running, &found) {
-		images[asked.Name] = found.catalogue
+	} else if r.setCatalog(ctx, stack, running, &found) {
+		images[asked.Name] = found.catalog
 	}
 	if image, from, ok := found.overrides.image(stack, running); ok {
 		images[asked.Name], found.from = image, from
@@ -55,21 +55,21 @@ func (r *Reconciler) image(ctx context.Context, stack *stack, running *rollout.R
 	return found, nil
 }
 
-// setCatalogue sets the catalogue image, and reports whether it differs from the image of a new stack.
-func (r *Reconciler) setCatalogue(
+// setCatalog sets the catalog image, and reports whether it differs from the image of a new stack.
+func (r *Reconciler) setCatalog(
 	ctx context.Context, stack *stack, running *rollout.Record, found *resolvedImage,
 ) (differs bool) {
 	asked := stack.Spec.Distribution
 	current, _ := distribution.Resolve(asked.Name, asked.Image, asked.Version, nil)
 	created, recorded := r.createdWith(ctx, stack, running)
-	found.catalogue = cmp.Or(created, current.Image)
+	found.catalog = cmp.Or(created, current.Image)
 	if recorded && created != current.Image {
 		found.newer = current.Image
 	}
-	return found.catalogue != current.Image
+	return found.catalog != current.Image
 }
 
-// createdWith returns the catalogue's image with which the stack was created, and reports whether the status or the
+// createdWith returns the catalog's image with which the stack was created, and reports whether the status or the
 // record shows this image. If neither shows it, createdWith returns the image of the release that wrote the data on the
 // stack's volume, or an empty string if this release is unknown.
 func (r *Reconciler) createdWith(
@@ -98,7 +98,7 @@ func unknownDistribution(err error) error {
 	return invalid(reason, distribution.Path(err)+": "+err.Error())
 }
 
-// recordedImage returns the catalogue's image that was chosen for this name and version when the stack was created. The
+// recordedImage returns the catalog's image that was chosen for this name and version when the stack was created. The
 // image is from the status or, if the status does not contain it, from the Deployment.
 func recordedImage(stack *stack, running *rollout.Record) (string, bool) {
 	asked := stack.Spec.Distribution
@@ -117,10 +117,10 @@ func recordedImage(stack *stack, running *rollout.Record) (string, bool) {
 	return "", false
 }
 
-// answeredImage returns the catalogue image for the release that runs in pods from a previous operator, according to
+// answeredImage returns the catalog image for the release that runs in pods from a previous operator, according to
 // the version in the status. The server reported this version to the previous operator or to this one. Pods from a
 // previous operator run the image to which `latest` referred, and their data has the format of the release in that
-// image. If the catalogue does not contain the release, answeredImage returns the catalogue's image of the same release
+// image. If the catalog does not contain the release, answeredImage returns the catalog's image of the same release
 // line.
 func answeredImage(stack *stack, running *rollout.Record) (string, bool) {
 	asked, version := stack.Spec.Distribution, stack.Status.Version
@@ -155,7 +155,7 @@ func (r *Reconciler) releaseOfVolume(ctx context.Context, stack *stack) (string,
 	return release, release != "" && claim.Labels[names.LabelInstance] == stack.Name
 }
 
-// overrides holds the images that currently replace images in the catalogue.
+// overrides holds the images that currently replace images in the catalog.
 type overrides struct {
 	// all holds all overrides. The operator's ConfigMap takes precedence over RELATED_IMAGE variables.
 	all distribution.Overrides

@@ -32,7 +32,7 @@ type imageLabels struct {
 }
 
 // imageLabels collects the content of the image's labels: its configuration and the server's release. The operator does
-// not read catalogue images, because their configurations and releases are known. It reads any other image once, and
+// not read catalog images, because their configurations and releases are known. It reads any other image once, and
 // uses the result until the image, name or version in spec.distribution changes. A stack whose image cannot be read
 // waits if it has no other base, or if its running configuration is from the image. The running pods then do not
 // change.

@@ -20,7 +20,7 @@ import (
 
 const (
 	bareImage = `{distribution: {image: "example.com/mine:1"}, resources: {models: [m]}}`
-	// replacedImage is a spec with a distribution in the catalogue. The operator's configuration replaces the image.
+	// replacedImage is a spec with a distribution in the catalog. The operator's configuration replaces the image.
 	replacedImage = `{distribution: {name: starter}, resources: {models: [m]}}`
 	// workersOnly is a spec that sets only an image and the number of workers. If the operator cannot read the image, a
 	// v1alpha1 stack with this spec continues without a base.
@@ -71,13 +71,13 @@ func labelsCases() map[string]labelsCase {
 	followed := embedded
 	embedded.Distribution.Digest = ""
 	return map[string]labelsCase{
-		"image of the catalogue":                {spec: `{distribution: {name: starter}}`},
+		"image of the catalog":                  {spec: `{distribution: {name: starter}}`},
 		"new image":                             {spec: bareImage, unread: reading},
 		"new image, no generated configuration": {spec: `{distribution: {image: "example.com/mine:1"}}`, unread: reading},
 		"recorded base":                         {spec: bareImage, running: read, base: "version: 2\n", digest: "sha256:1", release: "0.7"},
 		"recorded base, the copy is missing":    {spec: bareImage, running: read, lost: true, unread: reading},
 		"recorded base of another image":        {spec: bareImage, running: another, unread: reading},
-		"recorded base of the catalogue":        {spec: replacedImage, config: [2]string{operatorconfig.KeyImageOverrides, "starter: example.com/mine:1"}, running: embedded, release: "0.7"},
+		"recorded base of the catalog":          {spec: replacedImage, config: [2]string{operatorconfig.KeyImageOverrides, "starter: example.com/mine:1"}, running: embedded, release: "0.7"},
 		"recorded image by digest":              {spec: replacedImage, config: [2]string{operatorconfig.KeyImageOverrides, "starter: example.com/mine:1"}, running: followed, digest: "sha256:1", release: "0.7"},
 		"reading is off, no base":               {spec: bareImage, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}, unread: required},
 		"reading is off, base in the spec":      {spec: `{distribution: {image: "example.com/mine:1"}, baseConfig: {configMapName: mine}, resources: {models: [m]}}`, config: [2]string{operatorconfig.KeyRegistries, "readLabels: false"}},

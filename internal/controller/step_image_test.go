@@ -12,7 +12,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/status"
 )
 
-// TestImageOverrides checks the precedence of overrides for the catalogue's image, and that a ConfigMap that has never
+// TestImageOverrides checks the precedence of overrides for the catalog's image, and that a ConfigMap that has never
 // been valid does not change the running pods.
 func TestImageOverrides(t *testing.T) {
 	running := rollout.Record{Image: "b:1", Distribution: rollout.Distribution{Name: "starter", CatalogueImage: "c:1"}}
@@ -53,7 +53,7 @@ func TestImageOverrides(t *testing.T) {
 		"invalid ConfigMap, new stack":                      {unknown: true, related: distribution.Overrides{"starter": "r:1"}, image: "r:1", from: v1alpha2.ImageFromRelatedImage},
 		"invalid ConfigMap, running stack":                  {unknown: true, related: distribution.Overrides{"starter": "r:1"}, running: running, status: status, image: "b:1", from: v1alpha2.ImageFromRelatedImage},
 		"invalid ConfigMap, running stack without a status": {unknown: true, running: running, image: "b:1", from: v1alpha2.ImageFromOperatorConfig},
-		"invalid ConfigMap, running image of the catalogue": {
+		"invalid ConfigMap, running image of the catalog": {
 			unknown: true, running: rollout.Record{Image: "c:1", Distribution: running.Distribution},
 			image: "c:1", from: v1alpha2.ImageFromCatalogue,
 		},
@@ -82,90 +82,90 @@ func TestImageOverrides(t *testing.T) {
 }
 
 // TestImage checks that a stack keeps the image with which it was created while its spec remains the same, even if a
-// newer operator has a different catalogue.
+// newer operator has a different catalog.
 func TestImage(t *testing.T) {
-	catalogue, err := distribution.Resolve("starter", "", "", nil)
+	catalog, err := distribution.Resolve("starter", "", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tc := range imageCases(catalogue.Image) {
+	for _, tc := range imageCases(catalog.Image) {
 		t.Run(tc.name, func(t *testing.T) { checkImage(t, tc) })
 	}
 }
 
-// imageCases returns the rows of TestImage. The operator's catalogue contains the given image.
-func imageCases(catalogue string) []imageCase {
+// imageCases returns the rows of TestImage. The operator's catalog contains the given image.
+func imageCases(catalog string) []imageCase {
 	const repository = "docker.io/ogxai/distribution-starter:"
 	const recorded = repository + "0.7.0"
 	return []imageCase{
 		{
 			name: "new stack", asked: v1alpha2.DistributionSpec{Name: "starter"},
-			image: catalogue, catalogue: catalogue,
+			image: catalog, catalog: catalog,
 		},
 		{
 			name: "recorded in the status", asked: v1alpha2.DistributionSpec{Name: "starter"},
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
-			image:  recorded, catalogue: recorded, newer: catalogue,
+			image:  recorded, catalog: recorded, newer: catalog,
 		},
 		{
 			name: "running image recorded in the status", asked: v1alpha2.DistributionSpec{Name: "starter"},
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", Image: recorded, ImageFrom: v1alpha2.ImageFromCatalogue},
-			image:  recorded, catalogue: recorded, newer: catalogue,
+			image:  recorded, catalog: recorded, newer: catalog,
 		},
 		{
 			name: "image of an earlier override in the status", asked: v1alpha2.DistributionSpec{Name: "starter"},
 			status: &v1alpha2.ResolvedDistribution{
 				Name: "starter", Image: "mirror/starter:0.7.0", ImageFrom: v1alpha2.ImageFromOperatorConfig,
 			},
-			image: catalogue, catalogue: catalogue,
+			image: catalog, catalog: catalog,
 		},
 		{
 			name: "recorded on the Deployment", asked: v1alpha2.DistributionSpec{Name: "starter"},
 			running: rollout.Distribution{Name: "starter", CatalogueImage: recorded},
-			image:   recorded, catalogue: recorded, newer: catalogue,
+			image:   recorded, catalog: recorded, newer: catalog,
 		},
 		{
 			name: "changed version", asked: v1alpha2.DistributionSpec{Name: "starter", Version: "0.7"},
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
-			image:  catalogue, catalogue: catalogue,
+			image:  catalog, catalog: catalog,
 		},
 		{
 			name: "override of a recorded image", asked: v1alpha2.DistributionSpec{Name: "starter"},
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
 			images: distribution.Overrides{"starter": "mirror/starter:0.7.1"},
-			image:  "mirror/starter:0.7.1", catalogue: recorded, newer: catalogue,
+			image:  "mirror/starter:0.7.1", catalog: recorded, newer: catalog,
 		},
 		{
 			name: "taken over, known version", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.5",
-			image: repository + "0.3.5", catalogue: repository + "0.3.5", newer: catalogue,
+			image: repository + "0.3.5", catalog: repository + "0.3.5", newer: catalog,
 		},
 		{
 			name: "taken over, another release of a known line", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.4.dev1+team",
-			image: repository + "0.3.5", catalogue: repository + "0.3.5", newer: catalogue,
+			image: repository + "0.3.5", catalog: repository + "0.3.5", newer: catalog,
 		},
 		{
 			name: "taken over, unknown release line", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.1.9",
-			image: catalogue, catalogue: catalogue,
+			image: catalog, catalog: catalog,
 		},
 		{
 			name: "taken over, version reported after the takeover", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.5", foreign: true,
-			status:  &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: catalogue},
-			running: rollout.Distribution{Name: "starter", CatalogueImage: catalogue},
-			image:   repository + "0.3.5", catalogue: repository + "0.3.5", newer: catalogue,
+			status:  &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: catalog},
+			running: rollout.Distribution{Name: "starter", CatalogueImage: catalog},
+			image:   repository + "0.3.5", catalog: repository + "0.3.5", newer: catalog,
 		},
 		{
 			name: "taken over, unknown version", asked: v1alpha2.DistributionSpec{Name: "starter"}, foreign: true,
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
-			image:  recorded, catalogue: recorded, newer: catalogue,
+			image:  recorded, catalog: recorded, newer: catalog,
 		},
 		{
 			name: "another version in the pods of this operator", asked: v1alpha2.DistributionSpec{Name: "starter"}, answer: "0.3.5",
 			status: &v1alpha2.ResolvedDistribution{Name: "starter", CatalogueImage: recorded},
-			image:  recorded, catalogue: recorded, newer: catalogue,
+			image:  recorded, catalog: recorded, newer: catalog,
 		},
 		{
 			name: "taken over, version in the spec", asked: v1alpha2.DistributionSpec{Name: "starter", Version: "0.7"}, answer: "0.3.5",
-			image: catalogue, catalogue: catalogue,
+			image: catalog, catalog: catalog,
 		},
 		{
 			name: "bare image", asked: v1alpha2.DistributionSpec{Image: "example.com/mine:1"},
@@ -176,16 +176,16 @@ func imageCases(catalogue string) []imageCase {
 
 // imageCase is a row of TestImage.
 type imageCase struct {
-	name      string
-	asked     v1alpha2.DistributionSpec
-	status    *v1alpha2.ResolvedDistribution
-	running   rollout.Distribution
-	answer    string // the version that the server reported to this operator or to the previous one
-	foreign   bool   // the Deployment was taken over with its pods unchanged
-	images    distribution.Overrides
-	image     string
-	catalogue string
-	newer     string
+	name    string
+	asked   v1alpha2.DistributionSpec
+	status  *v1alpha2.ResolvedDistribution
+	running rollout.Distribution
+	answer  string // the version that the server reported to this operator or to the previous one
+	foreign bool   // the Deployment was taken over with its pods unchanged
+	images  distribution.Overrides
+	image   string
+	catalog string
+	newer   string
 }
 
 // checkImage compares the image of a stack with the expected image.
@@ -205,9 +205,9 @@ func checkImage(t *testing.T, tc imageCase) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := []string{found.distribution.Image, found.catalogue, found.newer}
-	if diff := cmp.Diff([]string{tc.image, tc.catalogue, tc.newer}, got); diff != "" {
-		t.Errorf("image, catalogue image, newer image (-want +got):\n%s", diff)
+	got := []string{found.distribution.Image, found.catalog, found.newer}
+	if diff := cmp.Diff([]string{tc.image, tc.catalog, tc.newer}, got); diff != "" {
+		t.Errorf("image, catalog image, newer image (-want +got):\n%s", diff)
 	}
 }
 

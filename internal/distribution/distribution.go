@@ -14,7 +14,7 @@ type DetectedBy string
 const (
 	// ByVersion means that spec.distribution.version specifies the release.
 	ByVersion DetectedBy = "version"
-	// ByCatalogue means that the catalogue specifies the release.
+	// ByCatalogue means that the catalog specifies the release.
 	ByCatalogue DetectedBy = "catalogue"
 	// ByLabel means that a label of the image specifies the release.
 	ByLabel DetectedBy = "label"
@@ -26,7 +26,7 @@ const (
 )
 
 // Overrides replace images. A key is a name, or a name and a version as `name@version`, which takes precedence. A key
-// may also add a name that the catalogue does not have.
+// may also add a name that the catalog does not have.
 type Overrides map[string]string
 
 // Resolved is a distribution with everything that its name determines.
@@ -77,7 +77,7 @@ func Resolve(name, image, version string, overrides Overrides) (Resolved, error)
 	return named(e, found)
 }
 
-// named resolves a catalogue entry for one of its releases.
+// named resolves a catalog entry for one of its releases.
 func named(e *entry, version string) (Resolved, error) {
 	match, err := release.LookupOffered(version)
 	if err != nil {
@@ -102,7 +102,7 @@ func entrypoint(runtime release.Runtime) []string {
 }
 
 // overridden resolves a name whose image is replaced. The replacement may contain a different release than the
-// catalogue's image, so a requested version and the replacement's tag take precedence over the catalogue. A name that
+// catalog's image, so a requested version and the replacement's tag take precedence over the catalog. A name that
 // the administrator adds has no entry, and its base is in the image.
 func overridden(name, version, image string) (Resolved, error) {
 	r, err := bareImage(image, version)

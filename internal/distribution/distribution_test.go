@@ -184,9 +184,9 @@ func TestResolveErrors(t *testing.T) {
 	}
 }
 
-// TestCatalogue checks that every name in every release has a tag with the release, the data of its line, and a base
+// TestCatalog checks that every name in every release has a tag with the release, the data of its line, and a base
 // config.
-func TestCatalogue(t *testing.T) {
+func TestCatalog(t *testing.T) {
 	want := map[string]string{
 		"meta-reference-gpu": "0.2 0.3 0.4",
 		"postgres-demo":      "0.2 0.3 0.4 0.5 0.6 0.7 0.8 1.0 1.1 1.2 1.3 1.4 1.5",

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// CatalogueImage is an image in the catalogue that a stack can run.
+// CatalogueImage is an image in the catalog that a stack can run.
 type CatalogueImage struct {
 	// Name and Version are the distribution and the server release.
 	Name, Version string
@@ -13,11 +13,11 @@ type CatalogueImage struct {
 	Image string
 }
 
-// Images returns every catalogue image, sorted by name and then by release, in ascending order.
+// Images returns every catalog image, sorted by name and then by release, in ascending order.
 func Images() []CatalogueImage {
 	var all []CatalogueImage
-	for i := range catalogue {
-		e := &catalogue[i]
+	for i := range catalog {
+		e := &catalog[i]
 		for _, version := range Versions(e.name) {
 			all = append(all, CatalogueImage{Name: e.name, Version: version, Image: e.image(version)})
 		}
@@ -43,7 +43,7 @@ func OverrideKeys(name, version string) []string {
 	return keys
 }
 
-// RelatedImage returns the variable with which an installer of a mirrored catalogue replaces the image of a
+// RelatedImage returns the variable with which an installer of a mirrored catalog replaces the image of a
 // distribution, for example RELATED_IMAGE_POSTGRES_DEMO for postgres-demo.
 func RelatedImage(name string) string {
 	return "RELATED_IMAGE_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))

@@ -16,7 +16,7 @@ import (
 
 // These are the keys of the ConfigMap.
 const (
-	// KeyImageOverrides holds images that replace those in the catalogue, and images for names that the catalogue does not
+	// KeyImageOverrides holds images that replace those in the catalog, and images for names that the catalog does not
 	// contain.
 	KeyImageOverrides = "image-overrides"
 	// KeyFeatureFlags holds settings for every stack.

@@ -14,10 +14,10 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/validate"
 )
 
-const imageOverridesHelp = `# Images that replace those of the catalogue. Each entry maps the name of a
+const imageOverridesHelp = `# Images that replace those of the catalog. Each entry maps the name of a
 # distribution, or name@version, to an image. Running stacks get the image
 # immediately. If you remove an entry, they return to the image that they were
-# created with. A name that is not in the catalogue is added; its base
+# created with. A name that is not in the catalog is added; its base
 # configuration is in the image or in spec.baseConfig.
 # starter: registry.example.com/mirror/distribution-starter:0.7.1
 # starter@0.7.3: registry.example.com/mirror/distribution-starter:0.7.3

@@ -86,7 +86,7 @@ workload: {replicas: 1, overrides: {env: [{name: A, value: "1"}]}}
 		"labels of the stack":              {input: func(in *plan.Input) { in.Object.Labels = map[string]string{"a": "b"} }},
 		"generation":                       {input: func(in *plan.Input) { in.Object.Generation = 99 }},
 		"version of the operator":          {input: func(in *plan.Input) { in.OperatorVersion = "v99" }},
-		"image of the catalogue":           {input: func(in *plan.Input) { in.CatalogueImage = "other:1" }},
+		"image of the catalog":             {input: func(in *plan.Input) { in.CatalogueImage = "other:1" }},
 		"running release":                  {input: func(in *plan.Input) { in.RunningRelease = "0.6" }},
 		"label of the release":             {input: func(in *plan.Input) { in.Distribution.Label = "0.7.1" }},
 		"source of the base":               {input: func(in *plan.Input) { in.Base.Source = "oci-label" }},

@@ -32,7 +32,7 @@ type Input struct {
 	// PackageDigests contains the digests of the images that were read.
 	Packages       map[string]*externalprovider.Package
 	PackageDigests map[string]string
-	// CatalogueImage is the catalogue's image for name and version, before overrides. It is empty if the spec sets image.
+	// CatalogueImage is the catalog's image for name and version, before overrides. It is empty if the spec sets image.
 	CatalogueImage string
 	// RenderedByTag reports whether the running pods still have the settings for the release that their image tag names.
 	RenderedByTag bool

@@ -86,7 +86,7 @@ func TestAnotherConfigurationOfANewerOperator(t *testing.T) {
 	}
 }
 
-// chosen returns a rendering of a stack with this image from the catalogue.
+// chosen returns a rendering of a stack with this image from the catalog.
 func chosen(t *testing.T, s stack) rollout.Rendered {
 	t.Helper()
 	rendered := s.render(t)

@@ -88,9 +88,9 @@ type Distribution struct {
 	// Name and Version are the name and the version in the spec.
 	Name    string `json:"name,omitempty"`
 	Version string `json:"version,omitempty"`
-	// CatalogueImage is the catalogue's image for this name and version, before overrides.
+	// CatalogueImage is the catalog's image for this name and version, before overrides.
 	CatalogueImage string `json:"catalogueImage,omitempty"`
-	// Image is the chosen image, as the spec, the catalogue or the override contains it. If the operator read the image,
+	// Image is the chosen image, as the spec, the catalog or the override contains it. If the operator read the image,
 	// the running image also has a digest.
 	Image string `json:"image,omitempty"`
 	// Digest is the digest of the image at the time when the operator read its labels for the base. Empty means that the

@@ -45,7 +45,7 @@ func imagesIn(value any, found map[string]bool) {
 	}
 }
 
-// The list of images contains every image that a cluster pulls because of a manifest, the chart or the catalogue, and
+// The list of images contains every image that a cluster pulls because of a manifest, the chart or the catalog, and
 // no other image.
 func TestEveryImageIsListed(t *testing.T) {
 	found := map[string]bool{}
@@ -84,7 +84,7 @@ func TestEveryImageIsListed(t *testing.T) {
 	}
 	for _, image := range images {
 		if !found[image] {
-			t.Errorf("%s is in dist/images.txt, but not in a manifest, the chart or the catalogue: run make generate", image)
+			t.Errorf("%s is in dist/images.txt, but not in a manifest, the chart or the catalog: run make generate", image)
 		}
 	}
 	if len(slices.Compact(slices.Sorted(slices.Values(images)))) != len(images) {

@@ -126,7 +126,7 @@ func operatorImage(registry, tag string) string { return registry + "/llama-stac
 func standIn(release string) string { return registry + "/standin:" + release }
 
 // operatorConfig returns a ConfigMap that allows the operator to read the registry, and that replaces the images in the
-// catalogue with the images for the test.
+// catalog with the images for the test.
 func operatorConfig() *unstructured.Unstructured {
 	object := map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap",

@@ -16,7 +16,7 @@ type Row = dict[str, Any]
 _LIMITS = ("ge", "gt", "le", "lt", "min_length", "max_length", "pattern")
 
 
-class Catalogue:
+class Catalog:
     """Describes classes. Two classes with the same name get different names, unless their rows are equal."""
 
     def __init__(self) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from . import apis, distributions, providers, resources, runtime, storage
-from .classes import Catalogue
+from .classes import Catalog
 from .package import Package
 
 type Row = dict[str, Any]
@@ -11,7 +11,7 @@ type Row = dict[str, Any]
 
 def describe(package: Package) -> Row:
     """Returns the complete data of an installed release."""
-    catalogue = Catalogue()
+    catalog = Catalog()
     config = package.load("core.datatypes", "StackConfig", "StackRunConfig")
     server = package.load("core.datatypes", "ServerConfig")
     api_rows = apis.describe(package)
@@ -23,13 +23,13 @@ def describe(package: Package) -> Row:
         "module": package.module,
         "runtime": started,
         "apis": api_rows,
-        "top_level": catalogue.name(config),
-        "server": catalogue.name(server),
-        "storage": storage.describe(package, catalogue, config),
-        "resources": resources.describe(package, catalogue, config, api_rows),
-        "providers": providers.describe(package, catalogue, started["data_dir"]),
+        "top_level": catalog.name(config),
+        "server": catalog.name(server),
+        "storage": storage.describe(package, catalog, config),
+        "resources": resources.describe(package, catalog, config, api_rows),
+        "providers": providers.describe(package, catalog, started["data_dir"]),
         "distributions": distributions.describe(package),
     }
     # The classes come last, because every part adds classes.
-    document["classes"] = dict(sorted(catalogue.rows.items()))
+    document["classes"] = dict(sorted(catalog.rows.items()))
     return document

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from . import defaults, endpoints, environment, standins
-from .classes import Catalogue, plain
+from .classes import Catalog, plain
 from .package import Package
 
 type Row = dict[str, Any]
@@ -16,25 +16,25 @@ type Row = dict[str, Any]
 _INDEX_OPTION = re.compile(r"\s*--(?:extra-)?index-url\s+\S+")
 
 
-def describe(package: Package, catalogue: Catalogue, data_dir: str) -> dict[str, Row]:
+def describe(package: Package, catalog: Catalog, data_dir: str) -> dict[str, Row]:
     """Returns one row per provider type, by `api/type`, sorted."""
     distribution = importlib.import_module(f"{package.module}.core.distribution")
     out = {}
     for api, specs in distribution.get_provider_registry().items():
         for kind, spec in specs.items():
-            out[f"{api.value}/{kind}"] = _row(package, catalogue, data_dir, api.value, spec)
+            out[f"{api.value}/{kind}"] = _row(package, catalog, data_dir, api.value, spec)
     return dict(sorted(out.items()))
 
 
-def _row(package: Package, catalogue: Catalogue, data_dir: str, api: str, spec: Any) -> Row:
+def _row(package: Package, catalog: Catalog, data_dir: str, api: str, spec: Any) -> Row:
     adapter = getattr(spec, "adapter", None)  # up to release 0.3, contains facts of remote providers
     dotted = spec.config_class or getattr(adapter, "config_class", "")
     cls: type[BaseModel] = standins.import_object(dotted, never=(package.module, package.api_module))
-    name = catalogue.name(cls)
-    keys = catalogue.rows[name]["keys"]
+    name = catalog.name(cls)
+    keys = catalog.rows[name]["keys"]
     row: Row = {"config": name}
     row |= _facts(api, keys) | {
-        "required_defaults": defaults.required_defaults(api, keys, catalogue.rows, _example(cls), data_dir),
+        "required_defaults": defaults.required_defaults(api, keys, catalog.rows, _example(cls), data_dir),
         "requires": [needed.value for needed in spec.api_dependencies],
         "optional": [used.value for used in spec.optional_api_dependencies],
         "packages": _packages(spec, adapter),

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from . import typetext
-from .classes import Catalogue
+from .classes import Catalog
 from .package import Package
 
 type Row = dict[str, Any]
@@ -22,7 +22,7 @@ _KINDS = {
 _TABLES = {"scoring_fns": "scoring_functions"}
 
 
-def describe(package: Package, catalogue: Catalogue, config: type[BaseModel], apis: list[Row]) -> list[Row]:
+def describe(package: Package, catalog: Catalog, config: type[BaseModel], apis: list[Row]) -> list[Row]:
     """Returns one row per kind of resource, in declared order."""
     out = []
     try:
@@ -33,13 +33,13 @@ def describe(package: Package, catalogue: Catalogue, config: type[BaseModel], ap
         for kind, field in getattr(holder, "model_fields", {}).items():
             classes = typetext.classes(field.annotation, BaseModel)
             if kind in _KINDS and classes and typing.get_origin(field.annotation) is list:
-                out.append(row(kind, section, catalogue.name(classes[0]), catalogue, bool(field.deprecated), apis))
+                out.append(row(kind, section, catalog.name(classes[0]), catalog, bool(field.deprecated), apis))
     return out
 
 
-def row(kind: str, section: str, name: str, catalogue: Catalogue, deprecated: bool, apis: list[Row]) -> Row:
+def row(kind: str, section: str, name: str, catalog: Catalog, deprecated: bool, apis: list[Row]) -> Row:
     """Returns the row of one kind of resource. `name` is the class of its entries."""
-    keys = [key["name"] for key in catalogue.rows[name]["keys"]]
+    keys = [key["name"] for key in catalog.rows[name]["keys"]]
     identity = id_key(kind, keys)
     described: Row = {"kind": kind, "section": section, "class": name, "id_key": identity}
     if f"provider_{identity}" in keys:

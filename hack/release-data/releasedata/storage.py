@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from . import secrets, typetext
-from .classes import Catalogue, plain
+from .classes import Catalog, plain
 from .package import Package
 
 type Row = dict[str, Any]
@@ -23,31 +23,31 @@ _INLINE = (
 )
 
 
-def describe(package: Package, catalogue: Catalogue, config: type[BaseModel]) -> Row:
+def describe(package: Package, catalog: Catalog, config: type[BaseModel]) -> Row:
     """Returns the backends by type, and the stores in declared order."""
     if "storage" not in config.model_fields:
         return {
             "inline": True,
-            "backends": _inline_backends(package, catalogue),
-            "stores": inline_stores(catalogue.rows[catalogue.name(config)]["keys"]),
+            "backends": _inline_backends(package, catalog),
+            "stores": inline_stores(catalog.rows[catalog.name(config)]["keys"]),
         }
-    return {"backends": _backends(package, catalogue), "stores": _stores(package, catalogue)}
+    return {"backends": _backends(package, catalog), "stores": _stores(package, catalog)}
 
 
-def _backends(package: Package, catalogue: Catalogue) -> Row:
+def _backends(package: Package, catalog: Catalog) -> Row:
     out = {}
     for cls in typetext.classes(package.load(_MODULE, "StorageBackendConfig"), BaseModel):
         kind = _type(cls)
-        out[kind] = _backend(cls, kind.partition("_")[0], catalogue)
+        out[kind] = _backend(cls, kind.partition("_")[0], catalog)
     return dict(sorted(out.items()))
 
 
-def _inline_backends(package: Package, catalogue: Catalogue) -> Row:
+def _inline_backends(package: Package, catalog: Catalog) -> Row:
     """Returns the backends by their names since release 0.3, each with its `type` in release 0.2 and older."""
     out = {}
     for family, module, union in _INLINE:
         for cls in typetext.classes(package.load(module, union), BaseModel):
-            out[f"{family}_{_type(cls)}"] = _backend(cls, family, catalogue) | {"type": _type(cls)}
+            out[f"{family}_{_type(cls)}"] = _backend(cls, family, catalog) | {"type": _type(cls)}
     return dict(sorted(out.items()))
 
 
@@ -55,9 +55,9 @@ def _type(cls: type) -> str:
     return str(plain(cls.model_fields["type"].default))  # type: ignore[attr-defined]
 
 
-def _backend(cls: type, family: str, catalogue: Catalogue) -> Row:
-    name = catalogue.name(cls)
-    return {"class": name, "family": family} | _connection(catalogue.rows[name]["keys"])
+def _backend(cls: type, family: str, catalog: Catalog) -> Row:
+    name = catalog.name(cls)
+    return {"class": name, "family": family} | _connection(catalog.rows[name]["keys"])
 
 
 def inline_stores(keys: list[Row]) -> list[Row]:
@@ -80,12 +80,12 @@ def _connection(keys: list[Row]) -> Row:
     return row
 
 
-def _stores(package: Package, catalogue: Catalogue) -> list[Row]:
-    stores = catalogue.rows[catalogue.name(package.load(_MODULE, "ServerStoresConfig"))]
+def _stores(package: Package, catalog: Catalog) -> list[Row]:
+    stores = catalog.rows[catalog.name(package.load(_MODULE, "ServerStoresConfig"))]
     out = []
     for key in stores["keys"]:
         name = key["type"].removesuffix(" | null")
-        keys = {reference["name"] for reference in catalogue.rows[name]["keys"]}
+        keys = {reference["name"] for reference in catalog.rows[name]["keys"]}
         row: Row = {"name": key["name"], "class": name, "family": "kv" if "namespace" in keys else "sql"}
         if key.get("default") is not None:
             row["default"] = key["default"]

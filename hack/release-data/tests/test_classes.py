@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from releasedata.classes import Catalogue, plain
+from releasedata.classes import Catalog, plain
 
 
 class Mode(enum.Enum):
@@ -33,14 +33,14 @@ class Outer(BaseModel):
     more: "list[Outer]" = []
 
 
-class CatalogueTest(unittest.TestCase):
+class CatalogTest(unittest.TestCase):
     def setUp(self) -> None:
         warnings.simplefilter("ignore")
-        self.catalogue = Catalogue()
+        self.catalog = Catalog()
 
     def test_keys(self) -> None:
-        self.assertEqual(self.catalogue.name(Outer), "Outer")
-        keys = {key["name"]: key for key in self.catalogue.rows["Outer"]["keys"]}
+        self.assertEqual(self.catalog.name(Outer), "Outer")
+        keys = {key["name"]: key for key in self.catalog.rows["Outer"]["keys"]}
         want: dict[str, dict[str, Any]] = {
             "must": {"type": "str", "required": True},
             "api_token": {"type": "SecretStr | null", "aliases": ["secret"], "default": None, "secret": True},
@@ -56,23 +56,23 @@ class CatalogueTest(unittest.TestCase):
         for name, row in want.items():
             with self.subTest(name):
                 self.assertEqual(keys[name], {"name": name, **row})
-        self.assertEqual(self.catalogue.rows["Inner"]["extra"], "forbid")
+        self.assertEqual(self.catalog.rows["Inner"]["extra"], "forbid")
 
     def test_two_fields_of_one_key(self) -> None:
         class Both(BaseModel):
             credential: SecretStr | None = Field(default=None, alias="api_key")
             api_key: str = "x"
 
-        self.catalogue.name(Both)
+        self.catalog.name(Both)
         want = [{"name": "api_key", "type": "str", "default": "x", "secret": True}]
-        self.assertEqual(self.catalogue.rows["Both"]["keys"], want)
+        self.assertEqual(self.catalog.rows["Both"]["keys"], want)
 
     def test_classes_of_one_name(self) -> None:
         first = type("Config", (BaseModel,), {"__module__": "a.chroma.config", "__annotations__": {"url": str}})
         second = type("Config", (BaseModel,), {"__module__": "b.chroma.config", "__annotations__": {"path": str}})
         third = type("Config", (BaseModel,), {"__module__": "c.chroma.config", "__annotations__": {"url": str}})
         fourth = type("Config", (BaseModel,), {"__module__": "d.chroma.config", "__annotations__": {"size": int}})
-        names = [self.catalogue.name(cls) for cls in (first, second, third, fourth, second)]
+        names = [self.catalog.name(cls) for cls in (first, second, third, fourth, second)]
         self.assertEqual(names, ["Config", "chroma.Config", "Config", "d.chroma.Config", "chroma.Config"])
 
 

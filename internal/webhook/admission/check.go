@@ -52,7 +52,7 @@ func (v *Validator) check(ctx context.Context, object *stack) findings {
 		found.errs = errs
 		return found
 	}
-	if resolved.Base != nil && v.isCatalogue(object, config) && isComparable(object) {
+	if resolved.Base != nil && v.isCatalog(object, config) && isComparable(object) {
 		v.compare(ctx, object, in, resolved, &found)
 	}
 	return found
@@ -84,9 +84,9 @@ func (v *Validator) resolve(object *stack, config operatorconfig.Config) (distri
 	return distribution.Resolve(asked.Name, asked.Image, asked.Version, images)
 }
 
-// isCatalogue reports whether the image is in the catalogue. The catalogue contains the base configurations of its
+// isCatalog reports whether the image is in the catalog. The catalog contains the base configurations of its
 // images, so their labels need not be read.
-func (v *Validator) isCatalogue(object *stack, config operatorconfig.Config) bool {
+func (v *Validator) isCatalog(object *stack, config operatorconfig.Config) bool {
 	asked := object.Spec.Distribution
 	_, related := v.options.RelatedImages.Image(asked.Name, asked.Version)
 	_, configured := config.Images.Image(asked.Name, asked.Version)

@@ -24,7 +24,7 @@ type Options struct {
 	// Config returns the operator's current configuration. If it returns an error, only the rules that need no
 	// configuration are checked. Config is required.
 	Config func(context.Context) (operatorconfig.Config, error)
-	// RelatedImages replace the images in the catalogue, unless the operator's ConfigMap replaces them.
+	// RelatedImages replace the images in the catalog, unless the operator's ConfigMap replaces them.
 	RelatedImages distribution.Overrides
 	// OpenShift reports whether the cluster is OpenShift.
 	OpenShift bool

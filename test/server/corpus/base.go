@@ -10,8 +10,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// catalogued lists the distributions that users can select by name. Other distributions need a ConfigMap.
-var catalogued = []string{"starter", "postgres-demo", "remote-vllm", "meta-reference-gpu"}
+// cataloged lists the distributions that users can select by name. Other distributions need a ConfigMap.
+var cataloged = []string{"starter", "postgres-demo", "remote-vllm", "meta-reference-gpu"}
 
 // bases adds cases for every configuration that the release contains. The first case for a configuration sets only the
 // variables that the configuration requires to start. The other cases also set the variables with an empty default,
@@ -27,7 +27,7 @@ func (m *maker) bases() {
 			withVariables(fields{"providers": vllm(), "resources": fields{"models": []any{"a"}}}, all))
 		m.addOwn("base/"+name+"/storage", base, withVariables(fields{"storage": fields{"kv": fields{}, "sql": fields{}}},
 			all))
-		if slices.Contains(catalogued, name) {
+		if slices.Contains(cataloged, name) {
 			m.addOver(name, "distribution/"+name, withVariables(fields{"storage": fields{"kv": fields{}}}, all))
 			m.addOver(name, "distribution/"+name+"/unset", fields{"storage": fields{"kv": fields{}}})
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// entry is one distribution in the catalogue.
+// entry is one distribution in the catalog.
 type entry struct {
 	name string
 	// last is the last release that contains the distribution. Empty means that the newest release contains it too.
@@ -38,8 +38,8 @@ var pinned = map[string]string{
 	"1.5": "1.5.0",
 }
 
-// catalogue lists the known distributions by name.
-var catalogue = []entry{
+// catalog lists the known distributions by name.
+var catalog = []entry{
 	{name: "meta-reference-gpu", last: "0.4.7"},
 	{name: "postgres-demo"},
 	{name: "remote-vllm", last: "0.2.14", only: []string{"0.2.14"}},
@@ -128,13 +128,13 @@ func follows(version, next string) bool {
 	return err == nil && next == version[:dot+1]+strconv.Itoa(patch+1)
 }
 
-// Known returns the sorted names of the known distributions: those in the catalogue that have an offered release, and
+// Known returns the sorted names of the known distributions: those in the catalog that have an offered release, and
 // those that the overrides add.
 func Known(overrides Overrides) []string {
 	var names []string
-	for i := range catalogue {
-		if catalogue[i].defaultVersion() != "" {
-			names = append(names, catalogue[i].name)
+	for i := range catalog {
+		if catalog[i].defaultVersion() != "" {
+			names = append(names, catalog[i].name)
 		}
 	}
 	for key := range overrides {
@@ -145,7 +145,7 @@ func Known(overrides Overrides) []string {
 	return slices.Compact(names)
 }
 
-// Versions returns, in ascending order, the releases that users may request for a distribution in the catalogue. It
+// Versions returns, in ascending order, the releases that users may request for a distribution in the catalog. It
 // returns nil for any other name.
 func Versions(name string) []string {
 	e := byName(name)
@@ -159,7 +159,7 @@ func Versions(name string) []string {
 	return out
 }
 
-// UnknownError reports a name, or a name with a version, that is not in the catalogue.
+// UnknownError reports a name, or a name with a version, that is not in the catalog.
 type UnknownError struct {
 	// Name and Version are the requested values. Version is empty if the name itself is unknown.
 	Name, Version string
@@ -191,9 +191,9 @@ func Path(err error) string {
 }
 
 func byName(name string) *entry {
-	for i := range catalogue {
-		if catalogue[i].name == name {
-			return &catalogue[i]
+	for i := range catalog {
+		if catalog[i].name == name {
+			return &catalog[i]
 		}
 	}
 	return nil
