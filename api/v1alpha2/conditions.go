@@ -222,8 +222,8 @@ const (
 	// ReasonWaiting means that an earlier condition must be True first. Status: Unknown.
 	ReasonWaiting = "Waiting"
 	// ReasonInternalError means that an unexpected error occurred in the operator: the operator has a defect, or the roles
-	// in the cluster do not grant a permission that the released roles grant. The message names the failed action, and the operator's log contains the
-	// details. Status: False.
+	// in the cluster do not grant a permission that the released roles grant. The message names the failed action, and the
+	// operator's log contains the details. Status: False.
 	ReasonInternalError = "InternalError"
 	// ReasonProgressing means that work is in progress. This reason never appears in the status.
 	ReasonProgressing = "Progressing"
