@@ -70,17 +70,17 @@ type LlamaStackDistributionSpec struct {
 	// providers configures the server's providers for each API. A provider replaces the provider that has the same id in
 	// the base configuration, or is added if there is no such provider. A provider has the keys provider (its type,
 	// required), id, endpoint, apiKey, secretRefs and settings. Any other key of its configuration can be set next to them
-	// as {secretKeyRef: {name, key}}. Mutually exclusive with overrideConfig. If unset, the server has the providers of
+	// as {secretKeyRef: {name, key}}. It is mutually exclusive with overrideConfig. If unset, the server has the providers of
 	// the base configuration.
 	// +optional
 	Providers *ProvidersSpec `json:"providers,omitempty"`
 
-	// resources registers models, tools and shields when the server starts. Mutually exclusive with overrideConfig. If
+	// resources registers models, tools and shields when the server starts. It is mutually exclusive with overrideConfig. If
 	// unset, the server registers the resources of the base configuration.
 	// +optional
 	Resources *ResourcesSpec `json:"resources,omitempty"`
 
-	// storage sets where the server keeps its state. Mutually exclusive with overrideConfig. If unset, the server uses the
+	// storage sets where the server keeps its state. It is mutually exclusive with overrideConfig. If unset, the server uses the
 	// storage of the base configuration.
 	// +optional
 	Storage *StateStorageSpec `json:"storage,omitempty"`
@@ -88,7 +88,7 @@ type LlamaStackDistributionSpec struct {
 	// settings is a JSON merge patch for the generated configuration, for sections that have no field in the spec, such
 	// as server.auth and vector_stores. The operator applies the patch last. It merges objects, and replaces lists and
 	// scalar values. The patch must not contain null, or a setting that another field sets. ${env.NAME} refers to a
-	// variable in secretEnv. Mutually exclusive with overrideConfig. If unset, nothing is patched.
+	// variable in secretEnv. It is mutually exclusive with overrideConfig. If unset, nothing is patched.
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:MinProperties=1
@@ -96,7 +96,7 @@ type LlamaStackDistributionSpec struct {
 	Settings *apiextensionsv1.JSON `json:"settings,omitempty"`
 
 	// removeSettings lists dotted paths that are removed from the generated configuration, for example server.quota,
-	// before settings are merged. The list must not contain a setting that another field sets. Mutually exclusive with
+	// before settings are merged. The list must not contain a setting that another field sets. It is mutually exclusive with
 	// overrideConfig. If unset, nothing is removed.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -119,7 +119,7 @@ type LlamaStackDistributionSpec struct {
 	// disabled lists the APIs and providers that the server must not have. An entry is the name of an API (postTraining or
 	// post_training), a provider of the base configuration (inference/groq), or an API with a wildcard (inference/*). A
 	// wildcard selects all of the API's providers that the base configuration contains and the spec does not declare.
-	// Mutually exclusive with overrideConfig. If unset, the server serves all APIs of the base configuration.
+	// It is mutually exclusive with overrideConfig. If unset, the server serves all APIs of the base configuration.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
@@ -158,11 +158,11 @@ type LlamaStackDistributionSpec struct {
 	ModelFiles *ModelFilesSpec `json:"modelFiles,omitempty"`
 
 	// baseConfig selects a ConfigMap with the base configuration, which the operator uses instead of the configuration in
-	// the image. Mutually exclusive with overrideConfig.
+	// the image. It is mutually exclusive with overrideConfig.
 	// +optional
 	BaseConfig *BaseConfigSource `json:"baseConfig,omitempty"`
 
-	// overrideConfig selects a ConfigMap with the complete server configuration. Mutually exclusive with providers,
+	// overrideConfig selects a ConfigMap with the complete server configuration. It is mutually exclusive with providers,
 	// resources, storage, disabled, settings, removeSettings and baseConfig. networking and workload still apply.
 	// +optional
 	OverrideConfig *OverrideConfigSource `json:"overrideConfig,omitempty"`

@@ -58,7 +58,7 @@ var exitCodes = map[string][3]string{
 	"image inspect": {
 		success, "the operator does not accept the image, or the image cannot be read", wrong + "; an invalid image name",
 	},
-	"image label": {success, "the image cannot be labelled or written", wrong + "; an invalid image name"},
+	"image label": {success, "the image cannot be labeled or written", wrong + "; an invalid image name"},
 	"bundle load": {success, "an image cannot be loaded", wrong},
 	"migrate": {
 		success, "a stack is rejected or cannot be written, or the cluster or the conversion webhook does not respond", wrong,

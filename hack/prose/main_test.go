@@ -53,6 +53,10 @@ func TestRules(t *testing.T) {
 			[]string{"Set a value, e.g. 3.", "It runs via a proxy."},
 			[]string{"Set a value, for example 3."},
 		},
+		"British spelling": {
+			[]string{"The labelled image is new.", "The server initialises the store."},
+			[]string{"The labeled image is new.", "The status field catalogueImage is empty."},
+		},
 		"filler":                      {[]string{"You simply set it."}, []string{"You set it."}},
 		"value without a verb":        {[]string{"Zero: no limit."}, []string{"Zero means no limit."}},
 		"godoc":                       {[]string{"name gives the name."}, []string{"name returns the name."}},

@@ -18,6 +18,13 @@ type rule struct {
 // actor matches a program as the subject of a sentence.
 const actor = `(?:operator|server|controller|webhook|program|command|code|function|step|package|test|kubelet|cluster|registry|API server)`
 
+// british matches words in British spelling.
+const british = `(?:(?:un|re)?label|cancel|signal|model|travel)l(?:ed|ing)|` +
+	`(?:behavi|col|fav|hon|neighb)our(?:s|ed|ing|able|ite)?|catalogues|dialogues?|artefacts?|centres?|grey|` +
+	`(?:lic|def|off)ences?|judgements?|programmes?|fulfils?|whilst|learnt|spelt|` +
+	`(?:author|categor|custom|emphas|final|initial|maxim|minim|normal|optim|organ|priorit|recogn|serial|summar|` +
+	`synchron|util)is(?:e[ds]?|ing|ations?)`
+
 // rules lists the linter's rules, which follow the style guide of the Kubernetes documentation.
 var rules = []rule{
 	{
@@ -82,6 +89,11 @@ var rules = []rule{
 		advice:  `write "for example", "that is", "and so on" or "through"`,
 	},
 	{
+		name:    "British spelling",
+		pattern: regexp.MustCompile(`(?i)\b(?:` + british + `)\b`),
+		advice:  `write U.S. English: "labeled", "canceled", "behavior", "catalog", "initialize"`,
+	},
+	{
 		name:    "filler",
 		pattern: regexp.MustCompile(`(?i)\b(?:please|simply|obviously|easily|of course|actually|basically)\b`),
 		advice:  "remove the word",
@@ -102,7 +114,7 @@ var rules = []rule{
 		name:    "we",
 		pattern: regexp.MustCompile(`(?i)(?:^|\s)(?:we|our|ours|us|let's)(?:$|[\s.,;:])`),
 		kinds:   []kind{message, page},
-		advice:  "name the subject, or write you",
+		advice:  `name the subject, or write "you"`,
 	},
 	{
 		name:    "page outside the repository",

@@ -21,7 +21,7 @@ func (c *candidate) judge(built *plan.Plan, stack *v1alpha2.LlamaStackDistributi
 	if err != nil {
 		return Result{Stays: []Reason{{"spec", err.Error()}}}
 	}
-	j := judgement{candidate: c, remarks: slices.Clone(c.remarks), got: got, want: clone(c.want).(object)} //nolint:forcetypeassert // a copy of an object
+	j := judgment{candidate: c, remarks: slices.Clone(c.remarks), got: got, want: clone(c.want).(object)} //nolint:forcetypeassert // a copy of an object
 	j.settle(stack)
 	j.compare(j.got, j.want, nil)
 	j.environment(built)
@@ -40,15 +40,15 @@ func (c *candidate) judge(built *plan.Plan, stack *v1alpha2.LlamaStackDistributi
 	return result
 }
 
-// judgement is the comparison of `got`, the configuration that is generated from the fields, with `want`, the user's.
-type judgement struct {
+// judgment is the comparison of `got`, the configuration that is generated from the fields, with `want`, the user's.
+type judgment struct {
 	*candidate
 	got, want object
 	remarks   []string
 }
 
 // settle removes from both configurations the differences that have no effect on the server.
-func (j *judgement) settle(stack *v1alpha2.LlamaStackDistribution) {
+func (j *judgment) settle(stack *v1alpha2.LlamaStackDistribution) {
 	runtime := j.Distribution.Release.Runtime
 	j.settleServer(runtime)
 	sortAPIs(j.got)
@@ -64,7 +64,7 @@ func (j *judgement) settle(stack *v1alpha2.LlamaStackDistribution) {
 }
 
 // settleServer handles the port and plain HTTP, which the operator also sets for a pod with overrideConfig.
-func (j *judgement) settleServer(runtime release.Runtime) {
+func (j *judgment) settleServer(runtime release.Runtime) {
 	got, want := objectAt(j.got, "server"), objectAt(j.want, "server")
 	port, written := want["port"]
 	switch {
@@ -126,7 +126,7 @@ func dropEmpty(section object, key string) {
 }
 
 // settleStorage handles the values that the operator writes explicitly: the registry's namespace and table names.
-func (j *judgement) settleStorage(env []corev1.EnvVar) {
+func (j *judgment) settleStorage(env []corev1.EnvVar) {
 	metadata := objectAt(j.got, "storage", "stores", "metadata")
 	if found, isWhole := envref.Server.Whole(textAt(metadata, "namespace")); isWhole && found.Name == names.EnvRegistry {
 		for i := range env {

@@ -17,7 +17,7 @@ import (
 )
 
 // compare records each path at which the configurations differ.
-func (j *judgement) compare(got, want any, path []string) {
+func (j *judgment) compare(got, want any, path []string) {
 	if equal(got, want) {
 		return
 	}
@@ -35,7 +35,7 @@ func (j *judgement) compare(got, want any, path []string) {
 	}
 }
 
-func (j *judgement) compareKeys(got, want object, path []string) {
+func (j *judgment) compareKeys(got, want object, path []string) {
 	for _, key := range sortedKeys(want) {
 		below := append(slices.Clone(path), key)
 		value, there := got[key]
@@ -57,7 +57,7 @@ func (j *judgement) compareKeys(got, want object, path []string) {
 
 // compareProviders reports differences in the list of providers or in individual providers. The order of the list
 // matters, because clients see it.
-func (j *judgement) compareProviders(got, want []any, path []string) {
+func (j *judgment) compareProviders(got, want []any, path []string) {
 	ours, theirs := idsOf(got), idsOf(want)
 	if !slices.Equal(ours, theirs) {
 		j.differs(path, fmt.Sprintf("your configuration has the providers %s, in this order, but the fields of the spec result in %s", listed(theirs), listed(ours)))
@@ -90,7 +90,7 @@ func listed(ids []string) string {
 }
 
 // differs records a difference. If there is a hint for the path, it adds the hint to the reason.
-func (j *judgement) differs(path []string, why string) {
+func (j *judgment) differs(path []string, why string) {
 	if text := hint(path); text != "" {
 		why += "; " + text
 	}
@@ -117,7 +117,7 @@ func hint(path []string) string {
 }
 
 // environment records each variable in the configuration that would have a different value in the pod.
-func (j *judgement) environment(built *plan.Plan) {
+func (j *judgment) environment(built *plan.Plan) {
 	before, after := variables(j.container(j.before)), variables(j.container(built))
 	seen := map[string]bool{}
 	texts(j.builder.want, func(text string) {
@@ -134,7 +134,7 @@ func (j *judgement) environment(built *plan.Plan) {
 }
 
 // container returns the server's container, or an empty one if there is none.
-func (j *judgement) container(p *plan.Plan) corev1ac.ContainerApplyConfiguration {
+func (j *judgment) container(p *plan.Plan) corev1ac.ContainerApplyConfiguration {
 	for _, rendered := range p.Objects {
 		deployment, ok := rendered.Apply.(*appsv1ac.DeploymentApplyConfiguration)
 		if !ok {

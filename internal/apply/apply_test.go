@@ -567,10 +567,10 @@ func TestPrune(t *testing.T) {
 	}
 	foreign := named(configText, "foreign")
 	foreign.SetOwnerReferences(nil)
-	unlabelled := named(configText, "unlabelled")
-	unlabelled.SetLabels(nil)
+	unlabeled := named(configText, "unlabeled")
+	unlabeled.SetLabels(nil)
 	for _, object := range []*unstructured.Unstructured{
-		foreign, unlabelled, named(configText, "kept"), named(configText, "old"), named(serviceText, "old"),
+		foreign, unlabeled, named(configText, "kept"), named(configText, "old"), named(serviceText, "old"),
 		named(claimText, "old"),
 	} {
 		if err := b.client.Create(t.Context(), object); err != nil {
@@ -596,7 +596,7 @@ func TestPrune(t *testing.T) {
 		found = append(found, left.Items[i].Name)
 	}
 	slices.Sort(found)
-	if diff := cmp.Diff([]string{"foreign", "kept", "my", "unlabelled"}, found); diff != "" {
+	if diff := cmp.Diff([]string{"foreign", "kept", "my", "unlabeled"}, found); diff != "" {
 		t.Errorf("left (-want +got):\n%s", diff)
 	}
 	b.get(t, claims, "old")

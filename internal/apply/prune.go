@@ -55,7 +55,7 @@ func (a *Applier) remove(ctx context.Context, object client.Object) error {
 	return client.IgnoreNotFound(err)
 }
 
-// children lists the owner's labelled objects of one kind from the cache.
+// children lists the owner's labeled objects of one kind from the cache.
 func (a *Applier) children(ctx context.Context, owner Owner, kind schema.GroupVersionKind) ([]client.Object, error) {
 	list, err := a.newList(kind)
 	if err != nil {

@@ -49,7 +49,7 @@ func TestImageOutput(t *testing.T) {
 				}
 				files[file] = []byte(strings.ReplaceAll(got.out+"---\n"+got.err, path, "DIR"))
 			}
-			show("1-unlabelled.txt", 1, "inspect", "oci:"+path+":0.7.3")
+			show("1-unlabeled.txt", 1, "inspect", "oci:"+path+":0.7.3")
 			label := append([]string{"label", "oci:" + path, "--config", folder + "/config.yaml"}, tc.args...)
 			show("2-dry.txt", 0, label...)
 			show("3-label.txt", 0, append(label, "--push")...)

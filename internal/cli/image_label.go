@@ -43,7 +43,7 @@ Without --push, the command writes nothing. It shows the labels and the new dige
 
   # label an external provider, and write it with another tag
   kubectl llamastack image label registry.example.com/custom-provider:1.2 \
-    --provider lls-provider-spec.yaml --tag 1.2-labelled --push
+    --provider lls-provider-spec.yaml --tag 1.2-labeled --push
 
   # label an image in an OCI layout
   kubectl llamastack image label oci:build/server:prod --config config.yaml --push`
@@ -94,7 +94,7 @@ func runImageLabel(
 	defer reader.Close()
 	place, err := image.Open(ctx, written, reader, authn.DefaultKeychain)
 	if err != nil {
-		return notLabelled(written, err)
+		return notLabeled(written, err)
 	}
 	if options.push && options.tag == "" && place.Tag() == "" && !image.IsLayout(written) {
 		return fmt.Errorf("image %q has a digest and no tag in its name; set --tag to the tag to write", written)
@@ -108,7 +108,7 @@ func (o *imageLabelOptions) label(
 ) error {
 	report, changed, err := labelImage(ctx, place, wanted, o, written)
 	if err != nil {
-		return notLabelled(written, err)
+		return notLabeled(written, err)
 	}
 	p := newPrinter(streams)
 	if err := report.verdict(p); err != nil {
@@ -121,7 +121,7 @@ func (o *imageLabelOptions) label(
 	if !o.push {
 		p.note("nothing was written; set --push to write the image")
 	} else if err := o.write(ctx, place, changed, streams); err != nil {
-		return notLabelled(written, err)
+		return notLabeled(written, err)
 	} else {
 		report.written(p)
 	}
@@ -129,16 +129,16 @@ func (o *imageLabelOptions) label(
 	return err
 }
 
-// write writes the labelled image.
-func (o *imageLabelOptions) write(ctx context.Context, to image.Place, changed *image.Labelled, streams Streams) error {
+// write writes the labeled image.
+func (o *imageLabelOptions) write(ctx context.Context, to image.Place, changed *image.Labeled, streams Streams) error {
 	line := streams.progress()
 	defer line.Clear()
 	line.Show("writing %s", to.Name(o.tag))
 	return to.Write(ctx, changed, o.tag)
 }
 
-// notLabelled returns the error for an image that cannot be labelled or written.
-func notLabelled(written string, err error) error {
+// notLabeled returns the error for an image that cannot be labeled or written.
+func notLabeled(written string, err error) error {
 	return &rejection{problems: []string{written + ": " + withRemedy(err)}, summary: "the image is unchanged"}
 }
 
@@ -215,10 +215,10 @@ func readBounded(path string, stdin io.Reader, limit int64) ([]byte, error) {
 	return content, nil
 }
 
-// labelImage creates the labelled image, reads it as the operator would, and applies the operator's checks.
+// labelImage creates the labeled image, reads it as the operator would, and applies the operator's checks.
 func labelImage(
 	ctx context.Context, place image.Place, wanted *registry.Labels, options *imageLabelOptions, written string,
-) (*labelReport, *image.Labelled, error) {
+) (*labelReport, *image.Labeled, error) {
 	changed, err := image.Label(ctx, place, place.Identifier(), wanted)
 	if err != nil {
 		return nil, nil, err

@@ -109,7 +109,7 @@ func TestImageLabelRoundTrip(t *testing.T) {
 				t.Errorf("media type %s becomes %s, want %s", before.MediaType, after.MediaType, want)
 			}
 			for _, architecture := range []string{"amd64", "arm64"}[:1+btoi(tc.index)] {
-				server.checkLabelled(t, written, architecture, config, after.Digest, tc.more == large)
+				server.checkLabeled(t, written, architecture, config, after.Digest, tc.more == large)
 			}
 			writes := server.writes.Load()
 			again := label("--push")
@@ -124,8 +124,8 @@ func TestImageLabelRoundTrip(t *testing.T) {
 	}
 }
 
-// checkLabelled checks the data that the operator reads from a labelled image.
-func (s *imageServer) checkLabelled(
+// checkLabeled checks the data that the operator reads from a labeled image.
+func (s *imageServer) checkLabeled(
 	t *testing.T, written, architecture, config string, digest v1.Hash, wantLayer bool,
 ) {
 	t.Helper()
@@ -218,12 +218,12 @@ func TestImageLabelKeepsAttestations(t *testing.T) {
 	}
 	before := indexOf("prod")
 	got := run(t, "", "image", "label", written, "--insecure", "--config", folder+"/config.yaml", "--release", "0.7.3",
-		"--tag", "labelled", "--push")
+		"--tag", "labeled", "--push")
 	if got.code != 0 {
 		t.Fatal(got.err)
 	}
-	contains(t, got.err, "1 index entry, such as an attestation, is not a runnable image and does not change", "ok: "+server.host+"/team/server:labelled is sha256:")
-	after, untouched := indexOf("labelled"), indexOf("prod")
+	contains(t, got.err, "1 index entry, such as an attestation, is not a runnable image and does not change", "ok: "+server.host+"/team/server:labeled is sha256:")
+	after, untouched := indexOf("labeled"), indexOf("prod")
 	for i := range before.Manifests {
 		if before.Manifests[i].Digest != untouched.Manifests[i].Digest {
 			t.Error("the original tag refers to another image")
@@ -246,7 +246,7 @@ func TestImageLayoutNames(t *testing.T) {
 	for name, tc := range map[string]struct {
 		suffix string
 		args   []string
-		want   []string // want contains the tags of the images that the command must have labelled
+		want   []string // want contains the tags of the images that the command must have labeled
 	}{
 		"by tag":                      {":a", nil, []string{"a"}},
 		"by digest":                   {"@" + digest.String(), nil, []string{"a"}},
@@ -262,7 +262,7 @@ func TestImageLayoutNames(t *testing.T) {
 			if got.code != 0 {
 				t.Fatal(got.err)
 			}
-			var labelled []string
+			var labeled []string
 			index, err := layout.ImageIndexFromPath(path)
 			if err != nil {
 				t.Fatal(err)
@@ -274,7 +274,7 @@ func TestImageLayoutNames(t *testing.T) {
 			for _, entry := range manifest.Manifests {
 				tag := entry.Annotations["org.opencontainers.image.ref.name"]
 				if run(t, "", "image", "inspect", "oci:"+path+":"+tag).code == 0 {
-					labelled = append(labelled, tag)
+					labeled = append(labeled, tag)
 				}
 				image, err := index.Image(entry.Digest)
 				if err == nil {
@@ -284,8 +284,8 @@ func TestImageLayoutNames(t *testing.T) {
 					t.Errorf("%s: %v", tag, err)
 				}
 			}
-			if !slices.Equal(labelled, tc.want) {
-				t.Errorf("images %q have labels, want %q", labelled, tc.want)
+			if !slices.Equal(labeled, tc.want) {
+				t.Errorf("images %q have labels, want %q", labeled, tc.want)
 			}
 		})
 	}

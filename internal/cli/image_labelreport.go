@@ -20,7 +20,7 @@ type labelReport struct {
 	Before string `json:"before"`
 	After  string `json:"after"`
 	// Images lists the images in an index, or contains the only image.
-	Images []labelledReport `json:"images"`
+	Images []labeledReport `json:"images"`
 	// Kept is the number of entries in the index that are not runnable images.
 	Kept   int            `json:"kept,omitempty"`
 	Labels []writtenLabel `json:"labels"`
@@ -30,7 +30,7 @@ type labelReport struct {
 	checked imageReport
 }
 
-type labelledReport struct {
+type labeledReport struct {
 	Platform string `json:"platform,omitempty"`
 	Before   string `json:"before"`
 	After    string `json:"after"`
@@ -43,14 +43,14 @@ type writtenLabel struct {
 	Value string `json:"value,omitempty"`
 }
 
-func newLabelReport(changed *image.Labelled, wanted *registry.Labels, written, target string) *labelReport {
+func newLabelReport(changed *image.Labeled, wanted *registry.Labels, written, target string) *labelReport {
 	report := &labelReport{
 		Image: written, Target: target, Before: changed.Before.String(), After: changed.Top.Digest.String(),
 		Kept:    changed.Kept,
 		checked: imageReport{Image: written},
 	}
 	for i := range changed.Images {
-		report.Images = append(report.Images, newLabelledReport(&changed.Images[i]))
+		report.Images = append(report.Images, newLabeledReport(&changed.Images[i]))
 	}
 	layer := ""
 	for i := range changed.Blobs {
@@ -70,19 +70,19 @@ func newLabelReport(changed *image.Labelled, wanted *registry.Labels, written, t
 	return report
 }
 
-func newLabelledReport(one *image.Changed) labelledReport {
+func newLabeledReport(one *image.Changed) labeledReport {
 	platform := ""
 	if one.Platform != nil {
 		platform = one.Platform.String()
 	}
-	return labelledReport{platform, one.Before.String(), one.After.String()}
+	return labeledReport{platform, one.Before.String(), one.After.String()}
 }
 
-// verdict prints the problems and the notes about the labelled image. It returns an error if the operator would not
+// verdict prints the problems and the notes about the labeled image. It returns an error if the operator would not
 // accept the image.
 func (r *labelReport) verdict(p printer) error {
 	if r.checked.verdict(p) != nil {
-		return &rejection{summary: "the operator would not accept the labelled image; the image is unchanged"}
+		return &rejection{summary: "the operator would not accept the labeled image; the image is unchanged"}
 	}
 	if r.Kept > 0 {
 		kept := "1 index entry, such as an attestation, is not a runnable image and does not change; this entry describes"
@@ -90,7 +90,7 @@ func (r *labelReport) verdict(p printer) error {
 			kept = fmt.Sprintf("%d index entries, such as attestations, are not runnable images and do not change; these "+
 				"entries describe", r.Kept)
 		}
-		p.note(fmt.Sprintf("%s: %s the images before labelling", r.Image, kept))
+		p.note(fmt.Sprintf("%s: %s the images before labeling", r.Image, kept))
 	}
 	if r.onlyTagged() {
 		p.note(fmt.Sprintf("%s: only the tag specifies the release of the server; set --release to write the release to "+

@@ -74,12 +74,12 @@ func plural(gvk schema.GroupVersionKind) string { return gvk.Kind + " objects" }
 // foreign returns the problem with an object that does not belong to the stack, or "".
 func foreign(stack, live *unstructured.Unstructured, title string) string {
 	owner := metav1.GetControllerOf(live)
-	labelled := apply.Owner{Labels: names.ChildSelector(stack.GetName())}.Adopts(live)
+	labeled := apply.Owner{Labels: names.ChildSelector(stack.GetName())}.Adopts(live)
 	switch {
 	case owner != nil && owner.UID != stack.GetUID():
 		return fmt.Sprintf("the controller of %[1]s is %[2]s %[3]q; delete %[1]s, or use another name for the stack", title,
 			owner.Kind, owner.Name)
-	case owner == nil && !labelled:
+	case owner == nil && !labeled:
 		return fmt.Sprintf("%[1]s has no controller and does not have the labels of this stack; delete %[1]s, or use "+
 			"another name for the stack", title)
 	default:

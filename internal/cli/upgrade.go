@@ -159,7 +159,7 @@ func (o *upgradeOptions) write(page *bytes.Buffer, reports []upgrade.Report, nam
 		written = true
 	}
 	if quiet > 0 {
-		fmt.Fprintf(page, "\n%d of %d stacks need no action; to see their reports, add their names, or set --all\n", quiet,
+		fmt.Fprintf(page, "\nno action is needed for %d of %d stacks; to see their reports, add their names, or set --all\n", quiet,
 			len(reports))
 	}
 }

@@ -58,16 +58,16 @@ func TestExternalProviders(t *testing.T) {
 	asked := env.StartServer(t, "0.7.3")
 	operator := env.StartOperator(t, "external")
 	r := env.StartRegistry(t)
-	labelled, digest := r.PushImage(t, "team/labelled:1", providerLabels("inference"))
+	labeled, digest := r.PushImage(t, "team/labeled:1", providerLabels("inference"))
 	bare, bareDigest := r.PushImage(t, "team/bare:1", nil)
 	env.Create(t, env.NewStack(t, "my", fmt.Sprintf(`
 distribution: {name: starter, version: "0.7"}
 externalProviders:
-  inference: [{providerId: labelled, image: %q, config: {url: "http://a"}}, {providerId: bare, image: %q}]
-`, labelled, bare)))
+  inference: [{providerId: labeled, image: %q, config: {url: "http://a"}}, {providerId: bare, image: %q}]
+`, labeled, bare)))
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonRolloutInProgress)
-	stack := env.WaitForExternalProviders(t, "my", "labelled Pending", "bare Pending")
-	checkRenderedProviders(t, env, stack, labelled+"@"+digest, bare+"@"+bareDigest)
+	stack := env.WaitForExternalProviders(t, "my", "labeled Pending", "bare Pending")
+	checkRenderedProviders(t, env, stack, labeled+"@"+digest, bare+"@"+bareDigest)
 
 	reads := controllertest.CountCalls(env.WaitUntilIdle(t, "external"))
 	// As with any child, the operator reads the ServiceAccount before applying it. That is one of the two reads.
@@ -79,30 +79,30 @@ externalProviders:
 	ended := controllertest.TerminatedState(0, "Completed", "")
 	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 	states := map[string]corev1.ContainerState{
-		"external-provider-labelled": ended,
-		"external-provider-bare":     controllertest.WaitingState("ErrImagePull", "unauthorized"),
+		"external-provider-labeled": ended,
+		"external-provider-bare":    controllertest.WaitingState("ErrImagePull", "unauthorized"),
 	}
 	pod := env.CreatePod(t, set, corev1.PodStatus{
 		InitContainerStatuses: controllertest.InitContainerStatuses(set, states),
 	})
 	const refused = "the registry requires credentials, or rejects the credentials; add a valid pull Secret to spec.workload.overrides.imagePullSecrets; see kubectl describe pod my-1-a"
 	pull := fmt.Sprintf("Failed to pull provider image %q: %s", bare, refused)
-	env.WaitForExternalProviders(t, "my", "labelled Installing", "bare Failed: "+pull)
+	env.WaitForExternalProviders(t, "my", "labeled Installing", "bare Failed: "+pull)
 	controllertest.WaitUntil(t, func() error {
 		return env.CheckCondition(t, "my", v1alpha2.ConditionAvailable, v1alpha2.ReasonRolloutFailed, fmt.Sprintf(
 			`0/1 replicas available with current config: external provider "bare" from image %q, container "external-provider-bare": %s`, bare, pull))
 	})
 	waitForEventNote(t, env, v1alpha2.EventExternalProviderFailed, fmt.Sprintf("External provider \"bare\" in image %q: Failed to pull", bare))
 
-	conflict := `{"provider":"labelled","image":"x","message":"needs numpy>=3, the server has 2.1: add its wheel to the image"}`
+	conflict := `{"provider":"labeled","image":"x","message":"needs numpy>=3, the server has 2.1: add its wheel to the image"}`
 	states = map[string]corev1.ContainerState{
-		"external-provider-labelled": ended, "external-provider-bare": ended,
+		"external-provider-labeled": ended, "external-provider-bare": ended,
 		names.ExternalContainer: controllertest.TerminatedState(1, "Error", conflict),
 	}
 	env.SetPodStatus(t, pod, corev1.PodStatus{
 		InitContainerStatuses: controllertest.InitContainerStatuses(set, states),
 	})
-	env.WaitForExternalProviders(t, "my", "labelled Failed: needs numpy>=3, the server has 2.1: add its wheel to the image", "bare Installing")
+	env.WaitForExternalProviders(t, "my", "labeled Failed: needs numpy>=3, the server has 2.1: add its wheel to the image", "bare Installing")
 
 	done := map[string]corev1.ContainerState{}
 	for _, container := range set.Spec.Template.Spec.InitContainers {
@@ -112,8 +112,8 @@ externalProviders:
 		InitContainerStatuses: controllertest.InitContainerStatuses(set, done),
 		ContainerStatuses:     []corev1.ContainerStatus{{Name: "llama-stack", State: running}},
 	})
-	env.WaitForExternalProviders(t, "my", "labelled Installing", "bare Installing")
-	asked.Providers.Store(new(`{"data": [{"api": "inference", "provider_id": "labelled", "provider_type": "remote::other"},
+	env.WaitForExternalProviders(t, "my", "labeled Installing", "bare Installing")
+	asked.Providers.Store(new(`{"data": [{"api": "inference", "provider_id": "labeled", "provider_type": "remote::other"},
 		{"api": "inference", "provider_id": "bare", "provider_type": "remote::bare"}]}`))
 	env.SetPodStatus(t, pod, corev1.PodStatus{
 		InitContainerStatuses: controllertest.InitContainerStatuses(set, done),
@@ -123,12 +123,12 @@ externalProviders:
 	})
 	env.MarkDeploymentReady(t, "my")
 	const differs = `the image's label specifies the type "remote::mine", but the running server reports and uses the type "remote::other"; correct the label`
-	env.WaitForExternalProviders(t, "my", "labelled Ready: "+differs, "bare Ready")
+	env.WaitForExternalProviders(t, "my", "labeled Ready: "+differs, "bare Ready")
 	waitForEventNote(t, env, v1alpha2.EventExternalProviderDiffers, differs)
 	env.WaitForCondition(t, "my", v1alpha2.ConditionReady, v1alpha2.ReasonMinimumReplicasAvailable)
 
 	checkRestartWithoutRegistry(t, env, operator, r)
-	env.WaitForExternalProviders(t, "my", "labelled Ready: "+differs, "bare Ready")
+	env.WaitForExternalProviders(t, "my", "labeled Ready: "+differs, "bare Ready")
 }
 
 // checkRenderedProviders compares the configuration and the init containers with the images that were read.
@@ -137,7 +137,7 @@ func checkRenderedProviders(
 ) {
 	t.Helper()
 	if one := stack.Status.ExternalProviders[0]; !strings.HasPrefix(read[0], one.Image+"@") ||
-		one.InitContainerName != "external-provider-labelled" {
+		one.InitContainerName != "external-provider-labeled" {
 		t.Errorf("status %+v", one)
 	}
 	config := &corev1.ConfigMap{}

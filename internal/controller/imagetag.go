@@ -177,7 +177,7 @@ func (l *imageLabels) adopt(outcome registry.Outcome, stack *stack, image *resol
 	}
 	changed.Entrypoint = read.Entrypoint
 	l.distribution, l.digest, l.tag = changed, read.Digest, imageTag{}
-	if wantsLabelledBase(stack) {
+	if wantsLabeledBase(stack) {
 		l.config = read.Config
 	}
 	return nil

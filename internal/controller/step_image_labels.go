@@ -65,7 +65,7 @@ func (r *Reconciler) imageLabels(
 	if err != nil {
 		return found, err
 	}
-	if wantsLabelledBase(stack) && read.Config != nil {
+	if wantsLabeledBase(stack) && read.Config != nil {
 		found.config, found.digest, found.distribution.Entrypoint = read.Config, read.Digest, read.Entrypoint
 	}
 	if follows(stack, image) {
@@ -97,8 +97,8 @@ func (r *Reconciler) readImage(
 	}
 }
 
-// wantsLabelledBase reports whether the configuration of the image is the base of the stack's configuration.
-func wantsLabelledBase(stack *stack) bool {
+// wantsLabeledBase reports whether the configuration of the image is the base of the stack's configuration.
+func wantsLabeledBase(stack *stack) bool {
 	return plan.NeedsBase(&stack.Spec) && stack.Spec.BaseConfig == nil
 }
 
@@ -111,7 +111,7 @@ func (r *Reconciler) recordedLabels(
 	if found.Image != labels.distribution.Image || found.Name != asked.Name || found.Version != asked.Version {
 		return false, nil
 	}
-	if wantsLabelledBase(stack) {
+	if wantsLabeledBase(stack) {
 		switch v1alpha2.ConfigSource(running.BaseSource) {
 		case v1alpha2.ConfigSourceEmbedded:
 			if labels.distribution.Base == nil {
@@ -141,7 +141,7 @@ func (r *Reconciler) recordedLabels(
 // withoutLabels returns the failure for a stack that needs the image's configuration while reading images is disabled.
 // Nil means that the stack continues without it.
 func withoutLabels(stack *stack, image *distribution.Resolved, running *rollout.Record) error {
-	if !wantsLabelledBase(stack) || !readBefore(running) && (image.Base != nil || plan.BaseOptional(stack)) {
+	if !wantsLabeledBase(stack) || !readBefore(running) && (image.Base != nil || plan.BaseOptional(stack)) {
 		return nil
 	}
 	return &status.Failure{
@@ -159,7 +159,7 @@ func withoutLabels(stack *stack, image *distribution.Resolved, running *rollout.
 func unreadable(stack *stack, image *distribution.Resolved, running *rollout.Record, report *report, err error) error {
 	_, unsupported := errors.AsType[*baseconfig.UnsupportedVersionError](err)
 	switch {
-	case !wantsLabelledBase(stack):
+	case !wantsLabeledBase(stack):
 		return nil
 	case unsupported:
 		return &status.Failure{

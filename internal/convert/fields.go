@@ -56,8 +56,8 @@ var fields = []field{
 type attribute struct {
 	older      path
 	annotation string
-	// neighbour is the field that the hub must have for the annotation to have a meaning.
-	neighbour path
+	// neighbor is the field that the hub must have for the annotation to have a meaning.
+	neighbor path
 	// usual is the value for which no annotation is needed.
 	usual string
 }
@@ -66,11 +66,11 @@ var attributes = []attribute{
 	{older: split("spec.server.containerSpec.name"), annotation: names.AnnotationContainerName, usual: names.Container},
 	{
 		older:      split("spec.server.userConfig.configMapNamespace"),
-		annotation: names.AnnotationUserConfigNamespace, neighbour: split("spec.overrideConfig.configMapName"),
+		annotation: names.AnnotationUserConfigNamespace, neighbor: split("spec.overrideConfig.configMapName"),
 	},
 	{
 		older:      split("spec.server.tlsConfig.caBundle.configMapNamespace"),
-		annotation: names.AnnotationCABundleNamespace, neighbour: split("spec.networking.tls.caBundle.configMapName"),
+		annotation: names.AnnotationCABundleNamespace, neighbor: split("spec.networking.tls.caBundle.configMapName"),
 	},
 }
 

@@ -135,5 +135,5 @@ func exposeToOlder(hub, older *object) {
 
 // applies reports whether the hub has the field without which the annotation has no meaning.
 func (a attribute) applies(hub *object) bool {
-	return a.neighbour == nil || !hub.lookup(a.neighbour).isNull()
+	return a.neighbor == nil || !hub.lookup(a.neighbor).isNull()
 }

@@ -16,23 +16,23 @@ func (r Resolved) WithLabel(version string, own bool) (Resolved, error) {
 	if r.DetectedBy == ByVersion || r.DetectedBy == ByTag && !own || !release.IsVersion(version) {
 		return r, nil
 	}
-	labelled := r
-	labelled.Label = version
+	labeled := r
+	labeled.Label = version
 	match, err := release.LookupOffered(version)
 	switch {
 	case err == nil:
-		labelled.Release, labelled.Version, labelled.Exact, labelled.DetectedBy = match.Release, match.Asked, match.Exact,
+		labeled.Release, labeled.Version, labeled.Exact, labeled.DetectedBy = match.Release, match.Asked, match.Exact,
 			ByLabel
 	case own:
 		// The base remains the same, because no other base is a better match.
-		labelled.Release, labelled.Exact, labelled.DetectedBy = release.Default(), false, Unknown
-		labelled.Version = strings.TrimPrefix(version, "v")
-		return labelled, nil
+		labeled.Release, labeled.Exact, labeled.DetectedBy = release.Default(), false, Unknown
+		labeled.Version = strings.TrimPrefix(version, "v")
+		return labeled, nil
 	default:
 		return r, nil
 	}
 	if r.Name != "" {
-		labelled.Base, err = baseConfig(labelled.Release, r.Name)
+		labeled.Base, err = baseConfig(labeled.Release, r.Name)
 	}
-	return labelled, err
+	return labeled, err
 }

@@ -50,7 +50,7 @@ func TestAwaitAPIServer(t *testing.T) {
 }
 
 // An available API server receives one request. An API server that rejects the request does not delay the start,
-// because a later call reports the error. A cancelled start ends immediately.
+// because a later call reports the error. A canceled start ends immediately.
 func TestAwaitAPIServerWithoutDelay(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -41,7 +41,7 @@ func (c *conversion) resources() {
 	c.put(given, "spec", "workload", "resources")
 	c.went(path("spec.workload.resources"), path("spec.workload.resources"))
 	if added {
-		c.note("These resources include the defaults of an OGXServer: the requests and, if workers is set, equal limits.",
+		c.note("These resources include the defaults of an OGXServer: its requests and, if workers is set, limits that equal the requests.",
 			"spec", "workload", "resources")
 	}
 }

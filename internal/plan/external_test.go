@@ -25,8 +25,8 @@ externalProviders:
 
 const digest = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// labelled returns a stack for which the image of one external provider was read.
-func labelled(t *testing.T, spec string) plan.Input {
+// labeled returns a stack for which the image of one external provider was read.
+func labeled(t *testing.T, spec string) plan.Input {
 	t.Helper()
 	in := input(t, spec)
 	in.Packages = map[string]*externalprovider.Package{"mine": {
@@ -56,7 +56,7 @@ func variables(p *plan.Plan) []string {
 }
 
 func TestExternalProviders(t *testing.T) {
-	built := build(t, labelled(t, withExternal))
+	built := build(t, labeled(t, withExternal))
 	if diff := cmp.Diff(wantExternal, built.External()); diff != "" {
 		t.Errorf("external providers (-want +got):\n%s", diff)
 	}
@@ -80,7 +80,7 @@ func TestExternalProviders(t *testing.T) {
 // An image with a digest is unchanged, and the plan of a stack without external providers contains no external
 // providers.
 func TestExternalImages(t *testing.T) {
-	in := labelled(t, strings.Replace(withExternal, "r/mine:1", "r/mine@"+digest, 1))
+	in := labeled(t, strings.Replace(withExternal, "r/mine:1", "r/mine@"+digest, 1))
 	if got := build(t, in).External()[0].Image; got != "r/mine@"+digest {
 		t.Errorf("image %s", got)
 	}
@@ -92,7 +92,7 @@ func TestExternalImages(t *testing.T) {
 
 // If a change to an external provider affects the pods, the change replaces the pods.
 func TestExternalInputs(t *testing.T) {
-	start := build(t, labelled(t, withExternal)).Rendered.Record.Inputs
+	start := build(t, labeled(t, withExternal)).Rendered.Record.Inputs
 	for _, edit := range [][2]string{
 		{"r/guard:1", "r/guard:2"},
 		{"providerId: guard", "providerId: other"},
@@ -100,7 +100,7 @@ func TestExternalInputs(t *testing.T) {
 		{"a: 1", "a: 2"},
 		{"name: s", "name: t"},
 	} {
-		if got := build(t, labelled(t, strings.Replace(withExternal, edit[0], edit[1],
+		if got := build(t, labeled(t, strings.Replace(withExternal, edit[0], edit[1],
 			1))).Rendered.Record.Inputs; got == start {
 			t.Errorf("%s instead of %s does not change the inputs", edit[1], edit[0])
 		}
@@ -113,13 +113,13 @@ func TestExternalInputs(t *testing.T) {
 			delete(in.PackageDigests, "mine")
 		},
 	} {
-		in := labelled(t, withExternal)
+		in := labeled(t, withExternal)
 		edit(&in)
 		if got := build(t, in).Rendered.Record.Inputs; got == start {
 			t.Errorf("a change to the %s does not change the inputs", name)
 		}
 	}
-	in := labelled(t, withExternal)
+	in := labeled(t, withExternal)
 	in.Packages["mine"].Vendor, in.Packages["mine"].Version = "other", "2"
 	if got := build(t, in).Rendered.Record.Inputs; got != start {
 		t.Error("a part that affects no pod changes the inputs")
@@ -129,7 +129,7 @@ func TestExternalInputs(t *testing.T) {
 // The external providers are added to a copy of a user's own configuration, together with other additions.
 func TestExternalProvidersInAnOverride(t *testing.T) {
 	const override = "overrideConfig: {configMapName: mine}\n"
-	built := build(t, labelled(t, override+withExternal+"workload: {workers: 2}\n"))
+	built := build(t, labeled(t, override+withExternal+"workload: {workers: 2}\n"))
 	if diff := cmp.Diff(wantExternal, built.External()); diff != "" {
 		t.Errorf("external providers (-want +got):\n%s", diff)
 	}
@@ -159,13 +159,13 @@ server: {port: 9000, workers: 2}
 		"[":                          `ConfigMap "mine", key "server.yaml": base config: is not YAML: yaml: line 1: did not find expected node content`,
 		"providers: {inference: {}}": `ConfigMap "mine", key "server.yaml": base config: line 1: providers.inference must be a list, got a mapping`,
 	} {
-		in := labelled(t, override+withExternal)
+		in := labeled(t, override+withExternal)
 		in.Override.Data = []byte(data)
 		if _, err := plan.Build(in); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", data, err)
 		}
 	}
-	in := labelled(t, override+withExternal)
+	in := labeled(t, override+withExternal)
 	in.Packages["mine"].API = "safety"
 	const moved = `spec.externalProviders.inference[0]: image "r/mine:1" contains a provider of the API safety: move this provider to spec.externalProviders.safety`
 	if _, err := plan.Build(in); err == nil || err.Error() != moved {
@@ -214,8 +214,8 @@ func TestExternalProvidersOfAnOlderStack(t *testing.T) {
 
 // A changed image of an external provider is listed as a difference.
 func TestCompareExternalImages(t *testing.T) {
-	before, after := build(t, labelled(t, withExternal)),
-		build(t, labelled(t, strings.Replace(withExternal, "r/guard:1", "r/guard:2", 1)))
+	before, after := build(t, labeled(t, withExternal)),
+		build(t, labeled(t, strings.Replace(withExternal, "r/guard:1", "r/guard:2", 1)))
 	want := []compare.Difference{{What: "image of the external provider safety/guard", From: "r/guard:1", To: "r/guard:2"}}
 	if diff := cmp.Diff(want, compare.Plans(before, after)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -18,7 +18,7 @@ func externals() []intent.ExternalProvider {
 			API: "inference", ID: "checked", Image: "example.com/checked:1",
 			Config: map[string]any{"url": "http://a", "n": json.Number("1")},
 		},
-		{API: "inference", ID: "labelled", Image: "example.com/labelled:1"},
+		{API: "inference", ID: "labeled", Image: "example.com/labeled:1"},
 		{API: "safety", ID: "bare", Image: "example.com/bare:1"},
 		{API: "safety", ID: "unread", Image: "example.com/unread:1"},
 	}
@@ -66,17 +66,17 @@ func TestExternalImagesAreRecorded(t *testing.T) {
 		"checked": {Digest: "sha256:1", Package: &externalprovider.Package{
 			Name: "a", API: "inference", Type: "remote::a", Module: "a.b", ConfigSchema: schema,
 		}},
-		"labelled": {Digest: "sha256:2", Package: &externalprovider.Package{Name: "b", API: "inference", Type: "inline::b", Module: "b"}},
-		"bare":     {Digest: "sha256:3"},
+		"labeled": {Digest: "sha256:2", Package: &externalprovider.Package{Name: "b", API: "inference", Type: "inline::b", Module: "b"}},
+		"bare":    {Digest: "sha256:3"},
 	}
 	record := build(t, withExternals(t, externals(), found)).Rendered.Record
 	want := map[string]*plan.ExternalImage{
 		"checked": {Digest: "sha256:1", Package: &externalprovider.Package{
 			API: "inference", Type: "remote::a", Module: "a.b", ConfigSchema: map[string]any{},
 		}},
-		"labelled": {Digest: "sha256:2", Package: &externalprovider.Package{API: "inference", Type: "inline::b", Module: "b"}},
-		"bare":     {Digest: "sha256:3"},
-		"unread":   {},
+		"labeled": {Digest: "sha256:2", Package: &externalprovider.Package{API: "inference", Type: "inline::b", Module: "b"}},
+		"bare":    {Digest: "sha256:3"},
+		"unread":  {},
 	}
 	got := recall(t, record, externals())
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -64,7 +64,7 @@ func peers(in Input, allowed *v1alpha2.AllowedFromSpec) []*networkingv1ac.Networ
 		found = append(found, fromNamespace(namespace))
 	}
 	for _, label := range allowed.Labels {
-		found = append(found, fromNamespaces(labelled(label)))
+		found = append(found, fromNamespaces(labeled(label)))
 	}
 	return append(found, exposurePeers(in)...)
 }
@@ -94,8 +94,8 @@ func exposurePeers(in Input) []*networkingv1ac.NetworkPolicyPeerApplyConfigurati
 	return found
 }
 
-// labelled returns a selector for a label, which is key=value, or a key whose value does not matter.
-func labelled(label string) *metav1ac.LabelSelectorApplyConfiguration {
+// labeled returns a selector for a label, which is key=value, or a key whose value does not matter.
+func labeled(label string) *metav1ac.LabelSelectorApplyConfiguration {
 	if key, value, ok := strings.Cut(label, "="); ok {
 		return metav1ac.LabelSelector().WithMatchLabels(map[string]string{key: value})
 	}

@@ -162,7 +162,7 @@ func (b *builder) events(events []map[string]any) {
 	}
 	for namespace, all := range by {
 		if more := len(all) - MaxEvents; more > 0 {
-			b.left = append(b.left, fmt.Sprintf("the %d oldest events in namespace %q: the archive can contain at most %d events for each namespace", more, namespace, MaxEvents))
+			b.left = append(b.left, fmt.Sprintf("the oldest events in namespace %q (%d of %d): the archive can contain at most %d events for each namespace", namespace, more, len(all), MaxEvents))
 			all = all[more:]
 		}
 		if err := b.yaml(path.Join(scopeOf(namespace), "events.yaml"), all); err != nil && b.err == nil {

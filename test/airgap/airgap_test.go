@@ -250,8 +250,8 @@ spec:
     overrides: {imagePullSecrets: [{name: mirror}]}
 `
 
-// neighbours contains the manifests of a model server and a client.
-const neighbours = `
+// neighbors contains the manifests of a model server and a client.
+const neighbors = `
 apiVersion: v1
 kind: Service
 metadata: {name: vllm}
@@ -282,7 +282,7 @@ func (j *journey) answers(private *privateRegistry) {
 	j.kubectl("create", "namespace", namespace)
 	j.pullSecret(namespace, private)
 	j.kubectl("create", "secret", "generic", "vllm-creds", "--namespace", namespace, "--from-literal=token=sk-airgap")
-	j.apply(namespace, fmt.Sprintf(neighbours, private.address+"/mirror/tools/standin:1"))
+	j.apply(namespace, fmt.Sprintf(neighbors, private.address+"/mirror/tools/standin:1"))
 	j.apply(namespace, fmt.Sprintf(withProvider, serverRelease, private.address+"/mirror/team/echo-provider:1.2"))
 	j.ready("my-stack")
 	j.images("my-stack")

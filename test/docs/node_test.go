@@ -160,7 +160,7 @@ metadata: {name: docs-test}
 spec: {policyName: docs-test}
 `
 
-// realServers makes the pods of stacks in the labelled namespaces run the real server.
+// realServers makes the pods of stacks in the labeled namespaces run the real server.
 const realServers = `
 ---
 apiVersion: admissionregistration.k8s.io/v1

@@ -136,13 +136,13 @@ func taken(t *testing.T, _ *theatre, s *stage) func() {
 
 // nameTaken creates a Service that is not a child of the stack, but has the name of the stack's Service. The Service
 // has either the stack's labels and a ConfigMap as its owner, or no labels.
-func nameTaken(labelled bool) strike {
+func nameTaken(labeled bool) strike {
 	return func(t *testing.T, _ *theatre, s *stage) func() {
 		t.Helper()
 		service := &corev1.Service{
 			ObjectMeta: s.named(names.Service(stackName)), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 1}}},
 		}
-		if labelled {
+		if labeled {
 			owner := &corev1.ConfigMap{}
 			s.get(t, "base", owner)
 			service.Labels = names.Labels(stackName)

@@ -165,7 +165,7 @@ func scans(user string, uid, gid *int) bool {
 	return err == nil && n == 2
 }
 
-func TestTheImageIsLabelled(t *testing.T) {
+func TestTheImageIsLabeled(t *testing.T) {
 	labels := only(t, dockerfile(t)[1], "LABEL")
 	for _, key := range []string{"title", "description", "source", "licenses", "version", "revision"} {
 		if !regexp.MustCompile(`(^| )org\.opencontainers\.image\.` + key + `="[^"]+"`).MatchString(labels) {

@@ -121,7 +121,7 @@ func TestExternalProvidersThatFail(t *testing.T) {
 // readiness probes is ten seconds.
 func BenchmarkExternalProviders(b *testing.B) {
 	s := newRealScenario(b, "server@"+realRelease)
-	provider := s.pushProvider("labelled", external.Echo(),
+	provider := s.pushProvider("labeled", external.Echo(),
 		image.ExternalProvider{Label: []byte(external.EchoSpec().YAML())})
 	s.startUp(stack("my", externalProviders(0, provider))) // the first stack makes the node pull the server's image
 	for _, count := range []int{0, 1, 4, 8} {

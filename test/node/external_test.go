@@ -23,17 +23,17 @@ const externalStack = `
 distribution: {name: starter, version: %q}
 externalProviders:
   inference:
-  - providerId: labelled
+  - providerId: labeled
     image: %s
     config: {greeting: Hello}
     secretRefs: {token: {secretKeyRef: {name: echo, key: token}}}
-  - providerId: unlabelled
+  - providerId: unlabeled
     image: %s
     config: {greeting: Goodbye}
 resources:
   models:
-  - {name: one, provider: labelled}
-  - {name: two, provider: unlabelled}
+  - {name: one, provider: labeled}
+  - {name: two, provider: unlabeled}
 workload: {resources: ` + realRequests + `}
 `
 
@@ -93,17 +93,17 @@ func TestExternalProviders(t *testing.T) {
 func (s *scenario) externalProviders(release string) {
 	t := s.t
 	t.Helper()
-	labelled := s.pushProvider("labelled", external.Echo(), image.ExternalProvider{
+	labeled := s.pushProvider("labeled", external.Echo(), image.ExternalProvider{
 		Label: []byte(external.EchoSpec().YAML()), Entrypoint: []string{"/bin/sleep", "infinity"},
 	})
-	unlabelled := s.pushProvider("unlabelled", external.Echo(), image.ExternalProvider{})
-	s.apply(secret("echo", "token", canary) + stack("my", fmt.Sprintf(externalStack, release, labelled, unlabelled)))
+	unlabeled := s.pushProvider("unlabeled", external.Echo(), image.ExternalProvider{})
+	s.apply(secret("echo", "token", canary) + stack("my", fmt.Sprintf(externalStack, release, labeled, unlabeled)))
 	c := s.client()
 	s.ready("my")
 	url := s.service("my")
-	c.answers(url, "labelled/one", fmt.Sprintf("Hello world, %d characters of token", len(canary)))
-	c.answers(url, "unlabelled/two", "Goodbye world, 0 characters of token")
-	for _, id := range []string{"labelled", "unlabelled"} {
+	c.answers(url, "labeled/one", fmt.Sprintf("Hello world, %d characters of token", len(canary)))
+	c.answers(url, "unlabeled/two", "Goodbye world, 0 characters of token")
+	for _, id := range []string{"labeled", "unlabeled"} {
 		if got := s.externalPhase("my", id, "Ready"); got.InitContainerName != names.ExternalCopyContainer(id) {
 			t.Errorf("provider %q was installed by container %q", id, got.InitContainerName)
 		}
@@ -114,20 +114,20 @@ func (s *scenario) externalProviders(release string) {
 	}
 
 	broken := s.pushProvider("broken", external.Image{"README": "no metadata"}, image.ExternalProvider{})
-	s.apply(stack("my", fmt.Sprintf(externalStack, release, labelled, broken)))
-	failed := s.externalPhase("my", "unlabelled", "Failed")
+	s.apply(stack("my", fmt.Sprintf(externalStack, release, labeled, broken)))
+	failed := s.externalPhase("my", "unlabeled", "Failed")
 	if !strings.Contains(failed.Message, external.SpecFile) || !strings.Contains(failed.Message, broken) {
 		t.Errorf("the message of the failed provider is %q", failed.Message)
 	}
 	t.Logf("a provider without metadata: %s", failed.Message)
-	c.answers(url, "labelled/one", fmt.Sprintf("Hello world, %d characters of token", len(canary)))
+	c.answers(url, "labeled/one", fmt.Sprintf("Hello world, %d characters of token", len(canary)))
 	if pods, err := s.pods("my"); err != nil || !slices.ContainsFunc(pods, isThatReady(before)) {
 		t.Errorf("the earlier pod no longer exists (%v)", err)
 	}
 
-	s.apply(stack("my", fmt.Sprintf(externalStack, release, labelled, unlabelled)))
+	s.apply(stack("my", fmt.Sprintf(externalStack, release, labeled, unlabeled)))
 	s.ready("my")
-	s.externalPhase("my", "unlabelled", "Ready")
+	s.externalPhase("my", "unlabeled", "Ready")
 	said, err := kubectl(context.Background(), nil, "get", "llsd,configmaps,pods,events", "--output=yaml",
 		"--namespace="+s.namespace)
 	if err != nil || strings.Contains(said, canary) {

@@ -163,9 +163,9 @@ func (s *scenario) logIn(r *faultyRegistry) {
 	s.t.Cleanup(func() { _ = os.Unsetenv("DOCKER_CONFIG") })
 }
 
-// labelledConfig returns a configuration for the image of the stand-in. The name distinguishes it from other
+// labeledConfig returns a configuration for the image of the stand-in. The name distinguishes it from other
 // configurations.
-func labelledConfig(name string) string {
+func labeledConfig(name string) string {
 	return "version: 2\ndistro_name: " + name + "\napis: [inference]\nproviders:\n  inference:\n  - provider_id: vllm\n    provider_type: remote::vllm\n    config: {base_url: http://vllm:8000/v1}\n"
 }
 
@@ -204,7 +204,7 @@ func TestRegistryFaults(t *testing.T) {
 	r := s.serveRegistry()
 	tool := s.plugin()
 	s.logIn(r)
-	first := s.push(r, tool, labelledConfig("first"))
+	first := s.push(r, tool, labeledConfig("first"))
 	s.kubectl("create", "secret", "docker-registry", "pull", "--docker-server="+r.host, "--docker-username=robot",
 		"--docker-password="+r.password)
 	s.models("vllm", "")
@@ -278,7 +278,7 @@ func TestWrongContentOfRegistry(t *testing.T) {
 	r := s.serveRegistry()
 	tool := s.plugin()
 	s.logIn(r)
-	first := s.push(r, tool, labelledConfig("first"))
+	first := s.push(r, tool, labeledConfig("first"))
 	s.kubectl("create", "secret", "docker-registry", "pull", "--docker-server="+r.host, "--docker-username=robot",
 		"--docker-password="+r.password)
 	apply := func(updates string) {
@@ -290,7 +290,7 @@ func TestWrongContentOfRegistry(t *testing.T) {
 	s.runsDigest(first)
 	before := s.onePod("my").UID
 
-	second := s.push(r, tool, labelledConfig("second"))
+	second := s.push(r, tool, labeledConfig("second"))
 	s.movedTo(first, second)
 	if after := s.onePod("my").UID; after != before {
 		t.Error("the pod was replaced by a moved tag")
@@ -337,7 +337,7 @@ func TestWrongContentOfRegistry(t *testing.T) {
 	}
 	r.becomes(nil)
 	s.recovers()
-	third := s.push(r, tool, labelledConfig("third"))
+	third := s.push(r, tool, labeledConfig("third"))
 	s.runsDigest(third)
 	t.Logf("kubectl get events:\n%s", s.kubectl("get", "events", "--field-selector=reason=ImageTagMoved"))
 }

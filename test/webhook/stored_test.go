@@ -16,7 +16,7 @@ import (
 // manifestsBefore is the pattern of the files with manifests from users of the previous operator.
 var manifestsBefore = filepath.Join(testutil.Root(), "test", "contract", "testdata", "cases", "*.yaml")
 
-// storeOlder installs the definition of the previous operator, and creates v1alpha1 stacks with it. It returns the
+// storeOlder installs the CRD of the previous operator, and creates v1alpha1 stacks with it. It returns the
 // stored objects.
 func (c *cluster) storeOlder(t testing.TB) []unstructured.Unstructured {
 	t.Helper()

@@ -197,7 +197,7 @@ func (m *Manifests) Input(
 		return input, fmt.Errorf("%s: %w", distribution.Path(err), err)
 	}
 	if m.running != nil {
-		if resolved, err = m.running.labelled(resolved); err != nil {
+		if resolved, err = m.running.labeled(resolved); err != nil {
 			return input, err
 		}
 	}

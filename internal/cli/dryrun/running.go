@@ -76,8 +76,8 @@ func (r *Running) images(
 	return images
 }
 
-// labelled returns a distribution with the release that the operator found in a label of the image.
-func (r *Running) labelled(resolved distribution.Resolved) (distribution.Resolved, error) {
+// labeled returns a distribution with the release that the operator found in a label of the image.
+func (r *Running) labeled(resolved distribution.Resolved) (distribution.Resolved, error) {
 	if label := r.Record.Distribution.Label; label != "" && r.Record.Distribution.Image == resolved.Image {
 		return resolved.WithLabel(label, true)
 	}

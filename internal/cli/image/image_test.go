@@ -41,7 +41,7 @@ func (s store) Blob(ctx context.Context, digest v1.Hash) (io.ReadCloser, error) 
 }
 
 // keep stores the changed content, and returns the digest of the image.
-func (s store) keep(changed *Labelled) string {
+func (s store) keep(changed *Labeled) string {
 	for i := range changed.Blobs {
 		s.add(string(changed.Blobs[i].Content))
 	}
@@ -93,7 +93,7 @@ func TestLabelKeepsUnknownFields(t *testing.T) {
 	}
 	again, err := Label(t.Context(), s, s.keep(changed), small)
 	if err != nil || again.Top.Digest != changed.Top.Digest {
-		t.Errorf("labelling the image again gives digest %s, want %s: %v", again.Top.Digest, changed.Top.Digest, err)
+		t.Errorf("labeling the image again gives digest %s, want %s: %v", again.Top.Digest, changed.Top.Digest, err)
 	}
 }
 
@@ -207,7 +207,7 @@ func TestLabelKeepsOtherEntries(t *testing.T) {
 		}
 	}
 	if changed.Kept != len(kept) || len(changed.Images) != 2 || len(changed.Blobs) != 1 {
-		t.Errorf("got %d unchanged entries, %d labelled images and %d blobs", changed.Kept, len(changed.Images), len(changed.Blobs))
+		t.Errorf("got %d unchanged entries, %d labeled images and %d blobs", changed.Kept, len(changed.Images), len(changed.Blobs))
 	}
 }
 
@@ -280,7 +280,7 @@ func TestLabelRefuses(t *testing.T) {
 	}
 }
 
-// The same configuration must always produce the same layer; otherwise, relabelling would add a second layer.
+// The same configuration must always produce the same layer; otherwise, relabeling would add a second layer.
 func TestLayer(t *testing.T) {
 	const want = "sha256:653e01fb9992c9fa91dae022a8cbf3f38fa1090910cbd0070f8a97345f35e734"
 	if got := digestOf(layerOf(large.Config).packed).String(); got != want {
@@ -290,7 +290,7 @@ func TestLayer(t *testing.T) {
 
 func TestCheckTag(t *testing.T) {
 	for tag, valid := range map[string]bool{
-		"prod": true, "0.7.3-labelled_1": true, strings.Repeat("a", 128): true,
+		"prod": true, "0.7.3-labeled_1": true, strings.Repeat("a", 128): true,
 		"": false, "a/b": false, "a:b": false, "a@b": false, "ä": false, strings.Repeat("a", 129): false,
 	} {
 		if err := CheckTag(tag); (err == nil) != valid {
@@ -299,7 +299,7 @@ func TestCheckTag(t *testing.T) {
 	}
 }
 
-// FuzzLabel labels arbitrary registry content. Label and Verify must not panic. If Verify accepts the labelled image,
+// FuzzLabel labels arbitrary registry content. Label and Verify must not panic. If Verify accepts the labeled image,
 // Label must not change the image again.
 func FuzzLabel(f *testing.F) {
 	f.Add(`{"rootfs":{"diff_ids":["a"]},"history":[{}],"config":{"Labels":{"a":"b"}}}`, layerEntry("sha256:"+strings.Repeat("0", 64)))
@@ -317,7 +317,7 @@ func FuzzLabel(f *testing.F) {
 			}
 			second, err := Label(t.Context(), s, s.keep(first), wanted)
 			if err != nil || second.Top.Digest != first.Top.Digest {
-				t.Errorf("labelling the image again gives another image: %v\n%s\n%s", err, first.Top.Content, second.Top.Content)
+				t.Errorf("labeling the image again gives another image: %v\n%s\n%s", err, first.Top.Content, second.Top.Content)
 			}
 		}
 	})

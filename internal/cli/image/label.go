@@ -42,8 +42,8 @@ type Changed struct {
 	Platform *v1.Platform
 }
 
-// Labelled is the result of labelling an image or an index, with the content to write.
-type Labelled struct {
+// Labeled is the result of labeling an image or an index, with the content to write.
+type Labeled struct {
 	// Before is the digest of the original manifest. Top is the new manifest.
 	Before v1.Hash
 	Top    Manifest
@@ -57,12 +57,12 @@ type Labelled struct {
 
 // Label returns an image with labels, or an index whose images have the labels. The result has OCI media types, even if
 // the original has Docker media types. Label writes nothing.
-func Label(ctx context.Context, from registry.Source, identifier string, wanted *registry.Labels) (*Labelled, error) {
+func Label(ctx context.Context, from registry.Source, identifier string, wanted *registry.Labels) (*Labeled, error) {
 	top, digest, err := readObject(ctx, from, identifier)
 	if err != nil {
 		return nil, err
 	}
-	l := labeller{from: from, wanted: wanted, result: &Labelled{Before: digest}}
+	l := labeller{from: from, wanted: wanted, result: &Labeled{Before: digest}}
 	switch {
 	case top["manifests"] != nil:
 		err = l.index(ctx, top)
@@ -96,7 +96,7 @@ func readObject(ctx context.Context, from registry.Source, identifier string) (o
 type labeller struct {
 	from   registry.Source
 	wanted *registry.Labels
-	result *Labelled
+	result *Labeled
 }
 
 // referenceType is the annotation on index entries, such as attestations, that describe another entry.

@@ -135,7 +135,7 @@ func (l *ociLayout) Blob(_ context.Context, digest v1.Hash) (io.ReadCloser, erro
 }
 
 // Write writes a file for each blob and each manifest, and then the index.
-func (l *ociLayout) Write(_ context.Context, changed *Labelled, tag string) error {
+func (l *ociLayout) Write(_ context.Context, changed *Labeled, tag string) error {
 	for i := range changed.Blobs {
 		if err := l.writeBlob(changed.Blobs[i].Digest, changed.Blobs[i].Content); err != nil {
 			return err

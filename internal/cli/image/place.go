@@ -25,7 +25,7 @@ type Place interface {
 	Name(tag string) string
 	// Write writes the changed image with a tag. With an empty tag, it replaces the image that was read. In a registry,
 	// it then returns an error if that image has no tag.
-	Write(ctx context.Context, changed *Labelled, tag string) error
+	Write(ctx context.Context, changed *Labeled, tag string) error
 }
 
 const (

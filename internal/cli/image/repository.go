@@ -46,7 +46,7 @@ func (r *repository) Name(tag string) string {
 
 // Write writes blobs before the manifests that refer to them, and the tag last. A client that pulls the tag receives
 // either the complete old image or the complete new image.
-func (r *repository) Write(ctx context.Context, changed *Labelled, tag string) error {
+func (r *repository) Write(ctx context.Context, changed *Labeled, tag string) error {
 	if tag = cmp.Or(tag, r.Tag()); tag == "" {
 		return fmt.Errorf("image %q %w", r.image, errNoTag)
 	}

@@ -34,10 +34,10 @@ func (s *changedSource) Blob(ctx context.Context, digest v1.Hash) (io.ReadCloser
 	return s.Source.Blob(ctx, digest)
 }
 
-// Verify reads the labelled images, which are not written yet, as the operator would read them, and compares the result
+// Verify reads the labeled images, which are not written yet, as the operator would read them, and compares the result
 // with the labels. It returns the data that the operator would read from each image.
 func Verify(
-	ctx context.Context, from registry.Source, changed *Labelled, wanted *registry.Labels,
+	ctx context.Context, from registry.Source, changed *Labeled, wanted *registry.Labels,
 ) ([]*registry.Details, error) {
 	source := &changedSource{Source: from, contents: map[v1.Hash][]byte{changed.Top.Digest: changed.Top.Content}}
 	for i := range changed.Manifests {

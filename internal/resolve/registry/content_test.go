@@ -47,8 +47,8 @@ func (b blobs) add(t testing.TB, content []byte) descriptor {
 	return descriptor{Digest: digest, Size: size}
 }
 
-// labelled returns the manifest of an image with labels and one layer.
-func (b blobs) labelled(t testing.TB, labels map[string]string, layer descriptor) *manifest {
+// labeled returns the manifest of an image with labels and one layer.
+func (b blobs) labeled(t testing.TB, labels map[string]string, layer descriptor) *manifest {
 	t.Helper()
 	encodedLabels, err := json.Marshal(labels)
 	if err != nil {
@@ -72,7 +72,7 @@ func TestLargeLayer(t *testing.T) {
 	repository := blobs{}
 	layer := repository.add(t, []byte("x"))
 	layer.Size = maxLayer + 1
-	image := repository.labelled(t, inLayerOf(layer, "config.yaml"), layer)
+	image := repository.labeled(t, inLayerOf(layer, "config.yaml"), layer)
 	delete(repository, layer.Digest)
 	_, err := repository.content(t.Context(), image)
 	const want = `label "io.llamastack.config.layer": the layer is larger than 33554432 bytes; put the configuration in the label "io.llamastack.config.base64" instead`
@@ -123,7 +123,7 @@ func TestPackedLayers(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			repository := blobs{}
 			layer := repository.add(t, tc.layer)
-			image := repository.labelled(t, inLayerOf(layer, "config.yaml"), layer)
+			image := repository.labeled(t, inLayerOf(layer, "config.yaml"), layer)
 			got, err := repository.content(t.Context(), image)
 			switch {
 			case tc.wantErr == "" && (err != nil || string(got.Config) != config):
@@ -157,7 +157,7 @@ func TestForgedBlobs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			repository := blobs{}
 			layer := repository.add(t, right)
-			image := repository.labelled(t, inLayerOf(layer, "config.yaml"), layer)
+			image := repository.labeled(t, inLayerOf(layer, "config.yaml"), layer)
 			for part, digest := range map[string]v1.Hash{"layer": layer.Digest, "configuration": image.Config.Digest} {
 				kept := repository[digest]
 				repository[digest] = forge(kept)
@@ -323,7 +323,7 @@ func FuzzImage(f *testing.F) {
 				labels[label] = value
 			}
 		}
-		got, err := repository.content(t.Context(), repository.labelled(t, labels, layer))
+		got, err := repository.content(t.Context(), repository.labeled(t, labels, layer))
 		if err == nil && len(got.Config) > maxConfig+2 {
 			t.Errorf("read %d bytes", len(got.Config))
 		}

@@ -201,7 +201,7 @@ func TestRequestsOfARead(t *testing.T) {
 		{"an image with a layer", inLayer, 4, 3},
 		{"an index, a label", indexOf(inLabel), 4, 3},
 		{"an index, a layer", indexOf(inLayer), 5, 4},
-		{"an index, a layer, labelled by kubectl llamastack", indexOf(embedding{inLayer, bytes.Clone}), 4, 3},
+		{"an index, a layer, labeled by kubectl llamastack", indexOf(embedding{inLayer, bytes.Clone}), 4, 3},
 		{"an index, an embedded label", indexOf(embedding{inLabel, bytes.Clone}), 3, 2},
 		{"other embedded bytes", embedding{inLabel, bytes.ToUpper}, 3, 2},
 		{"a part of the bytes", embedding{inLabel, func(config []byte) []byte { return config[1:] }}, 3, 2},
@@ -365,7 +365,7 @@ func TestIdle(t *testing.T) {
 				synctest.Wait()
 				for _, target := range targets {
 					outcome, _ := pool.Read(target)
-					if labelled := outcome.Image != nil && outcome.Image.Config != nil; labelled != (target.Image == bare) {
+					if labeled := outcome.Image != nil && outcome.Image.Config != nil; labeled != (target.Image == bare) {
 						t.Fatalf("%v on %s: got %+v", target.Stack, target.Image, outcome)
 					}
 				}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// labelledBy makes an image with one label.
-func labelledBy(label, value string) func(*forged) {
+// labeledBy makes an image with one label.
+func labeledBy(label, value string) func(*forged) {
 	return func(f *forged) { f.image(labels(map[string]string{label: value})) }
 }
 
@@ -84,15 +84,15 @@ func hostileContent(t *testing.T) []hostileAnswer {
 			f.add(f.tag)
 		}},
 
-		{name: "a label that is not base64", rule: stays, does: labelledBy(LabelBase64, "*** "+forbidden)},
-		{name: "a label with a NUL byte", rule: stays, does: labelledBy(LabelBase64, encoded(config)+"\x00")},
+		{name: "a label that is not base64", rule: stays, does: labeledBy(LabelBase64, "*** "+forbidden)},
+		{name: "a label with a NUL byte", rule: stays, does: labeledBy(LabelBase64, encoded(config)+"\x00")},
 		{name: "a label that is not UTF-8", rule: stays, does: func(f *forged) { f.image(`{"config":{"Labels":{"` + LabelBase64 + `":"` + "\xff\xfe" + `"}}}`) }},
-		{name: "base64 of a configuration that is too large", rule: stays, does: labelledBy(LabelBase64, encoded(strings.Repeat("x", maxConfig+3)))},
-		{name: "base64 in several lines", rule: fine, does: labelledBy(LabelBase64, encoded(config)[:8]+"\r\n"+encoded(config)[8:]+"\n")},
-		{name: "a default configuration without its label", rule: stays, does: labelledBy(LabelDefaultConfig, strings.Repeat("long", 100))},
-		{name: "a layer that is not a digest", rule: stays, does: labelledBy(LabelLayer, "latest")},
-		{name: "a layer digest with an unknown algorithm", rule: stays, does: labelledBy(LabelLayer, "md5:00")},
-		{name: "a layer without a path", rule: stays, does: labelledBy(LabelLayer, digestOfBytes(nil))},
+		{name: "base64 of a configuration that is too large", rule: stays, does: labeledBy(LabelBase64, encoded(strings.Repeat("x", maxConfig+3)))},
+		{name: "base64 in several lines", rule: fine, does: labeledBy(LabelBase64, encoded(config)[:8]+"\r\n"+encoded(config)[8:]+"\n")},
+		{name: "a default configuration without its label", rule: stays, does: labeledBy(LabelDefaultConfig, strings.Repeat("long", 100))},
+		{name: "a layer that is not a digest", rule: stays, does: labeledBy(LabelLayer, "latest")},
+		{name: "a layer digest with an unknown algorithm", rule: stays, does: labeledBy(LabelLayer, "md5:00")},
+		{name: "a layer without a path", rule: stays, does: labeledBy(LabelLayer, digestOfBytes(nil))},
 		{name: "a layer of another image", rule: stays, does: func(f *forged) {
 			f.image(labels(map[string]string{LabelLayer: digestOfBytes([]byte("another")), LabelPath: "config.yaml"}),
 				[]byte("own"))

@@ -115,7 +115,7 @@ func TestInspect(t *testing.T) {
 func TestInspectErrors(t *testing.T) {
 	repository := blobs{}
 	layer := repository.add(t, []byte("x"))
-	of := repository.labelled(t, map[string]string{LabelBase64: encoded(config)}, layer)
+	of := repository.labeled(t, map[string]string{LabelBase64: encoded(config)}, layer)
 	described, err := json.Marshal(of.Config)
 	if err != nil {
 		t.Fatal(err)

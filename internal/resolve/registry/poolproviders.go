@@ -48,11 +48,11 @@ type providersTask struct {
 }
 
 // size returns the total size, in bytes, of the labels in `found`.
-func (t *providersTask) size() int { return labelled(t.found) }
+func (t *providersTask) size() int { return labeled(t.found) }
 
 func (t *providersTask) drop() { t.found = nil }
 
-func labelled(outcomes map[string]Outcome) int {
+func labeled(outcomes map[string]Outcome) int {
 	size := 0
 	for _, outcome := range outcomes {
 		if outcome.Image != nil {
@@ -175,7 +175,7 @@ func (p *Pool) concludeProvider(task *providersTask, image string, outcome Outco
 	if p.providers[stack] != task || task.dropped {
 		return false // the task was replaced or forgotten, or its data was dropped
 	}
-	if outcome.Image != nil && labelled(task.pass)+len(outcome.Image.Provider) > maxProviders {
+	if outcome.Image != nil && labeled(task.pass)+len(outcome.Image.Provider) > maxProviders {
 		outcome = Outcome{Err: &LabelError{Label: LabelProvider, Err: errNoLabel}}
 	}
 	task.pass[image] = outcome

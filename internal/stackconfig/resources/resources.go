@@ -279,7 +279,7 @@ func (r *registrar) replaceDefault(reference release.Reference, own firstOf) {
 	r.Write(draft.Under(parent, last), yamlnode.String(own.id),
 		draft.Derived(own.path, "the base's default does not exist"))
 	r.Warn(draft.Finding{Path: own.path.String(), ConfigPath: reference.Path, Message: fmt.Sprintf(
-		"%s is now %q, because the base configuration's value, %q, does not exist in this stack, and the server would not start; to set another value, use spec.settings",
+		"%s is now %q, because the server does not start with the base configuration's value, %q, which does not exist in this stack; to set another value, use spec.settings",
 		reference.Path, own.id, named)})
 }
 

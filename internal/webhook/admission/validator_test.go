@@ -122,13 +122,13 @@ func unfit(metadata string) runtime.RawExtension {
 	return runtime.RawExtension{Raw: []byte(`{"metadata":{` + metadata + `},"spec":{"workload":{"replicas":"two"}}}`)}
 }
 
-// deleted, labelled and onOldRelease change a stack.
+// deleted, labeled and onOldRelease change a stack.
 func deleted(stack *v1alpha2.LlamaStackDistribution) {
 	now := metav1.Now()
 	stack.DeletionTimestamp, stack.Finalizers = &now, []string{"example.com/held"}
 }
 
-func labelled(stack *v1alpha2.LlamaStackDistribution) { stack.Labels = map[string]string{"team": "ml"} }
+func labeled(stack *v1alpha2.LlamaStackDistribution) { stack.Labels = map[string]string{"team": "ml"} }
 
 func onOldRelease(stack *v1alpha2.LlamaStackDistribution) {
 	stack.Status.ResolvedDistribution = &v1alpha2.ResolvedDistribution{
@@ -180,7 +180,7 @@ func TestHandle(t *testing.T) {
 			request: update(object(t, bad, nil), object(t, more, nil)),
 			warned:  `spec.providers.inference.provider: `,
 		},
-		"a label on an invalid stack":                   {request: update(object(t, bad, nil), object(t, bad, labelled))},
+		"a label on an invalid stack":                   {request: update(object(t, bad, nil), object(t, bad, labeled))},
 		"a finalizer of an invalid stack":               {request: update(object(t, bad, deleted), object(t, more, deleted))},
 		"the status of an invalid stack":                {request: status},
 		"a deletion":                                    {request: deletion},

@@ -100,8 +100,8 @@ func (s *scanner) text() (string, error) {
 	if s.last, err = s.value(s.last[:0], maxText); err != nil {
 		return "", err
 	}
-	if spelt, ok := spelt(s.last); ok {
-		return spelt, nil
+	if plainString, ok := plainString(s.last); ok {
+		return plainString, nil
 	}
 	var text string
 	if err := json.Unmarshal(s.last, &text); err != nil {
@@ -110,8 +110,8 @@ func (s *scanner) text() (string, error) {
 	return text, nil
 }
 
-// spelt returns the value of an ASCII string without escapes, as most strings are. It returns false for all others.
-func spelt(raw []byte) (string, bool) {
+// plainString returns the value of an ASCII string without escapes, as most strings are. It returns false for all others.
+func plainString(raw []byte) (string, bool) {
 	last := len(raw) - 1
 	if last < 1 || raw[0] != '"' || raw[last] != '"' {
 		return "", false

@@ -56,9 +56,9 @@ func TestPublishedProviders(t *testing.T) {
 // load starts the server with the provider, once from an image with a label and once from an image without a label.
 func (p publishedProvider) load(t *testing.T, rel *release.Release) {
 	t.Helper()
-	for _, labelled := range []bool{false, true} {
+	for _, labeled := range []bool{false, true} {
 		stack := externalStack{
-			release: rel, api: p.spec.API, entry: p.entry, labelled: labelled,
+			release: rel, api: p.spec.API, entry: p.entry, labeled: labeled,
 			kind: p.spec.Type, module: p.spec.Module, image: publishedImage(t, p.name, rel.Version, p.spec),
 		}
 		server, err := stack.start(t)

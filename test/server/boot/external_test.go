@@ -25,8 +25,8 @@ type externalStack struct {
 	release *release.Release
 	// entry is the provider's config, and models lists the models, both as YAML in the operator's configuration.
 	api, entry, models string
-	// labelled means that the operator has read the type and the module from a label of the image.
-	labelled     bool
+	// labeled means that the operator has read the type and the module from a label of the image.
+	labeled      bool
 	kind, module string
 	image        external.Image
 }
@@ -58,7 +58,7 @@ server: {insecure: true}
 // config returns the operator's configuration for the stack.
 func (s externalStack) config(home string) string {
 	kind := "external::unknown"
-	if s.labelled {
+	if s.labeled {
 		kind = s.kind + "\n    module: " + s.module
 	}
 	models := s.models
@@ -99,7 +99,7 @@ func (s externalStack) tryInstall(t *testing.T, home string) (string, string, er
 		"index": 0, "api": s.api, "id": "outside", "image": "example.com/outside:1",
 		"path": "spec.externalProviders." + s.api + "[0]",
 	}
-	if s.labelled {
+	if s.labeled {
 		entry["type"], entry["module"] = s.kind, s.module
 	}
 	list, err := json.Marshal([]any{entry})
@@ -144,13 +144,13 @@ func echoStack(rel *release.Release) externalStack {
 // label only for the releases in RELEASES.
 func TestExternalProvider(t *testing.T) {
 	eachRelease(t, func(t *testing.T, rel *release.Release) {
-		for name, labelled := range map[string]bool{"unlabelled": false, "labelled": true} {
-			if labelled && !realserver.Named() {
+		for name, labeled := range map[string]bool{"unlabeled": false, "labeled": true} {
+			if labeled && !realserver.Named() {
 				continue
 			}
 			t.Run(name, func(t *testing.T) {
 				stack := echoStack(rel)
-				stack.labelled = labelled
+				stack.labeled = labeled
 				server, err := stack.start(t, "TOKEN="+externalToken)
 				if err != nil {
 					t.Fatal(err)

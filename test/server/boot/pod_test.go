@@ -53,14 +53,14 @@ func newPod(t *testing.T, objects []render.Object, values secrets, root string) 
 	p.wrapper = p.wrapperOf(template.InitContainers, container.Command)
 	for _, container := range template.InitContainers {
 		if p.program(container.Command) == nil {
-			p.initialise(t, container.Command)
+			p.initialize(t, container.Command)
 		}
 	}
 	return p
 }
 
-// initialise runs an init container of the pod.
-func (p *pod) initialise(t *testing.T, command []string) {
+// initialize runs an init container of the pod.
+func (p *pod) initialize(t *testing.T, command []string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home(t)}, p.env...)

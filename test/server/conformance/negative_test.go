@@ -78,7 +78,7 @@ const sweepEach = 11
 // leastRefused is the minimum number of mistakes that the server of a line must reject.
 const leastRefused = 200
 
-// ask checks a mistake with the server.
+// ask returns the verdict of the server on a configuration that contains a mistake.
 func ask(
 	t *testing.T, checker *realserver.Checker, models *upstream, n *corpus.Negative, q *corpus.Question,
 ) realserver.Verdict {
@@ -102,7 +102,7 @@ func ask(
 	if n.Answer == corpus.Ignored || !verdict.OK || n.Answer == corpus.Taken && needsMore(known, q.Env) != "" {
 		return verdict
 	}
-	request.Tier = realserver.Initialise
+	request.Tier = realserver.Initialize
 	if verdict, err = checker.Check(t.Context(), request); err != nil {
 		t.Fatal(err)
 	}

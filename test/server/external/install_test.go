@@ -80,33 +80,33 @@ func TestRunsTwice(t *testing.T) {
 // nothing else.
 func TestConfiguration(t *testing.T) {
 	const entry = "# ä\nproviders:\n  safety: []\n  inference:\n  - provider_id: first\n    provider_type: remote::vllm\n"
-	unlabelled, labelled := echo(), echo().labelled(EchoType, EchoModule)
+	unlabeled, labeled := echo(), echo().labeled(EchoType, EchoModule)
 	tests := map[string]struct {
 		provider     provider
 		config, want string
 	}{
-		"labelled": {
-			labelled,
+		"labeled": {
+			labeled,
 			"providers:  # as it is\n  inference: [{provider_id: echo, provider_type: 'remote::acme-echo', module: acme.echo}]\r\n",
 			"providers:  # as it is\n  inference: [{provider_id: echo, provider_type: 'remote::acme-echo', module: acme.echo}]\r\n",
 		},
 		"block style": {
-			unlabelled,
+			unlabeled,
 			entry + "  - config:\n      n: 0x1F  # kept\n    provider_id: echo\n    provider_type: external::unknown # why\nlast: on\n",
 			entry + "  - config:\n      n: 0x1F  # kept\n    provider_id: echo\n    provider_type: \"remote::acme-echo\"\n    module: \"acme.echo\" # why\nlast: on\n",
 		},
 		"flow style": {
-			unlabelled,
+			unlabeled,
 			"providers: {inference: [{provider_type: 'external::unknown', provider_id: echo}]}",
 			"providers: {inference: [{provider_type: \"remote::acme-echo\", module: \"acme.echo\", provider_id: echo}]}",
 		},
 		"an entry with a module": {
-			unlabelled,
+			unlabeled,
 			"providers:\n  inference:\n    - module: old\n      provider_type: external::unknown\n      provider_id: echo\n",
 			"providers:\n  inference:\n    - module: \"acme.echo\"\n      provider_type: \"remote::acme-echo\"\n      provider_id: echo\n",
 		},
 		"the type is the first key": {
-			unlabelled,
+			unlabeled,
 			"providers:\n  inference:\n  - provider_type: external::unknown\r\n    provider_id: echo\r\n",
 			"providers:\n  inference:\n  - provider_type: \"remote::acme-echo\"\n    module: \"acme.echo\"\r\n    provider_id: echo\r\n",
 		},

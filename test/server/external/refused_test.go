@@ -189,8 +189,8 @@ func badMetadata() map[string]badInput {
 		"metadata: wheels are not a list":              with(file + "  dependencyWheels: packages\n"),
 		"metadata: a wheel is not a string":            with(file + "  dependencyWheels: [{a: b}]\n"),
 		"API: another section":                         with(safety.YAML()),
-		"label: another type":                          {providers: []provider{echo().labelled("remote::other", EchoModule)}},
-		"label: another module":                        {providers: []provider{echo().labelled(EchoType, "acme.other")}},
+		"label: another type":                          {providers: []provider{echo().labeled("remote::other", EchoModule)}},
+		"label: another module":                        {providers: []provider{echo().labeled(EchoType, "acme.other")}},
 	}
 }
 

@@ -78,8 +78,8 @@ func (p provider) second() provider {
 	return p
 }
 
-// labelled returns the provider with a type and a module, as from the label of an image.
-func (p provider) labelled(kind, module string) provider {
+// labeled returns the provider with a type and a module, as from the label of an image.
+func (p provider) labeled(kind, module string) provider {
 	p.Type, p.Module = kind, module
 	return p
 }

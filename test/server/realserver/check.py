@@ -10,10 +10,10 @@ Tier "parse": the program substitutes the variables, reads the file into the top
 enabled provider, and reads the configuration of the provider into the class of the type. It opens no connection and
 writes no file.
 
-Tier "initialise": the program creates the server's application, and starts and stops it as uvicorn does. HOME is a
+Tier "initialize": the program creates the server's application, and starts and stops it as uvicorn does. HOME is a
 temporary directory. The services to which the server connects when it starts must be running.
 
-Tier "serve": as "initialise", and the running application answers requests in this process. "home" is a directory that
+Tier "serve": as "initialize", and the running application answers requests in this process. "home" is a directory that
 is kept, so that the application finds the files of an earlier start. Each entry of "requests" is
 {"method", "path", "json"}, or contains the text of an upload in "file" in place of "json". In a path or a text, {0.id}
 is the id in the answer to the first request. "answers" is a list of {"status", "body"}.
@@ -154,7 +154,7 @@ def provider_class(release: Release, config, provider):
     return kind(**written)
 
 
-def initialise(release: Release, text: str, requests: list | None = None) -> list:
+def initialize(release: Release, text: str, requests: list | None = None) -> list:
     """Start the server's application in this process, send the requests to it, and stop it."""
     # The classes check the configuration first, so that an error names the part with the mistake.
     parse(release, text)
@@ -218,7 +218,7 @@ def run(release: Release, request: dict) -> dict:
             else:
                 if request["tier"] == "serve":
                     within(release)
-                answers = initialise(release, request["config"], request.get("requests"))
+                answers = initialize(release, request["config"], request.get("requests"))
                 if request["tier"] == "serve":
                     return {"ok": True, "answers": answers}
             if request.get("without"):

@@ -21,10 +21,10 @@ const (
 	// Parse reads a configuration into the release's own classes. It takes a few milliseconds, opens no connections, and
 	// writes no files.
 	Parse Tier = "parse"
-	// Initialise starts the server's application in the checker's process, and stops it. The services to which the
+	// Initialize starts the server's application in the checker's process, and stops it. The services to which the
 	// application connects when it starts must exist.
-	Initialise Tier = "initialise"
-	// Serve does the same as Initialise, and also sends requests to the running application.
+	Initialize Tier = "initialize"
+	// Serve does the same as Initialize, and also sends requests to the running application.
 	Serve Tier = "serve"
 )
 

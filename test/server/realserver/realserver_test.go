@@ -27,7 +27,7 @@ storage:
 server: {insecure: true}
 `
 
-// TestChecker shows that the tiers Parse and Initialise accept a valid configuration and reject invalid configurations,
+// TestChecker shows that the tiers Parse and Initialize accept a valid configuration and reject invalid configurations,
 // in the oldest and in the newest form of the server's package.
 func TestChecker(t *testing.T) {
 	support, err := InstallSupport(t.Context())
@@ -60,7 +60,7 @@ func TestChecker(t *testing.T) {
 				message: "port",
 			},
 		} {
-			for _, tier := range []Tier{Parse, Initialise} {
+			for _, tier := range []Tier{Parse, Initialize} {
 				got, err := checker.Check(t.Context(), Request{
 					Tier: tier, Config: tc.config,
 					Env: map[string]string{"KEY": tc.key},

@@ -67,7 +67,7 @@ func TestUnknownRelease(t *testing.T) {
 			checker := NewChecker(bin, support)
 			defer checker.Close()
 			verdict, err := checker.Check(t.Context(), Request{
-				Tier: Initialise, Config: string(built.Config), Env: map[string]string{"LLSD_VLLM_API_KEY": "some-token"},
+				Tier: Initialize, Config: string(built.Config), Env: map[string]string{"LLSD_VLLM_API_KEY": "some-token"},
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -20,9 +20,9 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/test/server/realserver"
 )
 
-// TestInitialise checks that the server of a release starts with the configurations that the operator's checks accept
+// TestInitialize checks that the server of a release starts with the configurations that the operator's checks accept
 // for the release.
-func TestInitialise(t *testing.T) {
+func TestInitialize(t *testing.T) {
 	eachLine(t, realserver.Releases, func(t *testing.T, rel *release.Release, checker *realserver.Checker) {
 		begin := time.Now()
 		cases, left := startable(append(corpus.Cases(rel), corpus.Random(rel, seed, randomStarts)...))
@@ -36,7 +36,7 @@ func TestInitialise(t *testing.T) {
 			}
 			models.serve(c.Config)
 			verdict, err := checker.Check(t.Context(), realserver.Request{
-				Tier: realserver.Initialise, Config: answered(string(c.Config), models.url), Env: atHome(t, c.Env, models.url),
+				Tier: realserver.Initialize, Config: answered(string(c.Config), models.url), Env: atHome(t, c.Env, models.url),
 				Seconds: startSeconds,
 			})
 			switch {
@@ -55,7 +55,7 @@ func TestInitialise(t *testing.T) {
 		}
 		slices.Sort(left)
 		t.Logf("omitted cases of %s:\n%s", rel.Line, strings.Join(left, "\n"))
-		t.Logf("initialise %s: the server started with %d configurations and not with %d, the operator rejected %d cases, %d were omitted, %.0f s",
+		t.Logf("initialize %s: the server started with %d configurations and not with %d, the operator rejected %d cases, %d were omitted, %.0f s",
 			rel.Line, started, failed, refused, len(left), time.Since(begin).Seconds())
 		count(t, started, started+failed)
 		if started < leastStarts {
