@@ -24,7 +24,7 @@ func check(t text) []string {
 			}
 		}
 		if words := strings.Fields(each); t.kind != message && len(words) > longest {
-			findings = append(findings, fmt.Sprintf("long sentence: %d words, at most %d: %q: split it", len(words), longest,
+			findings = append(findings, fmt.Sprintf("long sentence: %d words, but the limit is %d: %q: split it", len(words), longest,
 				strings.Join(words[:6], " ")+" …"))
 		}
 	}

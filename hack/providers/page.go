@@ -61,7 +61,7 @@ func index(lines []line) string {
 // page returns the page of a release line.
 func (l line) page() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "# Providers in release %s\n\n%s\nThe server releases %s have these provider types. "+
+	fmt.Fprintf(&out, "# Providers in release %s\n\n%s\nThis page lists the provider types in these server releases: %s. "+
 		"The [index](README.md) explains the columns.\n", l.Line, generated, strings.Join(l.Covers, ", "))
 	l.writeOverview(&out)
 	var classes []*schema.Class

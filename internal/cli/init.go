@@ -76,7 +76,7 @@ var answerFlags = []string{
 func (o *initOptions) addFlags(command *cobra.Command) {
 	flags, a := command.Flags(), &o.answers
 	flags.StringVar(&a.Provider, "provider", "", "type of the model provider, for example vllm, ollama or openai")
-	flags.StringVar(&a.Endpoint, "endpoint", "", "URL of the provider; unset: its public service")
+	flags.StringVar(&a.Endpoint, "endpoint", "", "URL of the provider; unset: the URL of its public service")
 	flags.StringVar(&a.Secret, "secret", "", "NAME/KEY of the Secret with the API key of the provider; unset: no API key")
 	flags.StringArrayVar(&a.Settings, "setting", nil, "provider setting as KEY=VALUE; may be repeated")
 	flags.StringArrayVar(&a.Models, "model", nil, "model to register, with the name that the provider uses; may be repeated")

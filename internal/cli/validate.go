@@ -150,7 +150,7 @@ func (o *validateOptions) check(stdin io.Reader, p printer) (*findings.Report, e
 	return report, nil
 }
 
-// findings prints the findings for one stack, and a line for a valid stack.
+// findings prints the findings for one stack. If the stack is valid, findings prints a line that states this.
 func (p printer) findings(s *dryrun.Stack, list []findings.Finding, valid bool) {
 	for i := range list {
 		p.finding(s, &list[i])

@@ -44,7 +44,7 @@ func TestOffline(t *testing.T) {
 	}
 }
 
-// hasVariable returns an error if a container does not have this variable.
+// hasVariable returns an error if a container does not have a variable with this name and value.
 func hasVariable(container corev1.Container, name, value string) error {
 	for _, variable := range container.Env {
 		if variable.Name == name && variable.Value == value {

@@ -74,8 +74,8 @@ func (r *Reconciler) imageLabels(
 	return found, nil
 }
 
-// readImage returns the stack's image if it was read. If it returns nil, the error is the failure for a stack that has
-// to wait. If the error is nil too, the stack continues without the image.
+// readImage returns the stack's image if the image was read. Otherwise, it returns a nil image. The error is then the
+// failure if the stack has to wait, or nil if the stack continues without the image.
 func (r *Reconciler) readImage(
 	stack *stack, image *distribution.Resolved, running *rollout.Record, report *report,
 ) (*registry.Image, error) {

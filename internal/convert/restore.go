@@ -76,7 +76,7 @@ func (r restoring) restored(
 		return visible, err
 	}
 	if !agrees(value{object: back(result)}, value{object: back(visible)}, value{object: written}) {
-		return visible, errors.New("it contradicts the fields that this version has")
+		return visible, errors.New("it contradicts the fields of the object in this API version")
 	}
 	if err := r.fits(skeleton); err != nil {
 		return visible, err
@@ -108,8 +108,8 @@ func (r restoring) restore(l losses, visible, skeleton *object) error {
 	return nil
 }
 
-// agrees reports whether each field of `shown`, the object with the lost values, equals the same field of `visible`,
-// the object without them, or the same field of `written`.
+// agrees reports whether each field of `shown` equals the same field of `visible` or of `written`. The object `shown`
+// contains the lost values, and `visible` does not.
 func agrees(shown, visible, written value) bool {
 	if equal(shown, visible) || equal(shown, written) {
 		return true

@@ -122,7 +122,8 @@ func (p *Plan) record(in Input) (rollout.Record, error) {
 	}, nil
 }
 
-// storageSecret returns the Secret with derived values for the record, or nil if there are none.
+// storageSecret returns the entry of the record for the Secret with derived values, or nil if the plan has no derived
+// values.
 func (p *Plan) storageSecret(in Input) *rollout.StorageSecret {
 	if len(p.Derived) == 0 {
 		return nil

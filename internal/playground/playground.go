@@ -10,7 +10,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// These limits ensure that a run takes less than a second in the playground page.
+// These limits ensure that a run on the playground page takes less than a second.
 const (
 	// MaxManifestBytes is the maximum size of a manifest in bytes. It equals the maximum size of a ConfigMap, and is four
 	// times the limit for a spec (validate.MaxSpecBytes).

@@ -48,7 +48,7 @@ remove() {
 limited=
 if timeout 1 /bin/sh -c : 2>/dev/null; then limited='timeout 300'; fi
 if [ -d "$source" ] && { [ ! -r "$source" ] || [ ! -x "$source" ]; }; then
-  fail "Cannot read $source in image $image: make it readable for every user"
+  fail "Cannot read $source in image $image: make it readable by every user"
 fi
 [ -f "$source/lls-provider-spec.yaml" ] || fail "Missing $source/lls-provider-spec.yaml in image $image"
 size=$($limited du -sk "$source/." 2>"$log")

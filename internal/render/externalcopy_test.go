@@ -376,7 +376,7 @@ func TestCopyOfUnreadableFiles(t *testing.T) {
 		}
 		chmod(t, c.source, 0o700)
 		if os.Getuid() == 0 {
-			fails(t, c, "Cannot read SOURCE in IMAGE: make it readable for every user\n")
+			fails(t, c, "Cannot read SOURCE in IMAGE: make it readable by every user\n")
 		}
 		chmod(t, c.source, 0o755)
 		succeeds(t, c, plain)

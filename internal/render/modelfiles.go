@@ -34,9 +34,9 @@ remove() {
   open "$1"
   rm -rf "$1" || fail "Cannot remove what an earlier run copied out of image $image"
 }
-[ -d "$source" ] || fail "Missing the directory $source in image $image"
+[ -d "$source" ] || fail "The directory $source does not exist in image $image"
 if [ ! -r "$source" ] || [ ! -x "$source" ]; then
-  fail "Cannot read $source in image $image: make it readable for every user"
+  fail "Cannot read $source in image $image: make it readable by every user"
 fi
 each remove
 cp -R -P "$source/." "$target" 2>"$log"

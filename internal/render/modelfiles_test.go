@@ -59,7 +59,7 @@ func TestCopyModelFiles(t *testing.T) {
 
 func TestCopyModelFilesFails(t *testing.T) {
 	t.Run("no directory", func(t *testing.T) {
-		forEachModelImage(t, nil, func(t *testing.T, c *copying) { fails(t, c, "Missing the directory SOURCE in IMAGE\n") })
+		forEachModelImage(t, nil, func(t *testing.T, c *copying) { fails(t, c, "The directory SOURCE does not exist in IMAGE\n") })
 	})
 	t.Run("unreadable", func(t *testing.T) {
 		forEachModelImage(t, hub, func(t *testing.T, c *copying) {
@@ -68,7 +68,7 @@ func TestCopyModelFilesFails(t *testing.T) {
 				chmod(t, c.source, 0)
 				t.Cleanup(func() { chmod(t, c.source, 0o700) })
 			}
-			fails(t, c, "Cannot read SOURCE in IMAGE: make it readable for every user\n")
+			fails(t, c, "Cannot read SOURCE in IMAGE: make it readable by every user\n")
 		})
 	})
 	t.Run("no room", func(t *testing.T) {

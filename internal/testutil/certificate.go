@@ -32,7 +32,7 @@ func NewCertificate(t testing.TB, notAfter time.Time, names ...string) (certific
 	return encode(t, notAfter.Add(-365*24*time.Hour), notAfter, private, append([]string{"localhost"}, names...)...)
 }
 
-// CertificateFor returns a certificate like NewCertificate, but only for these names and without its key.
+// CertificateFor returns a certificate as NewCertificate does, but only for these names and without the key.
 func CertificateFor(t testing.TB, names ...string) []byte {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

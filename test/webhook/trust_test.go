@@ -122,8 +122,8 @@ func (c *cluster) deployment(t *testing.T) appsv1.Deployment {
 	return found
 }
 
-// editedConfiguration makes the changes to the configuration of the validating webhook that docs/reference/webhooks.md
-// describes.
+// editedConfiguration makes the changes that docs/reference/webhooks.md describes to the configuration of the
+// validating webhook.
 func (c *cluster) editedConfiguration(t *testing.T) {
 	t.Helper()
 	checked, unchecked := func() error { return c.isChecked(t, true) }, func() error { return c.isChecked(t, false) }

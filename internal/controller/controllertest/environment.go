@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// Timeout is the time limit for changes that the operator makes immediately.
+	// Timeout is the maximum time that a test waits for a change that the operator makes without a planned delay.
 	Timeout = 20 * time.Second
 	// PollInterval is the pause between two checks of a condition.
 	PollInterval = 20 * time.Millisecond

@@ -77,7 +77,7 @@ func (c *checker) apis() {
 		name := providers.Content[i].Value
 		if api, known := c.Release.API(name); !known || !api.Providable {
 			c.failAt("providers."+name, func() string {
-				return fmt.Sprintf("server release %s has no API %q with providers%s; correct or remove this section", c.Release.Line, name, c.OtherRelease(name))
+				return fmt.Sprintf("server release %s has no API %q that accepts providers%s; correct or remove this section", c.Release.Line, name, c.OtherRelease(name))
 			})
 		}
 	}

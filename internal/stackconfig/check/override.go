@@ -71,7 +71,7 @@ func (c *overrideChecker) providers() {
 		api, known := c.Release.API(e.API)
 		switch {
 		case !known || !api.Providable:
-			c.found(path, fmt.Sprintf("server release %s has no API %q with providers%s; correct or remove this section", c.Release.Line, e.API, c.OtherRelease(e.API)))
+			c.found(path, fmt.Sprintf("server release %s has no API %q that accepts providers%s; correct or remove this section", c.Release.Line, e.API, c.OtherRelease(e.API)))
 		case e.Kind == nil && !external && yamlnode.Get(e.Node, "module") == nil && !envref.In(e.ProviderType):
 			c.found(path, fmt.Sprintf("%q is not a type of %s provider in release %s%s", e.ProviderType, draft.APIField(e.API), c.Release.Line,
 				providers.MeantType(c.Draft, &intent.Provider{API: e.API, Type: e.ProviderType})))

@@ -277,7 +277,7 @@ func (r *registrar) replaceDefault(reference release.Reference, own firstOf) {
 		return
 	}
 	r.Write(draft.Under(parent, last), yamlnode.String(own.id),
-		draft.Derived(own.path, "the base's default does not exist"))
+		draft.Derived(own.path, "the base configuration's default does not exist in this stack"))
 	r.Warn(draft.Finding{Path: own.path.String(), ConfigPath: reference.Path, Message: fmt.Sprintf(
 		"%s is now %q, because the server does not start with the base configuration's value, %q, which does not exist in this stack; to set another value, use spec.settings",
 		reference.Path, own.id, named)})

@@ -17,8 +17,8 @@ import (
 )
 
 // decode reads a v1alpha1 or v1alpha2 stack as v1alpha2. Warnings describe what the conversion changes. Problems
-// describe values that do not fit their type, because the API server does not validate values that a conversion
-// restores.
+// describe values that do not fit their type. The function checks the types itself, because the API server does not
+// validate values that a conversion restores.
 func decode(raw []byte) (object *stack, warnings, problems []string) {
 	value, warnings, err := parse(raw)
 	if err != nil {

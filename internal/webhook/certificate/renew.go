@@ -20,7 +20,7 @@ const (
 // renew returns the new content of the Secret, and the time of the next renewal check. It keeps all content that is
 // still good.
 //
-// A new authority is first only added to the bundle. It signs certificates after it has been in the bundle for the
+// At first, a new authority is only added to the bundle. It signs certificates after it has been in the bundle for the
 // duration `settled`, or immediately if no other authority is valid. An authority is removed from the bundle when it or
 // every certificate that it could have signed has expired.
 func renew(found content, now time.Time, dnsNames []string) (wanted content, next time.Time, err error) {

@@ -64,7 +64,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err = v.answer.finish(v)
 	v.end(err)
 	if err != nil {
-		h.log.V(1).Info("Cannot send the response to a conversion", "uid", v.uid, "error", err.Error())
+		h.log.V(1).Info("Cannot send the response to a conversion request", "uid", v.uid, "error", err.Error())
 	}
 }
 

@@ -198,7 +198,7 @@ func (r *Report) Text() string {
 	for _, written := range r.Server.Stacks {
 		line("Stacks", "%d with a status from operator version %s", written.Stacks, written.Version)
 	}
-	line("API versions", "%s", cmp.Or(strings.Join(r.Server.APIVersions, ", "), "the API server serves no stacks"))
+	line("API versions", "%s", cmp.Or(strings.Join(r.Server.APIVersions, ", "), "the API server does not serve the kind LlamaStackDistribution"))
 	line("Kubernetes", "%s", r.Server.Kubernetes)
 	return out.String()
 }
