@@ -5,7 +5,7 @@ import (
 )
 
 // ProvidersSpec configures providers by API (FR-003). Every field takes one provider or a list of providers. In a list
-// of more than one provider, each provider needs an id (FR-034). Ids are unique across all APIs (FR-072).
+// of more than one provider, each provider needs an ID (FR-034). IDs are unique across all APIs (FR-072).
 type ProvidersSpec struct {
 	// inference is one provider, for example {provider: vllm}, or a list of providers, for example [{id: a, provider:
 	// vllm}, {id: b, provider: openai}]. It serves models (API inference).

@@ -33,7 +33,7 @@ of the stack are the question. Use - to read the question from standard input.
 Without a question, the command lists the models.
 
 If the server has several models that answer questions, the command uses the first
-such model in spec.resources.models. To select another model, set --model to its id,
+such model in spec.resources.models. To select another model, set --model to its ID,
 or to the name that the provider uses for it.
 
 You need permission to get the stack, to list pods, and to create pods/portforward.

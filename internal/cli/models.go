@@ -23,7 +23,7 @@ type modelsOptions struct {
 	live   bool
 }
 
-const modelsHelp = `List the models of a stack with their type, their provider and their public id,
+const modelsHelp = `List the models of a stack with their type, their provider and their public ID,
 which clients send as "model".
 
 The command lists the models that the configuration registers. The server might serve
@@ -36,7 +36,7 @@ func newModelsCommand(streams Streams, version string) *cobra.Command {
 	options := modelsOptions{}
 	command := &cobra.Command{
 		Use:   "models NAME",
-		Short: "List the models of a stack with the ids that clients send",
+		Short: "List the models of a stack with the IDs that clients send",
 		Long:  modelsHelp,
 		Example: `  kubectl llamastack models my-stack
   kubectl llamastack models my-stack --live -o json
