@@ -62,7 +62,7 @@ func newImageLabelCommand(streams Streams) *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&options.config, "config", "", "file with the server's config.yaml; - for standard input")
+	flags.StringVar(&options.config, "config", "", "file with the server's config.yaml, or - for standard input")
 	flags.StringVar(&options.provider, "provider", "", "file with the metadata of an external provider, "+externalprovider.File)
 	flags.StringVar(&options.release, "release", "", "release of the server in the image, for example 0.7.3; unset: keep the label of "+
 		"the image")

@@ -227,7 +227,7 @@ func tryMigration(ctx context.Context, streams Streams, p printer, m *migration.
 	for _, stack := range stacks {
 		fmt.Fprintln(streams.Out, stack)
 	}
-	p.note(fmt.Sprintf("without --dry-run, the command stores %d stacks in %s, unless they are already "+
+	p.note(fmt.Sprintf("without --dry-run, the command stores the listed stacks (%d) in %s, unless they are already "+
 		"stored in this version; this run changed nothing", len(stacks), storage))
 	return unmigrated(result)
 }

@@ -39,7 +39,7 @@ func TestMigrateBack(t *testing.T) {
 	if lines := strings.Fields(got.out); len(lines) != count || lines[0] != "team-0/stack-000" {
 		t.Errorf("listed %q", lines)
 	}
-	contains(t, got.err, "without --dry-run, the command stores 10 stacks in v1alpha1")
+	contains(t, got.err, "without --dry-run, the command stores the listed stacks (10) in v1alpha1")
 	if diff := cmp.Diff(map[string]int{"v1alpha2": count}, upgrade.Versions(c.Stored(t))); diff != "" {
 		t.Errorf("stored in etcd after a dry run (-want +got):\n%s", diff)
 	}

@@ -34,7 +34,7 @@ func (f *serverFlags) add(command *cobra.Command) {
 		&f.token, "token", "",
 		"bearer token for a server with authentication; other users of this machine can see the token, so prefer --token-file",
 	)
-	flags.StringVar(&f.tokenFile, "token-file", "", "file with the bearer token; - for standard input")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file with the bearer token, or - for standard input")
 	flags.StringVar(
 		&f.caFile, "ca-file", "",
 		"file with the certificate authorities for an HTTPS server; unset: the authorities in the server's ConfigMap or Secret",

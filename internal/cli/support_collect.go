@@ -102,7 +102,7 @@ func (c *collector) stacks(
 	}
 	if more := len(stacks) - maxBundled; more > 0 {
 		c.left(
-			fmt.Sprintf("%d stacks: the archive can contain at most %d stacks; name the stacks, or select them with --selector", more, maxBundled),
+			fmt.Sprintf("stacks (%d of %d): the archive can contain at most %d stacks; name the stacks, or select them with --selector", more, len(stacks), maxBundled),
 		)
 		stacks = stacks[:maxBundled]
 	}

@@ -93,7 +93,7 @@ func (o *upgradeOptions) addFlags(command *cobra.Command) {
 	completeReleases(command, "from")
 }
 
-// hasFiles reports whether the command reads stacks in files.
+// hasFiles reports whether the command reads stacks from files.
 func (o *upgradeOptions) hasFiles() bool { return len(o.files)+len(o.kustomizations) > 0 }
 
 // check returns an error if the command line selects stacks in two ways, or contains an invalid value of --output.

@@ -70,8 +70,8 @@ func (m *mirrorSets) before(worker manager.Runnable) manager.Runnable {
 			case <-m.known:
 				return worker.Start(ctx)
 			case <-late.C:
-				m.log.Info("The operator has not listed the mirror sets in the cluster yet, and does not read images until " +
-					"it has listed them; check that the operator has permission to list and watch mirror sets")
+				m.log.Info("The operator has not listed the mirror sets in the cluster yet, and does not read images before " +
+					"it lists the mirror sets; check that the operator has permission to list and watch mirror sets")
 			case <-ctx.Done():
 				return nil
 			}

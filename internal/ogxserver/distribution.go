@@ -42,7 +42,7 @@ func (c *conversion) distribution() {
 	}
 }
 
-// offered returns a distribution's releases from firstRelease on, in ascending order.
+// offered returns a distribution's releases starting with firstRelease, in ascending order.
 func offered(name string) []string {
 	return slices.DeleteFunc(distribution.Versions(name),
 		func(v string) bool { return release.Compare(v, firstRelease) < 0 })

@@ -39,8 +39,8 @@ const ingressHelp = `# How clients reach stacks with spec.networking.expose.
 # controllerNamespaces: [ingress-nginx]
 `
 
-const gatewayHelp = `# The Gateway of the Gateway API to which an HTTPRoute attaches stacks with
-# spec.networking.expose, in place of an Ingress or Route.
+const gatewayHelp = `# The Gateway (Gateway API) for stacks with spec.networking.expose. If it is set,
+# the operator creates an HTTPRoute for this Gateway instead of an Ingress or Route.
 # name: public
 # namespace: gateways
 # Its listener; unset: every listener that accepts the route.

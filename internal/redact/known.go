@@ -58,7 +58,7 @@ func (k *Known) add(value string) {
 	}
 }
 
-// Text replaces the known values in a string, and the secrets that the function Text recognizes.
+// Text replaces the known values in a string, and the secrets that the Text function of this package recognizes.
 func (k *Known) Text(text string) string {
 	if k.replacer == nil {
 		// If one value is a prefix of another, the longer one must come first.

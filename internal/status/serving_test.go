@@ -113,7 +113,8 @@ func TestPhaseOfATriedChange(t *testing.T) {
 	}
 }
 
-// TestCause checks that Ready names the condition with the details, and that Ready has the reason of this condition.
+// TestCause checks that Ready names the condition that contains the details, and that Ready has the same reason as that
+// condition.
 func TestCause(t *testing.T) {
 	if got := status.Cause(healthy()); got != nil {
 		t.Errorf("the cause of a healthy stack is %+v", got)

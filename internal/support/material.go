@@ -142,7 +142,7 @@ func (b *builder) yaml(name string, value any) error {
 func (b *builder) objects(objects []map[string]any) {
 	for i, object := range objects {
 		if i >= MaxObjects {
-			b.left = append(b.left, fmt.Sprintf("%d objects: the archive can contain at most %d objects", len(objects)-MaxObjects, MaxObjects))
+			b.left = append(b.left, fmt.Sprintf("objects (%d of %d): the archive can contain at most %d objects", len(objects)-MaxObjects, len(objects), MaxObjects))
 			return
 		}
 		if err := b.yaml(nameOf(object), b.known.Object(object)); err != nil && b.err == nil {

@@ -152,7 +152,7 @@ func causes(was, is rollout.Inputs) []string {
 		{was.TLSSecret != is.TLSSecret, "the server's certificate changes (spec.networking.tls)"},
 		{was.CABundle != is.CABundle, "the trusted certificates change (spec.networking.tls.caBundle)"},
 		{!slices.Equal(was.External, is.External), "the external providers change (spec.externalProviders)"},
-		{was.Offline != is.Offline, "the internet access changes (spec.offline)"},
+		{was.Offline != is.Offline, "the pods' access to the internet changes (spec.offline)"},
 		{!reflect.DeepEqual(was.ModelFiles, is.ModelFiles), "the model files change (spec.modelFiles)"},
 		{
 			was.Compat != is.Compat || was.Container != is.Container,

@@ -109,7 +109,7 @@ func (r *Report) writeChanges(page *bytes.Buffer, all bool) {
 	writeDifferences(page, "image and your fields", r.own)
 	if !all {
 		if count := len(r.base) + len(r.remarks); count > 0 {
-			fmt.Fprintf(page, "\nbase configuration: %d changes that are not caused by fields of the spec; list them with "+
+			fmt.Fprintf(page, "\nbase configuration: changes that are not caused by fields of the spec: %d; list them with "+
 				"--all\n", count)
 		}
 		return

@@ -147,8 +147,8 @@ func (p *Pool) Configure(options Options) {
 	p.configure(options)
 }
 
-// Mirror sets the mirrors from the cluster's mirror sets. After a change, the pool immediately retries every failed
-// read.
+// Mirror replaces the pool's mirrors with those in the cluster's mirror sets. After a change, the pool immediately
+// retries every failed read.
 func (p *Pool) Mirror(mirrors mirror.Set) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,7 +12,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/schema"
 )
 
-// kindOf returns the facts about an external provider's type for the checks, or nil without a usable schema.
+// kindOf returns the facts that the checks need about an external provider's type, or nil if the package has no usable
+// schema.
 func kindOf(found *externalprovider.Package) *provider.Type {
 	t := translator{root: found.ConfigSchema, classes: map[string]*schema.Class{}, open: map[string]bool{}}
 	class := t.expr(found.ConfigSchema, 0).Class

@@ -93,7 +93,7 @@ var sections = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// Aliases are the keys that a provider type reads in all lines.
+// Aliases are the keys for the endpoint and the credential that a provider type reads in any line.
 type Aliases struct {
 	// Endpoints and Credentials are the keys for the endpoint and the credential. The keys of the newest line come first.
 	Endpoints   []EndpointAlias

@@ -64,7 +64,7 @@ type Answer struct {
 // Verdict is the result of the release's own code for a configuration.
 type Verdict struct {
 	OK bool `json:"ok"`
-	// Same reports whether the server reads the configuration in the same way as Request.Without.
+	// Same reports whether the server reads the same values from the configuration and from Request.Without.
 	Same bool `json:"same"`
 	// Phase is the step that failed, for example `top level`, `provider inference/vllm` or `start`.
 	Phase string `json:"phase"`
