@@ -162,8 +162,8 @@ type AutoscalingSpec struct {
 	// +optional
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
 
-	// maxReplicas is the upper bound, which is never less than minReplicas or spec.replicas. 0 disables autoscaling.
-	// Required.
+	// maxReplicas is the upper bound. It must not be less than minReplicas. If it is less than spec.replicas, the
+	// operator uses spec.replicas instead. 0 disables autoscaling. Required.
 	// +required
 	MaxReplicas int32 `json:"maxReplicas"`
 

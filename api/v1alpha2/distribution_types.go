@@ -195,8 +195,8 @@ type DistributionSpec struct {
 	Version string `json:"version,omitempty"`
 
 	// imageUpdates determines whether the pods follow the tag of the image when the tag moves to another image: Stay or
-	// Follow. With Stay, the pods keep the image that the operator read, and the status and an event report the move. With
-	// Follow, the operator rolls out the new image, and the pods refer to it by its digest. The operator queries the
+	// Follow. With Stay, the pods keep the image that the operator read, and the status and an event report the move.
+	// With Follow, the operator rolls out the new image, and the pods refer to it by digest. The operator queries the
 	// registry once an hour. Defaults to Stay.
 	// +kubebuilder:validation:Enum=Stay;Follow
 	// +optional

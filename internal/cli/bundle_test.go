@@ -205,7 +205,7 @@ func TestBundleLoadRefuses(t *testing.T) {
 	}
 }
 
-// The image commands report an invalid file with certificate authorities.
+// The image commands report an error if the file with the certificate authorities is invalid.
 func TestAuthoritiesOfImages(t *testing.T) {
 	folder := write(t, map[string]string{"empty.pem": "no certificate", "config.yaml": ownConfig})
 	for _, args := range [][]string{

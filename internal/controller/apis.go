@@ -119,7 +119,7 @@ func (a *optionalAPIs) index(ctx context.Context, kind schema.GroupVersionKind) 
 	return nil
 }
 
-// source returns a source that watches the children of a kind.
+// source returns a source that watches the stacks' child objects of one kind.
 func (a *optionalAPIs) source(kind schema.GroupVersionKind) source.Source {
 	return source.Kind[client.Object](a.cache, optionalObject(kind), queue.ChildrenLast(byController()),
 		predicate.ResourceVersionChangedPredicate{})

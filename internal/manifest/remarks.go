@@ -19,7 +19,7 @@ import (
 type remarks struct {
 	// header is the comment above the document.
 	header string
-	// at contains the comments on fields, by the place of the field.
+	// at contains the comments on fields, keyed by the location of each field.
 	at map[string]string
 	// ofSpec contains comments above the spec.
 	ofSpec []string

@@ -126,7 +126,7 @@ func (o observed) templateRolledBack() (back, confirmed bool) {
 	return back, back
 }
 
-// running returns the digest of the inputs in the template that the operator last applied.
+// running returns the digest of the inputs that is recorded in the template that the operator last applied.
 func (o observed) running() string {
 	if o.recorded {
 		return o.record.templateInputs()

@@ -115,7 +115,7 @@ func (c *checks) podCount(path *field.Path, value *intstr.IntOrString) {
 		(value.Type == intstr.String && percentageForm.MatchString(value.StrVal)) {
 		return
 	}
-	c.InvalidText(path, value.String(), `is neither a number of pods nor a percentage: write 1 or "50%%"`)
+	c.InvalidText(path, value.String(), `is neither a number of pods nor a percentage: use a value such as 1 or "50%%"`)
 }
 
 func preflight(c *checks) {

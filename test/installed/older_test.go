@@ -21,8 +21,8 @@ const (
 	ours  = "dist/install.yaml"
 )
 
-// This operator can be installed over the operator for v1alpha1, with every method of applying manifests. The objects
-// of the two operators have the same names, so the newer objects replace the older ones. Therefore, no second
+// Users can install this operator over the operator for v1alpha1 with any method of applying manifests. The objects of
+// the two operators have the same names, so the newer objects replace the older ones. Therefore, no second
 // PodDisruptionBudget blocks evictions of the operator's pods, every Service has endpoints, and no additional
 // permissions remain. Only one older ConfigMap remains, and the page about upgrades mentions it.
 func TestOverOlderInstallation(t *testing.T) {

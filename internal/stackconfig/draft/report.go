@@ -23,7 +23,7 @@ type Report struct {
 	// Warnings do not prevent the rollout.
 	Warnings []Finding
 
-	// These fields are the input of Explain, which computes its result only when it is called.
+	// These fields are the input of Explain. They are kept so that the explanation is computed only on demand.
 	root    *yaml.Node
 	origins map[*yaml.Node]Origin
 }

@@ -93,7 +93,7 @@ func (i *injector) run(ctx context.Context) {
 	}
 }
 
-// check returns an error until the first attempt on each object is over.
+// check returns an error until the first attempt to inject the bundle into each object has ended.
 func (i *injector) check() error {
 	for _, target := range i.targets {
 		if !target.settled.Load() {

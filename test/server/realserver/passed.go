@@ -74,8 +74,8 @@ func readRecord() (map[string]string, error) {
 	return recorded, nil
 }
 
-// dataDigest returns the digest of a line's data, without the comments and reasons of the overlays, which have no
-// effect on a server.
+// dataDigest returns the digest of a line's data. It omits the comments and reasons in the overlays, because they have
+// no effect on a server.
 func dataDigest(line string) (string, error) {
 	data := filepath.Join(here(), "..", "..", "..", "internal", "stackconfig", "release", "data")
 	files, err := filepath.Glob(filepath.Join(data, line+".*"))
