@@ -70,18 +70,18 @@ type LlamaStackDistributionSpec struct {
 	// providers configures the server's providers for each API. A provider replaces the provider that has the same id in
 	// the base configuration, or is added if there is no such provider. A provider has the keys provider (its type,
 	// required), id, endpoint, apiKey, secretRefs and settings. Any other key of its configuration can be set next to them
-	// as {secretKeyRef: {name, key}}. It is mutually exclusive with overrideConfig. If unset, the server has the providers of
-	// the base configuration.
+	// as {secretKeyRef: {name, key}}. It is mutually exclusive with overrideConfig. If unset, the server has the providers
+	// of the base configuration.
 	// +optional
 	Providers *ProvidersSpec `json:"providers,omitempty"`
 
-	// resources registers models, tools and shields when the server starts. It is mutually exclusive with overrideConfig. If
-	// unset, the server registers the resources of the base configuration.
+	// resources registers models, tools and shields when the server starts. It is mutually exclusive with overrideConfig.
+	// If unset, the server registers the resources of the base configuration.
 	// +optional
 	Resources *ResourcesSpec `json:"resources,omitempty"`
 
-	// storage sets where the server keeps its state. It is mutually exclusive with overrideConfig. If unset, the server uses the
-	// storage of the base configuration.
+	// storage sets where the server keeps its state. It is mutually exclusive with overrideConfig. If unset, the server
+	// uses the storage of the base configuration.
 	// +optional
 	Storage *StateStorageSpec `json:"storage,omitempty"`
 
@@ -96,8 +96,8 @@ type LlamaStackDistributionSpec struct {
 	Settings *apiextensionsv1.JSON `json:"settings,omitempty"`
 
 	// removeSettings lists dotted paths that are removed from the generated configuration, for example server.quota,
-	// before settings are merged. The list must not contain a setting that another field sets. It is mutually exclusive with
-	// overrideConfig. If unset, nothing is removed.
+	// before settings are merged. The list must not contain a setting that another field sets. It is mutually exclusive
+	// with overrideConfig. If unset, nothing is removed.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64

@@ -102,7 +102,7 @@ func add(c config, api string, entries ...any) {
 	in(c, "providers")[api] = append(in(c, "providers")[api].([]any), entries...)
 }
 
-// only removes all but the named APIs.
+// only keeps the named APIs, and removes all others.
 func only(c config, apis ...any) {
 	c["apis"] = apis
 	for api := range in(c, "providers") {

@@ -60,10 +60,10 @@ func newChatCommand(streams Streams, version string) *cobra.Command {
 	options.add(command)
 	flags := command.Flags()
 	flags.StringVar(&options.model, "model", "",
-		"id of the model, or the name that the provider uses for the model; unset: the only model that answers "+
-			"questions, or the first such model in spec.resources.models")
+		"id of the model, or the name that the provider uses for the model (default: the only model that answers "+
+			"questions, or the first such model in spec.resources.models)")
 	flags.StringVar(&options.system, "system", "", "instructions for the model, sent before the question")
-	flags.IntVar(&options.maxTokens, "max-tokens", 0, "maximum number of tokens in the answer; unset: the server's default")
+	flags.IntVar(&options.maxTokens, "max-tokens", 0, "maximum number of tokens in the answer (default: the server's default)")
 	flags.DurationVar(&options.timeout, "timeout", 5*time.Minute, "time limit for the whole answer")
 	return command
 }

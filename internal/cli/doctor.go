@@ -52,7 +52,7 @@ func newDoctorCommand(streams Streams, version string) *cobra.Command {
 
 func addOperatorNamespace(command *cobra.Command, namespace *string) {
 	command.Flags().StringVar(namespace, "operator-namespace", "",
-		"namespace of the operator; unset: the namespace of its webhook or its Deployment, else "+names.OperatorNamespace)
+		"namespace of the operator (default: the namespace of its webhook or its Deployment, or "+names.OperatorNamespace+")")
 }
 
 func runDoctor(ctx context.Context, streams Streams, version string, options *doctorOptions) error {

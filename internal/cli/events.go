@@ -57,7 +57,7 @@ func newEventsCommand(streams Streams, version string) *cobra.Command {
 	options.AddNamespace(command)
 	flags := command.Flags()
 	flags.StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
-	flags.DurationVar(&options.since, "since", 0, "maximum age of the listed events, for example 10m; unset: all events")
+	flags.DurationVar(&options.since, "since", 0, "maximum age of the listed events, for example 10m (default: all events)")
 	flags.BoolVar(&options.warnings, "warnings", false, "list warnings before other events")
 	return command
 }

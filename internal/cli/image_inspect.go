@@ -54,8 +54,8 @@ func newImageInspectCommand(streams Streams) *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
-	flags.StringVar(&options.platform, "platform", "", "platform of the image to read, for example linux/amd64; unset: all "+
-		"platforms")
+	flags.StringVar(&options.platform, "platform", "", "platform of the image to read, for example linux/amd64 (default: all "+
+		"platforms)")
 	flags.StringVar(&options.operatorConfig, "operator-config", "",
 		"file with the operator's ConfigMap, whose registry settings the command uses; - for standard input")
 	flags.DurationVar(&options.timeout, "timeout", registry.DefaultTimeout,

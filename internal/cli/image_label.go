@@ -64,8 +64,8 @@ func newImageLabelCommand(streams Streams) *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&options.config, "config", "", "file with the server's config.yaml, or - for standard input")
 	flags.StringVar(&options.provider, "provider", "", "file with the metadata of an external provider, "+externalprovider.File)
-	flags.StringVar(&options.release, "release", "", "release of the server in the image, for example 0.7.3; unset: keep the label of "+
-		"the image")
+	flags.StringVar(&options.release, "release", "", "release of the server in the image, for example 0.7.3 (default: the release in the label of "+
+		"the image)")
 	flags.BoolVar(&options.push, "push", false, "write the image with its current tag, or with the tag in --tag")
 	flags.StringVar(&options.tag, "tag", "", "tag for the written image")
 	flags.StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")

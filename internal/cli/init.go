@@ -76,24 +76,25 @@ var answerFlags = []string{
 func (o *initOptions) addFlags(command *cobra.Command) {
 	flags, a := command.Flags(), &o.answers
 	flags.StringVar(&a.Provider, "provider", "", "type of the model provider, for example vllm, ollama or openai")
-	flags.StringVar(&a.Endpoint, "endpoint", "", "URL of the provider; unset: the URL of its public service")
-	flags.StringVar(&a.Secret, "secret", "", "NAME/KEY of the Secret with the API key of the provider; unset: no API key")
+	flags.StringVar(&a.Endpoint, "endpoint", "", "URL of the provider (default: the URL of its public service)")
+	flags.StringVar(&a.Secret, "secret", "", "NAME/KEY of the Secret with the API key of the provider (default: no API key)")
 	flags.StringArrayVar(&a.Settings, "setting", nil, "provider setting as KEY=VALUE; may be repeated")
 	flags.StringArrayVar(&a.Models, "model", nil, "model to register, with the name that the provider uses; may be repeated")
 	flags.StringVar(&a.Store, "store", "", "storage for the server's state: "+strings.Join(starter.Stores(), ", ")+
-		"; unset: "+starter.StoreSQLite)
-	flags.StringVar(&a.VolumeSize, "volume-size", "", "with --store sqlite or redis: size of the volume; unset: "+starter.DefaultVolumeSize)
+		" (default: "+starter.StoreSQLite+")")
+	flags.StringVar(&a.VolumeSize, "volume-size", "", "with --store sqlite or redis: size of the volume (default: "+starter.DefaultVolumeSize+")")
 	flags.StringVar(&a.StoreEndpoint, "store-endpoint", "",
-		"with --store redis: HOST:PORT; unset: "+starter.DefaultStoreEndpoint)
+		"with --store redis: HOST:PORT (default: "+starter.DefaultStoreEndpoint+")")
 	flags.StringVar(&a.StoreSecret, "store-secret", "",
-		"NAME/KEY of the Secret with the PostgreSQL connection string or the Redis password; "+
-			"unset: <name>-postgres/url, or no password")
-	flags.StringVar(&a.Release, "release", "", "server release, for example 0.7 or 0.7.3; unset: the operator's default")
-	flags.StringVar(&a.Distribution, "distribution", "", "distribution of the server; unset: "+starter.DefaultDistribution)
-	flags.StringVar(&a.Expose, "expose", "", "host name at which clients outside the cluster reach the server; unset: only clients inside the cluster can reach it")
-	flags.StringVarP(&a.Namespace, "namespace", "n", "", "namespace to write into the manifest; unset: no namespace")
-	flags.StringVarP(&o.output, "output", "o", "", "file to write, - for standard output; unset: standard output, or the answer to the last "+
-		"question")
+		"NAME/KEY of the Secret with the PostgreSQL connection string or the Redis password "+
+			"(default: <name>-postgres/url, or no password)")
+	flags.StringVar(&a.Release, "release", "", "server release, for example 0.7 or 0.7.3 (default: the operator's default)")
+	flags.StringVar(&a.Distribution, "distribution", "",
+		"distribution of the server (default: "+starter.DefaultDistribution+")")
+	flags.StringVar(&a.Expose, "expose", "", "host name at which clients outside the cluster reach the server (default: the server is reachable only inside the cluster)")
+	flags.StringVarP(&a.Namespace, "namespace", "n", "", "namespace to write into the manifest (default: no namespace)")
+	flags.StringVarP(&o.output, "output", "o", "", "file to write, or - for standard output (default: standard output, or the answer to the last "+
+		"question)")
 	flags.BoolVar(&o.force, "force", false, "overwrite the file")
 }
 

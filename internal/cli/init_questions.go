@@ -35,7 +35,7 @@ func (q *questions) ask(o *initOptions) error {
 		return nil
 	}
 	var err error
-	o.output, err = q.line("File to write, - for standard output", a.Name+".yaml")
+	o.output, err = q.line("File to write, or - for standard output", a.Name+".yaml")
 	return err
 }
 

@@ -84,9 +84,9 @@ func (o *logsOptions) addFlags(command *cobra.Command) {
 	flags.BoolVarP(&o.follow, "follow", "f", false, "print new log lines until the container stops or you press Ctrl-C")
 	flags.BoolVar(&o.Previous, "previous", false, "print the logs of the container that ran before the last restart")
 	flags.StringVarP(&o.Container, "container", "c", "",
-		"container or init container; unset: the server's container, or the init container that prevents it from starting")
+		"container or init container (default: the server's container, or the init container that prevents it from starting)")
 	flags.Int64Var(&o.tail, "tail", -1, "number of lines to print from the end of the logs; -1: all lines")
-	flags.DurationVar(&o.since, "since", 0, "maximum age of the printed lines, for example 10m; unset: all lines")
+	flags.DurationVar(&o.since, "since", 0, "maximum age of the printed lines, for example 10m (default: all lines)")
 	flags.BoolVar(&o.All, "all-pods", false, "print the logs of every pod, each line with the name of its pod")
 	command.MarkFlagsMutuallyExclusive("follow", "previous")
 }

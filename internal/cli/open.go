@@ -50,7 +50,7 @@ func newOpenCommand(streams Streams, version string) *cobra.Command {
 	}
 	options.AddConnection(command)
 	options.AddNamespace(command)
-	command.Flags().Uint16Var(&options.port, "port", 0, "local port; unset: any free port")
+	command.Flags().Uint16Var(&options.port, "port", 0, "local port (default: any free port)")
 	command.Flags().BoolVar(&options.printOnly, "print-only", false,
 		"print the URL from the status of the stack, and do not forward a port")
 	command.Flags().BoolVar(&options.printOnly, "url", false, "same as --print-only")

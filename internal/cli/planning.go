@@ -24,7 +24,7 @@ func (f *planningFlags) add(command *cobra.Command, filesHelp, configHelp string
 	flags := command.Flags()
 	flags.StringArrayVarP(&f.files, "filename", "f", nil, filesHelp+"; - for standard input; may be repeated")
 	flags.StringVar(&f.operatorConfig, "operator-config", "",
-		"file with the operator's ConfigMap, "+names.OperatorConfigMap+"; unset: "+configHelp)
+		"file with the operator's ConfigMap, "+names.OperatorConfigMap+" (default: "+configHelp+")")
 }
 
 // sources returns the files, and the namespace for objects that do not set a namespace.

@@ -39,7 +39,7 @@ type, the default, and whether the key is required or secret.`,
 		RunE: func(_ *cobra.Command, args []string) error { return runProviders(streams.Out, options, args) },
 	}
 	command.Flags().StringVar(&options.release, "release", release.DefaultLine(), "server release, for example 0.7 or 0.7.3")
-	command.Flags().StringVar(&options.api, "api", "", "API whose types are listed, for example inference or vectorIo; unset: all APIs")
+	command.Flags().StringVar(&options.api, "api", "", "API whose types are listed, for example inference or vectorIo (default: all APIs)")
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
 	completeReleases(command, "release")
 	command.ValidArgsFunction = completeProviderTypes

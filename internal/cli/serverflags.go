@@ -37,7 +37,7 @@ func (f *serverFlags) add(command *cobra.Command) {
 	flags.StringVar(&f.tokenFile, "token-file", "", "file with the bearer token, or - for standard input")
 	flags.StringVar(
 		&f.caFile, "ca-file", "",
-		"file with the certificate authorities for an HTTPS server; unset: the authorities in the server's ConfigMap or Secret",
+		"file with the certificate authorities for an HTTPS server (default: the authorities in the server's ConfigMap or Secret)",
 	)
 	command.MarkFlagsMutuallyExclusive("token", "token-file")
 }

@@ -80,7 +80,7 @@ func (o *upgradeOptions) addFlags(command *cobra.Command) {
 	flags.StringArrayVarP(&o.kustomizations, "kustomize", "k", nil,
 		"folder with a kustomization.yaml, which kubectl builds, to check instead of a cluster; may be repeated")
 	flags.StringVar(&o.to, "to", "", "server release to check, for example 0.8 or 0.7.3")
-	flags.StringVar(&o.from, "from", "", "release to compare with; unset: the release of the stack")
+	flags.StringVar(&o.from, "from", "", "release to compare with (default: the release of the stack)")
 	flags.StringVarP(&o.output, "output", "o", formTable, "table, json or yaml")
 	flags.BoolVar(&o.all, "all", false, "list the changes that are not caused by fields of the spec, and the reports for all "+
 		"stacks")

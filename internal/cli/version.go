@@ -53,7 +53,7 @@ The command prints a warning if its version differs from the version of an opera
 	}
 	options.AddConnection(command)
 	command.Flags().StringVarP(&options.Namespace, "namespace", "n", "", "namespace whose stacks are counted if you cannot "+
-		"list the stacks in all namespaces; unset: the namespace of the context")
+		"list the stacks in all namespaces (default: the namespace of the context)")
 	command.Flags().StringVarP(&options.output, "output", "o", formTable, "table, json or yaml")
 	command.Flags().BoolVar(&options.client, "client", false, "print only the version of this command, without contacting a cluster")
 	return command

@@ -16,8 +16,8 @@ const (
 	lastRetry = 45 * time.Second
 	// lastUnansweredRetry bounds the pause if the API server did not respond. A call without a response causes no load.
 	lastUnansweredRetry = 5 * time.Second
-	// retryJitter is the largest fraction by which a pause is extended if the API server did not respond. It spreads the retries
-	// of different stacks.
+	// retryJitter is the largest fraction by which a pause is extended if the API server did not respond. It spreads the
+	// retries of different stacks.
 	retryJitter = 0.5
 )
 

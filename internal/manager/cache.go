@@ -194,8 +194,8 @@ func needs(pod *corev1.PodSpec) corev1.PodSpec {
 	return stripped
 }
 
-// stripMetadata keeps the metadata that clean-up needs for children, and only the identity and version of other
-// objects.
+// For children, stripMetadata keeps the metadata that the cleanup needs. For other objects, stripMetadata keeps only
+// the identity and the version.
 func stripMetadata(object any) (any, error) {
 	if metadata, ok := object.(*metav1.PartialObjectMetadata); ok {
 		metadata.ManagedFields = nil

@@ -192,7 +192,7 @@ func Selector(stack string) map[string]string {
 	return map[string]string{LabelApp: App, LabelInstance: stack}
 }
 
-// ChildSelector selects every child of a stack. Clean-up deletes only those that the stack owns.
+// ChildSelector selects every child of a stack. The cleanup deletes only those that the stack owns.
 func ChildSelector(stack string) map[string]string {
 	return map[string]string{LabelManagedBy: ManagedBy, LabelInstance: stack}
 }

@@ -28,10 +28,10 @@ type Gateway struct {
 }
 
 const ingressHelp = `# How clients reach stacks with spec.networking.expose.
-# The domain of generated host names, <name>-<namespace>-<hash>.<domain>; unset: llama-stack.internal, or the host name
-# that OpenShift assigns to a Route.
+# The domain of generated host names, <name>-<namespace>-<hash>.<domain> (default: llama-stack.internal, or
+# the host name that OpenShift assigns to a Route).
 # domain: apps.example.com
-# The class of Ingresses; unset: the cluster's default.
+# The class of Ingresses (default: the cluster's default class).
 # className: nginx
 # Annotations of every Ingress.
 # annotations: {cert-manager.io/cluster-issuer: letsencrypt}
@@ -43,7 +43,7 @@ const gatewayHelp = `# The Gateway (Gateway API) for stacks with spec.networking
 # the operator creates an HTTPRoute for this Gateway instead of an Ingress or Route.
 # name: public
 # namespace: gateways
-# Its listener; unset: every listener that accepts the route.
+# Its listener (default: every listener that accepts the route).
 # sectionName: https
 `
 

@@ -8,7 +8,7 @@ type Features struct {
 }
 
 const featuresHelp = `# Features of every stack, regardless of its spec.
-# A NetworkPolicy; unset: only for stacks that set allowedFrom.
+# A NetworkPolicy (default: only for stacks that set allowedFrom).
 # enableNetworkPolicy: {enabled: true}
 `
 

@@ -35,7 +35,7 @@ type Registries struct {
 }
 
 const registriesHelp = `# How the operator reads the configuration in images.
-# The registries, or repository prefixes, that it may read; unset: all.
+# The registries, or repository prefixes, that it may read (default: all).
 # allow: [registry.example.com, quay.io/team]
 # The registries that it may read over plain HTTP, or with any certificate.
 # insecure: ["registry.example.com:5000"]

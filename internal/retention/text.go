@@ -55,7 +55,7 @@ func written(text, resolved string) string {
 	return short(text)
 }
 
-// withoutUser returns an address without the part before its host. That part may contain a password.
+// withoutUser returns an address without the text up to its last @. That text may contain a password.
 func withoutUser(text string) string {
 	return text[strings.LastIndexByte(text, '@')+1:]
 }

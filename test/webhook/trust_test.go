@@ -122,8 +122,7 @@ func (c *cluster) deployment(t *testing.T) appsv1.Deployment {
 	return found
 }
 
-// editedConfiguration makes the changes that docs/reference/webhooks.md describes to the configuration of the
-// validating webhook.
+// editedConfiguration changes the configuration of the validating webhook as docs/reference/webhooks.md describes.
 func (c *cluster) editedConfiguration(t *testing.T) {
 	t.Helper()
 	checked, unchecked := func() error { return c.isChecked(t, true) }, func() error { return c.isChecked(t, false) }

@@ -29,13 +29,13 @@ type Flags struct {
 // AddConnection adds the flags that select a cluster.
 func (f *Flags) AddConnection(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&f.Kubeconfig, "kubeconfig", "", "kubeconfig file; unset: $KUBECONFIG, else ~/.kube/config")
-	flags.StringVar(&f.Context, "context", "", "kubeconfig context; unset: the current context")
+	flags.StringVar(&f.Kubeconfig, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG or ~/.kube/config)")
+	flags.StringVar(&f.Context, "context", "", "kubeconfig context (default: the current context)")
 }
 
 // AddNamespace adds the flag that selects one namespace.
 func (f *Flags) AddNamespace(command *cobra.Command) {
-	command.Flags().StringVarP(&f.Namespace, "namespace", "n", "", "namespace of the stack; unset: the namespace of the context")
+	command.Flags().StringVarP(&f.Namespace, "namespace", "n", "", "namespace of the stack (default: the namespace of the context)")
 }
 
 // AddScope adds the flags that select stacks by their namespace and their labels.

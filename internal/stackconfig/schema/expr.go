@@ -85,7 +85,7 @@ func oneOf(values []string) string {
 }
 
 const (
-	// anyOf is the beginning of the words for a choice.
+	// anyOf is the text before a list of allowed values.
 	anyOf    = "one of "
 	wordText = "text"
 )

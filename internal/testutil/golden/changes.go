@@ -96,8 +96,8 @@ func scalar(value any) string {
 // identifying lists the keys that can identify an item of a list, in the order in which itemNames tries them.
 var identifying = []string{"name", "mountPath", "topologyKey", "key"}
 
-// itemNames returns the name of each item: the value of the first identifying key that every item has with a different
-// value, or the index if there is no such key.
+// itemNames returns the name of each item: the value of the first identifying key that every item has and whose values
+// are all different, or the index if there is no such key.
 func itemNames(list []any) []string {
 	for _, key := range identifying {
 		names := make([]string, 0, len(list))
