@@ -163,7 +163,7 @@ func TestDiffLive(t *testing.T) {
 
 	c.objects[deployment].(map[string]any)["status"] = map[string]any{}
 	idle := c.run(t, edit("[m]", "[m, fast]"), "diff", "-f", "-")
-	contains(t, idle.out, "no preflight runs (no separate pod tests the change first): no pod serves requests, "+
+	contains(t, idle.out, "the operator does not run a preflight (it does not test the change in a separate pod first): no pod serves requests, "+
 		"so a failed change causes no outage")
 
 	fresh := c.run(t, strings.Replace(stack(liveSpec), "name: demo", "name: another", 1), "diff", "-f", "-")

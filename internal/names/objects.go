@@ -75,8 +75,8 @@ func BaseConfigMap(stack, hash string) string {
 // StorageSecret returns the name of the Secret with derived connection parts.
 func StorageSecret(stack string) string { return stack + "-storage" }
 
-// NextStorageSecret returns the name to use after the parts have changed. The parameter `digest` is the keyed digest of
-// the parts. Running pods continue to read the Secret that they started with.
+// NextStorageSecret returns the name of the Secret with derived connection parts after these parts have changed. The
+// parameter `digest` is the keyed digest of the parts. Running pods continue to read the Secret that they started with.
 func NextStorageSecret(stack, digest string) string {
 	return StorageSecret(stack) + "-" + prefix(digest, HashLength)
 }

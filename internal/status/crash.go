@@ -12,8 +12,8 @@ import (
 // precedes the general exceptions that follow it in a traceback. The status shows only the name of an exception and
 // never its message, because servers print the values that they reject, including secrets (input_value='…').
 var exceptions = []struct{ class, remedy string }{
-	{"InvalidPasswordError", "PostgreSQL rejects the password; check the Secret with the connection string"},
-	{"InvalidAuthorizationSpecificationError", "PostgreSQL rejects the user; check the Secret with the connection string"},
+	{"InvalidPasswordError", "PostgreSQL rejects the password; check the Secret that contains the connection string"},
+	{"InvalidAuthorizationSpecificationError", "PostgreSQL rejects the user; check the Secret that contains the connection string"},
 	{"InvalidCatalogNameError", "the PostgreSQL database does not exist; create the database, or check the connection string"},
 	{"AuthenticationError", "a store or a provider rejects the credentials; check the Secrets that the spec names"},
 	{"SSLCertVerificationError", "the server does not trust a certificate; add the CA certificate to spec.networking.tls.caBundle"},

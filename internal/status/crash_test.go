@@ -38,7 +38,7 @@ func TestCrash(t *testing.T) {
 	}{
 		{
 			"the most specific exception of a chain",
-			`container "llama-stack" crashed with InvalidPasswordError: PostgreSQL rejects the password; check the Secret with the connection string` + logs,
+			`container "llama-stack" crashed with InvalidPasswordError: PostgreSQL rejects the password; check the Secret that contains the connection string` + logs,
 			ended(0, "Completed", "asyncpg.exceptions.InvalidPasswordError: password authentication failed for user \"u\"\n\n"+
 				"The above exception was the direct cause\nRuntimeError: Could not connect to PostgreSQL database server\n"),
 		},

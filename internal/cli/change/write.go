@@ -67,7 +67,7 @@ func (c *Change) writePods(page *bytes.Buffer) {
 	case c.Pods.TriesFirst:
 		fmt.Fprintf(page, "  - a preflight runs: %s\n", c.Pods.Preflight)
 	case c.Pods.Preflight != "":
-		fmt.Fprintf(page, "  - no preflight runs (no separate pod tests the change first): %s\n", c.Pods.Preflight)
+		fmt.Fprintf(page, "  - the operator does not run a preflight (it does not test the change in a separate pod first): %s\n", c.Pods.Preflight)
 	}
 }
 
