@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	minimum := flag.Float64("min", 0, "minimum percentage of statements that the tests of all packages cover together")
+	minimum := flag.Float64("min", 0, "minimum percentage of statements that the tests of all packages combined must cover")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "usage: coverage [-min PERCENT] PROFILE")

@@ -50,7 +50,7 @@ func (j *judgment) compareKeys(got, want object, path []string) {
 	}
 	for _, key := range sortedKeys(got) {
 		if _, there := want[key]; !there {
-			j.differs(append(slices.Clone(path), key), "your configuration does not have this key, and no field of the spec can remove it")
+			j.differs(append(slices.Clone(path), key), "the generated configuration has this key, but your configuration does not, and no field of the spec can remove it")
 		}
 	}
 }

@@ -75,7 +75,7 @@ func BaseConfigMap(stack, hash string) string {
 // StorageSecret returns the name of the Secret with derived connection parts.
 func StorageSecret(stack string) string { return stack + "-storage" }
 
-// NextStorageSecret returns the name of the Secret with derived connection parts after these parts have changed. The
+// NextStorageSecret returns the name that the Secret with derived connection parts has after these parts change. The
 // parameter `digest` is the keyed digest of the parts. Running pods continue to read the Secret that they started with.
 func NextStorageSecret(stack, digest string) string {
 	return StorageSecret(stack) + "-" + prefix(digest, HashLength)
