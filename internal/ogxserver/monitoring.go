@@ -26,7 +26,7 @@ func (c *conversion) monitoring() {
 	}
 	port := c.metrics(field)
 	c.leaveOut(field, "the server still serves its metrics on port "+port+", but a stack has no ServiceMonitor, "+
-		"no PrometheusRule and no Service port for them: "+scrape+"; if spec.networking.allowedFrom is set, allow the scraper with your own NetworkPolicy")
+		"no PrometheusRule and no Service port for them: "+scrape+"; if spec.networking.allowedFrom is set, also create a NetworkPolicy that allows connections from the scraper")
 }
 
 // metrics enables the server's metrics as an OGXServer does, and returns their port.

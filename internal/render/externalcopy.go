@@ -64,9 +64,9 @@ IFS= read -r reason <"$log"
 each open
 case $code in
 0) : >"$log" ;;
-124 | 137 | 143) fail "Cannot copy $source of image $image within 300 seconds" ;;
-153) fail "Cannot copy $source of image $image: a file has more than 2 GiB" ;;
-*) fail "Cannot copy $source of image $image: ${reason:-${unread:-cp gives no reason}}" ;;
+124 | 137 | 143) fail "Cannot copy $source from image $image within 300 seconds" ;;
+153) fail "Cannot copy $source from image $image: a file has more than 2 GiB" ;;
+*) fail "Cannot copy $source from image $image: ${reason:-${unread:-cp gives no reason}}" ;;
 esac
 `
 

@@ -368,7 +368,7 @@ func TestCopyOfUnreadableFiles(t *testing.T) {
 			}
 			chmod(t, filepath.Join(c.source, place), 0)
 			message, code := c.run(t)
-			if code != 1 || !strings.HasPrefix(message, "Cannot copy "+c.source+" of image quay.io/me/provider:1: ") ||
+			if code != 1 || !strings.HasPrefix(message, "Cannot copy "+c.source+" from image quay.io/me/provider:1: ") ||
 				!strings.Contains(message, place) || !strings.Contains(message, "Permission denied") {
 				t.Errorf("exit code %d, message %q, want one that names %s", code, message, place)
 			}
@@ -408,7 +408,7 @@ func TestCopyOfAFileWithHoles(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.script = strings.Replace(c.script, "ulimit -f 4194304", "ulimit -f 64", 1)
-		fails(t, c, "Cannot copy SOURCE of IMAGE: a file has more than 2 GiB\n")
+		fails(t, c, "Cannot copy SOURCE from IMAGE: a file has more than 2 GiB\n")
 	})
 }
 
@@ -417,7 +417,7 @@ func TestCopyThatDoesNotEnd(t *testing.T) {
 		c.hasPrograms(t)
 		c.script = strings.Replace(c.script, "'timeout 300'", "'timeout 1'", 1)
 		c.replace(t, "cp", "exec sleep 60")
-		fails(t, c, "Cannot copy SOURCE of IMAGE within 300 seconds\n")
+		fails(t, c, "Cannot copy SOURCE from IMAGE within 300 seconds\n")
 	})
 }
 

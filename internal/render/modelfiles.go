@@ -43,7 +43,7 @@ cp -R -P "$source/." "$target" 2>"$log"
 code=$?
 IFS= read -r reason <"$log"
 each open
-[ "$code" -eq 0 ] || fail "Cannot copy $source of image $image: ${reason:-cp gives no reason}"
+[ "$code" -eq 0 ] || fail "Cannot copy $source from image $image: ${reason:-cp gives no reason}"
 : >"$log"
 `
 

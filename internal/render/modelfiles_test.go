@@ -75,14 +75,14 @@ func TestCopyModelFilesFails(t *testing.T) {
 		forEachModelImage(t, hub, func(t *testing.T, c *copying) {
 			c.hasPrograms(t)
 			c.replace(t, "cp", "echo 'cp: no space left on device' >&2; exit 1")
-			fails(t, c, "Cannot copy SOURCE of IMAGE: cp: no space left on device\n")
+			fails(t, c, "Cannot copy SOURCE from IMAGE: cp: no space left on device\n")
 		})
 	})
 	t.Run("no cp", func(t *testing.T) {
 		forEachModelImage(t, hub, func(t *testing.T, c *copying) {
 			c.hasPrograms(t)
 			c.replace(t, "cp", "")
-			fails(t, c, "Cannot copy SOURCE of IMAGE: ")
+			fails(t, c, "Cannot copy SOURCE from IMAGE: ")
 		})
 	})
 }

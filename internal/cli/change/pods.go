@@ -92,7 +92,7 @@ func firstPods(in Input) Pods {
 func (p *Pods) replace(in Input) {
 	deployment := in.After.Rendered.Deployment
 	if wanted := deployment.Spec.Replicas; wanted != nil && *wanted == 0 {
-		p.Restart, p.How = Stays, "the stack is scaled to zero: no pod is running, and the next pod starts with the change"
+		p.Restart, p.How = Stays, "the stack is scaled to zero, so no pod is running; the change takes effect when the next pod starts"
 		return
 	}
 	recreates := *deployment.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType
