@@ -1,6 +1,7 @@
 package typecheck_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -98,6 +99,7 @@ func FuzzCheck(f *testing.F) {
 	} {
 		f.Add(text)
 	}
+	f.Add(`{"spec": {"distribution": {"name": "starter"}, "workload": {"replicas": 2, "workers": null, "storage": {"size": "10Gi"}, "resources": {}}}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		decoder := json.NewDecoder(strings.NewReader(text))
 		decoder.UseNumber()
@@ -105,20 +107,37 @@ func FuzzCheck(f *testing.F) {
 		if decoder.Decode(&value) != nil {
 			return
 		}
-		fitting, problems := typecheck.Check(value, reflect.TypeFor[v1alpha2.LlamaStackDistribution]())
+		typ := reflect.TypeFor[v1alpha2.LlamaStackDistribution]()
+		fitting, problems := typecheck.Check(value, typ)
+		if rejected := decodeStrictly(value); rejected != nil && len(problems) == 0 {
+			t.Errorf("%s: no problem, but a decoder rejects the value: %v", text, rejected)
+		}
+		if diff := cmp.Diff(value, fitting); diff != "" && len(problems) == 0 {
+			t.Errorf("%s: no problem, but the fitting value differs (-value +fitting):\n%s", text, diff)
+		}
+		if _, again := typecheck.Check(fitting, typ); len(again) > 0 {
+			t.Errorf("%s: the fitting value has problems: %v", text, again)
+		}
 		for _, p := range problems {
 			if strings.Contains(p.Message, "v1alpha2") || strings.Contains(p.Message, "int32") {
 				t.Errorf("the message contains a Go type: %s", p)
 			}
 		}
-		data, err := json.Marshal(fitting)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(data, &v1alpha2.LlamaStackDistribution{}); err != nil {
+		if err := decodeStrictly(fitting); err != nil {
 			t.Errorf("%s: the fitting value does not decode: %v", text, err)
 		}
 	})
+}
+
+// decodeStrictly returns the error of a decoder that rejects unknown fields.
+func decodeStrictly(value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(&v1alpha2.LlamaStackDistribution{})
 }
 
 func decode(t *testing.T, text string) any {
