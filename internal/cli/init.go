@@ -78,8 +78,8 @@ func (o *initOptions) addFlags(command *cobra.Command) {
 	flags.StringVar(&a.Provider, "provider", "", "type of the model provider, for example vllm, ollama or openai")
 	flags.StringVar(&a.Endpoint, "endpoint", "", "URL of the provider (default: the URL of its public service)")
 	flags.StringVar(&a.Secret, "secret", "", "NAME/KEY of the Secret with the API key of the provider (default: no API key)")
-	flags.StringArrayVar(&a.Settings, "setting", nil, "provider setting as KEY=VALUE; may be repeated")
-	flags.StringArrayVar(&a.Models, "model", nil, "model to register, with the name that the provider uses; may be repeated")
+	flags.StringArrayVar(&a.Settings, "setting", nil, "provider setting as KEY=VALUE; can be repeated")
+	flags.StringArrayVar(&a.Models, "model", nil, "model to register, with the name that the provider uses; can be repeated")
 	flags.StringVar(&a.Store, "store", "", "storage for the server's state: "+strings.Join(starter.Stores(), ", ")+
 		" (default: "+starter.StoreSQLite+")")
 	flags.StringVar(&a.VolumeSize, "volume-size", "", "with --store sqlite or redis: size of the volume (default: "+starter.DefaultVolumeSize+")")

@@ -21,7 +21,7 @@ const kustomizeTime = 2 * time.Minute
 // kustomizers are the programs that build a kustomization, in order of preference.
 var kustomizers = [][]string{{"kubectl", "kustomize"}, {"kustomize", "build"}}
 
-// kustomized returns the documents that kustomize builds from a folder. It runs kustomize as a separate program
+// kustomized returns the documents that Kustomize builds from a folder. It runs Kustomize as a separate program
 // (decision 0024).
 func kustomized(folder string) ([]document.Document, error) {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
@@ -52,7 +52,7 @@ func kustomized(folder string) ([]document.Document, error) {
 // loggedError matches an error that kubectl logs in the format of Kubernetes components.
 var loggedError = regexp.MustCompile(`(?m)^E\d{4} \S+ +\d+ \S+\] "command failed" err=("(?:[^"\\]|\\.)*")$`)
 
-// buildError returns the message of a failed build, without the prefixes that kubectl and kustomize add.
+// buildError returns the message of a failed build, without the prefixes that kubectl and Kustomize add.
 func buildError(messages string) string {
 	if match := loggedError.FindStringSubmatch(messages); match != nil {
 		if text, err := strconv.Unquote(match[1]); err == nil {

@@ -117,7 +117,7 @@ func (o *migrateOptions) addFlags(command *cobra.Command) {
 	flags.BoolVar(&o.dryRun, "dry-run", false, "write nothing, and show how the stacks change; with "+
 		"--storage, list the stacks that would be written and those that cannot be written")
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "with --dry-run: file or folder with manifests to read "+
-		"instead of a cluster; - for standard input; may be repeated")
+		"instead of a cluster; - for standard input; can be repeated")
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "with --dry-run: the only namespace to read; for files, "+
 		"the namespace for objects that specify no namespace")
 	flags.StringVar(&o.operatorConfig, "operator-config", "", "with --dry-run: file with the operator's "+

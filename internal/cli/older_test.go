@@ -82,7 +82,7 @@ var validateOlderCases = map[string]struct {
 	"a disabled userConfig": {older(`{server: {distribution: {name: starter}, userConfig: {configMapName: ""}}}`), 0, nil},
 	"maxReplicas less than replicas": {
 		older(`{replicas: 4, server: {distribution: {name: starter}, autoscaling: {maxReplicas: 2}}}`), 0,
-		[]string{"warning: standard input: demo: spec.server.autoscaling.maxReplicas: 2 is less than spec.replicas, which is 4: the autoscaler of a v1alpha1 stack does not scale below this number, " +
+		[]string{"warning: standard input: demo: spec.server.autoscaling.maxReplicas: 2 is less than spec.replicas, which is 4: the autoscaler of a v1alpha1 stack does not scale below the value of replicas, " +
 			"so the maximum is 4; raise maxReplicas or lower replicas"},
 	},
 	"missing key of a ConfigMap": {

@@ -22,7 +22,7 @@ type planningFlags struct {
 func (f *planningFlags) add(command *cobra.Command, filesHelp, configHelp string) {
 	f.AddConnection(command)
 	flags := command.Flags()
-	flags.StringArrayVarP(&f.files, "filename", "f", nil, filesHelp+"; - for standard input; may be repeated")
+	flags.StringArrayVarP(&f.files, "filename", "f", nil, filesHelp+"; - for standard input; can be repeated")
 	flags.StringVar(&f.operatorConfig, "operator-config", "",
 		"file with the operator's ConfigMap, "+names.OperatorConfigMap+" (default: "+configHelp+")")
 }

@@ -22,7 +22,7 @@ import (
 // sources are the files from which a command reads objects.
 type sources struct {
 	files []string
-	// kustomizations are folders from which kustomize builds manifests.
+	// kustomizations are folders from which Kustomize builds manifests.
 	kustomizations []string
 	// selector selects stacks by their labels. Empty selects every stack.
 	selector string
@@ -42,7 +42,7 @@ func (s *sources) addFlags(command *cobra.Command) {
 	flags.StringVar(&s.operatorConfig, "operator-config", "",
 		"file with the operator's ConfigMap, "+names.OperatorConfigMap+", whose settings the command uses")
 	flags.StringArrayVarP(&s.kustomizations, "kustomize", "k", nil,
-		"folder with a kustomization.yaml, which kubectl builds; may be repeated")
+		"folder with a kustomization.yaml, which kubectl builds; can be repeated")
 	command.PreRunE = func(*cobra.Command, []string) error {
 		if len(s.files)+len(s.kustomizations) == 0 {
 			return errors.New("name a manifest with --filename FILE or a folder with --kustomize FOLDER")

@@ -30,8 +30,8 @@ one request for every 500 stacks, and no requests for individual stacks.
 
 With a name, show a tree of the stack: its Deployment, ReplicaSets and pods, the
 conditions that report a problem, the server with its providers and models, the
-storage, the exposure and the autoscaler. The last lines are a sentence about the
-problem, and the next command to run.
+storage, the exposure and the autoscaler. The last lines describe the problem
+and show the next command to run.
 
 With a name and --all-namespaces, show the stack with that name in any namespace. If
 several namespaces contain such a stack, list these stacks.

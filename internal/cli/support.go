@@ -42,7 +42,7 @@ Of the data in a ConfigMap, the archive contains only YAML configurations and
 certificates.
 
 The archive does not contain server logs, because a server might print client data,
-and secrets that the command does not recognize. To add these logs, set
+or secrets that the command does not recognize. To add these logs, set
 --server-logs. Read the archive before you send it to anyone.
 
 The file left-out.txt in the archive lists the objects that you cannot read, with the

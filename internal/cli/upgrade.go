@@ -25,7 +25,7 @@ type upgradeOptions struct {
 
 const (
 	upgradeHelp = `Generate the configuration of each stack for its current release and for another
-release, and compare both. The report for a stack contains:
+release, and compare the two configurations. The report for a stack contains:
 
   1. the settings that need action, with the field and the remedy
   2. the data that the other release leaves behind
@@ -37,9 +37,9 @@ set --all.
 
 With --filename or --kustomize, the command reads the stacks in files. Otherwise it
 reads the stacks in the cluster that --namespace, --all-namespaces, --selector or names
-select. It then prints one line for each stack, and the reports of the stacks that
-need action. It reads the stacks and the ConfigMaps that they refer to, writes
-nothing, and reports the objects that you cannot read.
+select. For stacks in a cluster, it first prints one line for each stack, and then the
+reports of the stacks that need action. It reads the stacks and the ConfigMaps that
+they refer to, writes nothing, and reports the objects that you cannot read.
 
 The operator does not change the release of a stack with spec.distribution.image.
 Such a stack is pinned.
@@ -78,7 +78,7 @@ func (o *upgradeOptions) addFlags(command *cobra.Command) {
 	o.AddScope(command)
 	flags := command.Flags()
 	flags.StringArrayVarP(&o.kustomizations, "kustomize", "k", nil,
-		"folder with a kustomization.yaml, which kubectl builds, to check instead of a cluster; may be repeated")
+		"folder with a kustomization.yaml, which kubectl builds, to check instead of a cluster; can be repeated")
 	flags.StringVar(&o.to, "to", "", "server release to check, for example 0.8 or 0.7.3")
 	flags.StringVar(&o.from, "from", "", "release to compare with (default: the release of the stack)")
 	flags.StringVarP(&o.output, "output", "o", formTable, "table, json or yaml")

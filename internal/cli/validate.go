@@ -23,18 +23,18 @@ type validateOptions struct {
 }
 
 const (
-	validateHelp = `Check every LlamaStackDistribution in the files as admission and the operator do. The
-command checks the fields, the references between them, and whether the server release
-accepts the generated configuration. Errors contain the field, the value and the
-remedy. The exit code is 1 if a manifest has an error.
+	validateHelp = `Run the checks of admission and the operator on every LlamaStackDistribution in the
+files. The command checks the fields, the references between them, and whether the
+server release accepts the generated configuration. Errors contain the field, the value
+and the remedy. The exit code is 1 if a manifest has an error.
 
 Set --previous to the manifests of the running stacks to report the stored data that
-the change leaves behind, and how to migrate or recover the data. Data that cannot be
-recovered is an error until an annotation on the stack accepts the loss.
+a change from those manifests leaves behind, and how to migrate or recover the data.
+Data that cannot be recovered is an error until an annotation on the stack accepts the loss.
 
 With --output json, sarif or github, the command prints the findings to standard
 output, with the line and the column of the field. Generated text (standard input,
-kustomize) has no file, so its findings contain the origin of the text.
+Kustomize) has no file, so the findings in this text contain its origin instead.
 
 You can add more files as arguments, as tools such as pre-commit do:
 validate --if-present -f a.yaml b.yaml`
@@ -48,7 +48,7 @@ validate --if-present -f a.yaml b.yaml`
   kubectl llamastack validate -f deploy/ -o sarif > findings.sarif
   kubectl llamastack validate -f deploy/ -o github
 
-  # check the manifests that kustomize builds from a folder
+  # check the manifests that Kustomize builds from a folder
   kubectl llamastack validate -k overlays/production
 
   # show the data that a change to the spec leaves behind

@@ -101,7 +101,7 @@ func TestPreflightFails(t *testing.T) {
 			for condition, message := range map[string]string{
 				v1alpha2.ConditionDeploymentUpdated: want,
 				v1alpha2.ConditionReady:             "DeploymentUpdated is False; its message contains the details",
-				v1alpha2.ConditionStalled:           "The stack needs a change; see the condition DeploymentUpdated",
+				v1alpha2.ConditionStalled:           "You must change the stack; see the condition DeploymentUpdated",
 			} {
 				controllertest.WaitUntil(t, func() error {
 					return env.CheckCondition(t, "my", condition,

@@ -54,7 +54,7 @@ var errorCases = map[string]struct {
 	}},
 	"a configuration key in the wrong place": {inference + indent(2, "provider: vllm\ntls_verify: false"), []string{
 		"spec.providers.inference.tls_verify: unknown field; known fields: apiKey, endpoint, id, provider, secretRefs, settings; " +
-			"put a key of the provider's own configuration under settings, or, for a secret value, set the key to {secretKeyRef: {name: <Secret>, key: <key>}}",
+			"put a key of the provider's own configuration under settings, or, for a secret value, keep the key here and set it to {secretKeyRef: {name: <Secret>, key: <key>}}",
 	}},
 	"flat reference": {inference + indent(2, "provider: vllm\napiKey: {name: a, key: b}"), []string{
 		"spec.providers.inference.apiKey: name and key belong one level deeper: write {secretKeyRef: {name: <Secret>, key: <key>}}",
@@ -173,14 +173,14 @@ settings: {host: x}`), []string{
 - {name: e, mcpEndpoint: "${env.MCP}"}`), []string{
 		`spec.resources.tools[0].mcpEndpoint: "tickets:8080" does not begin with http:// or https://; write a URL such as http://host:8000`,
 		`spec.resources.tools[1].mcpEndpoint: "http://" has no host; write a URL such as http://host:8000`,
-		`spec.resources.tools[2].mcpEndpoint: "http://…@host/" contains a user or password, which is not allowed in a URL; put the credential in a Secret`,
+		`spec.resources.tools[2].mcpEndpoint: "http://…@host/" contains a user name or password, which is not allowed in a URL; put the credential in a Secret`,
 		`spec.resources.tools[3].mcpEndpoint: "http://a b" is not a URL; write a URL such as http://host:8000`,
 	}},
 	"shield": {shields + indent(2, "- {name: a, guard: b}"), []string{
 		"spec.resources.shields[0].guard: unknown field; known fields: model, name, params, provider",
 	}},
 
-	"redis without endpoint":               {kv + indent(2, "type: redis"), []string{"spec.storage.kv.endpoint: required for type redis: set host:port of the Redis server"}},
+	"redis without endpoint":               {kv + indent(2, "type: redis"), []string{"spec.storage.kv.endpoint: required for type redis: set the host and the port of the Redis server, as host:port"}},
 	"postgres without a connection string": {kv + indent(2, "type: postgres"), []string{"spec.storage.kv.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
 	"sql without a connection string":      {sql + indent(2, "type: postgres"), []string{"spec.storage.sql.connectionString: required for type postgres: write {secretKeyRef: {name: <Secret>, key: <key>}}"}},
 	"unknown type":                         {kv + indent(2, "type: mongodb"), []string{`spec.storage.kv.type: "mongodb" is not a valid type for this store; known types: sqlite, redis, postgres`}},
@@ -258,8 +258,8 @@ func TestRedisEndpoint(t *testing.T) {
 		"[::1]:6380":               "[::1] 6380",
 		"rediss://cache":           `"rediss://cache" requires TLS, but the server connects to Redis without TLS; write redis://`,
 		"http://cache":             `"http://cache" is not the address of a Redis server: write host:port or redis://host:port`,
-		"redis://:hidden@cache":    `"redis://…@cache" contains a user or password; put the password in a Secret, and set password.secretKeyRef`,
-		"user:hidden@cache:6379":   `"…@cache:6379" contains a user or password; put the password in a Secret, and set password.secretKeyRef`,
+		"redis://:hidden@cache":    `"redis://…@cache" contains a user name or password; put the password in a Secret, and set password.secretKeyRef`,
+		"user:hidden@cache:6379":   `"…@cache:6379" contains a user name or password; put the password in a Secret, and set password.secretKeyRef`,
 		"redis://cache/3":          `"redis://cache/3" contains more than a host and a port, but the server reads only the host and the port; write host:port`,
 		"redis://cache?db=3":       `"redis://cache?db=3" contains more than a host and a port, but the server reads only the host and the port; write host:port`,
 		"cache:0":                  `"cache:0" has a port that is not between 1 and 65535; correct the port`,

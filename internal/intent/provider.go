@@ -219,7 +219,7 @@ func (o *object) unknownProviderField(path *field.Path, key string) {
 	case slices.Contains(addressKeys, key):
 		o.Forbidden(path, "unknown field; did you mean %q?", "endpoint")
 	default:
-		o.Forbidden(path, "unknown field; known fields: %s; put a key of the provider's own configuration under settings, or, for a secret value, set the key to %s",
+		o.Forbidden(path, "unknown field; known fields: %s; put a key of the provider's own configuration under settings, or, for a secret value, keep the key here and set it to %s",
 			o.known(), secretShape)
 	}
 }

@@ -105,8 +105,8 @@ func decodeShield(o *object) Shield {
 	}
 }
 
-// CheckURL returns an error unless the string is an http or https URL with a host and without a user or password. It
-// accepts any string with ${env.…}, which the server checks.
+// CheckURL returns an error unless the string is an http or https URL with a host and without a user name or password.
+// It accepts any string with ${env.…}, which the server checks.
 func CheckURL(text string) error {
 	if envref.IsMeant(text) {
 		return nil
@@ -116,7 +116,7 @@ func CheckURL(text string) error {
 	case err != nil || strings.ContainsAny(text, " \t\r\n"):
 		return fmt.Errorf("%q is not a URL; write a URL such as http://host:8000", withoutUser(text))
 	case u.User != nil:
-		return fmt.Errorf("%q contains a user or password, which is not allowed in a URL; put the credential in a Secret", withoutUser(text))
+		return fmt.Errorf("%q contains a user name or password, which is not allowed in a URL; put the credential in a Secret", withoutUser(text))
 	case u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("%q does not begin with http:// or https://; write a URL such as http://host:8000", text)
 	case u.Hostname() == "":

@@ -85,7 +85,7 @@ func (s storeChecks) connectionString(ref *v1alpha2.SecretReference) {
 func (s storeChecks) endpoint(text string) {
 	path := s.store.Path.Child("endpoint")
 	if text == "" {
-		s.Required(path, "required for type redis: set host:port of the Redis server")
+		s.Required(path, "required for type redis: set the host and the port of the Redis server, as host:port")
 		return
 	}
 	host, port, err := parseRedis(text)
@@ -130,7 +130,7 @@ func redisURL(text string) (*url.URL, error) {
 	case u.Scheme != "redis":
 		return nil, fmt.Errorf("%q is not the address of a Redis server: write host:port or redis://host:port", redacted)
 	case u.User != nil:
-		return nil, fmt.Errorf("%q contains a user or password; put the password in a Secret, and set password.secretKeyRef", redacted)
+		return nil, fmt.Errorf("%q contains a user name or password; put the password in a Secret, and set password.secretKeyRef", redacted)
 	case u.RawQuery != "" || u.Fragment != "" || (u.Path != "" && u.Path != "/" && u.Path != "/0"):
 		return nil, fmt.Errorf("%q contains more than a host and a port, but the server reads only the host and the port; write host:port", redacted)
 	default:

@@ -33,7 +33,7 @@ func (c *conversion) serverTLS() {
 	c.put(true, "spec", "networking", "tls", "enabled")
 	c.move("spec.network.tls.secretName", "spec.networking.tls.secretName")
 	c.differs("The server serves HTTPS with this certificate, and clients must use https://. "+
-		"The ogx-k8s-operator accepts the field but ignores it.", "spec", "networking", "tls", "secretName")
+		"The ogx-k8s-operator accepts spec.network.tls.secretName in an OGXServer, but ignores this field.", "spec", "networking", "tls", "secretName")
 }
 
 // expose exposes the server outside the cluster.

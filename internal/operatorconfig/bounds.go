@@ -12,13 +12,13 @@ import (
 )
 
 const boundsHelp = `# Limits for the stacks of a namespace. This is a list of rules, and the first rule
-# with the namespace applies. A namespace without a rule has no limits. A field that
-# a rule omits is not limited; an empty list allows nothing.
+# that matches the namespace applies. A namespace without a rule has no limits. A field
+# that a rule omits is not limited; an empty list allows nothing.
 # - namespaces: [team-a, "ml-*"]                 # default: every namespace
 #   images: [registry.example.com, quay.io/team]  # registries, or repository prefixes
 #   serviceAccounts: [llama]                      # in addition to the stack's own
 #   podTemplate: false                            # overrides.podTemplate is not allowed
-#   command: false                                # no commands and containers of users
+#   command: false                                # users cannot set commands or add containers
 #   podSecurity: baseline                         # or restricted: a Pod Security Standard
 #   stacks: 10                                    # the oldest stacks are admitted first
 #   domains: [team-a.example.com]                 # of networking.expose.hostname

@@ -17,8 +17,8 @@ import (
 const imageOverridesHelp = `# Images that replace those of the catalog. Each entry maps the name of a
 # distribution, or name@version, to an image. Running stacks get the image
 # immediately. If you remove an entry, they return to the image that they were
-# created with. A name that is not in the catalog is added; its base
-# configuration is in the image or in spec.baseConfig.
+# created with. A name that is not in the catalog adds a distribution.
+# Its base configuration is in the image or in spec.baseConfig.
 # starter: registry.example.com/mirror/distribution-starter:0.7.1
 # starter@0.7.3: registry.example.com/mirror/distribution-starter:0.7.3
 # rh-dev: registry.example.com/team/rh-dev:1.0

@@ -35,17 +35,17 @@ type Registries struct {
 }
 
 const registriesHelp = `# How the operator reads the configuration in images.
-# The registries, or repository prefixes, that it may read (default: all).
+# The registries, or repository prefixes, that the operator is allowed to read (default: all).
 # allow: [registry.example.com, quay.io/team]
-# The registries that it may read over plain HTTP, or with any certificate.
+# The registries that the operator is allowed to read over plain HTTP, or with any certificate.
 # insecure: ["registry.example.com:5000"]
-# The places to read from instead.
+# The location from which the operator reads instead, for each registry or repository prefix.
 # rewrite: {docker.io/ogxai: registry.example.com/mirror}
-# The cloud registries that it reads with the cloud identity of the operator's pod, for every stack.
+# The cloud registries that the operator reads with the cloud identity of the operator's pod, for every stack.
 # cloudIdentity: [123456789012.dkr.ecr.eu-west-1.amazonaws.com/team, team.azurecr.io]
-# false reads no images; set spec.baseConfig where a base configuration is needed.
+# With false, the operator reads no images; set spec.baseConfig in stacks that need a base configuration.
 # readLabels: true
-# How often it checks whether the tag of a running image was moved, 1m to 24h.
+# How often the operator checks whether the tag of a running image was moved, 1m to 24h.
 # checkInterval: 1h
 `
 

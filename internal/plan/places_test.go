@@ -135,7 +135,7 @@ func TestLossesOfStores(t *testing.T) {
 		"the registry of another stack": {
 			lossVolume + lossRedis, lossRedis + "workload: {storage: {}, overrides: {env: [{name: LLS_REGISTRY, value: registry/team-b/other}]}}", false,
 			[]string{"registry spec.workload.overrides.env"},
-			"but the server reads \"registry/team-b/other\"",
+			"but the server reads the namespace or table \"registry/team-b/other\"",
 		},
 		"ephemeral, then Redis": {"disabled: [eval]", "disabled: [eval]" + lossRedis, false, []string{lossInKV + " spec.storage.kv"}, "so every rollout deletes the data"},
 	})
@@ -246,7 +246,7 @@ func TestLossesAcrossReleases(t *testing.T) {
 		"1.0 to 0.8": {
 			of("1.0", lossVolume), of("0.8", lossVolume), false,
 			[]string{"batches,prompts spec.distribution", "interactions spec.distribution", "registry,vector_io/faiss,vector_io/sqlite-vec spec.distribution"},
-			"to recover it, return to release 1.0",
+			"to recover this data, return to release 1.0",
 		},
 		"1.0 to 0.8 on Redis": {of("1.0", lossRedis+lossVolume), of("0.8", lossRedis+lossVolume), false, []string{"batches,prompts spec.distribution", "interactions spec.distribution"}, ""},
 	})

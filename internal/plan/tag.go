@@ -30,7 +30,6 @@ func (p *Plan) tagWarning(in Input) {
 	if needs == "" || intent.OwnCommand(&in.Object.Spec) {
 		return
 	}
-	p.warn("spec.distribution", "only the tag of image %q indicates that the image contains release %s, which needs %s: the operator does not "+
-		"set this in the container; if the tag is correct, add the label io.llamastack.server.version to the image; otherwise, use another tag",
+	p.warn("spec.distribution", "only the tag of image %q indicates that the image contains release %s, which needs %s: the operator does not add one to the container; if the tag is correct, add the label io.llamastack.server.version to the image; otherwise, use another tag",
 		resolved.Image, resolved.Release.Line, needs)
 }

@@ -43,7 +43,7 @@ each() {
 open() { [ -L "$1" ] || chmod -R a+rwX "$1"; }
 remove() {
   open "$1"
-  rm -rf "$1" || fail "Cannot remove what an earlier run copied out of image $image"
+  rm -rf "$1" || fail "Cannot remove the files that an earlier run copied out of image $image"
 }
 limited=
 if timeout 1 /bin/sh -c : 2>/dev/null; then limited='timeout 300'; fi
@@ -55,7 +55,7 @@ size=$($limited du -sk "$source/." 2>"$log")
 size=${size%%[!0-9]*}
 IFS= read -r unread <"$log"
 [ -n "$size" ] || fail "Cannot measure $source in image $image: ${unread:-du gives no size}"
-[ "$size" -le 2097152 ] || fail "$source in image $image has $size KiB, the limit is 2097152 KiB: leave out what the server has"
+[ "$size" -le 2097152 ] || fail "$source in image $image has $size KiB, but the limit is 2097152 KiB: remove the packages that the server already has"
 each remove
 ulimit -f 4194304
 $limited cp -R -P "$source/." "$target" 2>"$log"
@@ -65,7 +65,7 @@ each open
 case $code in
 0) : >"$log" ;;
 124 | 137 | 143) fail "Cannot copy $source from image $image within 300 seconds" ;;
-153) fail "Cannot copy $source from image $image: a file has more than 2 GiB" ;;
+153) fail "Cannot copy $source from image $image: a file is larger than 2 GiB" ;;
 *) fail "Cannot copy $source from image $image: ${reason:-${unread:-cp gives no reason}}" ;;
 esac
 `

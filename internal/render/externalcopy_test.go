@@ -387,7 +387,7 @@ func TestCopyOfALargePackage(t *testing.T) {
 	forEachImage(t, plain, func(t *testing.T, c *copying) {
 		c.hasPrograms(t)
 		c.replace(t, "du", `printf '%s\t%s\n' 2097153 "$2"`)
-		fails(t, c, "SOURCE in IMAGE has 2097153 KiB, the limit is 2097152 KiB: ")
+		fails(t, c, "SOURCE in IMAGE has 2097153 KiB, but the limit is 2097152 KiB: ")
 		if copied := c.copied(t); len(copied) > 0 {
 			t.Errorf("copied %v", copied)
 		}
@@ -408,7 +408,7 @@ func TestCopyOfAFileWithHoles(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.script = strings.Replace(c.script, "ulimit -f 4194304", "ulimit -f 64", 1)
-		fails(t, c, "Cannot copy SOURCE from IMAGE: a file has more than 2 GiB\n")
+		fails(t, c, "Cannot copy SOURCE from IMAGE: a file is larger than 2 GiB\n")
 	})
 }
 

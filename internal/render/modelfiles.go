@@ -32,7 +32,7 @@ each() {
 open() { [ -L "$1" ] || chmod -R a+rwX "$1"; }
 remove() {
   open "$1"
-  rm -rf "$1" || fail "Cannot remove what an earlier run copied out of image $image"
+  rm -rf "$1" || fail "Cannot remove the files that an earlier run copied out of image $image"
 }
 [ -d "$source" ] || fail "The directory $source does not exist in image $image"
 if [ ! -r "$source" ] || [ ! -x "$source" ]; then

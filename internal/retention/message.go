@@ -85,7 +85,7 @@ func otherTable(table string, now Store) string {
 }
 
 func otherSpace(was, is, at string) string {
-	return fmt.Sprintf("the data of %s is under %q in %s, but the server reads %q; %s", whatMark, was, at, is, goBack)
+	return fmt.Sprintf("the data of %s is in the namespace or table %q of %s, but the server reads the namespace or table %q; %s", whatMark, was, at, is, goBack)
 }
 
 func volatile() string {
@@ -141,7 +141,7 @@ func displaced(d displacement) string {
 func (c *comparison) otherFiles(from location) string {
 	return fmt.Sprintf("the data of %s stays in the files of release %s, but release %s reads different files in the same "+
 		"directory, %s on %s; "+
-		"%s; to recover it, return to release "+
+		"%s; to recover this data, return to release "+
 		"%s", whatMark, c.before.Release, c.after.Release, path.Dir(from.path), from.source, throughAPI, c.before.Release)
 }
 
@@ -189,8 +189,8 @@ func notServed(from string) string {
 
 // hiddenKeys returns the message about a release that reads keys without the prefix of their namespace.
 func (c *comparison) hiddenKeys() string {
-	return fmt.Sprintf("release %s stores the data of %s under keys that begin with their namespace, but release %s "+
-		"looks for keys without the namespace, and does not find data that clients have stored since the upgrade; to recover it, return to "+
+	return fmt.Sprintf("release %s stores the data of %s under keys that begin with the namespace of their store, but release %s "+
+		"looks for keys without this namespace, and does not find data that clients have stored since the upgrade; to recover this data, return to "+
 		"release %s; %s",
 		c.before.Release, whatMark, c.after.Release, c.before.Release, throughAPI)
 }
@@ -204,7 +204,7 @@ func (c *comparison) unreadable(what string) string {
 }
 
 func (c *comparison) recordedPaths(directory string) string {
-	return fmt.Sprintf("the server stores the full path of each uploaded file, below %s, and the change mounts the "+
+	return fmt.Sprintf("the server stores uploaded files in %s and records the full path of each file, and the change mounts the "+
 		"volume at a different path: "+
 		"the server cannot find files that were uploaded before the change; to keep them, set the previous path "+
 		"again, or also mount the volume at the previous path "+

@@ -81,7 +81,7 @@ const digestLength = 32
 func Digest(inputs Inputs, references References) (string, error) {
 	data, err := json.Marshal(inputs)
 	if err != nil {
-		return "", fmt.Errorf("digest the inputs of the pod template: %w", err)
+		return "", fmt.Errorf("compute the digest of the inputs of the pod template: %w", err)
 	}
 	digest := hash(data)
 	if references.Digest != "" {

@@ -131,7 +131,7 @@ func ExternalImage(image string) string { return hash([]byte(image))[:shortLengt
 func ExternalSettings(config map[string]any, secrets []string) (string, error) {
 	data, err := json.Marshal([]any{config, secrets})
 	if err != nil {
-		return "", fmt.Errorf("digest the settings of an external provider: %w", err)
+		return "", fmt.Errorf("compute the digest of the settings of an external provider: %w", err)
 	}
 	return hash(data)[:shortLength], nil
 }
@@ -196,11 +196,11 @@ func TemplateDigest(template *corev1ac.PodTemplateSpecApplyConfiguration) (strin
 	// with their version.
 	fields, err := podFields(template)
 	if err != nil {
-		return "", fmt.Errorf("digest the pod template: %w", err)
+		return "", fmt.Errorf("compute the digest of the pod template: %w", err)
 	}
 	canonical, err := json.Marshal(fields)
 	if err != nil {
-		return "", fmt.Errorf("digest the pod template: %w", err)
+		return "", fmt.Errorf("compute the digest of the pod template: %w", err)
 	}
 	return hash(canonical), nil
 }

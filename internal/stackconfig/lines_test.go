@@ -117,7 +117,7 @@ func TestLinesDiffer(t *testing.T) {
 			"  host: 0.0.0.0\n  tls_certfile: /etc/llama-stack-tls/tls.crt\n  tls_keyfile: /etc/llama-stack-tls/tls.key\nvector_stores",
 		},
 		"plain HTTP sets insecure": {"1.2", "networking: {port: 9000}", "  insecure: true\n"},
-		"removed shields":          {"1.0", "resources: {shields: [a]}", "server release 1.0 registers no shields"},
+		"removed shields":          {"1.0", "resources: {shields: [a]}", "server release 1.0 does not have the resource kind shields"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, told := generateFor(t, tc.line, tc.spec)

@@ -42,7 +42,7 @@ var otherReleaseCases = map[string]struct {
 	"no workers": {
 		func(r *release.Release) { r.Server = schema.NewClass("ServerConfig", schema.ExtraIgnore, nil) },
 		"workload: {workers: 2}",
-		[]string{"spec.workload.workers: server release 0.7 runs only one process; remove workers"},
+		[]string{"spec.workload.workers: server release 0.7 runs only one process; remove the field workers"},
 	},
 	"a connection string is split even if the release accepts it whole": {
 		func(r *release.Release) { backend(r, "sql_postgres").ConnectionStringKey = "connection_string" }, postgres,
@@ -85,7 +85,7 @@ var otherReleaseCases = map[string]struct {
 	},
 	"a kind of resource that does not exist": {
 		func(r *release.Release) { r.Tools.MCP = "mcp_servers" }, "resources: {tools: [{name: t, mcpEndpoint: 'http://t'}]}",
-		[]string{"spec.resources.tools[0]: server release 0.7 registers no mcp_servers"},
+		[]string{"spec.resources.tools[0]: server release 0.7 does not have the resource kind mcp_servers"},
 	},
 }
 

@@ -31,7 +31,7 @@ func server(d *draft.Draft) {
 
 func workers(d *draft.Draft) {
 	if _, known := d.Release.Server.Key("workers"); !known {
-		d.Ignoredf(d.Intent.Server.WorkersPath, "server release %s runs only one process; remove workers", d.Release.Line)
+		d.Ignoredf(d.Intent.Server.WorkersPath, "server release %s runs only one process; remove the field workers", d.Release.Line)
 		return
 	}
 	d.Write(draft.Under(yamlnode.Get(d.Root, "server"), "workers"), yamlnode.Int(int64(d.Intent.Server.Workers)),

@@ -54,7 +54,7 @@ func removeSetting(d *draft.Draft, removed *intent.RemovedSetting, taken map[str
 	}
 	last := len(removed.Keys)
 	if owner := setBy(d, parents[last]); owner != nil {
-		d.Failf(removed.Path, "%q is set by %s and cannot be removed here; remove the entry", removed.Text(), owner)
+		d.Failf(removed.Path, "%q is set by %s and cannot be removed here; remove this entry from removeSettings", removed.Text(), owner)
 		return
 	}
 	for i := last; i > 0 && (i == last || yamlnode.Len(parents[i]) == 0); i-- {

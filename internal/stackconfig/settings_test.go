@@ -15,16 +15,16 @@ func TestSettingsOfOtherReleases(t *testing.T) {
 	for name, tc := range map[string]struct{ line, spec, want string }{
 		"a removed key": {
 			"1.0", "settings: {server: {cors: true}}",
-			"spec.settings.server.cors: server release 1.0 has no server.cors and ignores it; release 0.8 was the last that had it; " +
+			"spec.settings.server.cors: server release 1.0 does not support server.cors and ignores it; release 0.8 was the last that had it; " +
 				"answer CORS requests in the ingress or gateway",
 		},
 		"a removed section": {
 			"1.2", "settings: {safety: {default_shield_id: guard}}",
-			"spec.settings.safety: server release 1.2 has no safety and ignores it; release 0.8 was the last that had it; check text",
+			"spec.settings.safety: server release 1.2 does not support safety and ignores it; release 0.8 was the last that had it; check text",
 		},
 		"a section of later releases": {
 			"0.3", "settings: {connectors_of_mine: 1, safety: {default_shield_id: guard}}",
-			"spec.settings.safety: server release 0.3 has no safety and ignores it; releases that have it: 0.4, 0.5, 0.6, 0.7, 0.8",
+			"spec.settings.safety: server release 0.3 does not support safety and ignores it; releases that support it: 0.4, 0.5, 0.6, 0.7, 0.8",
 		},
 		"a key that a field has set": {
 			"0.3", "disabled: [telemetry]\n  settings: {telemetry: {enabled: true}}",
@@ -32,7 +32,7 @@ func TestSettingsOfOtherReleases(t *testing.T) {
 		},
 		"removing a key that a field has set": {
 			"0.3", "disabled: [telemetry]\n  removeSettings: [telemetry]",
-			`spec.removeSettings[0]: "telemetry" is set by spec.disabled[0] and cannot be removed here; remove the entry`,
+			`spec.removeSettings[0]: "telemetry" is set by spec.disabled[0] and cannot be removed here; remove this entry from removeSettings`,
 		},
 		"API keys of clients": {
 			"1.4", "secretEnv: {CLIENT: {secretKeyRef: {name: c, key: k}}}\n" +

@@ -211,7 +211,7 @@ func movedTag(provider *ExternalProvider, pods []corev1.Pod) string {
 		return ""
 	}
 	slices.Sort(digests)
-	return fmt.Sprintf("the pods run different images under the same name, %s and %s; to select one of these images, add its digest to the image reference", digests[0], digests[1])
+	return fmt.Sprintf("the pods run different images, %s and %s, under the same name; to select one of these images, add its digest to the image reference", digests[0], digests[1])
 }
 
 // listedOtherwise returns a message if the running server does not list a provider, or lists it with an API or a type

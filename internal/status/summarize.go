@@ -183,7 +183,7 @@ func stalled(ready metav1.Condition, cause *metav1.Condition, in Input) metav1.C
 	case cause == nil:
 	case in.Failure != nil && in.Failure.Retry == OnObjectChange:
 		condition.Status, condition.Reason = metav1.ConditionTrue, in.Failure.Reason
-		condition.Message = "The stack needs a change; see the condition " + in.Failure.Condition
+		condition.Message = "You must change the stack; see the condition " + in.Failure.Condition
 	case in.Failure == nil && ready.Reason == v1alpha2.ReasonRolledBack:
 		condition.Status, condition.Reason = metav1.ConditionTrue, ready.Reason
 		condition.Message = "The stack needs a change; see the condition " + cause.Type
@@ -197,7 +197,7 @@ func stalled(ready metav1.Condition, cause *metav1.Condition, in Input) metav1.C
 func reconciling(ready, stalled metav1.Condition, cause *metav1.Condition) metav1.Condition {
 	condition := newCondition(v1alpha2.ConditionReconciling, metav1.ConditionFalse, ready.Reason, "")
 	if cause != nil && stalled.Status != metav1.ConditionTrue {
-		condition.Status, condition.Message = metav1.ConditionTrue, fmt.Sprintf("The operator continues automatically; see %s", cause.Type)
+		condition.Status, condition.Message = metav1.ConditionTrue, fmt.Sprintf("The operator continues automatically; see the condition %s", cause.Type)
 	}
 	return condition
 }

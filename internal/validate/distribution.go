@@ -31,7 +31,7 @@ func name(c *checks) {
 		}
 	case len(c.Name) > maxObjectName || !labelForm.MatchString(c.Name):
 		c.InvalidText(path, c.Name,
-			`must be at most 55 lower-case letters, digits and "-", begin with a letter and not end with "-": the operator derives the names of other objects from it`)
+			`must be at most 55 lower-case letters, digits and "-", begin with a letter and not end with "-": the operator derives the names of other objects from this name`)
 	}
 }
 
@@ -72,7 +72,7 @@ func distributionBaseProviders(c *checks) {
 		c.Forbidden(path, `cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap %q): remove baseProviders or overrideConfig`,
 			s.OverrideConfig.ConfigMapName)
 	case s.Providers == nil && s.ExternalProviders == nil:
-		c.Forbidden(path, `Required keeps only your own providers, and the spec has none: `+
+		c.Forbidden(path, `"Required" keeps only your own providers, and the spec has none: `+
 			`add a provider to spec.providers or spec.externalProviders, or remove baseProviders`)
 	}
 }
@@ -83,7 +83,7 @@ func distributionVersion(c *checks) {
 	case d.Version == "":
 	case d.Name == "":
 		c.Forbidden(path,
-			`%q selects the release of a named distribution: set name instead of image, or put the version in the tag of image`, d.Version)
+			`%q selects the release of a named distribution: set name instead of image, or put the version in the tag of the image`, d.Version)
 	case !release.IsVersion(d.Version):
 		c.InvalidText(path, d.Version, `is not a server release: write a release such as 0.7 or 0.7.3`)
 	}

@@ -64,7 +64,7 @@ func (c *checks) hostname(path *field.Path, name string) {
 	}
 	for label := range strings.SplitSeq(name, ".") {
 		if len(label) > validation.DNS1123LabelMaxLength {
-			c.InvalidText(path, name, `is not a host name: its part %q has more than %d characters: shorten this part`, label, validation.DNS1123LabelMaxLength)
+			c.InvalidText(path, name, `is not a host name: its part %q has more than %d characters; shorten this part`, label, validation.DNS1123LabelMaxLength)
 			return
 		}
 	}

@@ -66,7 +66,7 @@ func autoscaledBelowReplicas(c *checks) []string {
 	if !names.Compat(c.Annotations) || a == nil || replicas == nil || a.MaxReplicas < 1 || a.MaxReplicas >= *replicas {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: %d is less than %s, which is %d: the autoscaler of a v1alpha1 stack does not scale below this number, so the maximum is %d; raise maxReplicas or lower replicas",
+	return []string{fmt.Sprintf("%s: %d is less than %s, which is %d: the autoscaler of a v1alpha1 stack does not scale below the value of replicas, so the maximum is %d; raise maxReplicas or lower replicas",
 		spec("workload", "autoscaling", "maxReplicas"), a.MaxReplicas, spec("workload", "replicas"), *replicas, *replicas)}
 }
 

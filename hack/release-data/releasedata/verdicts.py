@@ -2,7 +2,7 @@
 
     python -m releasedata.verdicts > internal/stackconfig/schema/testdata/verdicts.json
 
-The values are read with PyYAML and validated with pydantic in lax mode, as the server does. The results are those of
+The values are read with PyYAML and validated with Pydantic in lax mode, as the server does. The results are those of
 the installed versions. If a new version has other results, the Go package must be changed too.
 """
 

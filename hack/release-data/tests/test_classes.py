@@ -1,4 +1,4 @@
-"""Tests that pydantic classes are described as rows."""
+"""Tests that Pydantic classes are described as rows."""
 
 import enum
 import os

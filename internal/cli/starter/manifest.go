@@ -8,8 +8,8 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/api/v1alpha2"
 )
 
-// Manifest returns the manifest of the stack with comments. Templates for its Secrets are comments without values,
-// because many people may be able to read a manifest.
+// Manifest returns the manifest of the stack with comments. Comments in the manifest contain templates for the Secrets
+// of the stack. The templates have no values, because many people may be able to read a manifest.
 func (p *Plan) Manifest() []byte {
 	w := &page{}
 	w.line("# kubectl llamastack init wrote this stack manifest.")

@@ -116,7 +116,7 @@ func inLayer(digest, file string) (*source, error) {
 	cleaned := strings.TrimPrefix(path.Clean("/"+file), "/")
 	if file == "" || cleaned == "" || len(file) > maxPath {
 		return nil, &LabelError{Label: LabelPath, Err: fmt.Errorf("%q is not a file path; "+
-			"set this label to the path of the configuration in the layer that label %s names", shorten(file), LabelLayer)}
+			"set this label to the path of the configuration in the layer that the label %s names", shorten(file), LabelLayer)}
 	}
 	return &source{label: LabelLayer, layer: layer, file: cleaned}, nil
 }

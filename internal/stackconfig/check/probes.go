@@ -135,7 +135,7 @@ func (c *checker) introspection() {
 	if c.Release.Runtime.IntrospectionUnverified && strings.HasPrefix(url, "https:") &&
 		yamlnode.Text(provider, "tls_cafile") == "" {
 		c.warnAt(path+".introspection", fmt.Sprintf("server release %s does not verify the certificate of this endpoint unless "+
-			"tls_cafile is set, so another host can accept any token; set spec.networking.tls.caBundle, and set "+
+			"tls_cafile is set, so a host that impersonates the endpoint can accept any token; set spec.networking.tls.caBundle, and set "+
 			"tls_cafile to the path of this bundle in the pod, /etc/ssl/certs/ca-bundle/ca-bundle.crt", c.Release.Line))
 	}
 }

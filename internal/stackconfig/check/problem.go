@@ -56,10 +56,10 @@ func (c *checker) messageOf(p *schema.Problem, path string) string {
 		gone = c.RemovalNote("resource", kind)
 	}
 	if gone != "" {
-		return fmt.Sprintf("server release %s has no %s and ignores it%s", c.Release.Line, path, gone)
+		return fmt.Sprintf("server release %s does not support %s and ignores it%s", c.Release.Line, path, gone)
 	}
 	if lines := release.LinesWithKey(path); len(lines) > 0 {
-		return fmt.Sprintf("server release %s has no %s and ignores it; releases that have it: %s",
+		return fmt.Sprintf("server release %s does not support %s and ignores it; releases that support it: %s",
 			c.Release.Line, path, strings.Join(lines, ", "))
 	}
 	return p.Message()

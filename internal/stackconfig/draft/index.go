@@ -189,7 +189,7 @@ func (d *Draft) expandWildcards() {
 			}
 		}
 		if known, ok := d.Release.API(api); ok && known.Providable && !matches {
-			d.Warnf(item.Path, "this entry has no effect, because the base has no %s providers, or the spec declares all of them; remove the entry", APIField(api))
+			d.Warnf(item.Path, "this entry has no effect, because the base has no %s providers other than those that the spec declares; remove the entry", APIField(api))
 		}
 	}
 }

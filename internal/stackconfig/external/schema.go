@@ -23,7 +23,7 @@ func kindOf(found *externalprovider.Package) *provider.Type {
 	return &provider.Type{API: found.API, Type: found.Type, Config: class}
 }
 
-// translator converts a JSON Schema, in the form that pydantic writes for the server's own classes, to the classes
+// translator converts a JSON Schema, in the form that Pydantic writes for the server's own classes, to the classes
 // against which the settings of providers are checked. A JSON Schema library would reject a reference to a variable in
 // place of a number, accept values that the server's parser rejects, and need time that grows exponentially with the
 // schema's depth. The translation omits constraints that a class cannot express, so it never rejects a value that the

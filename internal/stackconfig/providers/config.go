@@ -85,7 +85,7 @@ func (c *configWriter) checkEndpoint(endpoint string) error {
 		return intent.CheckURL(endpoint)
 	}
 	if strings.Contains(endpoint, "@") && !envref.In(endpoint) {
-		return errors.New("contains a user or password, which is not allowed in an endpoint; put the credential in a Secret")
+		return errors.New("contains a user name or password, which is not allowed in an endpoint; put the credential in a Secret")
 	}
 	if found || !strings.ContainsAny(endpoint, " \t\r\n") {
 		return nil

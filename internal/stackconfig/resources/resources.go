@@ -76,7 +76,7 @@ type resource struct {
 func (r *registrar) newResource(kind, id string, path *field.Path) (*resource, bool) {
 	known, ok := r.Release.Resource(kind)
 	if !ok {
-		r.Failf(path, "server release %s registers no %s%s", r.Release.Line, kind, r.RemovalNote("resource", kind))
+		r.Failf(path, "server release %s does not have the resource kind %s%s", r.Release.Line, kind, r.RemovalNote("resource", kind))
 		return nil, false
 	}
 	if known.Dropped {
@@ -120,7 +120,7 @@ func (r *registrar) warnOfChoice(res *resource, e *draft.Provider) {
 		}
 	}
 	if res.Kind == kindModels && e.User == nil && e.Condition == "" && others > 1 {
-		r.Warnf(res.path, "%q is assigned to %q, the first of the %d %s providers of the distribution, because spec.providers.%s does not configure a provider; configure the intended provider in that field, or set this model's provider key",
+		r.Warnf(res.path, "%q is assigned to %q, the first of the %d %s providers of the distribution, because spec.providers.%s does not configure a provider; configure the intended provider in that field, or set the provider field of this model",
 			res.id, e.ID, others, draft.APIField(res.API), draft.APIField(res.API))
 	}
 }

@@ -58,7 +58,7 @@ func (r *registrar) builtInTool(t *intent.Tool, builtIn release.BuiltInTool) {
 		return
 	}
 	if t.Provider != "" {
-		r.Ignoredf(t.Path.Child("provider"), "server release %s chooses the provider of %s itself; remove provider", r.Release.Line, t.Name)
+		r.Ignoredf(t.Path.Child("provider"), "server release %s itself chooses the provider of %s; remove the field provider", r.Release.Line, t.Name)
 	}
 	if len(t.Args) > 0 {
 		r.Ignoredf(t.Path.Child("args"), "server release %s does not accept arguments for %s; remove args", r.Release.Line, t.Name)
@@ -130,7 +130,7 @@ func (r *registrar) mcpServer(t *intent.Tool) {
 	}
 	r.mcpURL(res.entry, t)
 	if t.Provider != "" {
-		r.Ignoredf(t.Path.Child("provider"), "server release %s chooses the provider of an MCP server itself; remove provider", r.Release.Line)
+		r.Ignoredf(t.Path.Child("provider"), "server release %s itself chooses the provider of an MCP server; remove the field provider", r.Release.Line)
 	}
 	if len(t.Args) > 0 {
 		r.Ignoredf(t.Path.Child("args"), "server release %s does not accept arguments for an MCP server; remove args", r.Release.Line)

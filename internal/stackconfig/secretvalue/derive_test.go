@@ -120,7 +120,7 @@ func TestUsable(t *testing.T) {
 		"\xff\xfe":  "is not valid UTF-8 text; use another value",
 		"~":         "begins with ~, which the server replaces with its home directory; use another value",
 		"~/token":   "begins with ~, which the server replaces with its home directory; use another value",
-		"a${env.B}": "contains a reference like ${env.NAME}, which newer server releases replace; use another value",
+		"a${env.B}": "contains a reference such as ${env.NAME}, which server releases from 1.2 on replace; use another value",
 		"sk-12345":  "", "1_": "", "_1": "", "1__0": "", "0x1F": "", "1e": "", "yes": "", "null": "", "two\nlines": "",
 		"10.0.0.1": "", "~token": "", "1e5x": "",
 		"${env.lower}": "", "${OTHER}": "", "$HOME": "",

@@ -48,7 +48,7 @@ func Usable(value string) error {
 	case envref.In(value):
 		// From 1.2 on, the command line replaces references, and the workers replace references in the result (server fact
 		// 6).
-		return errors.New("contains a reference like ${env.NAME}, which newer server releases replace; use another value")
+		return errors.New("contains a reference such as ${env.NAME}, which server releases from 1.2 on replace; use another value")
 	}
 	return nil
 }
