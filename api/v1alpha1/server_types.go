@@ -30,13 +30,13 @@ type ServerSpec struct {
 	// +optional
 	PodOverrides *PodOverrides `json:"podOverrides,omitempty"`
 
-	// podDisruptionBudget limits voluntary disruptions of the pods. If unset and there is more than one replica,
-	// maxUnavailable is 1.
+	// podDisruptionBudget limits voluntary disruptions of the pods. If the field is unset and there is more than one
+	// replica, maxUnavailable is 1.
 	// +optional
 	PodDisruptionBudget *PodDisruptionBudgetSpec `json:"podDisruptionBudget,omitempty"`
 
-	// topologySpreadConstraints spread the pods over the cluster. If unset and there is more than one replica, the pods
-	// are spread over regions, zones and nodes where possible.
+	// topologySpreadConstraints spread the pods across the cluster. If the field is unset and there is more than one
+	// replica, the pods are spread across regions, zones and nodes where possible.
 	// +optional
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 

@@ -17,11 +17,12 @@ const (
 	ConditionSecretsResolved = "SecretsResolved"
 	// ConditionConfigGenerated is True if the server has a configuration that it can start with.
 	ConditionConfigGenerated = "ConfigGenerated"
-	// ConditionDeploymentUpdated is True if every child object is applied.
+	// ConditionDeploymentUpdated is True if the operator has applied every child object. The child objects of a stack are
+	// the objects that the operator creates for the stack.
 	ConditionDeploymentUpdated = "DeploymentUpdated"
 	// ConditionStorageReady is True if the PersistentVolumeClaim matches the spec. A stack has this condition only if
-	// workload.storage is set. If a change is refused, the PersistentVolumeClaim does not change, and the operator applies
-	// all other changes.
+	// workload.storage is set. If the operator or the API server refuses a change to the PersistentVolumeClaim, the
+	// PersistentVolumeClaim does not change, and the operator applies all other changes.
 	ConditionStorageReady = "StorageReady"
 	// ConditionExposed is True if the objects that expose the stack outside the cluster are in place. A stack has this
 	// condition only if networking.expose is set. The condition does not describe access inside the cluster.
@@ -38,7 +39,7 @@ const (
 	// states the difference. The new template takes effect with the next change, or when you run kubectl rollout restart.
 	ConditionAdopted = "Adopted"
 	// ConditionStalled exists while the stack cannot proceed unless you change something. It also exists while a rollout
-	// is past its deadline, although that rollout may still succeed. Tools that follow kstatus report such a stack as
+	// is past its deadline, although that rollout can still succeed. Tools that follow kstatus report such a stack as
 	// failed. The message names the condition that has the details.
 	ConditionStalled = "Stalled"
 	// ConditionReconciling exists while the operator applies a change or waits for a result. Tools that follow kstatus
@@ -62,8 +63,8 @@ const (
 	ReasonConfigMapNotFound = "ConfigMapNotFound"
 	// ReasonConfigMapKeyMissing means that a referenced ConfigMap does not contain the referenced key. Status: False.
 	ReasonConfigMapKeyMissing = "ConfigMapKeyMissing"
-	// ReasonConfigMapValueUnusable means that the trusted certificates in a ConfigMap are not valid certificates, or
-	// include a private key. Status: False.
+	// ReasonConfigMapValueUnusable means that a ConfigMap with certificates to trust contains an entry that is not a valid
+	// certificate, or contains a private key. Status: False.
 	ReasonConfigMapValueUnusable = "ConfigMapValueUnusable"
 )
 
@@ -103,7 +104,8 @@ const (
 	// read images. Status: False.
 	ReasonBaseConfigRequired = "BaseConfigRequired"
 	// ReasonBaseConfigUnavailable means that the operator has not read the image that contains the base configuration. The
-	// status is Unknown during the first attempt and while the operator retries. Status: False or Unknown.
+	// status is Unknown during the first attempt, and after an error from which the operator can recover by itself. The
+	// status is False if a user must change something. Status: False or Unknown.
 	ReasonBaseConfigUnavailable = "BaseConfigUnavailable"
 	// ReasonUnsupportedConfigVersion means that the base configuration has an unsupported schema version. Status: False.
 	ReasonUnsupportedConfigVersion = "UnsupportedConfigVersion"
@@ -122,8 +124,8 @@ const (
 	// ReasonDeploymentUpdateFailed means that the API server rejected a child object. The message has one line for each
 	// rejection. Status: False.
 	ReasonDeploymentUpdateFailed = "DeploymentUpdateFailed"
-	// ReasonOwnershipConflict means that an object with a child object's name has a controller other than the stack, or
-	// has neither a controller nor the stack's labels. Status: False.
+	// ReasonOwnershipConflict means that an existing object has the same name as a child object. The existing object has a
+	// controller other than the stack, or has neither a controller nor the stack's labels. Status: False.
 	ReasonOwnershipConflict = "OwnershipConflict"
 	// ReasonPreflightInProgress means that the operator is testing the change in the pod that the message names. The
 	// running pods do not change. Status: Unknown.
@@ -141,8 +143,8 @@ const (
 
 // Reasons of StorageReady.
 const (
-	// ReasonStorageReady means that the PersistentVolumeClaim matches the spec. The PersistentVolumeClaim may still be
-	// waiting for its first pod, or be growing. Status: True.
+	// ReasonStorageReady means that the PersistentVolumeClaim matches the spec. The PersistentVolumeClaim might still be
+	// waiting for its first pod, or growing. Status: True.
 	ReasonStorageReady = "StorageReady"
 	// ReasonStorageLost means that the volume of the PersistentVolumeClaim no longer exists. Status: False.
 	ReasonStorageLost = "StorageLost"
@@ -200,7 +202,7 @@ const (
 	ReasonBaseConfigStale = "BaseConfigStale"
 	// ReasonAutoscalerInactive means that the autoscaler does not scale, usually because it has no metrics. The message
 	// quotes the autoscaler's condition. The number of pods does not change. The condition Degraded appears if the pods
-	// have served requests for three minutes and the autoscaler has not scaled in that time. Status: True.
+	// have served requests for three minutes and the autoscaler has been unable to scale for three minutes. Status: True.
 	ReasonAutoscalerInactive = "AutoscalerInactive"
 )
 
@@ -241,7 +243,7 @@ const (
 	EventSecretResolutionFailed = "SecretResolutionFailed"
 	// EventProviderIgnored means that a part of the spec has no effect. Event: Warning.
 	EventProviderIgnored = "ProviderIgnored"
-	// EventConfigWarning means that the configuration has a warning. Event: Warning.
+	// EventConfigWarning means that there is a warning about the configuration. Event: Warning.
 	EventConfigWarning = "ConfigWarning"
 	// EventRolledBack means that a user rolled the Deployment back. Event: Warning.
 	EventRolledBack = "RolledBack"
@@ -259,15 +261,15 @@ const (
 	EventAdopted = "Adopted"
 	// EventDataLeftBehind means that the operator is about to apply a change that leaves data behind. Event: Warning.
 	EventDataLeftBehind = "DataLeftBehind"
-	// EventDataLossNotAccepted means that the operator does not apply a change, because the change would permanently lose
-	// data. Event: Warning.
+	// EventDataLossNotAccepted means that the operator does not apply a change, because the change would cause a permanent
+	// loss of data. Event: Warning.
 	EventDataLossNotAccepted = "DataLossNotAccepted"
 	// EventPreflightStarted means that the operator created a pod in which it tests a change. Event: Normal.
 	EventPreflightStarted = "PreflightStarted"
 	// EventPreflightFailed means that the pod in which the operator tests a change does not become ready. Event: Warning.
 	EventPreflightFailed = "PreflightFailed"
-	// EventPreflightSkipped means that the operator applied a change without testing it, for example because the pod was
-	// rejected or no node had room for it. The event states why. Event: Warning.
+	// EventPreflightSkipped means that the operator applied a change without testing it, for example because the API
+	// server rejected the pod for the test, or no node had room for this pod. The event states why. Event: Warning.
 	EventPreflightSkipped = "PreflightSkipped"
 	// EventServerReleaseDiffers means that the release of the running server differs from the release for which its
 	// configuration was generated. Event: Warning.
@@ -277,8 +279,8 @@ const (
 	// EventImageTagMoved means that the image's tag in the registry now refers to an image other than the one that runs.
 	// The event names both digests. Event: Normal.
 	EventImageTagMoved = "ImageTagMoved"
-	// EventOtherOperator means that the stack is managed by the operator of another installation, and that the other
-	// operator supports only v1alpha1. The operator that records the event then makes no changes. Event: Warning.
+	// EventOtherOperator means that the operator of another installation, which supports only v1alpha1, manages the stack.
+	// The operator that records the event does not change the stack while the other operator manages it. Event: Warning.
 	EventOtherOperator = "OtherOperator"
 )
 

@@ -5,8 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// LlamaStackDistribution runs one Llama Stack server: a distribution, the changes to its configuration, and how it runs
-// in the cluster.
+// LlamaStackDistribution runs one Llama Stack server. It selects a distribution, changes the configuration of the
+// distribution, and determines how the server runs in the cluster.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:storageversion
@@ -50,8 +50,9 @@ type LlamaStackDistributionList struct {
 
 // LlamaStackDistributionSpec is the desired state of a stack.
 //
-// The rules compare the new object with the old one explicitly. The API server's validation ratcheting cannot do this,
-// because it never treats a spec as unchanged if one of its fields has no schema.
+// The rules compare the new object with the old one, and allow a combination that the old object already has. The API
+// server's validation ratcheting cannot allow such a combination, because ratcheting never treats a spec as unchanged
+// if a field of the spec has no schema.
 //
 // +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.providers) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().providers))`,message=`providers and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove providers or overrideConfig'`,fieldPath=`.providers`,reason=FieldValueForbidden,optionalOldSelf=true
 // +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.resources) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().resources))`,message=`resources and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove resources or overrideConfig'`,fieldPath=`.resources`,reason=FieldValueForbidden,optionalOldSelf=true
@@ -61,7 +62,7 @@ type LlamaStackDistributionList struct {
 // +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.removeSettings) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().removeSettings))`,message=`removeSettings and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove removeSettings or overrideConfig'`,fieldPath=`.removeSettings`,reason=FieldValueForbidden,optionalOldSelf=true
 // +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.baseConfig) || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().baseConfig))`,message=`baseConfig and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove baseConfig or overrideConfig'`,fieldPath=`.baseConfig`,reason=FieldValueForbidden,optionalOldSelf=true
 // +kubebuilder:validation:XValidation:rule=`!has(self.overrideConfig) || !has(self.distribution.baseProviders) || self.distribution.baseProviders != 'Required' || (oldSelf.hasValue() && has(oldSelf.value().overrideConfig) && has(oldSelf.value().distribution.baseProviders) && oldSelf.value().distribution.baseProviders == 'Required')`,message=`baseProviders and overrideConfig are mutually exclusive: remove one of them`,messageExpression=`'cannot be combined with overrideConfig, which sets the complete configuration (ConfigMap "' + self.overrideConfig.configMapName + '"): remove baseProviders or overrideConfig'`,fieldPath=`.distribution.baseProviders`,reason=FieldValueForbidden,optionalOldSelf=true
-// +kubebuilder:validation:XValidation:rule=`has(self.overrideConfig) || !has(self.distribution.baseProviders) || self.distribution.baseProviders != 'Required' || has(self.providers) || has(self.externalProviders) || (oldSelf.hasValue() && has(oldSelf.value().distribution.baseProviders) && oldSelf.value().distribution.baseProviders == 'Required' && !has(oldSelf.value().providers) && !has(oldSelf.value().externalProviders))`,message=`Required keeps only your own providers, and the spec has none: add a provider to spec.providers or spec.externalProviders, or remove baseProviders`,fieldPath=`.distribution.baseProviders`,reason=FieldValueForbidden,optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`has(self.overrideConfig) || !has(self.distribution.baseProviders) || self.distribution.baseProviders != 'Required' || has(self.providers) || has(self.externalProviders) || (oldSelf.hasValue() && has(oldSelf.value().distribution.baseProviders) && oldSelf.value().distribution.baseProviders == 'Required' && !has(oldSelf.value().providers) && !has(oldSelf.value().externalProviders))`,message=`"Required" keeps only your own providers and the providers that they need, and the spec has no provider: add a provider to spec.providers or spec.externalProviders, or remove baseProviders`,fieldPath=`.distribution.baseProviders`,reason=FieldValueForbidden,optionalOldSelf=true
 type LlamaStackDistributionSpec struct {
 	// distribution selects the server: a known name or an image. Required.
 	// +required
@@ -69,9 +70,9 @@ type LlamaStackDistributionSpec struct {
 
 	// providers configures the server's providers for each API. A provider replaces the provider that has the same id in
 	// the base configuration, or is added if there is no such provider. A provider has the keys provider (its type,
-	// required), id, endpoint, apiKey, secretRefs and settings. Any other key of its configuration can be set next to them
-	// as {secretKeyRef: {name, key}}. It is mutually exclusive with overrideConfig. If unset, the server has the providers
-	// of the base configuration.
+	// required), id, endpoint, apiKey, secretRefs and settings. You can set any other key of its configuration next to
+	// these keys, as {secretKeyRef: {name, key}}. The field providers is mutually exclusive with overrideConfig. If unset,
+	// the server has the providers of the base configuration.
 	// +optional
 	Providers *ProvidersSpec `json:"providers,omitempty"`
 
@@ -85,10 +86,10 @@ type LlamaStackDistributionSpec struct {
 	// +optional
 	Storage *StateStorageSpec `json:"storage,omitempty"`
 
-	// settings is a JSON merge patch for the generated configuration, for sections that have no field in the spec, such
-	// as server.auth and vector_stores. The operator applies the patch last. It merges objects, and replaces lists and
-	// scalar values. The patch must not contain null, or a setting that another field sets. ${env.NAME} refers to a
-	// variable in secretEnv. It is mutually exclusive with overrideConfig. If unset, nothing is patched.
+	// settings is a JSON merge patch for the generated configuration, for sections that have no field in the spec, such as
+	// server.auth and vector_stores. The operator applies the patch last. It merges objects, and replaces lists and scalar
+	// values. The patch must not contain null, or a setting that another field sets. ${env.NAME} refers to a variable in
+	// secretEnv. The field settings is mutually exclusive with overrideConfig. If unset, nothing is patched.
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:MinProperties=1
@@ -96,8 +97,8 @@ type LlamaStackDistributionSpec struct {
 	Settings *apiextensionsv1.JSON `json:"settings,omitempty"`
 
 	// removeSettings lists dotted paths that are removed from the generated configuration, for example server.quota,
-	// before settings are merged. The list must not contain a setting that another field sets. It is mutually exclusive
-	// with overrideConfig. If unset, nothing is removed.
+	// before the operator merges the field settings. The list must not contain a setting that another field sets. The
+	// field removeSettings is mutually exclusive with overrideConfig. If unset, nothing is removed.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -118,8 +119,9 @@ type LlamaStackDistributionSpec struct {
 
 	// disabled lists the APIs and providers that the server must not have. An entry is the name of an API (postTraining or
 	// post_training), a provider of the base configuration (inference/groq), or an API with a wildcard (inference/*). A
-	// wildcard selects all of the API's providers that the base configuration contains and the spec does not declare.
-	// It is mutually exclusive with overrideConfig. If unset, the server serves all APIs of the base configuration.
+	// wildcard selects all of the API's providers that the base configuration contains and the spec does not declare. The
+	// field disabled is mutually exclusive with overrideConfig. If unset, the server serves all APIs of the base
+	// configuration.
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
@@ -138,8 +140,9 @@ type LlamaStackDistributionSpec struct {
 	// +optional
 	Workload *WorkloadSpec `json:"workload,omitempty"`
 
-	// externalProviders adds providers from container images, by API name. They are merged last. An external provider
-	// replaces a configured provider that has the same id. External providers can be combined with overrideConfig.
+	// externalProviders adds providers from container images. The keys are the names of APIs. The operator merges these
+	// providers last. An external provider replaces a configured provider that has the same id. External providers can be
+	// combined with overrideConfig.
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=20
 	// +optional
@@ -188,7 +191,8 @@ type DistributionSpec struct {
 	Image string `json:"image,omitempty"`
 
 	// version is the server release to run, for example 0.7 or 0.7.3. You can set it only together with name. Defaults to
-	// the operator's release for that name when the object is created. An operator upgrade does not change it.
+	// the server release that the operator's catalog selects for that name when the object is created. An operator upgrade
+	// does not change it.
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^v?[0-9]+[.][0-9]+([.][0-9]+)?([-+a-z][-+.a-zA-Z0-9]*)?$')`,messageExpression=`'"' + self + '" is not a server release: write a release such as 0.7 or 0.7.3'`
 	// +optional

@@ -8,22 +8,22 @@ import (
 // configuration. A resource replaces the resource that has the same kind and id in the base configuration.
 type ResourcesSpec struct {
 	// models lists models, each as a name or as an object {name, provider, contextLength, modelType, quantization,
-	// providerModelId, metadata}: [llama3.2-8b, {name: llama3.2-70b, provider: vllm}]. A model without a provider is
-	// assigned to the first inference provider (FR-040).
+	// providerModelId, metadata}, for example [llama3.2-8b, {name: llama3.2-70b, provider: vllm}]. A model without a
+	// provider is assigned to the first inference provider (FR-040).
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=500
 	// +optional
 	Models []ModelEntry `json:"models,omitempty"`
 
-	// tools lists tool groups, each as a name or as an object {name, provider, mcpEndpoint, args}: [websearch, {name:
-	// tickets, mcpEndpoint: http://tickets-mcp:8080/mcp}]. websearch and rag are the built-in groups.
+	// tools lists tool groups, each as a name or as an object {name, provider, mcpEndpoint, args}, for example [websearch,
+	// {name: tickets, mcpEndpoint: http://tickets-mcp:8080/mcp}]. websearch and rag are the built-in groups.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=500
 	// +optional
 	Tools []ToolEntry `json:"tools,omitempty"`
 
-	// shields lists shields, each as a name or as an object {name, provider, model, params}: [llama-guard, {name:
-	// guard, model: vllm/llama-guard3-8b}]. A shield without a provider is assigned to the first safety provider
+	// shields lists shields, each as a name or as an object {name, provider, model, params}, for example [llama-guard,
+	// {name: guard, model: vllm/llama-guard3-8b}]. A shield without a provider is assigned to the first safety provider
 	// (FR-044).
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=500

@@ -2,7 +2,7 @@ package v1alpha2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Phase summarizes the conditions in one word for people. Programs read the conditions.
+// Phase summarizes the conditions in one word for people. Programs must use the conditions instead.
 // +kubebuilder:validation:Enum=Pending;Initializing;Ready;Failed;Terminating
 type Phase string
 
@@ -133,8 +133,8 @@ type ImageSource string
 const (
 	// ImageFromSpec means that spec.distribution.image names the image.
 	ImageFromSpec ImageSource = "spec"
-	// ImageFromCatalogue means that the image is the catalog's image for name and version. The operator that was running
-	// when name or version was last set provided the catalog.
+	// ImageFromCatalogue means that the image is the catalog's image for name and version. The catalog is from the
+	// operator that was running when name or version was last set.
 	ImageFromCatalogue ImageSource = "catalogue"
 	// ImageFromRelatedImage means that a RELATED_IMAGE variable of the operator replaces the catalog's image.
 	ImageFromRelatedImage ImageSource = "related-image"
@@ -290,8 +290,8 @@ const (
 
 // ProviderHealthStatus is a provider's health as the server reports it. No condition depends on this health.
 type ProviderHealthStatus struct {
-	// status is OK, Error, Not Implemented, or Unknown while the server does not respond. From release 0.3 on, servers
-	// always report Not Implemented.
+	// status is OK, Error or Not Implemented. It is Unknown if the server reports any other status, or has not responded
+	// for a while. From release 0.3 on, servers always report Not Implemented.
 	// +optional
 	Status string `json:"status,omitempty"`
 	// message describes the problem in the operator's words, because a provider's own message may contain credentials.

@@ -16,7 +16,7 @@ type StateStorageSpec struct {
 type StorageType string
 
 const (
-	// StorageSQLite keeps state in a file below the data directory.
+	// StorageSQLite keeps state in a file under the data directory.
 	StorageSQLite StorageType = "sqlite"
 	// StorageRedis keeps key-value state in Redis.
 	StorageRedis StorageType = "redis"

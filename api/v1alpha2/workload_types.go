@@ -42,22 +42,22 @@ type WorkloadSpec struct {
 	// +optional
 	Storage *VolumeSpec `json:"storage,omitempty"`
 
-	// podDisruptionBudget limits voluntary disruptions of the pods. If unset and there is more than one replica,
-	// maxUnavailable is 1.
+	// podDisruptionBudget limits voluntary disruptions of the pods. If the field is unset and there is more than one
+	// replica, maxUnavailable is 1.
 	// +optional
 	PodDisruptionBudget *PodDisruptionBudgetSpec `json:"podDisruptionBudget,omitempty"`
 
-	// topologySpreadConstraints spread the pods over the cluster. If unset and there is more than one replica, the pods
-	// are spread over regions, zones and nodes where possible.
+	// topologySpreadConstraints spread the pods across the cluster. If the field is unset and there is more than one
+	// replica, the pods are spread across regions, zones and nodes where possible.
 	// +optional
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
 	// preflight determines whether the operator tests a new image or configuration in a separate pod before it stops a
 	// running pod: Auto, Always or Never. With Auto, the operator does this only if pods on different nodes cannot use the
-	// volume of workload.storage at the same time, so that a pod must stop before the next pod starts. Auto also requires
-	// that the server stores all its data in files, and that you do not add any of these to the pods: volumes that
-	// outlive a pod, extended resources such as GPUs, or a custom command. Defaults to Auto. For a stack that was
-	// created as v1alpha1, the default is Never.
+	// volume of workload.storage at the same time, so that a pod must stop before the next pod starts. Auto also skips the
+	// test if the server does not store all its data in files, or if you add any of these to the pods: volumes that
+	// outlive a pod, extended resources such as GPUs, or a custom command. Defaults to Auto. For a stack that was created
+	// as v1alpha1, the default is Never.
 	// +kubebuilder:validation:Enum=Auto;Always;Never
 	// +optional
 	Preflight PreflightMode `json:"preflight,omitempty"`
@@ -160,8 +160,8 @@ type PodDisruptionBudgetSpec struct {
 // WorkloadOverrides changes the pod. Your entry replaces the operator's entry that has the same name or path.
 //
 // In server-side apply, each list in WorkloadOverrides has one owner. Each list can be empty. The lists do not have the
-// list type map, because the API server would then reject every later write to an object that comes from an older
-// version and has two entries with the same name in a list.
+// list type map. With that type, if a list of an object from an older version has two entries with the same name, the
+// API server would reject every later write to that object.
 type WorkloadOverrides struct {
 	// serviceAccountName is the name of a ServiceAccount that you create for the pods. If unset, the operator creates
 	// <name>-sa.

@@ -23,7 +23,8 @@ var folders = []struct{ source, target string }{
 // samples is the folder of the samples in a bundle.
 const samples = "samples"
 
-// modeline matches the line that names the JSON Schema of a sample. A bundle does not contain the schemas.
+// modeline matches the line that names the JSON Schema of a sample. The samples in a bundle do not have this line,
+// because a bundle does not contain the schemas.
 var modeline = regexp.MustCompile(`(?m)^# yaml-language-server: .*\n`)
 
 // images is the name of the file in dist with the list of images. folderFiles skips it, because it is not a manifest.
@@ -90,7 +91,7 @@ archive also contains:
 | chart/, manifests/ | the Helm chart and the manifests, two ways to install the operator |
 | samples/ | sample stacks |
 | images.txt | every image that installations pull |
-| SHA256SUMS | the checksums for sha256sum --check, in the folder into which you unpack this archive |
+| SHA256SUMS | checksums of the files; to check them, run sha256sum --check SHA256SUMS in the folder into which you unpack this archive |
 
 Load the images into your registry, and install the operator from there:
 

@@ -30,7 +30,7 @@ func main() {
 
 const (
 	index = "README.md"
-	begin = "<!-- Down to the next comment, `make generate-docs` writes this page from the command's help. -->\n"
+	begin = "<!-- `make generate-docs` writes the text between this comment and the next comment from the command's help. -->\n"
 	end   = "<!-- End of the generated part. The text below is written by hand. -->\n"
 )
 

@@ -1,5 +1,5 @@
 // Command conditions writes the reference for conditions and events from the constants of the API and their comments.
-// It links each reason to its entry below docs/troubleshooting, and fails if a reason has no entry.
+// It links each reason to its entry in docs/troubleshooting, and fails if a reason has no entry.
 package main
 
 import (

@@ -103,13 +103,13 @@ func report(out io.Writer, counts map[string]count, minimum float64) error {
 		c := counts[pkg]
 		sum.covered += c.covered
 		sum.total += c.total
-		if _, err := fmt.Fprintf(out, "coverage  %5.1f %%  %s\n", c.percent(), pkg); err != nil {
+		if _, err := fmt.Fprintf(out, "coverage  %5.1f%%  %s\n", c.percent(), pkg); err != nil {
 			return err
 		}
 	}
 	if sum.percent() < minimum {
-		return fmt.Errorf("the tests cover %.1f %% of the statements, but the minimum is %.0f %%; add tests", sum.percent(), minimum)
+		return fmt.Errorf("the tests cover %.1f%% of the statements, but the minimum is %.0f%%; add tests", sum.percent(), minimum)
 	}
-	_, err := fmt.Fprintf(out, "coverage  %5.1f %%  total (%d statements, minimum %.0f %%)\n", sum.percent(), sum.total, minimum)
+	_, err := fmt.Fprintf(out, "coverage  %5.1f%%  total (%d statements, minimum %.0f%%)\n", sum.percent(), sum.total, minimum)
 	return err
 }

@@ -66,11 +66,11 @@ func manifest(version, base string, checksums []byte) ([]byte, error) {
 		Spec: pluginSpec{
 			Version: version, Homepage: "https://github.com/llamastack/llama-stack-k8s-operator",
 			ShortDescription: "Write, check and operate Llama Stack servers",
-			Description: `Writes the first manifest of a LlamaStackDistribution, checks manifests as the
-operator does, and renders the objects that the operator applies. In a cluster,
-it shows the status of stacks, compares an edit with the running stack, and sends
-questions to models. Other commands move stacks between releases and versions,
-and label images.
+			Description: `This plugin writes the first manifest of a LlamaStackDistribution, checks manifests
+as the operator does, and renders the objects that the operator applies. In a
+cluster, it shows the status of stacks, compares an edit with the running stack,
+and sends questions to models. Other commands move stacks between releases and
+versions, and label images.
 `,
 			Platforms: platforms,
 		},

@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// run checks the files that git tracks below the paths, or all tracked files if there are no paths. It returns the
+// run checks the files that git tracks under the paths, or all tracked files if there are no paths. It returns the
 // number of findings.
 func run(paths []string, out io.Writer) (int, error) {
 	files, err := tracked(paths)

@@ -49,11 +49,12 @@ func index(lines []line) string {
 - **Type**: the type in the server's source. ` + "`str`" + ` is text, ` + "`HttpUrl`" + ` is a URL, and
   ` + "`SecretStr`" + ` is text that the server hides in its output. ` + "`null`" + ` in a type means that the value can be null.
 - **Required**: "supplied" means that the operator writes a working value if you set none.
-- **Secret**: the key is a credential. Set it with ` + "`apiKey`" + ` or ` + "`secretRefs`" + `.
+- **Secret**: "yes" means that the key is a credential. Set it with ` + "`apiKey`" + ` or ` + "`secretRefs`" + `.
 - **Variable**: the environment variable that the distribution ` + "`starter`" + ` reads for this key. Set it with
   ` + "`secretEnv`" + `.
 
-[Providers](../../explanation/providers.md) explains how the operator combines these fields with the base configuration.
+[Providers](../../explanation/providers.md) explains how the operator combines the fields of a provider with the base
+configuration.
 `)
 	return out.String()
 }
@@ -71,7 +72,7 @@ func (l line) page() string {
 		}
 		found, ok := l.Provider(draft.APIName(kind.API), kind.Type)
 		if !ok {
-			continue // This never happens, because `providers` reads the types from the same release
+			continue // `l` contains every type, because `kubectl llamastack providers` reads the types from the same release
 		}
 		l.writeType(&out, kind, found)
 		classes = appendClasses(classes, found.Config)
@@ -147,7 +148,8 @@ func facts(kind providerType, found *provider.Type) []string {
 	return sentences
 }
 
-// appendClasses appends the classes that the keys of a class use, directly or through other classes, each once.
+// appendClasses appends the classes that the keys of a class use, directly or through other classes. It appends each
+// class only once.
 func appendClasses(classes []*schema.Class, of *schema.Class) []*schema.Class {
 	for i := range of.Keys {
 		if of.Keys[i].Internal {

@@ -54,7 +54,7 @@ func starterVariables(rel *release.Release) (variables, error) {
 	return found, nil
 }
 
-// appendVariables appends the variables in a value, each once.
+// appendVariables appends the variables in a value. It appends each variable only once.
 func appendVariables(names []string, node *yaml.Node) []string {
 	for _, match := range variable.FindAllStringSubmatch(node.Value, -1) {
 		if !slices.Contains(names, match[1]) {

@@ -12,8 +12,8 @@ import (
 // classes holds the definitions of a release's configuration classes.
 type classes struct{ definitions object }
 
-// environment matches a string with ${env.…}, whose type is determined when the server starts. The other constants are
-// the names of the definitions for values that the server's parser converts.
+// environment matches a string that contains ${env.…}. The server determines the type of such a value when it starts.
+// The other constants are the names of the definitions for values that the server's parser converts.
 const (
 	environment = `\$\{env\.`
 	looseBool   = "boolean"
@@ -105,15 +105,15 @@ func describe(key *schema.Key) string {
 	text := strings.ToUpper(words[:1]) + words[1:] + "."
 	switch value, err := json.Marshal(key.Default); {
 	case key.Required:
-		text += " Required by the server."
+		text += " The server requires this key."
 	case err == nil && key.Default != nil && len(value) < 60:
 		text += " Defaults to " + string(value) + "."
 	}
 	if len(key.DefaultVariables) > 0 {
-		text += " If unset, the server reads " + strings.Join(key.DefaultVariables, " or ") + "."
+		text += " If the key is unset, the server reads " + strings.Join(key.DefaultVariables, " or ") + "."
 	}
 	if key.Secret {
-		text += " A credential: use apiKey or secretRefs."
+		text += " This key is a credential. Use apiKey or secretRefs."
 	}
 	return text
 }

@@ -100,7 +100,7 @@ func older() object {
 		return object{"anyOf": []any{object{"type": "string"}, ref(secretReference)}, "description": description}
 	}
 	return object{
-		"config":         object{"type": "object", "description": "config is the name of settings in v1alpha1. The keys in settings take precedence."},
+		"config":         object{"type": "object", "description": "config is the v1alpha1 name of the field settings. The keys in settings take precedence."},
 		"region":         text("region sets the region in the provider's configuration."),
 		"deploymentName": text("deploymentName sets the key deployment_name. The server ignores this key."),
 	}

@@ -76,7 +76,7 @@ func metadata() object {
 	properties["annotations"] = texts("annotations are the annotations of the stack. Quote values such as \"true\".")
 	return object{
 		"type":                 "object",
-		"description":          "metadata is the metadata of the object: name, namespace, labels, annotations.",
+		"description":          "metadata is the metadata of the object: name, namespace, labels and annotations.",
 		"additionalProperties": false,
 		"properties":           properties,
 		"anyOf":                []any{object{"required": []any{"name"}}, object{"required": []any{"generateName"}}},

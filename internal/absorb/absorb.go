@@ -152,14 +152,14 @@ func (b *builder) unknownBase() []Reason {
 	}
 }
 
-// ownStart returns a reason if the spec contains a command or arguments that start the server in a different way.
+// ownStart returns a reason if the spec contains a command, or arguments that are not valid for a server with a
+// generated configuration.
 func (b *builder) ownStart() []Reason {
 	switch overrides := intent.Overrides(&b.Object.Spec); {
 	case len(overrides.Command) > 0:
 		return []Reason{{"spec.workload.overrides.command", "the custom command determines which file the server reads"}}
 	case len(overrides.Args) > 0 && names.Compat(b.Object.Annotations):
-		return []Reason{{"spec.workload.overrides.args", "with a generated configuration, " +
-			"the operator starts the server in a different way, for which these arguments are not valid"}}
+		return []Reason{{"spec.workload.overrides.args", "if the operator generates the configuration, it starts the server differently, and these arguments are not valid"}}
 	default:
 		return nil
 	}

@@ -46,7 +46,7 @@ func (b *builder) derive(short bool) *candidate {
 	return c
 }
 
-// attempt finds the fields, and compares the configuration that is generated from them with the user's.
+// attempt finds the fields, generates a configuration from them, and compares it with the user's configuration.
 func (b *builder) attempt(short bool) Result {
 	c := b.derive(short)
 	if len(c.stays) > 0 {
@@ -82,7 +82,7 @@ func (c *candidate) addHost() {
 }
 
 // ensureField adds a field if the user's configuration is the same as the distribution's, because the operator
-// generates no configuration for an empty spec. If no field fits, it records a reason.
+// generates no configuration for an empty spec. If no field fits, ensureField records a reason.
 func (c *candidate) ensureField() {
 	switch {
 	case len(c.spec()) > 0:

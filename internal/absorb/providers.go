@@ -110,7 +110,7 @@ func (c *candidate) provider(api string, entry any, path, index string) object {
 	return p.out
 }
 
-// shortType removes the prefix of a type if the type can be found without the prefix.
+// shortType removes the prefix of a type if the release resolves the short form to the same type.
 func (c *candidate) shortType(api, full string, kind *provider.Type) string {
 	if kind == nil {
 		return full

@@ -8,7 +8,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/stackconfig/release"
 )
 
-// factoryLine is the first release line whose server is started by the uvicorn factory in a v1alpha1 stack with a
+// factoryLine is the first release line for which the uvicorn factory starts the server of a v1alpha1 stack with a
 // userConfig. The factory passes host, port and workers to the server as arguments, and the server does not read them
 // from the configuration. With a generated configuration, the server reads host and workers from the configuration. It
 // also reads the port, unless its release ignores server.port.
@@ -18,7 +18,7 @@ const factoryLine = "0.3"
 const factoryHost = "0.0.0.0"
 
 // asStarted adds to the user's configuration the values that the server of the current stack receives as arguments. A
-// configuration that is generated from the fields must then contain them.
+// configuration that is generated from the fields must contain these values too.
 func (b *builder) asStarted() {
 	if !names.Compat(b.Object.Annotations) || intent.OwnCommand(&b.Object.Spec) ||
 		release.Compare(b.Distribution.Release.Line, factoryLine) < 0 {

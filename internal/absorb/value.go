@@ -17,8 +17,8 @@ import (
 // object is a mapping in a configuration, with JSON values: nil, bool, string, json.Number, []any, object.
 type object = map[string]any
 
-// opaque is a plain scalar that YAML 1.1, which the server uses, reads as a type that JSON does not have, such as a
-// date or 12:30:00.
+// opaque is a scalar that this package does not convert to a JSON value, such as a date or 12:30:00. YAML 1.1, which
+// the server uses, does not read such a scalar as a string.
 type opaque string
 
 // These patterns match numbers that have the same value in YAML 1.1 and YAML 1.2.

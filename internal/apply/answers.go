@@ -14,7 +14,7 @@ import (
 // answers holds the API server's last response for each object. Its only purpose is to save calls: without it, the
 // operator would read objects more often. It saves calls if the cache does not yet contain the operator's last write,
 // or holds only the metadata of an object. It also saves calls if the API server stores an object in a form that
-// differs from the applied one. Calls for one object are not concurrent.
+// differs from the applied one. The Applier never calls the methods concurrently for the same object.
 type answers struct {
 	mu      sync.Mutex
 	entries map[types.NamespacedName]map[objectKey]entry

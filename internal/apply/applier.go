@@ -71,8 +71,8 @@ type Desired struct {
 	// Set.
 	Wanted *unstructured.Unstructured
 	// Live is the object in the cluster, or nil if no such object was found. If it is nil, Set creates the object, and
-	// fails with a conflict if the object exists. If the object is known to be in force, Live is the cached object, which
-	// may contain only metadata and must not be changed.
+	// fails with a conflict if the object exists. If the object is known to be in force, Live is the cached object. This
+	// object may contain only metadata, and callers must not change it.
 	Live client.Object
 
 	confirmed bool

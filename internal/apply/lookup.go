@@ -62,8 +62,9 @@ func (a *Applier) lookup(
 	case err != nil:
 		return desired, newest, false, err
 	case cached == nil && a.answers.knows(owner.Key(), wanted):
-		// The operator's cache and the API server's cache may both lack the operator's last write. The read must not use
-		// these caches, because the API server would reject the creation of an existing object.
+		// The operator's cache and the API server's cache may both lack the operator's last write. If the read used one of
+		// these caches, the operator might try to create an object that already exists, and the API server would reject the
+		// request.
 		return desired, newest, false, nil
 	case cached == nil && whole:
 		return desired, anyVersion, false, nil // the cache has a selector and lacks objects of other owners

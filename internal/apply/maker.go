@@ -15,7 +15,7 @@ import (
 // example, the API server rejects a list of ports that keeps an old entry with the same name.
 //
 // The manager always takes over the fields that makers wrote with updates. Until it has adopted and applied the object
-// once, it also takes over the fields that makers applied. Fields that a maker applies after that are intended.
+// once, it also takes over the fields that makers applied. After that, the fields that a maker applies are intentional.
 func migrateFromMakers(
 	owner Owner, wanted, live *unstructured.Unstructured, entries []metav1.ManagedFieldsEntry, manager string,
 ) ([]metav1.ManagedFieldsEntry, error) {

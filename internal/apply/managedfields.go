@@ -49,7 +49,7 @@ func ownedFields(live metav1.Object, apiVersion, manager string) *fieldpath.Set 
 	}
 	set, err := decode(entries[i])
 	if err != nil {
-		return nil // after the next apply, the API server writes a valid entry
+		return nil // with the next apply, the API server writes a valid entry
 	}
 	return set
 }

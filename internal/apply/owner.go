@@ -34,8 +34,8 @@ type Owner struct {
 type Mark struct {
 	// Kind is the kind of the objects that the Applier marks.
 	Kind string
-	// Annotation is the annotation in which this program records its apply. If a predecessor replaces the object, the
-	// annotation is removed.
+	// Annotation is the annotation in which this program records its apply. A predecessor that replaces the object removes
+	// the annotation.
 	Annotation string
 	// Value is the value of the annotation in a marked object.
 	Value string

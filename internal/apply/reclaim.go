@@ -81,7 +81,8 @@ func reclaimed(live metav1.Object, manager string, below, marked fieldpath.Path)
 	return withoutEmpty(entries), err
 }
 
-// replaceManagedFields patches the managed fields and, unless they are nil, the annotations of an unchanged object.
+// replaceManagedFields patches the managed fields of an object. If annotations is not nil, it also patches the
+// annotations. The patch fails if the object has changed.
 func (a *Applier) replaceManagedFields(
 	ctx context.Context, live *unstructured.Unstructured, fields []metav1.ManagedFieldsEntry,
 	annotations map[string]string,

@@ -79,8 +79,8 @@ func (a *Applier) send(ctx context.Context, desired Desired) (client.Object, err
 	wanted.Object = maps.Clone(wanted.Object)
 	metadata, _ := wanted.Object["metadata"].(map[string]any)
 	wanted.Object["metadata"] = maps.Clone(metadata)
-	// The API server rejects an apply with an unknown field in any case. Field validation would only add the detection of
-	// duplicate fields, and the API server would parse the object again.
+	// Even without field validation, the API server rejects an apply that contains an unknown field. Field validation
+	// would only add the detection of duplicate fields, and the API server would parse the object again.
 	options := []client.PatchOption{client.FieldOwner(a.manager), client.FieldValidation(metav1.FieldValidationIgnore)}
 	if desired.Live != nil {
 		// With the UID, the apply fails with a conflict if the object has been replaced since the lookup.

@@ -17,9 +17,9 @@ const (
 	controllerUID = "00000000-0000-0000-0000-000000000000"
 )
 
-// SharedFields stores managed fields that are identical in many cached children only once. Managed fields make up a
-// tenth of a child's size, and are equal in all children of one kind whose owners use the same options. An Applier can
-// read the shared fields.
+// SharedFields stores only one copy of managed fields that are identical in many cached children. Managed fields make
+// up a tenth of a child's size, and are equal in all children of one kind whose owners use the same options. An Applier
+// can read the shared fields.
 type SharedFields struct{ known *lru.Cache }
 
 // NewSharedFields returns an empty SharedFields.

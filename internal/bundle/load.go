@@ -100,7 +100,7 @@ func (b *Bundle) Load(ctx context.Context, image *Image, to name.Reference, targ
 	return result, pusher.Push(ctx, to, &all[top])
 }
 
-// upload sends the blobs among the parts of an image concurrently, and returns the number of bytes that it sent.
+// upload concurrently sends those parts of an image that are blobs, and returns the number of bytes that it sent.
 func (b *Bundle) upload(ctx context.Context, pusher *remote.Pusher, to name.Repository, all []part) (int64, error) {
 	var sent atomic.Int64
 	group, within := errgroup.WithContext(ctx)
@@ -119,7 +119,8 @@ func (b *Bundle) upload(ctx context.Context, pusher *remote.Pusher, to name.Repo
 	return sent.Load(), err
 }
 
-// pushManifests writes the manifests among the parts of an image under their digests.
+// pushManifests writes those parts of an image that are manifests. The name of each manifest in the registry is its
+// digest.
 func pushManifests(ctx context.Context, pusher *remote.Pusher, to name.Repository, all []part) error {
 	for i := range all {
 		if all[i].content == nil {
@@ -151,8 +152,8 @@ func (l *layer) Digest() (v1.Hash, error) { return l.of.Digest, nil }
 // Size returns the size of the unchanged blob.
 func (l *layer) Size() (int64, error) { return l.of.Size, nil }
 
-// MediaType returns the media type that the manifest specifies for the blob, which can also be a configuration. For a
-// layer that must not be distributed, it returns the type of a plain layer.
+// MediaType returns the media type that the manifest specifies for the blob. The blob can be a layer or a
+// configuration. For a layer that must not be distributed, it returns the type of a plain layer.
 func (l *layer) MediaType() (types.MediaType, error) {
 	if l.of.MediaType.IsDistributable() {
 		return l.of.MediaType, nil

@@ -70,8 +70,8 @@ func LeaveOut(content map[string][]byte, all map[string][]Problem) (problems, le
 	return problems, left
 }
 
-// Read returns the certificates in a text of PEM blocks, in DER form and in order, and a problem for every block that
-// is not a certificate. It ignores text between the blocks, and reports no problem for an empty text.
+// Read reads a text of PEM blocks. It returns the certificates in DER form and in order, and a problem for every block
+// that is not a certificate. It ignores text between the blocks, and reports no problem for an empty text.
 func Read(text []byte) (certificates [][]byte, problems []Problem) {
 	for at := 0; ; {
 		next := bytes.Index(text[at:], []byte(begin))

@@ -26,7 +26,7 @@ type Serving struct {
 }
 
 // NewServing reads a certificate chain, which begins with the server's certificate, and the text with its authorities,
-// both in PEM format. The text must contain only certificates, because the certificates are copied into a ConfigMap.
+// both in PEM format. The text must contain only certificates, because the operator copies them into a ConfigMap.
 // NewServing returns nil if the chain contains no certificate.
 func NewServing(chain, authorities []byte) *Serving {
 	serving := &Serving{intermediates: x509.NewCertPool()}

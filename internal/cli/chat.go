@@ -60,7 +60,7 @@ func newChatCommand(streams Streams, version string) *cobra.Command {
 	options.add(command)
 	flags := command.Flags()
 	flags.StringVar(&options.model, "model", "",
-		"id of the model, or the name that the provider uses for the model (default: the only model that answers "+
+		"ID of the model, or the name that the provider uses for the model (default: the only model that answers "+
 			"questions, or the first such model in spec.resources.models)")
 	flags.StringVar(&options.system, "system", "", "instructions for the model, sent before the question")
 	flags.IntVar(&options.maxTokens, "max-tokens", 0, "maximum number of tokens in the answer (default: the server's default)")

@@ -13,7 +13,7 @@ import (
 	"github.com/llamastack/llama-stack-k8s-operator/internal/cli/kube"
 )
 
-// clusterRun does the work of a command on a cluster, and writes the result to the page.
+// clusterRun does the work of a command on a cluster, and writes the result to the buffer `page`.
 type clusterRun func(ctx context.Context, cluster *kube.Cluster, page *bytes.Buffer) error
 
 // onCluster connects to the cluster, runs the work until it ends or the user interrupts it, and writes the result to

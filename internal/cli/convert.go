@@ -41,9 +41,9 @@ these values. Fields that a cluster adds to an object, such as the status, the u
 and the managed fields, are left out.
 
 With --absorb-config, the config.yaml that a stack mounts from a ConfigMap in the
-files becomes fields of the spec, if the server reads exactly the same configuration
-from them. Otherwise overrideConfig does not change, and a warning for each part that
-the fields cannot express gives the reason.
+files becomes fields of the spec, if the operator generates exactly the same
+configuration from these fields. Otherwise, overrideConfig does not change, and a
+warning gives the reason for each part that the fields cannot express.
 
 For an OGXServer, a comment above the spec lists each field that a stack does not
 have, with the reason and the alternative. The command also prints a warning for each

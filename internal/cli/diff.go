@@ -34,12 +34,13 @@ show the effects of an edit before you apply it:
   - the data that the change leaves behind
   - the changes for clients
   - each changed key of the configuration with the source of its value: the field of
-    the spec, or the base
+    the spec, or the base configuration
   - each changed object
 
-The command plans both sides with the operator's own code. It reads the stack, the
-Deployment, and the ConfigMaps that the stack refers to. It reads no Secret, writes
-nothing, and reports the objects that you cannot read. With --previous, it compares
+The command runs the operator's own code on the stack in the files and on the stack
+in the cluster. It reads the stack, the Deployment, and the ConfigMaps that the stack
+refers to. It reads no Secret, writes nothing, and reports the objects that you cannot
+read. With --previous, it compares
 the files with the manifests in another file, without a cluster. It replaces
 credentials in values with "<redacted>".
 

@@ -27,10 +27,10 @@ type eventsOptions struct {
 	warnings bool
 }
 
-const eventsHelp = `List the events of a stack and of the objects that the operator created for it:
-Deployment, ReplicaSets, pods, PersistentVolumeClaim, autoscaler, Ingress and others.
-The list includes the events of deleted objects. Identical events share one line,
-which shows their count.
+const eventsHelp = `List the events of a stack and of its objects: the Deployment, the ReplicaSets, the
+pods, the PersistentVolumeClaim, the autoscaler, the Ingress and other objects that
+the operator created for the stack. The list includes the events of deleted objects.
+Identical events share one line, which shows their count.
 
 Clusters keep events for one hour, unless an administrator has changed this period.`
 

@@ -28,11 +28,12 @@ const (
 the server, a model provider, the models, the storage, and optionally a host name for
 clients outside the cluster. Without flags, the command asks for each of these values.
 An empty answer selects the default in brackets. If a flag such as --provider sets one
-of these values, the command asks no questions. If the standard input ends before all
-questions are answered, the command fails and writes no file.
+of these values, the command asks no questions. If standard input ends before you answer
+all questions, the command fails and writes no file.
 
-The command does not write Secrets. The manifest contains a template without values,
-as a comment, for each Secret. The manifest passes kubectl llamastack validate.`
+The command does not write Secrets. For each Secret, the manifest has a
+comment that contains a template without values. The manifest passes
+kubectl llamastack validate.`
 
 	initExample = `  # answer questions
   kubectl llamastack init

@@ -173,6 +173,6 @@ func (q *questions) line(question, preset string) (string, error) {
 	if err := q.in.Err(); err != nil {
 		return "", fmt.Errorf("read the answer to the question %q from standard input: %w", question, err)
 	}
-	return "", fmt.Errorf("the standard input ended before the question %q was answered; answer the questions on a "+
+	return "", fmt.Errorf("standard input ended before you answered the question %q; answer the questions on a "+
 		"terminal, or set flags: see kubectl llamastack init --help", question)
 }

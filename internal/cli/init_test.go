@@ -215,7 +215,7 @@ func TestInitInputEnds(t *testing.T) {
 			if got.code != 2 || got.out != "" {
 				t.Errorf("exit code %d, want 2, output %q\n%s", got.code, got.out, got.err)
 			}
-			contains(t, got.err, `the standard input ended before the question "`+tc.question,
+			contains(t, got.err, `standard input ended before you answered the question "`+tc.question,
 				"or set flags: see kubectl llamastack init --help")
 			if files, err := os.ReadDir("."); err != nil || len(files) > 0 {
 				t.Errorf("the command wrote %v, %v", files, err)

@@ -78,7 +78,7 @@ func notServed(err error) bool { return apierrors.IsNotFound(err) || meta.IsNoMa
 func listProblem(err error, namespace string) error {
 	problem := "list the stacks: " + err.Error()
 	if apierrors.IsForbidden(err) && namespace == "" {
-		problem += "; set --namespace to a namespace whose stacks you may list"
+		problem += "; set --namespace to a namespace whose stacks you can list"
 	}
 	return &rejection{problems: []string{problem}, summary: "the objects in the cluster could not be read"}
 }

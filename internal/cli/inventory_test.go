@@ -117,7 +117,7 @@ func TestSurveyWithoutRights(t *testing.T) {
 		t.Errorf("without any right: exit code %d, want 1", got.code)
 	}
 	contains(t, got.err, "is forbidden")
-	contains(t, got.err, "set --namespace to a namespace whose stacks you may list")
+	contains(t, got.err, "set --namespace to a namespace whose stacks you can list")
 }
 
 func TestSurveyOfFiles(t *testing.T) {

@@ -54,9 +54,9 @@ command rewrites every stored stack in this version, and removes the other versi
 from the stored versions in the CustomResourceDefinition (the definition). Only the
 stored form of the stacks changes. Running servers are not affected.
 
-After an upgrade, the operator does this itself. Use this command to return to the
-previous operator: the API server rejects the previous operator's definition while
-stacks are stored in v1alpha2. Proceed in this order:
+After an upgrade, the operator itself migrates the stacks to v1alpha2. Use this command
+to return to the previous operator: the API server rejects the previous operator's
+definition while stacks are stored in v1alpha2. Proceed in this order:
 
   1. Run kubectl llamastack migrate --storage v1alpha1.
      The operator must be running, because its webhook converts the stacks. The

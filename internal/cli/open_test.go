@@ -109,7 +109,7 @@ func TestChat(t *testing.T) {
 			chat: func(w http.ResponseWriter, _ *http.Request) {
 				http.Error(w, `{"error":{"message":"Connection error `+canary+`"}}`, http.StatusInternalServerError)
 			},
-			err: `error: the model server for "vllm/llama" fails (status 500): The provider's service cannot be reached; read the stack's server log for details; to see the server log, run: kubectl llamastack logs my -n team-a`,
+			err: `error: the model server for "vllm/llama" failed (status 500): The provider's service cannot be reached; read the stack's server log for details; to see the server log, run: kubectl llamastack logs my -n team-a`,
 		},
 		"empty input": {models: oneModel, args: []string{"-"}, code: 2, err: "the question on standard input is empty"},
 		"negative tokens": {

@@ -28,9 +28,9 @@ func newProvidersCommand(streams Streams) *cobra.Command {
 		Use:   "providers [TYPE]",
 		Short: "List the provider types in a server release, or the keys of one type",
 		Long: `List the provider types in a server release. The list shows the keys that the fields
-endpoint and apiKey set, and the other keys that a type requires. With the short or
-full name of a type, list the keys of its settings. For each key, this list shows the
-type, the default, and whether the key is required or secret.`,
+endpoint and apiKey set, and the other keys that a type requires. If you specify the
+short or full name of a type, the command lists the keys of its settings. For each key,
+this list shows the type, the default, and whether the key is required or secret.`,
 		Example: `  kubectl llamastack providers --api inference
 
   # list every key of one type in an older release
@@ -117,7 +117,7 @@ func chosenAPIs(rel *release.Release, asked string) ([]string, error) {
 		remedy = "use release " + line + ", the first release with this API"
 	}
 	if gone, ok := rel.Removal("api", name); ok {
-		remedy = "release " + gone.Last + " was the last that had it; " + gone.Instead
+		remedy = "release " + gone.Last + " was the last release with this API; " + gone.Instead
 	}
 	return nil, fmt.Errorf("--api: server release %s has no API %q with providers; %s", rel.Line, asked, remedy)
 }

@@ -127,7 +127,7 @@ func TestValidateBrokenFile(t *testing.T) {
 		}
 		contains(t, got.err, "ok: "+filepath.Join(folder, "a.yaml")+": demo",
 			"ok: "+filepath.Join(folder, "c.yaml")+": other",
-			"error: "+filepath.Join(folder, "b.yaml")+":4:1: is not valid YAML: line 4: ", "is not YAML: line 5: only a comment may follow --- at the beginning of a document")
+			"error: "+filepath.Join(folder, "b.yaml")+":4:1: is not valid YAML: line 4: ", "is not YAML: line 5: only a comment can follow --- at the beginning of a document")
 	}
 }
 

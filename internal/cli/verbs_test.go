@@ -74,7 +74,7 @@ func TestProvidersRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--api", "safety", "--release", "1.5"}, `server release 1.5 has no API "safety" with providers; release 0.8 was the last that had it; check text`},
+		{[]string{"--api", "safety", "--release", "1.5"}, `server release 1.5 has no API "safety" with providers; release 0.8 was the last release with this API; check text`},
 		{[]string{"--api", "inferense"}, `did you mean "inference"?`},
 		{[]string{"vlm"}, `has no provider type "vlm"; did you mean "remote::vllm"?`},
 		{[]string{"tgi"}, `has no provider type "tgi"; use one of the releases with this type: 0.2, 0.3, 0.4, 0.5, 0.6`},

@@ -246,7 +246,7 @@ func TestRoomOfAnnotations(t *testing.T) {
 				t.Errorf("written back: %.80v", got)
 			}
 			if _, marked := at(back, "metadata", "annotations")["llamastack.io/compat"]; marked {
-				t.Error("after it is written back, the object is marked as created in v1alpha1")
+				t.Error("after it is written back, the object is marked as created as v1alpha1")
 			}
 		})
 	}

@@ -98,11 +98,11 @@ func TestLinesDiffer(t *testing.T) {
 			`"vllm" is not a type of safety provider in release 0.7; remote::vllm is a type of inference provider; move the entry to the API inference`,
 		},
 		"a removed type": {
-			"1.0", "providers: {vectorIo: {provider: 'inline::sqlite_vec'}}", "; release 0.7 was the last that had it; use vector_io/inline::sqlite-vec",
+			"1.0", "providers: {vectorIo: {provider: 'inline::sqlite_vec'}}", "; release 0.7 was the last release with this provider type; use vector_io/inline::sqlite-vec",
 		},
-		"an API of later releases":           {"0.7", "providers: {messages: {provider: builtin}}", `no configurable API "messages"; release 0.8 is the first that has it`},
-		"a removed API":                      {"0.8", "providers: {scoring: {provider: basic}}", `no configurable API "scoring"; release 0.7 was the last that had it; evaluate`},
-		"disabling an API of later releases": {"0.3", "disabled: [skills]", `no API "skills"; release 1.1 is the first that has it; this entry has no effect`},
+		"an API of later releases":           {"0.7", "providers: {messages: {provider: builtin}}", `no configurable API "messages"; release 0.8 is the first release with this API`},
+		"a removed API":                      {"0.8", "providers: {scoring: {provider: basic}}", `no configurable API "scoring"; release 0.7 was the last release with this API; evaluate`},
+		"disabling an API of later releases": {"0.3", "disabled: [skills]", `no API "skills"; release 1.1 is the first release with this API; this entry has no effect`},
 		"keys of an account instead of an API key": {
 			"0.3", "providers: {inference: {provider: bedrock, apiKey: {secretKeyRef: {name: b, key: t}}}}",
 			"spec.providers.inference.apiKey: remote::bedrock does not accept an API key in release 0.3; remove apiKey, and set the secrets of this type in secretRefs: " +

@@ -15,12 +15,12 @@ func TestSettingsOfOtherReleases(t *testing.T) {
 	for name, tc := range map[string]struct{ line, spec, want string }{
 		"a removed key": {
 			"1.0", "settings: {server: {cors: true}}",
-			"spec.settings.server.cors: server release 1.0 does not support server.cors and ignores it; release 0.8 was the last that had it; " +
+			"spec.settings.server.cors: server release 1.0 does not support server.cors and ignores it; release 0.8 was the last release with this section; " +
 				"answer CORS requests in the ingress or gateway",
 		},
 		"a removed section": {
 			"1.2", "settings: {safety: {default_shield_id: guard}}",
-			"spec.settings.safety: server release 1.2 does not support safety and ignores it; release 0.8 was the last that had it; check text",
+			"spec.settings.safety: server release 1.2 does not support safety and ignores it; release 0.8 was the last release with this section; check text",
 		},
 		"a section of later releases": {
 			"0.3", "settings: {connectors_of_mine: 1, safety: {default_shield_id: guard}}",

@@ -15,7 +15,7 @@ var (
 	fieldPath = regexp.MustCompile(`^([A-Za-z_]+)((\.[A-Za-z_]+)|(\[[0-9]+\]))*(\[[^]]+\])?: `)
 	// remedy matches a word that introduces the remedy or the accepted values in an error.
 	remedy = regexp.MustCompile(`\b(write|take|takes|set|remove|name|give|add|leave|keep|quote|choose|use|put|move|change|serve|disable|belongs|required|must|needs?|requires)\b|` +
-		`did you mean|known (types|APIs):|available:|is now called|keys of this type:|the first that has it|the last that had it|is not a whole number greater than`)
+		`did you mean|known (types|APIs):|available:|is now called|keys of this type:|the first release with this|the last release with this|is not a whole number greater than`)
 )
 
 const inBase = "(in the base configuration)"

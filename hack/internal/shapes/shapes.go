@@ -54,7 +54,7 @@ type Field struct {
 }
 
 // Read returns the keys of each type's object shape, in the order of their declaration. The map is indexed by type
-// name. The directory contains the package v1alpha2.
+// name. The parameter dir is the directory of the package v1alpha2.
 func Read(dir string) (map[string][]Field, error) {
 	structs, err := structsOf(dir)
 	if err != nil {

@@ -62,8 +62,8 @@ func text(object, other map[string]any, mark string) (string, error) {
 	return string(data), err
 }
 
-// withFiles returns a ConfigMap or Secret with parsed files, and any other object unchanged. A summary replaces a file
-// that is not a YAML mapping.
+// withFiles returns a ConfigMap with parsed files, a Secret with a fixed text in place of each value, and any other
+// object unchanged. In a ConfigMap, a summary replaces a file that is not a YAML mapping.
 func withFiles(object map[string]any) map[string]any {
 	if kind := object["kind"]; kind != "ConfigMap" && kind != "Secret" {
 		return object

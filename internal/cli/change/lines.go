@@ -91,8 +91,8 @@ func split(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// edits returns the shortest list of edits, which keeps the longest common subsequence of the lines. For texts that
-// exceed the limit maxCells, the list is not the shortest one.
+// edits returns the shortest list of edits, which keeps the longest common subsequence of the lines. If the table of
+// the comparison would have more than maxCells entries, the list can be longer.
 func edits(a, b []string) []edit {
 	var found, end []edit
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
@@ -130,7 +130,7 @@ func commonLengths(a, b []string) []int32 {
 	return longest
 }
 
-// differing returns the edits for texts whose first and last lines differ.
+// differing returns the edits for two texts that have neither the first line nor the last line in common.
 func differing(a, b []string) []edit {
 	var found []edit
 	width, longest := len(b)+1, commonLengths(a, b)

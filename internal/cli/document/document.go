@@ -117,7 +117,7 @@ func yamlTexts(data []byte) []text {
 	return texts
 }
 
-const textAfterSeparator = "is not YAML: line %d: only a comment may follow --- at the beginning of a document; " +
+const textAfterSeparator = "is not YAML: line %d: only a comment can follow --- at the beginning of a document; " +
 	"write the text on the next line"
 
 // separator reports whether a line separates documents, and whether text other than a comment follows on the line.

@@ -95,7 +95,7 @@ func (e *ModelError) Error() string {
 		status = fmt.Sprintf("status %d", e.Code)
 	}
 	return fmt.Sprintf(
-		"the model server for %q fails (%s): %s; read the stack's server log for details", e.Model, status, e.problem,
+		"the model server for %q failed (%s): %s; read the stack's server log for details", e.Model, status, e.problem,
 	)
 }
 

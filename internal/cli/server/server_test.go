@@ -273,7 +273,7 @@ func TestChat(t *testing.T) {
 		"cut off":      {streamed(event(token("a"))), "a", "", "the answer is incomplete because the server closed the connection; look at the server log"},
 		"error in the stream": {
 			streamed(event(token("a"), `{"error":{"message":"500: Error code: 401 - Incorrect API key sk-`+canary+`"}}`)), "a", "",
-			`the model server for "m" fails (in the middle of an answer): The provider's service rejects the credentials; read the stack's server log for details`,
+			`the model server for "m" failed (in the middle of an answer): The provider's service rejects the credentials; read the stack's server log for details`,
 		},
 		"not JSON": {streamed(event(canary)), "", "", "the model's answer is not JSON; look at the server log"},
 		"unknown model": {
@@ -281,11 +281,11 @@ func TestChat(t *testing.T) {
 		},
 		"provider unreachable": {
 			says(500, `{"error":{"message":"Connection error `+canary+`"}}`), "", "",
-			`the model server for "m" fails (status 500): The provider's service cannot be reached; read the stack's server log for details`,
+			`the model server for "m" failed (status 500): The provider's service cannot be reached; read the stack's server log for details`,
 		},
 		"provider's credentials": {
 			says(401, `{"error":{"message":"Error code: 401 - `+canary+`"}}`), "", "",
-			`the model server for "m" fails (status 401): The provider's service rejects the credentials; read the stack's server log for details`,
+			`the model server for "m" failed (status 401): The provider's service rejects the credentials; read the stack's server log for details`,
 		},
 		"no token": {says(401, `{"error":{"message":"Authentication required"}}`), "", "", "the server requires a token; use --token-file FILE (status 401)"},
 	} {

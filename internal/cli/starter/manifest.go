@@ -99,7 +99,7 @@ func (p *Plan) secrets(w *page) {
 		return
 	}
 	w.line("#")
-	w.line("# The stack uses the following Secrets. Write the value of each key to a file without a line break, and")
+	w.line("# The stack uses the following Secrets. Write each key's value to a file, with no final line break, and")
 	w.line("# create each Secret from its files. printf writes such a file from a shell variable:")
 	w.line("#")
 	for _, command := range p.Commands() {

@@ -29,11 +29,14 @@ func (d *Draft) OtherRelease(api string) string {
 	case !ok:
 		return ""
 	case release.Compare(line, d.Release.Line) > 0:
-		return "; release " + line + " is the first that has it"
+		return "; release " + line + " is the first release with this API"
 	default:
-		return "; release " + line + " was the last that had it"
+		return "; release " + line + " was the last release with this API"
 	}
 }
+
+// nounOf contains the word in messages for each kind of removal.
+var nounOf = map[string]string{"api": "API", "provider": "provider type", "resource": "resource kind", "section": "section"}
 
 // RemovalNote returns a note about a removed API, provider type, resource or section. The note names the last release
 // that had this part, and the replacement. It is empty when no earlier release had the part, or when this release still
@@ -43,7 +46,7 @@ func (d *Draft) RemovalNote(kind, name string) string {
 	if !ok {
 		return ""
 	}
-	text := "; release " + removal.Last + " was the last that had it"
+	text := "; release " + removal.Last + " was the last release with this " + nounOf[kind]
 	if removal.Instead != "" {
 		text += "; " + strings.TrimSuffix(removal.Instead, ".")
 	}

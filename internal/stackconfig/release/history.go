@@ -26,7 +26,7 @@ type chronicle struct {
 	// Offered are the lines that users may request, ascending. Tests show that the servers of these lines start with
 	// generated configs.
 	Offered []string `json:"offered"`
-	// APIs are the names of the APIs of all releases, with the lines that have them.
+	// APIs lists the APIs of all releases, with the first and the last release line that has each API.
 	APIs []struct {
 		Name  string `json:"name"`
 		First string `json:"first"`
